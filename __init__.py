@@ -1,8 +1,10 @@
 """placewright: which process runs on which accelerator of which node.
 
-The front door: ``load``, ``verify``, ``solve``, ``whatif``, ``replan``, ``alternatives``, ``account``, ``convert``, ``explain``, ``discover``, ``launch``, ``attach`` and the words
-``Cluster``, ``Placement``, ``Plan``, ``Finding``, ``Report``, ``Reading``, ``Answer``, ``Converted``, RLinf's three placement strategies, and
-what is raised: ``UnusableInput``, ``LaunchFailed``. Everything is loaded when it is first used.
+Front door: the verbs ``load``, ``verify``, ``solve``, ``whatif``, ``replan``, ``alternatives``,
+``account``, ``convert``, ``explain``, ``discover``, ``launch``, ``attach``, the classes
+``Cluster``, ``Placement``, ``Plan``, ``Finding``, ``Report``, ``Reading``, ``Answer``,
+``Converted``, RLinf's three placement strategies, and the exceptions ``UnusableInput``,
+``LaunchFailed``. Everything is imported on first use.
 """
 
 from __future__ import annotations

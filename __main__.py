@@ -1,4 +1,4 @@
-"""The command `placewright` as ``python -m placewright``: of the interpreter that is named, where several have it installed."""
+"""Command `placewright` as ``python -m placewright``, of an explicit interpreter."""
 
 from __future__ import annotations
 

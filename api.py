@@ -1,4 +1,6 @@
-"""The verbs as functions: `import placewright as pw`, then `pw.load`, `pw.verify`, `pw.solve`, `pw.launch` and the others."""
+"""Verbs as functions: `import placewright as pw`, then `pw.load`, `pw.verify`, `pw.solve` and so
+on.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from .models.problem import Problem
     from .models.report import Report
     from .planner.answer import Solver
-    from .planner.counting import OnCounting
+    from .planner.search.found import OnCounting
     from .runtime.launch import Launch
     from .solver.alternatives import Alternatives
     from .solver.explaining.explanation import Explanation
@@ -40,9 +42,9 @@ Readable = Union[str, Path, Reading]
 
 
 def cluster(text: str | Path) -> Cluster | AsDeclared:
-    """The machines of a shorthand such as ``2x8xH100`` or of a cluster file.
+    """Read the machines of a shorthand, like ``2x8xH100``, or of a cluster file.
 
-    Raises ValueError for a shorthand that cannot be read, UnusableInput for a file that cannot.
+    Raises ValueError for an unreadable shorthand, UnusableInput for an unreadable file.
     """
     if looks_like_shorthand(str(text)):
         return read_shorthand(str(text))
@@ -62,18 +64,21 @@ def load(
     allow_env: Sequence[str] = (),
     framework: str | Sequence[str] = (),
 ) -> Reading:
-    """A configuration, read. What is wrong with it is in its `findings`; nothing is raised for a bad file.
+    """Read a configuration; a bad file raises nothing, its faults are in `findings`.
 
     Parameters
     ----------
-    file : a path, or a Reading, which is returned as it is.
-    cluster : the machines, as an object, in one word or as the path of a cluster file; None where the file says all.
+    file : a path, or a Reading, which is returned unchanged.
+    cluster : the machines, as an object, as a shorthand or as the path of a cluster file; None if
+        the file is complete.
     dialect : ``auto``, ``native``, ``rlinf``, ``roll`` or ``verl``.
     level : ``training``, or ``placement``, which leaves out the batch arithmetic.
-    set : what is changed, as on the command line of Hydra: ``cluster.num_nodes=4``.
-    roots : folders to look in for the groups of `defaults`, besides that of the file.
+    set : overrides, as on the command line of Hydra: ``cluster.num_nodes=4``.
+    roots : folders to search for the groups of `defaults`, besides that of the file.
     allow_env : environment variables that interpolations may read; their text is never shown.
-    framework : the release that the file is for, such as ``verl==0.6.1``, or several of them. Raises ValueError for an unknown framework.
+    framework : the release of the file's framework, such as ``verl==0.6.1``, or several of them.
+        Raises ValueError for
+        an unknown framework.
     """
     if isinstance(file, Reading):
         return file
@@ -87,15 +92,18 @@ def load(
 
 
 def verify(file: Readable, cluster: Machines = None, dialect: str = "auto", **options: Any) -> Report:
-    """The verdict on a configuration, with every Finding; options are those of `load`. Neither ortools nor ray is loaded."""
+    """Verify a configuration and return all findings, without loading ortools or ray.
+
+    Options are those of `load`.
+    """
     return _verify(load(file, cluster, dialect, **options))
 
 
 def convert(file: Readable, to: str, cluster: Machines = None, dialect: str = "auto", strict: bool = False, **options: Any) -> Converted:
-    """The job of a configuration in the dialect `to`, with everything that was lost on the way, or the reasons why there is none.
+    """Convert a configuration to the dialect `to`, with losses or reasons of refusal.
 
-    The new text was read again and verified, and every process is where it was. With `strict` a loss is a refusal. Other options
-    are those of `load`. Raises ValueError if there is no such dialect.
+    The new text was read again and verified, and every process is where it was. With `strict` a
+    loss is a refusal. Other options are those of `load`. Raises ValueError for an unknown dialect.
     """
     from .solver.convert import convert as converted
 
@@ -103,10 +111,11 @@ def convert(file: Readable, to: str, cluster: Machines = None, dialect: str = "a
 
 
 def explain(file_or_code: Readable, cluster: Machines = None, dialect: str = "auto", **options: Any) -> str:
-    """Explanation of a configuration, or of a code such as ``PW102``, as text.
+    """Explain a configuration, or a code like ``PW102``, as text.
 
-    Of a configuration: what it needs, what shares with what, and how its numbers come about; options are those of `load`.
-    `explanation` gives the same as an object. Raises ValueError for a code that does not exist.
+    Of a configuration: its needs, the sharing of accelerators, and the derivation of its numbers;
+    options are those of `load`. `explanation` gives the same as an object. Raises ValueError for an
+    unknown code.
     """
     from .report.page import means_code, read_page
 
@@ -122,8 +131,11 @@ def explain(file_or_code: Readable, cluster: Machines = None, dialect: str = "au
 
 
 def explanation(file: Readable, cluster: Machines = None, dialect: str = "auto", **options: Any) -> Explanation:
-    """Explanation of a configuration: needs, sharing, derivations of its numbers. Options are those of `load`."""
-    from .planner.explain import explain as explained
+    """Explain a configuration as an object: needs, sharing, derivations of its numbers.
+
+    Options are those of `load`.
+    """
+    from .planner.accounting import explain as explained
 
     def read(machines: Machines) -> Reading:
         return load(file, machines, dialect, **options)
@@ -132,7 +144,7 @@ def explanation(file: Readable, cluster: Machines = None, dialect: str = "auto",
 
 
 def read_plan(path: str | Path) -> Plan:
-    """The plan in a file. Raises UnusableInput."""
+    """Read a plan file. Raises UnusableInput."""
     from .models.placements.plan_file import read_plan as read
 
     return read(path)
@@ -145,13 +157,13 @@ def write_plan(plan: Plan, path: str | Path) -> None:
     write_whole(path, plan_to_json(plan))
 
 
-def _machines(given: Machines) -> Cluster | AsDeclared | None:
-    """The machines in any form. Raises TypeError for what is none."""
-    if isinstance(given, (str, Path)):
-        return cluster(given)
-    if given is None or isinstance(given, (Cluster, AsDeclared)):
-        return given
-    raise TypeError(f"a cluster is a shorthand, the path of a cluster file or a Cluster, not {type(given).__name__}")
+def _machines(machines: Machines) -> Cluster | AsDeclared | None:
+    """Convert any form of machines. Raises TypeError for any other type."""
+    if isinstance(machines, (str, Path)):
+        return cluster(machines)
+    if machines is None or isinstance(machines, (Cluster, AsDeclared)):
+        return machines
+    raise TypeError(f"a cluster is a shorthand, the path of a cluster file or a Cluster, not {type(machines).__name__}")
 
 
 _LOADING = ("dialect", "level", "set", "roots", "allow_env", "framework")
@@ -162,23 +174,27 @@ def solve(
     previous: Union[Plan, str, Path, None] = None, lose: Sequence[Union[str, int]] = (), at_most: Mapping[str, int] | None = None,
     sandbox: bool = True, on_progress: OnProgress | None = None, memory: int = 4096, **options: Any,
 ) -> Answer:  # fmt: skip
-    """A verified Plan for everything that the configuration leaves open, or the reason why there is none.
+    """Search a verified Plan for all open choices, or a reason of infeasibility.
 
-    Other options are those of `load`. Raises UnusableInput, with every Finding, for a configuration that has errors, and for nodes or
-    terms that do not exist.
+    Other options are those of `load`. Raises UnusableInput, with every Finding, for a configuration
+    with errors, and for unknown nodes or terms.
 
     Parameters
     ----------
-    limit : how long to search, in deterministic time (about seconds).
-    seed : the same configuration and seed give the same plan.
-    previous : the plan that runs now, or its file: as few groups as possible move from it. `placewright.replan` also says which.
-    lose : nodes that are gone, by name or by rank.
-    at_most : terms of the objective, as they are printed, and what they may be at most.
-    sandbox : search in a process of its own, which is stopped where it takes more than it may, and on Ctrl-C; then the answer is the
-        best that was verified until then. Without it the search runs in this process, and a fault of the solver's ends that; Ctrl-C raises
-        KeyboardInterrupt.
-    on_progress : told of every better answer and bound (`placewright.solver.searching.progress.Progress`).
-    memory : MiB that the search may take in its own process.
+    limit : limit of the search, in deterministic time (about seconds).
+    seed : equal configuration and seed give equal plans.
+    previous : the running plan, or its file: as few groups as possible move from it.
+        `placewright.replan` also names them.
+    lose : lost nodes, by name or by rank.
+    at_most : upper bounds of objective terms, by their printed names.
+    sandbox : search in a separate process, which is stopped if it exceeds a limit, and on Ctrl-C;
+        the answer is then
+        the best verified so far. Without it the search runs in this process, and a fault of the
+        solver ends that;
+        Ctrl-C raises KeyboardInterrupt.
+    on_progress : called with every better answer and bound
+        (`placewright.solver.searching.progress.Progress`).
+    memory : memory limit of the separate process, in MiB.
     """
     question = question_of(file, cluster, dialect, previous, lose, at_most, **options)
     with Session(answers=sandbox) as session:
@@ -187,13 +203,16 @@ def solve(
 
 @dataclass(frozen=True)
 class Question:
-    """A problem without errors, and the configuration that it was read from, if any: texts of variables stay concealed in answers."""
+    """Problem without errors, and the configuration it was read from, if any.
+
+    Secret values of variables stay concealed in answers.
+    """
 
     problem: Problem
     reading: Reading | None = None
 
     def concealed(self, answer: Answer) -> Answer:
-        """Answer whose findings show no value that `allow_env` keeps secret."""
+        """Return the answer without the values of `allow_env` in its findings."""
         if self.reading is None:
             return answer
         return replace(answer, findings=self.reading.document.environment.concealed(answer.findings))
@@ -203,7 +222,10 @@ def question_of(
     file: Union[Readable, Problem], cluster: Machines = None, dialect: str = "auto", previous: Union[Plan, str, Path, None] = None,
     lose: Sequence[Union[str, int]] = (), at_most: Mapping[str, int] | None = None, **options: Any,
 ) -> Question:  # fmt: skip
-    """Question for `solve`. Raises UnusableInput for a configuration with errors, and for nodes or terms that do not exist."""
+    """Build the question of `solve`.
+
+    Raises UnusableInput for a configuration with errors, and for unknown nodes or terms.
+    """
     from .models.problem import Problem
 
     reading = None
@@ -222,8 +244,8 @@ def question_of(
     if previous is not None or lose:
         from .solver.pricing.changes import near
 
-        before = read_plan(previous) if isinstance(previous, (str, Path)) else previous
-        problem = near(problem, before, [str(node) for node in lose])
+        old_plan = read_plan(previous) if isinstance(previous, (str, Path)) else previous
+        problem = near(problem, old_plan, [str(node) for node in lose])
     return Question(problem, reading)
 
 
@@ -231,16 +253,16 @@ def solver(
     limit: float, seed: int, sandbox: bool = True, on_progress: OnProgress | None = None, memory: int = 4096, reading: Reading | None = None,
     counting: OnCounting | None = None, session: Session | None = None,
 ) -> Solver:  # fmt: skip
-    """Solver of problems with the options of `solve`; a plan that the framework refuses in the file that was read is no answer.
+    """Build a solver with the options of `solve`, which excludes plans that the framework refuses.
 
-    `counting` is told of every better design and bound; `session` is what its searches share with
-    others. Raises ValueError for a limit that is no finite number above 0.
+    `counting` is called with every better design and bound; `session` is shared with other
+    searches. Raises ValueError for a limit that is not finite and positive.
     """
     if not 0 < limit < math.inf:
         raise ValueError(f"a limit is a finite number of seconds above 0, not {limit}")
     from .planner.answer import Solver
-    from .planner.counting import silent as uncounted
     from .planner.refusing import refusing
+    from .planner.search.found import silent as uncounted
     from .solver.searching.progress import silent
 
     session = session or Session(answers=sandbox)
@@ -257,11 +279,12 @@ def solver(
 
 
 def launch(plan: Union[Plan, Readable], cluster: Machines = None, **options: Any) -> ContextManager[Launch]:
-    """Running workers, exactly where the plan says: a context manager that leaves nothing behind.
+    """Launch a plan, or solve a configuration and launch it: a context manager of the workers.
 
-    A configuration is solved first. Options are those of `load`, and of `placewright.runtime.launch.launch`: `address`,
-    `simulate`, `worker`, `timeout`, `trusted_env`, `share_nodes`; with `restarts` or `elastic` it is placed anew, by the demands of the
-    configuration, where nodes are lost or join.
+    The workers run exactly where the plan says, and nothing is left afterwards. Options are those
+    of `load`, and of `placewright.runtime.launch.launch`: `address`, `simulate`, `worker`,
+    `timeout`, `trusted_env`, `share_nodes`; with `restarts` or `elastic` a configuration is placed
+    anew, by its own demands, when nodes are lost or join.
     """
     from .models.placements.plan import Plan
     from .runtime.launch import launch as start
@@ -269,7 +292,7 @@ def launch(plan: Union[Plan, Readable], cluster: Machines = None, **options: Any
     if isinstance(plan, Plan):
         return start(plan, **options)
     reading = load(plan, cluster, **{name: options.pop(name) for name in _LOADING if name in options}).to_launch
-    answer = solve(replace(reading, opens=False))  # what has ranks is launched on them, also where times would choose others
+    answer = solve(replace(reading, opens=False))  # given ranks are launched as they are, even if times would choose others
     if answer.plan is None:
         raise UnusableInput(answer.findings)
     return start(answer.plan, problem=reading.problem, reading=reading, **options)
@@ -283,25 +306,26 @@ def whatif(
     nodes: Sequence[str] = (), lose: Sequence[Union[str, int, Sequence[Union[str, int]]]] = (), change: Sequence[str] = (),
     sandbox: bool = True, **options: Any,
 ) -> Pricing:  # fmt: skip
-    """The answer as it is, and with each change: what every demand, machine or setting costs.
+    """Compare the answer with that after each change: the price of a demand, machine or setting.
 
-    Without any change each demand of the file is dropped in turn. Options are those of `load`; `limit`, `seed` and `sandbox` are those
-    of `solve`, for each search. Raises UnusableInput for a configuration with errors, and for changes of what does not exist;
-    KeyboardInterrupt at a Ctrl-C.
+    Without any change each demand of the file is dropped in turn. Options are those of `load`;
+    `limit`, `seed` and `sandbox` are those of `solve`, for each search. Raises UnusableInput for a
+    configuration with errors, and for changes of unknown things; KeyboardInterrupt on Ctrl-C.
 
     Parameters
     ----------
-    drop : demands, such as ``actor.memory`` or ``keep replica in rack``, each a change of its own.
-    nodes : other machines, such as ``+4x8xH100`` or ``-2``, each a change of its own.
-    lose : nodes that are gone, by name or rank, each a change of its own; or several of them as one.
-    change : settings, all of them one change, on top of those in `set`: ``components.actor.accelerators=32``. Raises TypeError
-        where the configuration is not named by its path.
+    drop : demands, such as ``actor.memory`` or ``keep replica in rack``, each a separate change.
+    nodes : other machines, such as ``+4x8xH100`` or ``-2``, each a separate change.
+    lose : lost nodes, by name or rank, each a separate change; or several of them as one change.
+    change : settings, all of them one change, on top of those in `set`:
+        ``components.actor.accelerators=32``. Raises
+        TypeError unless the configuration is named by its path.
     """
     from .solver.pricing.changes import dropped, each_dropped, on_other_machines
     from .solver.pricing.price import price
 
     question = question_of(file, cluster, dialect, **options)
-    words = [[str(each)] if isinstance(each, (str, int)) else [str(node) for node in each] for each in lose]
+    words = [[str(loss)] if isinstance(loss, (str, int)) else [str(node) for node in loss] for loss in lose]
     elsewhere = question.reading.session.elsewhere if question.reading else None
     changes = [*dropped(question.problem, drop), *on_other_machines(question.problem, nodes, words, elsewhere)]
     changed = question
@@ -315,8 +339,8 @@ def whatif(
     with Session(answers=False) as session:
 
         def solve(problem: Problem) -> Answer:
-            asked = changed if problem is changed.problem else question
-            return asked.concealed(solver(limit, seed, sandbox, reading=asked.reading, session=session)(problem))
+            question_asked = changed if problem is changed.problem else question
+            return question_asked.concealed(solver(limit, seed, sandbox, reading=question_asked.reading, session=session)(problem))
 
         return price(question.problem, changes or each_dropped(question.problem), solve)
 
@@ -325,41 +349,45 @@ def replan(
     file: Askable, previous: Union[Plan, str, Path], lose: Sequence[Union[str, int]] = (), cluster: Machines = None, dialect: str = "auto",
     limit: float = 10.0, seed: int = 1, *, trade: bool = False, sandbox: bool = True, **options: Any,
 ) -> tuple[Answer, Moves | None]:  # fmt: skip
-    """The answer that moves the fewest groups of a plan, of those the best; and what moved, if there is an answer.
+    """Search the answer with the fewest moves from a plan; return it and the moves.
 
-    Time comes first where components say theirs: counts are chosen by it, and places too where traffic counts as time.
+    Among equal numbers of moves the best answer counts. Time comes first if components state times:
+    counts are chosen by time, and places too if traffic counts as time. The moves are None without
+    an answer.
 
     Parameters
     ----------
-    previous : the plan that runs now, or its file; nodes are matched by their names.
-    lose : nodes that are gone, by name or by rank.
-    trade : also say what the next cheaper answer would cost in moves.
+    previous : the running plan, or its file; nodes are matched by name.
+    lose : lost nodes, by name or by rank.
+    trade : also price the next cheaper answer in moves.
 
     Other options are those of `solve` and `load`. Raises UnusableInput as `solve` does.
     """
     from .planner.placing.placing import chosen, decided
     from .solver.replanning.replan import moves, with_trade
 
-    before = read_plan(previous) if isinstance(previous, (str, Path)) else previous
-    question = question_of(file, cluster, dialect, before, lose, **options)
+    old_plan = read_plan(previous) if isinstance(previous, (str, Path)) else previous
+    question = question_of(file, cluster, dialect, old_plan, lose, **options)
     with Session(answers=sandbox) as session:
         search = solver(limit, seed, sandbox, reading=question.reading, session=session)
         answer = question.concealed(search(question.problem))
         if answer.plan is None:
             return answer, None
-        found = moves(chosen(question.problem, answer), before, answer.plan)
-        return answer, with_trade(decided(question.problem, answer), found, answer.plan, search) if trade else found
+        changes = moves(chosen(question.problem, answer), old_plan, answer.plan)
+        return answer, with_trade(decided(question.problem, answer), changes, answer.plan, search) if trade else changes
 
 
 def alternatives(
     file: Askable, count: int = 3, cluster: Machines = None, dialect: str = "auto", limit: float = 10.0, seed: int = 1, *,
     sandbox: bool = True, **options: Any,
 ) -> Alternatives:  # fmt: skip
-    """Up to `count` placements of different structure, the best first, each with the term of the objective by which it loses.
+    """Return up to `count` placements of different structure, best first.
 
-    Where counts were chosen by time they stay what they are; other counts are in `Answer.planned`.
+    Every placement comes with the objective term by which it loses.
 
-    Options are those of `solve` and `load`. Raises UnusableInput as `solve` does, and with the findings of an answer without a plan.
+    Counts chosen by time stay fixed; other counts are in `Answer.planned`. Options are those of
+    `solve` and `load`. Raises UnusableInput as `solve` does, and with the findings of an answer
+    without a plan.
     """
     from .models.findings.finding import UnusableInput
     from .planner.placing.placing import decided
@@ -378,17 +406,19 @@ def account(
     file: Askable, cluster: Machines = None, dialect: str = "auto", limit: float = 10.0, seed: int = 1, *, answer: Answer | None = None,
     searches: int = 200, sandbox: bool = True, **options: Any,
 ) -> Account:  # fmt: skip
-    """The account of a plan whose counts are chosen by time: where the time goes, who waits, memory, other arrangements, the file's own.
+    """Return the time account of a plan: times, waits, memory, alternatives, baseline.
 
-    Where all ranks are given it is that of these ranks, beside what could be had without them.
+    For plans whose counts are chosen by time. The baseline is the file's own plan. If all ranks are
+    given, the account is that of these ranks, with the optimum as comparison.
 
     Parameters
     ----------
-    answer : that of `solve` for the same file, if it was solved already.
-    searches : how many further ones may say what becomes of the plan where a hint is wrong.
+    answer : answer of `solve` for the same file, if known.
+    searches : maximal number of further searches for the sensitivity to wrong hints.
 
-    Other options are those of `solve` and `load`. Raises UnusableInput as `solve` does, and with the findings of an answer without a
-    plan; ValueError where no component says its `seconds`, or not of the ranks that are given.
+    Other options are those of `solve` and `load`. Raises UnusableInput as `solve` does, and with
+    the findings of an answer without a plan; ValueError if no component states `seconds`, or not
+    for the given ranks.
     """
     from .models.findings.finding import UnusableInput
     from .planner.accounting import account as found
@@ -401,26 +431,28 @@ def account(
         if answer.plan is None:
             raise UnusableInput(answer.findings)
         if answer.planned is None:
-            its = given(question.problem, limit, search, session)
+            result = given(question.problem, limit, search, session)
         else:
-            its = found(question.problem, answer.planned, searches, limit, search, answer.plan.assignment, session)
-    if its is None:
+            result = found(question.problem, answer.planned, searches, limit, search, answer.plan.assignment, session)
+    if result is None:
         raise ValueError("no time of an iteration is known: components say no `seconds`, or not of these ranks")
-    return its
+    return result
 
 
 def discover(
     address: str | None = None, *, slurm: bool = False, nvidia_smi: Sequence[str | Path] = (), topo: Sequence[str | Path] = ()
 ) -> Cluster:
-    """The machines that there are: of the Ray cluster at HOST:PORT, of this Slurm job, or of files with what nvidia-smi printed.
+    """Discover the machines of a Ray cluster, a Slurm job, or nvidia-smi output.
 
-    Raises ValueError unless it is one of these (`nvidia_smi` may tell more of a Slurm job), UnusableInput for texts that cannot be
-    read, LaunchFailed where no Ray cluster answers or its nodes contradict each other.
+    `address`: HOST:PORT of the Ray cluster; `slurm`: True for this process's Slurm job. Raises
+    ValueError unless exactly one source is named (`nvidia_smi` may add details of a Slurm job),
+    UnusableInput for unreadable texts, LaunchFailed if no Ray cluster answers or its nodes
+    contradict each other.
 
     Parameters
     ----------
     nvidia_smi : files with the output of ``nvidia-smi -L``.
-    topo : files with that of ``nvidia-smi topo -m``, one for each machine or one for all.
+    topo : files with that of ``nvidia-smi topo -m``, a file per machine or one for all.
     """
     from .runtime.discovering.discover import at_address, from_files
 

@@ -88,7 +88,7 @@ def _codes(codes: list[str], form: str) -> int:
 
 
 def _files(files: tuple[str, ...], machines: Cluster | AsDeclared | None, load: Callable[..., Reading], form: str, level: str) -> int:
-    from ..planner.explain import explain as explanation_of
+    from ..planner.accounting import explain as explanation_of
 
     found = [explanation_of(load(file, machines), partial(load, file)) for file in files]
     if form == "json":

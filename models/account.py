@@ -1,4 +1,4 @@
-"""Everything that there is to say of a plan whose counts were chosen by time."""
+"""Account of a plan whose counts were chosen by time."""
 
 from __future__ import annotations
 
@@ -17,29 +17,39 @@ if TYPE_CHECKING:
 
 MEASURED, BETWEEN, BEYOND, FORMULA = "measured", "interpolated", "extrapolated", "formula"
 FAR = 4
-"""Beyond so many times the nearest measured count a time is little more than a guess: reference of RLinf's users, issue #59."""
+"""Distance factor from the nearest measured count beyond which times are unreliable.
+
+Source: reference of RLinf's users, issue #59.
+"""
 HUNDRED = 100
 SLOWER, QUICKER = (110, 125, 150, 200), (90, 75, 50)
-"""Percent of a component's times, in the order in which they are tried."""
+"""Percent of a component's times, in the order of the trials."""
 KEEP = 5
-"""Percent over the best up to which a placement that stands is worth keeping: measured times differ as much from run to run."""
+"""Percent over the best design up to which the file's own placement is kept.
+
+Measured times differ as much from run to run.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """Measurements that one time rests on.
+    """Measurements behind a task time.
 
     Attributes
     ----------
-    kind : `measured`, `interpolated`, `extrapolated`, or a `formula` of what was measured.
-    counts : the measured counts that it follows from.
-    scaling : how it follows from them: `power` or `linear`; for a formula its name.
-    any_degrees : which of the degrees among which was chosen it is taken for the same with, such as `ep`; `degrees` for all, "" for none.
-    any_model : is it taken for the same on several models of accelerators among which was chosen?
-    slowest : the model whose time it is, of `several` that it is on at once, each rank with the same share; the first if they are `alike`.
-    as_written : are its degrees those of a file that has ranks already? Of degrees that are as good, these are taken.
-    named : what each count was measured with, such as ``tp 1`` or ``any degrees``; () where all name the same.
-    rising : was the larger of the two counts that it follows from measured to take longer, so that fewer are taken to be quicker?
+    kind : `measured`, `interpolated`, `extrapolated`, or `formula` (computed from measurements).
+    counts : the measured counts behind the time.
+    scaling : `power` or `linear`; for a formula, its name.
+    any_degrees : degree, such as `ep`, that is assumed not to change the time; `degrees` for all of
+        them, "" for none.
+    any_model : True if the time is assumed equal on several candidate accelerator models.
+    slowest : model that decides the time if the component runs on `several` at once with equal
+        shares; the first model if they are `alike`.
+    as_written : True if the degrees are those of a file that already has ranks. They win ties.
+    named : what each count was measured with, such as ``tp 1`` or ``any degrees``; () if all
+        measurements name the same.
+    rising : True if the larger of the two measured counts took longer, so fewer accelerators are
+        assumed quicker.
     """
 
     task: Task
@@ -59,28 +69,29 @@ class Basis:
 
     @property
     def beyond(self) -> float:
-        """How many times farther out than the nearest measured count it is; 1 for what is not extrapolated."""
+        """Extrapolation factor from the nearest measured count; 1 if not extrapolated."""
         if self.kind != BEYOND:
             return 1.0
         return min(max(count, self.amount) / min(count, self.amount) for count in self.counts)
 
 
 def models_of(questions: Sequence[PlanningProblem], design: Design) -> Mapping[str, tuple[str, ...]]:
-    """Component -> its models, by the questions that a design is of, where these agree."""
-    its = [each for each in questions if all(option in each.options[name] for name, option in design.options.items())]
-    names = dict.fromkeys(name for each in its for name in each.scope.on_models)
-    found = {name: {each.scope.on_models.get(name, ()) for each in its} for name in names}
-    return {name: models.pop() for name, models in found.items() if len(models) == 1}
+    """Return component -> accelerator models on which all problems of a design agree."""
+    problems = [problem for problem in questions if all(option in problem.options[name] for name, option in design.options.items())]
+    names = dict.fromkeys(name for problem in problems for name in problem.scope.on_models)
+    candidates = {name: {problem.scope.on_models.get(name, ()) for problem in problems} for name in names}
+    return {name: models.pop() for name, models in candidates.items() if len(models) == 1}
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A task in its part of the iteration; all in ns, counted from the beginning of that part.
+    """Task in a segment of the iteration, in ns from the segment's start.
 
     Attributes
     ----------
-    works : how long it works.
-    begins, ends : from its first batch to its last; None where the cost model does not say when.
+    works : busy time.
+    begins, ends : start of the first batch and end of the last; None if the cost model does not
+        report them.
     """
 
     task: int
@@ -90,19 +101,19 @@ class Turn:
 
     @property
     def starves(self) -> int:
-        """How long it waits for batches between its first and its last."""
+        """Waiting time for batches between the first and the last, in ns."""
         return 0 if self.begins is None or self.ends is None else self.ends - self.begins - self.works
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """One place in one part of the iteration: how long the part takes, and what works there in it.
+    """Utilization of a block in a segment of the iteration.
 
     Attributes
     ----------
-    block : the accelerators of a block; None for the robots or processes of a component that needs no accelerators.
-    components : who is there.
-    untimed : those of them of which nobody says how long they work.
+    block : index of the block; None for robots or processes of a component without accelerators.
+    components : components on the block.
+    untimed : components on the block without a known time.
     """
 
     block: int | None
@@ -114,48 +125,50 @@ class Usage:
 
     @property
     def works(self) -> int:
-        """How long something works there, as far as its time is known."""
+        """Busy time of the block, in ns; unknown times count as 0."""
         return sum(turn.works for turn in self.turns)
 
     @property
     def idle(self) -> int:
-        """How long nothing does whose time is known."""
+        """Time in ns without any known work."""
         return self.nanoseconds - self.works
 
     @property
     def known(self) -> bool:
-        """Has anybody there a time?"""
+        """True if some component on the block has a known time."""
         return len(self.untimed) < len(self.components)
 
 
 def by_place(usages: Sequence[Usage]) -> list[list[Usage]]:
-    """The parts of the iteration of each place, in order."""
-    found: dict[tuple[int | None, tuple[str, ...]], list[Usage]] = {}
+    """Return the usages grouped by block, in the order of the segments."""
+    usages_by_place: dict[tuple[int | None, tuple[str, ...]], list[Usage]] = {}
     for usage in usages:
-        found.setdefault((usage.block, usage.components), []).append(usage)
-    return list(found.values())
+        usages_by_place.setdefault((usage.block, usage.components), []).append(usage)
+    return list(usages_by_place.values())
 
 
 def busy(place: Sequence[Usage]) -> tuple[int, int]:
-    """(how long something works there in an iteration, how long that takes), in ns."""
+    """Return (busy time, total time) of a block per iteration, in ns."""
     return sum(usage.works for usage in place), sum(usage.nanoseconds for usage in place)
 
 
 @dataclass(frozen=True)
 class Own:
-    """The placement that the file itself states, of the components that are planned.
+    """Placement in the file itself for the planned components: the baseline.
 
     Attributes
     ----------
-    priced : its design, run in the best parts that it allows; None where it has no price.
-    problem, question : what was asked; where ranks are on several kinds of accelerators, with these given, and on kinds of their own.
-    why_not : why it has none; "" if it has one.
-    forbidden : what the demands of the file refuse of it, each a sentence.
-    unclear : all that is against it is that the plan was not chosen among its counts: no demand and no rule says that it may not be so.
-    over_estimates : of which accelerators it needs more by estimates of memory, each a sentence; that forbids nothing. It is not kept where
-        a plan fits by all of them.
-    bases : what its times rest on.
-    counts : where ranks are on several kinds: of each component on accelerators, how many of each model it holds.
+    priced : its design with the best allowed segments; None if it has no price.
+    problem, question : the problem and planning problem behind it; if ranks span several kinds of
+        accelerators, with those ranks given and kinds of their own.
+    why_not : reason for a missing price; "" if it has one.
+    forbidden : violated demands of the file, one sentence each.
+    unclear : True if the only objection is that the planner did not choose it: no demand or rule
+        forbids it.
+    over_estimates : memory estimates that it exceeds, one sentence each. They do not forbid it; it
+        is not kept if the plan fits all estimates.
+    bases : measurements behind its times.
+    counts : component -> model -> number of accelerators, if ranks span several kinds.
     """
 
     priced: Priced | None
@@ -170,15 +183,15 @@ class Own:
 
     @property
     def on_several_kinds(self) -> bool:
-        """True if the ranks are on kinds of accelerators that no plan of the problem uses at once."""
+        """True if the ranks span kinds of accelerators and no plan combines them."""
         return bool(self.counts)
 
     def may_stay(self, question: PlanningProblem) -> bool:
-        """May it stay beside the plan of a question? Nothing forbids it, and it fits by the estimates if that plan does."""
+        """Return True if neither demands nor the plan's memory estimates forbid the baseline."""
         return not self.forbidden and not (self.over_estimates and question.heeds_estimates)
 
     def over(self, best: Priced) -> float | None:
-        """By which part it takes longer than another design, such as 0.04; None without a price."""
+        """Return the slowdown against another design, as a share; None without a price."""
         if self.priced is None:
             return None
         takes = best.nanoseconds + best.traffic
@@ -187,7 +200,7 @@ class Own:
 
 @dataclass(frozen=True)
 class WithoutRanks:
-    """The plan without the ranks of these components, which have times too and could be planned as all others."""
+    """Plan without the fixed ranks of components that have times and could be planned."""
 
     names: tuple[str, ...]
     planned: Planned
@@ -195,17 +208,17 @@ class WithoutRanks:
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """The nearest factor of one component at which the plan is not the best any more.
+    """Nearest factor on a component's times with another optimal plan.
 
     Attributes
     ----------
-    component : the component with other times.
-    holds : percent of its times up to which the plan holds at every factor; 100: at none.
+    component : the component with scaled times.
+    holds : percent of its times up to which the plan holds at every factor; 100 if at none.
     flips : percent of its times at which another plan is better, or the plan breaks its budget.
     takes : ns of an iteration of the plan at `flips`.
-    to : the best known design at `flips`; None if none is known that keeps to the budget.
+    to : best known design at `flips`; None if no known design keeps the budget.
     placed : True if `to` is known to have a placement with this price.
-    question : the question that `to` is a design of, with the original times.
+    question : planning problem of `to`, with the original times.
     """
 
     component: str
@@ -219,12 +232,14 @@ class Flip:
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """Changes of the plan where the times of one component are wrong; at factors in neither field it holds.
+    """Sensitivity of the plan to errors in a component's times.
+
+    The plan holds at factors in neither field.
 
     Attributes
     ----------
-    flips : at most two of a component, one where it is slower and one where it is quicker.
-    left : (component, percent) of the first factor that was not decided; those beyond are unknown.
+    flips : at most two per component, one slower and one quicker.
+    left : (component, percent) of the first undecided factor; factors beyond it are unknown.
     searches : number of searches.
     """
 
@@ -235,7 +250,7 @@ class Sensitivity:
 
 @dataclass(frozen=True)
 class Other:
-    """Another design, and what each task adds to its iteration more (or less) than to that of the plan, in ns, the most first."""
+    """Alternative design with the extra ns per task against the plan, largest first."""
 
     priced: Priced
     adds: tuple[tuple[Task, int], ...]
@@ -243,22 +258,25 @@ class Other:
 
 @dataclass(frozen=True)
 class Account:
-    """The account of a plan.
+    """Account of a plan: shares, utilization, memory, bases and alternatives.
 
     Attributes
     ----------
-    shares : for each task the ns that it adds to an iteration.
-    usages : what works where in each part of the iteration; none where the cost model's units are not those of a clock.
-    bills : the memory of each block, then that of accelerators whose components have given ranks and are not planned.
-    bases : what the time of each task rests on.
-    others : the best designs of other structures, and what makes them slower.
-    further : the same of plans on fewer accelerators, and with other degrees, where there are few others.
-    own : the file's own placement under the same cost model; None where it has none.
-    sensitivity : what becomes of the plan where a hint is wrong; None where that was not asked.
-    resources : of each component that needs no accelerators the kind of what it needs, such as that of its robots.
-    without_ranks : the plan without ranks that the file fixes for some of what has times; None where it fixes none, or that was not asked.
-    assumed : sentences on what is taken for granted of how an iteration goes, besides its times.
-    given : are the ranks those of the file, beside which the others were found?
+    shares : task -> ns that it adds to an iteration.
+    usages : utilization of each block in each segment; empty if the cost model's units are not
+        seconds.
+    bills : memory of each block, then of accelerators with given ranks that are not planned.
+    bases : measurements behind the time of each task.
+    others : best designs of other structures, and why they are slower.
+    further : the same for fewer accelerators and for other degrees, if there are few other
+        structures.
+    own : baseline under the same cost model; None if the file has no ranks.
+    sensitivity : sensitivity to wrong hints; None if not requested.
+    resources : component without accelerators -> kind of its resource, such as a robot type.
+    without_ranks : plan without fixed ranks of timed components; None if there are none, or if not
+        requested.
+    assumed : assumptions about an iteration besides the times, one sentence each.
+    given : True if the ranks are those of the file and `others` were searched beside them.
     """
 
     planned: Planned
@@ -278,7 +296,7 @@ class Account:
 
     @property
     def keeps(self) -> bool:
-        """True if the file's own placement may stay: allowed, no more accelerators, and near the best."""
+        """True if the file's own placement may stay: allowed, no larger, near the best."""
         planned, own = self.planned, self.own
         if own is not None and not own.may_stay(planned.question):
             return False
@@ -293,7 +311,8 @@ class Account:
         more = own.priced.accelerators(planned.question) - planned.best.accelerators(planned.question)
         if planned.question.aim != SECONDS and more:
             return more < 0
-        near = over > 0 or own.on_several_kinds  # where it takes as long, its placement was not compared on several kinds
+        # With equal time, a placement on several kinds was never compared.
+        near = over > 0 or own.on_several_kinds
         return over < 0 or (near and more <= 0 and over * 100 <= _total(planned.best) * KEEP)
 
 

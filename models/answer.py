@@ -1,4 +1,4 @@
-"""What solving a problem gave: a plan, or why there is none."""
+"""Answer of a search: a plan, or the reasons why there is none."""
 
 from __future__ import annotations
 
@@ -17,12 +17,17 @@ IMPOSSIBLE, UNDECIDED = "impossible", "undecided"
 
 @dataclass(frozen=True)
 class Answer:
-    """The result of a search.
+    """Result of a search.
 
-    `verdict` is the plan's status (``verified``, ``optimal``, ``feasible``), or ``impossible`` (proved), or
-    ``undecided`` (neither found nor refuted within the limit). `findings` say why there is no plan. `how` says what
-    decided: ``given`` ranks, ``greedy`` meeting its bound, a ``sweep`` over ranges, ``patterns`` of alike domains, or ``search``. `unchecked` is what the rules could not judge
-    of the plan. `planned` says how counts and degrees were chosen, where they were chosen by time.
+    Attributes
+    ----------
+    verdict : status of the plan (``verified``, ``optimal``, ``feasible``), ``impossible`` (proved)
+        or ``undecided`` (neither found nor refuted within the limit).
+    findings : the reasons for a missing plan.
+    how : method of the decision: ``given`` ranks, ``greedy`` meeting its bound, a ``sweep`` over
+        ranges, ``patterns`` of alike domains, or ``search``.
+    unchecked : rules that could not judge the plan.
+    planned : how counts and degrees were chosen, if they were chosen by time.
     """
 
     verdict: str
@@ -34,4 +39,4 @@ class Answer:
 
 
 Solve = Callable[[Problem], Answer]
-"""How a question is answered; what answers it may ask it again of smaller ones."""
+"""Solver of a problem, with recursion on smaller problems."""

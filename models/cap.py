@@ -1,4 +1,4 @@
-"""A limit on the objective."""
+"""Limit on the objective."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .record import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Cap:
-    """Terms of the objective, by their names and what one of each costs, are together no more than `most`."""
+    """Upper limit `most` on a sum of objective terms: (name, cost per unit)."""
 
     terms: tuple[tuple[str, int], ...]
     most: int

@@ -1,4 +1,4 @@
-"""What must be placed: a component of the training job, and how its parts relate to each other."""
+"""Component of the training job, and relations between components."""
 
 from __future__ import annotations
 
@@ -24,38 +24,44 @@ UNBOUNDED = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """One component of the job: actor, rollout, reference, critic, reward, env, agent...
+    """Component of the job: actor, rollout, reference, critic, reward, env, agent...
 
     Attributes
     ----------
-    name : its name in the file.
+    name : name in the file.
     node_groups : labels of the groups whose resources it may use, in the written order.
-    least, most : how many resources it asks for: accelerators, robots, or processes where nodes are the resource.
-    counts : where it asks for some of the numbers between these alone, which; none where for any. Of one number nothing is left to say.
+    least, most : range of requested resources: accelerators, robots, or processes if nodes are the
+        resource.
+    counts : allowed ranges between `least` and `most`; empty if all counts are allowed. Also empty
+        for a single count.
     per_process : resources of one process.
-    parallel : its degrees of parallelism.
-    memory : MiB that one process needs on each of its accelerators; 0 if not said.
-    cpus : CPUs that are reserved for one process.
-    phases : when it needs them. Components without a phase in common take turns; none means always resident.
-    offloaded : MiB that one process keeps on each of its accelerators while another phase runs.
-    on_sizes : both where they depend on the memory of its accelerators: then `memory` and `offloaded` are the least of these.
-    host_memory : MiB of its node that one process needs; 0 if not said.
-    keep, spread, pins : what of it stays together, in which failure domains it lies, which of its ranks are on which nodes.
-    excluded : ranks of nodes that it must not use.
-    timed : what is known of the time that it takes; None if nothing.
-    estimate : what its memory is estimated from; None if nobody says it.
-    shards : so many of its ranks divide what they train among themselves, as its framework is set (hybrid sharding); 0 if that is not said.
-    traffic : MiB that its processes exchange in each step, once for every further domain that they lie in; 0 if not said.
-    accelerator_model : the only model it may use, "" for any.
-    role : what it does (see roles.py), by which another dialect knows it; "" if that is not known.
-    contiguous : whether its accelerators are one solid range of its groups' numbering, in rank order.
-    any_order : a contiguous component whose processes may lie in that range in any order.
+    parallel : degrees of parallelism.
+    memory : MiB per process on each of its accelerators; 0 if unspecified.
+    cpus : CPUs reserved for one process.
+    phases : phases that need its memory. Components without a common phase take turns; empty means
+        always resident.
+    offloaded : MiB that one process keeps on each accelerator during other phases.
+    on_sizes : `memory` and `offloaded` per accelerator size, if they depend on it; the two fields
+        then hold the minimum.
+    host_memory : MiB of host memory per process; 0 if unspecified.
+    keep, spread, pins : locality groups, failure domains and pinned ranks.
+    excluded : ranks of forbidden nodes.
+    timed : measured times; None if unknown.
+    estimate : input of the memory estimate; None if unspecified.
+    shards : ranks per sharding group in the framework's settings (hybrid sharding); 0 if
+        unspecified.
+    traffic : MiB that its processes exchange per step for each further domain; 0 if unspecified.
+    accelerator_model : the only allowed model, "" for any.
+    role : function in the job (see roles.py), used to translate between dialects; "" if unknown.
+    contiguous : True if its accelerators are one solid range of its groups' numbering, in rank
+        order.
+    any_order : True if the processes of a contiguous component may lie in their range in any order.
     stride : tp groups interleave in blocks of `stride` groups (contiguous components only).
-    runs : explicit ranks, already computed; None if it is to be solved.
-    server : accelerators that a server of an engine takes for those of one node; 0 if it asks the nodes.
-    spans : where each field was written.
-    backend : what trains it, ``megatron``, ``fsdp`` or ``deepspeed``, which a conversion keeps; "" if that is not known.
-    fixes : code of a rule that the explicit ranks break -> what mends them, where the dialect knows it.
+    runs : explicit ranks, already computed; None if the component is searched.
+    server : accelerators that an engine server assumes per node; 0 if it asks the nodes.
+    spans : field -> place in the file.
+    backend : trainer, ``megatron``, ``fsdp`` or ``deepspeed``, kept by a conversion; "" if unknown.
+    fixes : code of a rule that the explicit ranks break -> fix known to the dialect.
     """
 
     name: str
@@ -91,76 +97,86 @@ class Component:
     backend: str = field(default="", compare=False)
 
     def may_have(self, amount: int) -> bool:
-        """Is it one of the numbers of resources that it asks for?"""
+        """Return True if the component accepts this number of resources."""
         return self.least <= amount <= self.most and (not self.counts or self.least == self.most or holds(self.counts, amount))
 
     def between(self, least: int, most: int) -> Component:
-        """The same with no fewer and no more resources than that, as far as it may have so many."""
-        kept = in_both(self.counts, ((least, most),)) or ((least, most),)
-        return replace(self, least=kept[0][0], most=kept[-1][1], counts=kept if self.counts else ())
+        """Return the component with counts narrowed to a range, as far as possible."""
+        counts = in_both(self.counts, ((least, most),)) or ((least, most),)
+        return replace(self, least=counts[0][0], most=counts[-1][1], counts=counts if self.counts else ())
 
     @property
     def group_size(self) -> int:
-        """Accelerators that one node must hold together: a tensor parallel group, in whole processes."""
+        """Accelerators of a node-local unit: a tp group, in whole processes."""
         return lcm(self.parallel.tp, self.per_process)
 
     @property
     def unit(self) -> int:
-        """Accelerators that are placed as one piece: a group, or a block of interleaved groups (single ones do not interleave)."""
+        """Accelerators placed as a piece: a group, or a block of interleaved groups.
+
+        Groups of one accelerator do not interleave.
+        """
         return self.block if self.group_size > 1 else 1
 
     @property
     def block(self) -> int:
-        """Accelerators of as many groups as interleave."""
+        """Accelerators of a block of interleaved groups."""
         return self.group_size * self.stride if self.contiguous else self.group_size
 
     @property
     def step(self) -> int:
-        """What the number of its accelerators must be a multiple of: whole replicas, whole processes, whole blocks of a stride."""
+        """Divisor of the number of accelerators: whole replicas, processes and stride blocks."""
         return lcm(self.parallel.replica, self.per_process, self.block if self.stride > 1 else 1)
 
     @property
     def divided_among(self) -> int:
-        """How many ranks are one group of shards: as its framework is set, else as its estimate says; 0 where all of them are, or nothing is divided."""
+        """Ranks per sharding group, by the framework's settings or the estimate.
+
+        0 if all ranks form one group, or if nothing is divided.
+        """
         return self.shards or (self.estimate.divided_among if self.estimate else 0)
 
     @property
     def numbered_in(self) -> tuple[str, ...]:
-        """The groups that its ranks are written in: its own, but for given ranks that are written in others than its hints name."""
+        """Node groups in the numbering of the ranks.
+
+        These are its own groups, unless given ranks use groups that its hints do not name.
+        """
         repeats = repeats_of(self.runs or ())
         used = tuple(dict.fromkeys(run.node_group for repeat in repeats for run in repeat.runs))
         return self.node_groups if set(used) <= set(self.node_groups) else used
 
     def needs(self, capacity: int | None) -> tuple[int, int]:
-        """MiB of an accelerator with so many while it works, and those that stay while another phase does."""
-        its = next((each for each in self.on_sizes if each.capacity == capacity), None)
-        return (self.memory, self.offloaded) if its is None else (its.memory, its.kept)
+        """Return (working, offloaded) MiB on an accelerator with `capacity` MiB."""
+        size = next((entry for entry in self.on_sizes if entry.capacity == capacity), None)
+        return (self.memory, self.offloaded) if size is None else (size.memory, size.kept)
 
     def fix(self, code: str, otherwise: str) -> Fix:
-        """What mends it where it breaks a rule; only the words `otherwise` where the dialect knows nothing better."""
+        """Return the dialect's fix for a broken rule, or a fix with the text `otherwise`."""
         return self.fixes.get(code) or Fix(otherwise)
 
     def span(self, name: str) -> Span | None:
-        """Where a field was written; where the component was written if the field was not."""
+        """Return the place of a field, or of the component if the field is unwritten."""
         return self.spans.get(name) or self.spans.get("name")
 
     def is_written(self, name: str) -> bool:
-        """Does the file say a field? Where there is no file, everything is as it was asked for."""
+        """Return True if the file states the field; always True without a file."""
         return not self.spans or name in self.spans
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """Something that must hold between components; `kind` says what.
+    """Demand between components of a kind in `RELATION_KINDS`.
 
     Attributes
     ----------
-    components : two of them; for ``in order`` any number.
-    reason : who demands it, if the file does not say it itself, such as "RLinf's auto mode".
-    choice : of a relation that leaves a choice, the kind that goes with the rest of the file; "" if all do.
-    level : of a relation between domains, their level of the topology.
-    demanded : kind that the file demands, where `kind` is one of the two that it leaves open; "" for `kind`.
-    proposed : is it how a plan has the components, and no demand on where the file itself has them?
+    components : two names; any number for ``in order``.
+    reason : origin of the demand if the file does not state it, such as "RLinf's auto mode".
+    choice : for a relation that leaves a choice, the kind that fits the rest of the file; "" if all
+        kinds fit.
+    level : topology level of a relation between domains.
+    demanded : kind in the file, if `kind` is one of the two that it leaves open; "" for `kind`.
+    proposed : True if a plan proposes the relation; the file's own placement need not keep it.
     """
 
     kind: str
@@ -178,12 +194,12 @@ class Relation:
         return self.demanded or self.kind
 
     def decided(self, kind: str) -> Relation:
-        """One of the two relations that `colocated or disjoint` leaves open."""
+        """Return the relation with `colocated or disjoint` decided as `kind`."""
         return replace(self, kind=kind, demanded=self.kind)
 
     @property
     def implies(self) -> str:
-        """The kind of relation between their accelerators that follows from it."""
+        """Kind of the implied relation between accelerators."""
         return COLOCATED if self.kind in TOGETHER else DISJOINT if self.kind == APART else self.kind
 
 
@@ -194,31 +210,32 @@ DISJOINT = "disjoint"
 COLOCATED_OR_DISJOINT = "colocated or disjoint"
 """Exactly the same accelerators, or none in common; nothing between."""
 SUBSET = "subset"
-"""The first uses no accelerator that the second does not use."""
+"""The first uses only accelerators of the second."""
 IN_ORDER = "in order"
-"""One after the other, each a solid range, from the first accelerator of the cluster to its last."""
+"""Solid ranges in sequence, from the first accelerator of the cluster to the last."""
 NOT_FEWER = "not fewer"
 """The first has at least as many processes as the second."""
 APART = "apart"
-"""No domain of a level of the topology holds some of both."""
+"""No domain of a topology level holds accelerators of both."""
 NEAR = "near"
-"""Every domain of a level that holds some of the first holds some of the second."""
+"""Every domain of a level with accelerators of the first has some of the second."""
 RANK_ALIGNED = "rank aligned"
 """The same accelerators in the same order of ranks."""
 ZERO_COPY = "zero copy"
-"""The same accelerators, so that each finds the part of the weights that its tensor parallel rank needs at home.
+"""The same accelerators, with the weights of every tensor parallel rank stored locally.
 
-An accelerator of tensor parallel rank a of the first has rank floor(a x tp of the second / tp of the first) of the second; where the
-second has the larger tp, one of its rank r has rank floor(r x tp of the first / tp of the second) of the first.
+An accelerator of tensor parallel rank a of the first has rank floor(a x tp of the second / tp of
+the first) of the second; if the second has the larger tp, an accelerator of its rank r has rank
+floor(r x tp of the first / tp of the second) of the first.
 """
 
 KEYS = {
     COLOCATED: "colocate_with", DISJOINT: "disjoint_from", SUBSET: "within", RANK_ALIGNED: "rank_aligned_with", ZERO_COPY: "zero_copy_with",
     APART: "apart_from", NEAR: "near",
 }  # fmt: skip
-"""The kinds of relations that the hints of a component can state, and the key that states each."""
+"""Relation kind -> hint key."""
 RELATION_KINDS = (COLOCATED, DISJOINT, COLOCATED_OR_DISJOINT, SUBSET, IN_ORDER, NOT_FEWER, APART, NEAR, RANK_ALIGNED, ZERO_COPY)
 BETWEEN_DOMAINS = (APART, NEAR)
-"""Relations that name a level of the topology."""
+"""Relations with a level of the topology."""
 TOGETHER = (COLOCATED, RANK_ALIGNED, ZERO_COPY)
-"""Relations that put components on exactly the same accelerators."""
+"""Relations that imply exactly the same accelerators."""

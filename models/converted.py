@@ -1,4 +1,4 @@
-"""What converting a file gave: a new text with all that was lost on the way, or the reasons why there is none."""
+"""Result of a conversion: the new text with losses, or the reasons for a refusal."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ EXACT, LOSSY, REFUSED, UNUSABLE = "exact", "lossy", "refused", "unusable"
 
 @dataclass(frozen=True)
 class Converted:
-    """The answer of a conversion.
+    """Result of a conversion.
 
     Attributes
     ----------
-    file, source, target : the file, its dialect, and the one that was asked for.
-    verdict : ``exact`` (nothing is lost), ``lossy`` (what is lost is listed), ``refused`` (the file has errors, or the target
-        cannot say it) or ``unusable`` (the file cannot be read, or nobody says what its nodes have).
+    file, source, target : the file, its dialect, and the requested dialect.
+    verdict : ``exact`` (lossless), ``lossy`` (see `losses`), ``refused`` (errors in the file, or
+        the target cannot express it) or ``unusable`` (unreadable file, or unknown nodes).
     text : the new file; "" if there is none.
-    losses : everything that the new file does not say, or says otherwise (PW605).
-    findings : the reasons why there is no new file.
-    cluster : the machines that it was verified on.
+    losses : everything that the new file omits or states differently (PW605).
+    findings : the reasons for a missing file.
+    cluster : cluster of the verification.
     """
 
     file: str

@@ -1,4 +1,4 @@
-"""What the user asked for, one field at a time: the unit of every reason and every fix."""
+"""Demand of the user, one field at a time: the unit of conflicts and fixes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .record import dataclass
 
 @dataclass(frozen=True, slots=True, order=True)
 class Demand:
-    """One thing that the user wrote and could write differently.
+    """Changeable field of a component or relation in the user's file.
 
-    `component` is a component's name, or both names of a relation joined by ``+``; `field` is what was said of it.
+    `component` is a component's name, or both names of a relation joined by ``+``.
     """
 
     component: str
@@ -22,9 +22,9 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One rule's part of "because ... and ...": the demand in the user's words with the rule's own number about the cluster.
+    """Part of "because ... and ...": a demand with the rule's number about the cluster.
 
-    Without demands it is a fact of the cluster, which nobody can be asked to give up.
+    Without demands it is a fact of the cluster that cannot be given up.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""How a number of the job comes about: the formula, and where each number in it stands."""
+"""Derivation of a job's number: the formula and the places of the inputs."""
 
 from __future__ import annotations
 
@@ -9,27 +9,33 @@ from .record import dataclass
 
 WORLD_SIZE, PROCESSES_PER_NODE, REPLICA_SIZE = "world size", "processes per node", "replica size"
 DATA_PARALLEL_SIZE, REPLICAS, CPUS = "data parallel size", "replicas", "CPUs"
-"""Names of numbers that follow from any problem (see solver/explaining/numbers.py). A dialect that derives one of them itself,
-by the framework's own formula, uses its name: then that is shown instead."""
+"""Names of numbers derived for every problem (see solver/explaining/numbers.py).
+
+A dialect with the framework's own formula for a number uses the same name; its derivation is then
+shown instead.
+"""
 
 NOT_KNOWN = "not known"
-"""The value of a number that cannot be told here, such as a world size that follows from a setting which is not there; the formula
-says why. What would follow from it is not told either."""
+"""Value of an unknown number, like a world size without its setting.
+
+The formula gives the reason. Numbers that depend on it are omitted.
+"""
 
 ACCELERATORS_PER_NODE = "accelerators per node"
-"""The name of a number of the job as a whole: how many each node must have at the least, where nobody said how many it has."""
+"""Name of a job-wide number: the minimum per node if the cluster leaves it open."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One value that the framework reads.
+    """Input of a derivation: a value of the framework's configuration.
 
     Attributes
     ----------
-    name : its key as the framework writes it, such as ``actor_infer.num_gpus_per_worker``.
-    value : what it is.
-    span : where it is written; None where nobody wrote it.
-    default : where the framework's own default comes from, such as ``verl, verl/trainer/config/rollout/rollout.yaml``; "" if it is written.
+    name : key as the framework writes it, such as ``actor_infer.num_gpus_per_worker``.
+    value : the value.
+    span : place in the file; None if unwritten.
+    default : source of the framework's default, such as ``verl,
+        verl/trainer/config/rollout/rollout.yaml``; "" if the value is written.
     """
 
     name: str
@@ -40,15 +46,15 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """A number that follows from others.
+    """Number computed from other numbers.
 
     Attributes
     ----------
-    component : whose number it is; "" for one of the job as a whole.
-    name : what it is, such as ``world size``, ``data parallel size``, ``replicas``, ``samples per rank``.
+    component : owner of the number; "" for the job as a whole.
+    name : name, such as ``world size``, ``data parallel size``, ``replicas``, ``samples per rank``.
     value : the number.
-    formula : how it comes about, with its numbers: ``16 device ids // 2 per worker``.
-    figures : the values that it comes from.
+    formula : formula with its numbers: ``16 device ids // 2 per worker``.
+    figures : the inputs.
     """
 
     component: str

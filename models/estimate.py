@@ -1,4 +1,4 @@
-"""What a user says of a model and of how it is run, where the memory that it needs is to be estimated."""
+"""User input of the memory estimate: the model and how it is run."""
 
 from __future__ import annotations
 
@@ -7,49 +7,58 @@ from dataclasses import field, fields
 from .record import dataclass
 
 BITS = {"fp32": 32, "bf16": 16, "fp16": 16, "fp8": 8, "int8": 8, "int4": 4}
-"""Precision -> bits of a number."""
+"""Precision -> bits per number."""
 TRAINABLE = ("bf16", "fp16", "fp32")
-"""The precisions that weights are trained in."""
+"""Precisions for trained weights."""
 NONE = "none"
 OPTIMIZERS = {"adam": 8, "adam8bit": 2, "momentum": 4, "sgd": 0, NONE: 0}
-"""Optimizer -> bytes of its state for each parameter.
+"""Optimizer -> bytes of state per parameter.
 
-`adam` has two moments of 4 bytes (ZeRO, arXiv 1910.02054, section 3.1), `adam8bit` two of one byte (arXiv 2110.02861), `momentum` one of 4.
+`adam` has two moments of 4 bytes (ZeRO, arXiv 1910.02054, section 3.1), `adam8bit` two of one byte
+(arXiv 2110.02861), `momentum` one of 4.
 """
 ZERO1, ZERO2, ZERO3, FSDP, MEGATRON, DISTRIBUTED = "zero1", "zero2", "zero3", "fsdp", "megatron", "distributed"
 SHARDINGS = (NONE, ZERO1, ZERO2, ZERO3, FSDP, MEGATRON, DISTRIBUTED)
-"""What data parallel ranks divide among themselves.
+"""Sharding modes of data parallel ranks.
 
-`none`: nothing. `zero1`, `zero2`, `zero3`: the optimizer; and the gradients; and the weights (arXiv 1910.02054). `fsdp`: all of it, with weights
-and gradients in 32 bits (arXiv 2304.11277). `megatron`: nothing, with gradients in 32 bits. `distributed`: Megatron's distributed optimizer.
+`none`: nothing. `zero1`, `zero2`, `zero3`: the optimizer; also gradients; also weights (arXiv
+1910.02054). `fsdp`: everything, with weights and gradients in 32 bits (arXiv 2304.11277).
+`megatron`: nothing, with gradients in 32 bits. `distributed`: Megatron's distributed optimizer.
 """
 FULL, SELECTIVE = "full", "selective"
 RECOMPUTED = (FULL, SELECTIVE, NONE)
-"""What of the activations is computed again in the backward pass: all but the inputs of layers, attention, or nothing (arXiv 2205.05198)."""
+"""Activations recomputed in the backward pass (arXiv 2205.05198).
+
+`full`: all but the inputs of layers. `selective`: attention. `none`: nothing.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What is known of a component's model, and how it is run. Numbers are 0 and words "" where nothing is said.
+    """Model of a component and how it is run; unspecified values are 0 or "".
 
     Attributes
     ----------
-    model : id of a model whose numbers are known.
-    parameters : all weights of the model; `trainable` of them are trained, as where adapters are.
-    lora_rank : the rank of adapters beside all matrices of all layers, which alone are trained; 0 where there are none.
-    layers, hidden, heads, kv_heads, head_size, intermediate, vocabulary, experts, expert_intermediate : the shape of the model (see ModelCard).
-    precision : of the weights while they work, one of `BITS`.
-    optimizer : one of `OPTIMIZERS`; "": Adam for what is trained by its role, none for anything else.
-    sharding : one of `SHARDINGS`; `shards` ranks divide among themselves, others hold the same (hybrid sharding; 0: all of them divide).
+    model : id of a known model.
+    parameters : all weights of the model; `trainable` of them are trained, such as adapters.
+    lora_rank : rank of adapters on all matrices of all layers; only they are trained. 0 without
+        adapters.
+    layers, hidden, heads, kv_heads, head_size, intermediate, vocabulary, experts,
+        expert_intermediate : shape of the model (see ModelCard).
+    precision : precision of working weights, a key of `BITS`.
+    optimizer : a key of `OPTIMIZERS`; "": Adam for roles that are trained, else none.
+    sharding : a value of `SHARDINGS`.
+    shards : ranks per sharding group; groups hold copies (hybrid sharding). 0: all ranks are one
+        group.
     sequence : tokens of one sequence, prompt and answer.
-    micro_batch : sequences that one data parallel rank works on at a time.
-    recompute : one of `RECOMPUTED`.
-    attention_scores : are the scores of attention stored, as without flash attention?
-    sequences : sequences that one replica of an engine holds in its cache at the same time.
-    cache : the precision of the cache; "": that of the weights, at least 16 bits.
-    utilization : percent of each accelerator that an engine takes for itself; 0: what it needs.
-    offload : does it leave its accelerators while another phase runs?
-    written : the keys that somebody wrote; what a framework's settings say goes before the usual values of the others.
+    micro_batch : sequences that one data parallel rank processes at a time.
+    recompute : a value of `RECOMPUTED`.
+    attention_scores : True if attention scores are stored, as without flash attention.
+    sequences : sequences that one engine replica caches at the same time.
+    cache : precision of the cache; "": precision of the weights, at least 16 bits.
+    utilization : percent of each accelerator that an engine reserves; 0: what it needs.
+    offload : True if the component leaves its accelerators during other phases.
+    written : explicitly written keys; framework settings override the defaults of the others.
     """
 
     model: str = ""
@@ -81,11 +90,11 @@ class Estimate:
 
     @property
     def divided_among(self) -> int:
-        """How many ranks are one group that divides something among themselves; 0 where all of them are, or nothing is divided."""
+        """Ranks per sharding group; 0 for a single group, or if nothing is divided."""
         return 0 if self.sharding in (NONE, MEGATRON) else self.shards
 
 
 def said_of(estimate: Estimate) -> dict[str, object]:
-    """What a file says of it: every key whose value is not the usual one."""
-    values = ((each.name, getattr(estimate, each.name), each.default) for each in fields(Estimate) if each.compare)
-    return {name: value for name, value, usual in values if value != usual}
+    """Return the non-default keys of an estimate, as a file states them."""
+    values = ((entry.name, getattr(estimate, entry.name), entry.default) for entry in fields(Estimate) if entry.compare)
+    return {name: value for name, value, default in values if value != default}

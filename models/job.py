@@ -1,4 +1,4 @@
-"""The job: its components, the relations between them, and what its dialect allows."""
+"""Job: components, relations between them, and capabilities of the dialect."""
 
 from __future__ import annotations
 
@@ -18,18 +18,24 @@ from .share import Share
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a dialect can express, so that the rules themselves stay general.
+    """Capabilities of a dialect, as flags that keep the rules general.
 
-    `shares_accelerators`: components whose ranks are explicit may overlap (that is how RLinf says colocation).
-    `nodes_in_order`: a component's processes must be on nodes of ascending rank (RLinf refuses any other order at launch).
-    `groups_may_cross`: tensor parallel groups of given ranks may lie on several nodes: slow, but not refused.
-    `processes_may_cross`: a process of given ranks may hold accelerators of several nodes: slow, but not refused.
-    `whole_replicas`: a replica of an engine lies on whole nodes, or inside one; else the framework gives it the wrong accelerators.
-    `packs`: a contiguous component is a range of the whole cluster, and its processes follow from it, so that neither groups nor process
-    ranks are written.
-    `reserves_nodes`: whole nodes are reserved, so that no other job gets what is idle on them.
-    `range_text`: how a solid range of ranks is written where a component names one rank a process.
-    `notices`: code of a rule -> when the framework itself would notice, for rules that it checks late or never.
+    Attributes
+    ----------
+    shares_accelerators : explicit ranks of components may overlap (RLinf's form of colocation).
+    nodes_in_order : processes of a component must be on nodes of ascending rank (RLinf refuses any
+        other order at launch).
+    groups_may_cross : tp groups of given ranks may span nodes: slow, but not refused.
+    processes_may_cross : a process of given ranks may hold accelerators of several nodes: slow, but
+        not refused.
+    whole_replicas : an engine replica lies on whole nodes or inside one node; else the framework
+        assigns wrong accelerators.
+    packs : a contiguous component is a range of the whole cluster and its processes follow from it;
+        neither groups nor process ranks are written.
+    reserves_nodes : whole nodes are reserved, so no other job gets their idle accelerators.
+    range_text : text of a solid range for a component with one rank per process.
+    notices : code of a rule -> when the framework itself notices, for rules that it checks late or
+        never.
     """
 
     shares_accelerators: bool = False
@@ -49,15 +55,18 @@ class Job:
 
     Attributes
     ----------
-    choices : every alternative of components that leave their degrees open, the preferred one first, which the component carries.
-    pools : pools that components were laid out from, where the dialect has such.
-    models : model that a component runs, and what of it the component divides.
-    links, preference : traffic between components, and how it is weighed.
-    estimated : components whose traffic the user does not say.
-    overlaps : component with given ranks -> planned components that may use its accelerators too.
-    in_turn : components dealt out to all nodes up to the last one whose accelerators are used; their runs are that until more is placed.
-    in_step : pairs of which the first, where both share accelerators, shares whole processes of the second: groups as large, begun with one.
-    planning : what counts and degrees are chosen by.
+    choices : component with open degrees -> all alternatives, preferred first. The component
+        carries the first.
+    pools : resource pools of components, if the dialect has pools.
+    models : component -> model, and how the component divides it.
+    links, preference : traffic between components, and its weights.
+    estimated : components with estimated traffic.
+    overlaps : component with given ranks -> planned components that may share its accelerators.
+    in_turn : components dealt out to all nodes up to the last used node; their runs are provisional
+        until more is placed.
+    in_step : (first, second): where both share accelerators, the first shares whole processes of
+        the second (equal group sizes, aligned starts).
+    planning : basis for counts and degrees.
     """
 
     components: tuple[Component, ...]
@@ -77,5 +86,10 @@ class Job:
 
     @property
     def leaders(self) -> tuple[str, ...]:
-        """The components from whose degrees those of others follow; of several, all of one that follows can depend on each of them."""
-        return tuple(dict.fromkeys((*self.planning.tied.values(), *(name for each in self.planning.followed[:1] for name in each.degrees))))
+        """Components that determine the degrees of others.
+
+        If there are several, each follower may depend on all of them.
+        """
+        return tuple(
+            dict.fromkeys((*self.planning.tied.values(), *(name for choice in self.planning.followed[:1] for name in choice.degrees)))
+        )

@@ -1,8 +1,8 @@
-"""How much of a configuration is judged."""
+"""Levels of judgement: placement alone, or batch arithmetic as well."""
 
 from __future__ import annotations
 
 PLACEMENT, TRAINING = LEVELS = ("placement", "training")
-"""Where things are, or the arithmetic of the batches as well."""
+"""Levels: `placement` alone, or `training` with the arithmetic of batches."""
 DEFAULT_LEVEL = TRAINING
-"""Level that is judged unless another one is named."""
+"""Default level."""

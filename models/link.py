@@ -1,4 +1,4 @@
-"""Traffic between two components: what the network must carry where they are apart."""
+"""Traffic between two components: network load if they lie in different domains."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from .record import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Two components that send data to each other in every step.
+    """Data that two components exchange in every step.
 
     Attributes
     ----------
-    source, target : their names.
-    weights : MiB that every domain of a level must be sent which holds some of the target and none of the source: the new weights
-        of a model that is trained in one place and used in another.
-    stream : MiB for each accelerator of the target that has no `ratio` accelerators of the source in its own domain: samples
-        that processes exchange with a neighbour.
-    ratio : how many accelerators of the target one accelerator of the source serves.
-    estimate : how the amounts were estimated, where the user does not say them; "" where he does.
+    source, target : names of the components.
+    weights : MiB sent to every domain of a level with some of the target and none of the source:
+        new weights of a model that is trained in one place and used in another.
+    stream : MiB per accelerator of the target without `ratio` accelerators of the source in its own
+        domain: samples that processes exchange with a neighbour.
+    ratio : accelerators of the target served by one accelerator of the source.
+    estimate : how the amounts were estimated; "" if the user states them.
     """
 
     source: str

@@ -1,4 +1,4 @@
-"""Where the parts of a component may be, seen from the topology: what stays together, what is spread, what is pinned."""
+"""Locality of a component in the topology: kept together, spread or pinned."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from .findings.span import Span
 from .record import dataclass
 
 TP, EP, REPLICA, WHOLE = KEPT = ("tp", "ep", "replica", "component")
-"""What can be kept together: a tensor parallel group, an expert parallel group, a replica, the whole component."""
+"""Units to keep together: tp group, ep group, replica, or the whole component."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """Every group of one kind lies inside so many domains of a level of the topology.
+    """Limit on the domains of every group of a kind.
 
     Attributes
     ----------
     what : one of `KEPT`.
     level : a level of the topology (see machines/topology.py), such as ``nvlink_domain``.
-    domains : how many domains of that level a group may lie in at most; more than one for the whole component only.
-    required : whether an answer that breaks it is refused; if not, breaking it costs in the objective.
+    domains : maximum number of domains per group; above 1 for the whole component only.
+    required : True for a constraint; False for a penalty in the objective.
     """
 
     what: str
@@ -32,13 +32,14 @@ class Keep:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A component lies in several failure domains.
+    """Minimum number of failure domains of a component.
 
     Attributes
     ----------
     level : a level of the topology, such as ``rack``.
-    domains : in how many domains of that level it lies at least.
-    percent : how much of it one domain may hold at most, in percent of its groups, rounded up to a whole group; 100 for no limit.
+    domains : minimum number of domains of that level.
+    percent : maximum share of the component in one domain, in percent of its groups, rounded up to
+        a whole group; 100 for no limit.
     """
 
     level: str
@@ -49,7 +50,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """Process ranks of a component that must be on certain nodes."""
+    """Process ranks of a component with a fixed set of nodes."""
 
     ranks: range
     nodes: tuple[int, ...]

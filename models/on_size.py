@@ -1,4 +1,4 @@
-"""What a component needs of accelerators with so much memory, where it needs another amount of others."""
+"""Memory need of a component on accelerators of a given size."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .record import dataclass
 
 @dataclass(frozen=True, slots=True)
 class OnSize:
-    """Of each accelerator with `capacity` MiB: MiB while it works, and those that stay while another phase does."""
+    """MiB while working and MiB kept in other phases, on accelerators of `capacity` MiB."""
 
     capacity: int
     memory: int

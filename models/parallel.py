@@ -1,4 +1,4 @@
-"""How a component divides its work among accelerators."""
+"""Degrees of parallelism of a component."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from .record import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Parallel:
-    """Degrees of parallelism: tensor, pipeline, context and expert parallel sizes. Data parallelism is what is left.
+    """Tensor, pipeline, context and expert parallel sizes; data parallelism is the rest.
 
-    `dp` are data parallel ranks *inside* one replica, as an inference engine has them; replicas beside each other are not counted here.
+    `dp` counts data parallel ranks *inside* one replica, as in an inference engine; it does not
+    count replicas.
     """
 
     tp: int = 1
@@ -20,7 +21,10 @@ class Parallel:
 
     @property
     def replica(self) -> int:
-        """Accelerators of one replica: tp x pp x cp, x dp inside an engine. Source: Megatron-LM, core/parallel_state.py."""
+        """Accelerators of a replica: tp x pp x cp, x dp inside an engine.
+
+        Source: Megatron-LM, core/parallel_state.py.
+        """
         return self.tp * self.pp * self.cp * self.dp
 
     def __str__(self) -> str:
@@ -33,7 +37,7 @@ class Parallel:
 
 
 DEGREES = ("tp", "pp", "cp", "ep", "dp")
-"""The names of the degrees, in the order in which they are written."""
+"""Names of the degrees, in the written order."""
 
 UNDIVIDED = Parallel()
-"""One accelerator does it all."""
+"""Degrees of a component that runs on a single accelerator."""

@@ -1,4 +1,4 @@
-"""A problem about some of its components alone."""
+"""Restriction of a problem to some components."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from .sharing import through_others
 
 
 def among(problem: Problem, names: Set[str]) -> Problem:
-    """The same question about these components alone; what follows of their places through the others is kept."""
+    """Return the problem restricted to `names`; relations implied by the rest are kept."""
     components = tuple(component for component in problem.components if component.name in names)
     if len(components) == len(problem.components):
         return problem
-    choices = {name: its for name, its in problem.job.choices.items() if name in names}
+    choices = {name: degrees for name, degrees in problem.job.choices.items() if name in names}
     relations = tuple(relation for relation in problem.job.relations if names >= set(relation.components))
     part = replace(problem, job=replace(problem.job, components=components, choices=choices, relations=relations))
     followed = tuple(through_others(problem, part))
@@ -22,5 +22,5 @@ def among(problem: Problem, names: Set[str]) -> Problem:
 
 
 def explicit(problem: Problem) -> Problem:
-    """The same question about the components alone whose ranks are given."""
+    """Return the problem restricted to components with given ranks."""
     return among(problem, {component.name for component in problem.components if component.runs is not None})

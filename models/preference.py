@@ -1,4 +1,4 @@
-"""What makes one answer better than another, as far as the user may say."""
+"""Preference between answers, as far as the user can choose."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from typing import Mapping
 from .record import dataclass
 
 LEXICOGRAPHIC, WEIGHTED = ORDERS = ("lexicographic", "weighted")
-"""Bytes across the widest level of the topology first, or all bytes in one sum."""
+"""Orders: bytes across the widest topology level first, or the sum of all bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """How bytes at different levels of the topology are compared.
+    """Comparison of bytes at different levels of the topology.
 
     Attributes
     ----------
     order : one of `ORDERS`.
-    weights : level -> what a MiB across it costs in the weighted sum; a level that is not named costs 1.
-    bytes_first : do bytes come before groups that had better be kept together or stay, as where they count as time?
+    weights : level -> cost per MiB in the weighted sum; unnamed levels cost 1.
+    bytes_first : True if bytes come before soft locality and moves, as with traffic counted as
+        time.
     """
 
     order: str = LEXICOGRAPHIC

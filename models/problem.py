@@ -1,4 +1,4 @@
-"""The question: a cluster and a job."""
+"""Problem: a cluster and a job."""
 
 from __future__ import annotations
 
@@ -32,11 +32,14 @@ _NEUTRAL = {f.name: f.default for f in fields(Component) if f.name in _FIELDS}
 
 @dataclass(frozen=True)
 class Problem:
-    """All that reasoning is given: what there is and what must be placed.
+    """Input of all reasoning: a cluster and a job.
 
-    `previous` is where everything was before, if that is to change as little as possible; an answer has none of the structures in
-    `unlike`, and keeps the limits on the objective in `caps`. `explained`: where it has no placement, is it said why? That often takes
-    longer than to know that it has none.
+    Attributes
+    ----------
+    previous : earlier placement to change as little as possible.
+    unlike : structures that an answer must not have.
+    caps : limits on the objective.
+    explained : True if infeasibility gets an explanation, which often takes longer than the proof.
     """
 
     cluster: Cluster
@@ -51,7 +54,7 @@ class Problem:
 
     @property
     def components(self) -> tuple[Component, ...]:
-        """The components in the written order."""
+        """Components in the written order."""
         return self.job.components
 
     @cached_property
@@ -59,36 +62,38 @@ class Problem:
         return {component.name: component for component in self.components}
 
     def kind(self, component: Component) -> str:
-        """The kind of resource that a component is placed on."""
+        """Return the kind of resource that a component is placed on."""
         return self.cluster.kind(component.node_groups)
 
     def room_for(self, component: Component) -> int:
-        """Resources that there are for a component; the most processes where nodes are the resource."""
+        """Return the resources available to a component; the maximum if nodes are the resource."""
         kind = self.kind(component)
         return component.most if kind == NODE else self.cluster.total(kind)
 
     def related(self, kind: str) -> tuple[Relation, ...]:
-        """The relations of one kind whose components are all in this problem."""
+        """Return the relations of a kind with all components in this problem."""
         return tuple(r for r in self.job.relations if r.kind == kind and all(name in self._by_name for name in r.components))
 
     @cached_property
     def shares(self) -> tuple[Share, ...]:
-        """What is dealt out to the components of this problem."""
+        """Work shares of the components of this problem."""
         return tuple(share for share in self.job.shares if share.component in self._by_name)
 
     def whole_replica(self, component: Component) -> int:
-        """Accelerators that must lie inside one node, or on whole nodes; 1 where replicas may lie as they like.
+        """Return the accelerators bound to a single node or to whole nodes; 1 if free.
 
-        They are those of a replica; of a server alone, inside one node, where that is how many the framework takes for a node's.
+        These are the accelerators of a replica; for a server inside one node, the framework's
+        number of accelerators per node.
         """
         served = self.job.capabilities.whole_replicas and component.role in SERVED
         return (component.server or component.parallel.replica) if served else 1
 
     def range_in(self, component: Component) -> tuple[str, ...]:
-        """The node groups in whose numbering a contiguous component is one solid range.
+        """Return the node groups that number a contiguous component as a range.
 
-        What is searched becomes a range of the whole cluster, on nodes of its groups, where processes are packed. Else these are the
-        groups that it is written in; in the order of their nodes where nodes must ascend.
+        With `packs`, a searched component becomes a range of the whole cluster, on nodes of its
+        groups. Otherwise these are its written groups; with `nodes_in_order`, in the order of their
+        nodes.
         """
         if component.runs is None and self.job.capabilities.packs and self.kind(component) == ACCELERATOR:
             return (CLUSTER_LABEL,)
@@ -98,7 +103,7 @@ class Problem:
         return tuple(sorted(labels, key=lambda label: list(groups[label].node_ranks[:1])))
 
     def solid_in(self, members: tuple[Component, ...]) -> tuple[str, ...] | None:
-        """The node groups in whose numbering components on the same accelerators are one solid range; None if they need not be."""
+        """Return the node groups that number colocated components as a range; None if free."""
         for component in members:
             if component.contiguous:
                 return self.range_in(component)
@@ -108,7 +113,7 @@ class Problem:
 
     @cached_property
     def colocated_sets(self) -> tuple[tuple[Component, ...], ...]:
-        """The components, those that share their accelerators together, in the written order."""
+        """Sets of components on the same accelerators, in the written order."""
         root = {component.name: component.name for component in self.components}
 
         def find(name: str) -> str:
@@ -117,8 +122,8 @@ class Problem:
             return name
 
         for relation in (relation for kind in TOGETHER for relation in self.related(kind)):
-            one, other = relation.components
-            root[find(one)] = find(other)
+            name_a, name_b = relation.components
+            root[find(name_a)] = find(name_b)
         sets: dict[str, list[Component]] = {}
         for component in self.components:
             sets.setdefault(find(component.name), []).append(component)
@@ -128,28 +133,33 @@ class Problem:
 
     @property
     def hinted(self) -> tuple[Component, ...]:
-        """The components whose place is to be found."""
+        """Components to search."""
         return tuple(component for component in self.components if component.runs is None)
 
     def given(self) -> Assignment:
-        """The Assignment of the components whose ranks are given."""
+        """Return the Assignment of the components with given ranks."""
         return Assignment({c.name: c.runs for c in self.components if c.runs is not None})
 
     def own_degrees(self, component: Component) -> Parallel:
-        """The degrees that a component has in its own file, as they stand among its choices: hints leave out what follows from the others."""
+        """Return a component's degrees in the file, as listed among the choices.
+
+        Hints omit degrees that follow from the others.
+        """
         shapes = self.job.planning.shapes.get(component.name, {})
-        known = ((its, shape) for its, shape in shapes.items() if not shape.least)  # else they are what divides nothing
-        return next((its for its, shape in known if shape.parallel == component.parallel), component.parallel)
+        # A shape with `least` divides nothing by its degrees.
+        known = ((degrees, shape) for degrees, shape in shapes.items() if not shape.least)
+        return next((degrees for degrees, shape in known if shape.parallel == component.parallel), component.parallel)
 
     def divided(self, component: str, parallel: Parallel) -> Parallel:
-        """The degrees that divide its work where these were chosen for a component: none, where its framework divides nothing by them."""
+        """Return the degrees that divide a component's work; none if nothing is divided."""
         shape = self.job.planning.shapes.get(component, {}).get(parallel)
         return shape.parallel if shape is not None and shape.least else parallel
 
     def alternatives(self) -> Iterator[Problem]:
-        """This question once for every choice that it leaves open, the preferred ones first.
+        """Yield the problem for every open choice, preferred choices first.
 
-        Open are parallel degrees, and whether components that are `colocated or disjoint` share.
+        Open choices are parallel degrees, and sharing of components that are `colocated or
+        disjoint`.
         """
         names = list(self.job.choices)
         for relations in product(*map(self._sides, self.job.relations)):
@@ -159,58 +169,62 @@ class Problem:
                 yield replace(self, job=replace(self.job, components=components, choices={}, relations=relations))
 
     def _sides(self, relation: Relation) -> tuple[Relation, ...]:
-        """Relations of which one is to hold: apart or together where a place is open, else the relation itself."""
+        """Return the candidate decisions of an open relation; otherwise the relation itself."""
         if relation.kind != COLOCATED_OR_DISJOINT or not self._by_name.keys() >= {*relation.components}:
             return (relation,)
-        one, other = (self[name] for name in relation.components)
-        if (one.runs is not None and other.runs is not None) or NODE in (kinds := {self.kind(one), self.kind(other)}) or len(kinds) > 1:
+        first, second = (self[name] for name in relation.components)
+        if (
+            (first.runs is not None and second.runs is not None)
+            or NODE in (kinds := {self.kind(first), self.kind(second)})
+            or len(kinds) > 1
+        ):
             return (relation,)
-        together = any(one in members and other in members for members in self.colocated_sets)
+        together = any(first in members and second in members for members in self.colocated_sets)
         kinds_left = (COLOCATED,) if together else (relation.choice,) if relation.choice else (DISJOINT, COLOCATED)
         return tuple(relation.decided(kind) for kind in kinds_left)
 
     @property
     def undecided(self) -> Problem:
-        """This problem with every choice between `colocated or disjoint` open again."""
-        relations = tuple(replace(each, kind=each.demand, demanded="") for each in self.job.relations)
+        """Problem with all choices between `colocated or disjoint` reopened."""
+        relations = tuple(replace(relation, kind=relation.demand, demanded="") for relation in self.job.relations)
         return self if relations == self.job.relations else replace(self, job=replace(self.job, relations=relations))
 
     def decided(self, assignment: Assignment) -> Problem:
-        """This problem with `colocated or disjoint` decided where an answer has both components on the same accelerators."""
+        """Return the problem with `colocated or disjoint` decided as in an answer."""
         relations = tuple(
-            each.decided(COLOCATED)
-            if each.kind == COLOCATED_OR_DISJOINT
-            and (held := assignment.masks(each.components[0]))
-            and held == assignment.masks(each.components[1])
-            else each
-            for each in self.job.relations
+            relation.decided(COLOCATED)
+            if relation.kind == COLOCATED_OR_DISJOINT
+            and (masks := assignment.masks(relation.components[0]))
+            and masks == assignment.masks(relation.components[1])
+            else relation
+            for relation in self.job.relations
         )
         return self if relations == self.job.relations else replace(self, job=replace(self.job, relations=relations))
 
     def as_chosen(self, degrees: Mapping[str, Parallel], assignment: Assignment) -> Problem:
-        """This problem with the parallel degrees that an answer chose, and with what it shares."""
-        components = tuple(replace(each, parallel=degrees.get(each.name, each.parallel)) for each in self.components)
+        """Return the problem with the degrees and sharing of an answer."""
+        components = tuple(replace(component, parallel=degrees.get(component.name, component.parallel)) for component in self.components)
         return replace(self, job=replace(self.job, components=components, choices={})).decided(assignment)
 
     # -- what may be given up
 
     @cached_property
     def demands(self) -> tuple[Demand, ...]:
-        """Everything that was asked of the components that are to be placed, one field each."""
-        found = []
+        """Demands on the components to place, one per field."""
+        demands = []
         for component in self.hinted:
-            found.append(Demand(component.name, AMOUNT, component.span(AMOUNT)))
+            demands.append(Demand(component.name, AMOUNT, component.span(AMOUNT)))
             for name, neutral in _NEUTRAL.items():
                 if getattr(component, name) != neutral:
-                    found.append(Demand(component.name, name, component.span(name)))
-            for field, each in _several(component):
-                found.append(Demand(component.name, field, each.span or component.span(field.split()[0])))
-        found += [Demand("+".join(r.components), r.demand, r.span) for r in self.job.relations]
-        found += [Demand(share.component, share.field, share.span) for share in self.shares if self[share.component].runs is None]
-        return tuple(dict.fromkeys(found))
+                    demands.append(Demand(component.name, name, component.span(name)))
+            for field, entry in _several(component):
+                demands.append(Demand(component.name, field, entry.span or component.span(field.split()[0])))
+        demands += [Demand("+".join(r.components), r.demand, r.span) for r in self.job.relations]
+        demands += [Demand(share.component, share.field, share.span) for share in self.shares if self[share.component].runs is None]
+        return tuple(dict.fromkeys(demands))
 
     def without(self, *given_up: Demand) -> Problem:
-        """The same question with these demands not made: their field is neutral, an amount becomes any amount."""
+        """Return the problem without these demands: fields are neutral, amounts are free."""
         changes: dict[str, dict[str, object]] = {}
         for demand in given_up:
             if demand.field == AMOUNT:
@@ -218,15 +232,15 @@ class Problem:
             elif demand.field in _NEUTRAL:
                 changes.setdefault(demand.component, {})[demand.field] = _NEUTRAL[demand.field]
         components = tuple(replace(c, **changes.get(c.name, {})) for c in self.components)  # type: ignore[arg-type]
-        gone = {(demand.component, demand.field) for demand in given_up}
-        components = tuple(_less(component, gone) for component in components)
-        relations = tuple(r for r in self.job.relations if ("+".join(r.components), r.demand) not in gone)
-        shares = tuple(share for share in self.job.shares if (share.component, share.field) not in gone)
+        dropped = {(demand.component, demand.field) for demand in given_up}
+        components = tuple(_less(component, dropped) for component in components)
+        relations = tuple(r for r in self.job.relations if ("+".join(r.components), r.demand) not in dropped)
+        shares = tuple(share for share in self.job.shares if (share.component, share.field) not in dropped)
         return replace(self, job=replace(self.job, components=components, relations=relations, shares=shares))
 
 
 def _several(component: Component) -> Iterator[tuple[str, Keep | Spread | Pin]]:
-    """(field of the demand, what is demanded): the demands of which a component may have several, each a field of its own."""
+    """Yield (demand field, demand) for the kinds of demand that may occur several times."""
     for keep in component.keep:
         yield f"keep {keep.what} in {keep.level}", keep
     for spread in component.spread:
@@ -236,10 +250,10 @@ def _several(component: Component) -> Iterator[tuple[str, Keep | Spread | Pin]]:
 
 
 def _less(component: Component, gone: Set[tuple[str, str]]) -> Component:
-    """The component without those of these demands that are given up."""
-    kept = [each for field, each in _several(component) if (component.name, field) not in gone]
-    if len(kept) == len(component.keep) + len(component.spread) + len(component.pins):
+    """Return the component without the dropped demands."""
+    remaining = [entry for field, entry in _several(component) if (component.name, field) not in gone]
+    if len(remaining) == len(component.keep) + len(component.spread) + len(component.pins):
         return component
-    keep = tuple(each for each in kept if isinstance(each, Keep))
-    spread = tuple(each for each in kept if isinstance(each, Spread))
-    return replace(component, keep=keep, spread=spread, pins=tuple(each for each in kept if isinstance(each, Pin)))
+    keep = tuple(entry for entry in remaining if isinstance(entry, Keep))
+    spread = tuple(entry for entry in remaining if isinstance(entry, Spread))
+    return replace(component, keep=keep, spread=spread, pins=tuple(entry for entry in remaining if isinstance(entry, Pin)))

@@ -10,23 +10,23 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
 RANGE_PATTERN = r"^\s*0{0,8}[1-9][0-9]{0,8}\s*(-\s*[0-9]{1,9}\s*)?$"
-"""What `read_range` takes, as JSON Schema says it: but for ranges that run backwards."""
+"""Pattern of `read_range` for JSON Schema, which cannot refuse reversed ranges."""
 MEMORY_PATTERN = r"^\s*[0-9]{1,9}(\.[0-9]{1,6})?\s*([TtGgMm]([Ii]?[Bb])?)?\s*$"
-"""What `read_memory` takes, as JSON Schema says it."""
+"""Pattern of `read_memory` for JSON Schema."""
 RATE_PATTERN = r"^\s*[0-9]{1,9}(\.[0-9]{1,6})?\s*([TtGgMm]([Ii]?B)?)?\s*$"
-"""What `read_rate` takes, as JSON Schema says it: a small b would be bits."""
+"""Pattern of `read_rate` for JSON Schema; a small b would mean bits."""
 _RANGE = re.compile(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", re.ASCII)
 _MEMORY = re.compile(r"\s*(\d{1,9}(?:\.\d{1,6})?)\s*(TiB|GiB|MiB|TB|GB|MB|T|G|M)?\s*", re.IGNORECASE | re.ASCII)
 _RATE = re.compile(r"\s*(\d{1,9}(?:\.\d{1,6})?)\s*([TtGgMm](?:[Ii]?B)?)?\s*", re.ASCII)
 _A_SECOND = r"(?:p|a|/|per)\s*s(?:ec|econd)?"
 _BYTES = re.compile(rf"\s*([0-9]{{1,9}}(?:\.[0-9]{{1,6}})?)\s*([TGM]i?)(?:B|[Bb]ytes?)\s*{_A_SECOND}\s*", re.ASCII)
 _BITS = re.compile(rf"\s*([0-9]{{1,9}}(?:\.[0-9]{{1,3}})?)\s*([TtGgMm])([Ii]?)b(its?)?\s*({_A_SECOND})?\s*", re.ASCII)
-"""A rate with a small b, or in words: networks are sold by bits."""
+"""Rate with a small b, or in words: networks are sold by bits."""
 _BYTES_OF = {"t": 2**40, "tib": 2**40, "g": 2**30, "gib": 2**30, "m": 2**20, "mib": 2**20, "tb": 10**12, "gb": 10**9, "mb": 10**6}
 
 
 class Advised(ValueError):
-    """What is wrong with a value, a sentence for a person, and what to write instead."""
+    """Error in a value: a sentence for a person, and the text to write instead."""
 
     def __init__(self, message: str, advice: str) -> None:
         super().__init__(message)
@@ -34,7 +34,10 @@ class Advised(ValueError):
 
 
 def read_range(text: str) -> tuple[int, int]:
-    """(least, most) of `8` or `8-32`. Raises ValueError with a sentence for a person."""
+    """Return (least, most) of `8` or `8-32`.
+
+    Raises ValueError with a sentence for a person.
+    """
     match = _RANGE.fullmatch(text)
     if not match:
         raise ValueError(f"`{text}` is not a number such as `8` or a range such as `8-32`")
@@ -48,7 +51,7 @@ def read_range(text: str) -> tuple[int, int]:
 
 
 def write_range(amounts: tuple[int, int]) -> str:
-    """`8` or `8-32` of (least, most)."""
+    """Return `8` or `8-32` for (least, most)."""
     return str(amounts[0]) if amounts[0] == amounts[1] else f"{amounts[0]}-{amounts[1]}"
 
 
@@ -62,7 +65,10 @@ def _mib(number: str, unit: str | None) -> int | Fraction:
 
 
 def read_memory(text: str) -> int:
-    """MiB of `70GiB`, `512 MiB`, `80GB` (a bare number is GiB), rounded up. Raises ValueError with a sentence for a person."""
+    """Return MiB of `70GiB`, `512 MiB` or `80GB`, rounded up; a bare number is GiB.
+
+    Raises ValueError with a sentence for a person.
+    """
     match = _MEMORY.fullmatch(text)
     if not match:
         raise ValueError(f"`{text}` is not an amount of memory such as `70GiB`")
@@ -70,9 +76,10 @@ def read_memory(text: str) -> int:
 
 
 def read_rate(text: str) -> int | Fraction:
-    """MiB a second of an amount such as `50GiB` that cross in one, exactly; 0 is none. Raises ValueError with a sentence for a person.
+    """Return the exact MiB per second of an amount like `50GiB`; 0 is none.
 
-    Bits are refused, and it is said how many bytes they are.
+    Bits are refused, with their number of bytes as advice. Raises ValueError with a sentence for a
+    person.
     """
     if bits := _BITS.fullmatch(text):
         unit = bits[2].upper() + bits[3].lower()
@@ -85,8 +92,8 @@ def read_rate(text: str) -> int | Fraction:
     match = _RATE.fullmatch(text)
     if not match:
         message = f"`{text}` is not an amount a second such as `50GiB`"
-        if found := _BYTES.fullmatch(text):
-            raise Advised(message, f"write `{found[1]}{found[2]}B`: it is meant for a second")
+        if match_in_words := _BYTES.fullmatch(text):
+            raise Advised(message, f"write `{match_in_words[1]}{match_in_words[2]}B`: it is meant for a second")
         raise ValueError(message)
     rate = _mib(match[1], match[2])
     if 0 < rate < 1:
@@ -95,15 +102,18 @@ def read_rate(text: str) -> int | Fraction:
 
 
 def memory_text(mib: int) -> str:
-    """`70GiB` where it is whole GiB, else `512MiB`, as files say it; "" for 0."""
+    """Return `70GiB` for whole GiB, else `512MiB`, as in files; "" for 0."""
     return write_memory(mib).replace(" ", "") if mib else ""
 
 
 def write_estimate(mib: int) -> str:
-    """`62.4 GiB`, rounded up: nobody knows an estimate to the MiB. Less than a GiB in MiB."""
+    """Return text like `62.4 GiB`, rounded up; MiB for less than a GiB.
+
+    No estimate is exact to the MiB.
+    """
     return f"{-(-mib * 10 // 1024) / 10:.1f} GiB" if mib >= 1024 else f"{mib} MiB"
 
 
 def write_memory(mib: int) -> str:
-    """`70 GiB` where it is whole GiB, else `512 MiB`."""
+    """Return `70 GiB` for whole GiB, else `512 MiB`."""
     return f"{mib // 1024} GiB" if mib % 1024 == 0 else f"{mib} MiB"

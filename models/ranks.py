@@ -18,11 +18,16 @@ _INTEGER = re.compile(r"\s*\+?\d+(?:_\d+)*\s*", re.ASCII)
 
 
 class RankError(ValueError):
-    """A rank expression that cannot be used.
+    """Unusable rank expression.
 
-    `reason` is ``form`` (not the grammar), ``range`` (outside what exists), ``order`` (runs backwards) or ``empty``;
-    `start` and `end` are the offending characters; `label` says what is there; `replacement` would mend them, if known;
-    `last` is the highest rank that was asked for, where that is too high.
+    Attributes
+    ----------
+    reason : ``form`` (not the grammar), ``range`` (outside of existing ranks), ``order`` (runs
+        backwards) or ``empty``.
+    start, end : place of the offending characters.
+    label : text for that place.
+    replacement : corrected text, if known.
+    last : highest requested rank, if it is too high.
     """
 
     def __init__(
@@ -34,37 +39,37 @@ class RankError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """A set of ranks as ascending, disjoint, non-adjacent ranges; `start` and `end` are where the text stands."""
+    """Ascending, disjoint, non-adjacent ranges; `start` and `end` are the place of the text."""
 
     ranges: tuple[range, ...]
     start: int = 0
     end: int = 0
 
     def __iter__(self) -> Iterator[int]:
-        for each in self.ranges:
-            yield from each
+        for ranks in self.ranges:
+            yield from ranks
 
     def __len__(self) -> int:
         return sum(map(len, self.ranges))
 
     @property
     def members(self) -> Sequence[int]:
-        """The ranks; a range where they are solid."""
+        """Ranks; a range if solid."""
         return self.ranges[0] if len(self.ranges) == 1 else tuple(self)
 
     @property
     def first(self) -> int:
-        """The lowest rank."""
+        """Lowest rank."""
         return self.ranges[0].start
 
     @property
     def last(self) -> int:
-        """The highest rank."""
+        """Highest rank."""
         return self.ranges[-1].stop - 1
 
     @property
     def solid(self) -> bool:
-        """Is it one range without holes?"""
+        """True if the ranks are a range without holes."""
         return len(self.ranges) == 1
 
     def __str__(self) -> str:
@@ -72,52 +77,60 @@ class Ranks:
 
 
 def write_ranks(ranges: tuple[range, ...]) -> str:
-    """`0-3,7` for the ranges 0-3 and 7."""
-    return ",".join(str(each.start) if len(each) == 1 else f"{each.start}-{each.stop - 1}" for each in ranges)
+    """Return `0-3,7` for the ranges 0-3 and 7."""
+    return ",".join(str(ranks.start) if len(ranks) == 1 else f"{ranks.start}-{ranks.stop - 1}" for ranks in ranges)
 
 
 def write_range(ranks: range) -> str:
-    """`0-3` for ranks that go on from each other."""
+    """Return `0-3` for a range of ranks."""
     return write_ranks((ranks,))
 
 
 def merge(ranges: list[range]) -> tuple[range, ...]:
-    """Ranges in any order as ascending, disjoint, non-adjacent ones."""
+    """Return ranges in any order as ascending, disjoint, non-adjacent ranges."""
     merged: list[range] = []
-    for each in sorted((r for r in ranges if len(r)), key=lambda r: (r.start, r.stop)):
-        if merged and each.start <= merged[-1].stop:
-            merged[-1] = range(merged[-1].start, max(merged[-1].stop, each.stop))
+    for ranks in sorted((r for r in ranges if len(r)), key=lambda r: (r.start, r.stop)):
+        if merged and ranks.start <= merged[-1].stop:
+            merged[-1] = range(merged[-1].start, max(merged[-1].stop, ranks.stop))
         else:
-            merged.append(each)
+            merged.append(ranks)
     return tuple(merged)
 
 
 def without(ranges: Iterable[range], others: Iterable[range]) -> tuple[range, ...]:
-    """What of ascending, disjoint ranges is in none of the others, which ascend and are disjoint too."""
+    """Return the part of ascending, disjoint ranges outside of other disjoint ranges.
+
+    `others` must ascend too.
+    """
     left: list[range] = []
     rest = list(others)
     position = 0
-    for each in ranges:
-        start = each.start
+    for ranks in ranges:
+        start = ranks.start
         while position < len(rest) and rest[position].stop <= start:
             position += 1
-        at = position
-        while at < len(rest) and rest[at].start < each.stop:
-            if start < rest[at].start:
-                left.append(range(start, rest[at].start))
-            start = max(start, rest[at].stop)
-            at += 1
-        if start < each.stop:
-            left.append(range(start, each.stop))
+        inner = position
+        while inner < len(rest) and rest[inner].start < ranks.stop:
+            if start < rest[inner].start:
+                left.append(range(start, rest[inner].start))
+            start = max(start, rest[inner].stop)
+            inner += 1
+        if start < ranks.stop:
+            left.append(range(start, ranks.stop))
     return tuple(left)
 
 
 def parse_ranks(text: str, size: int | None, what: str, offset: int = 0) -> Ranks:
-    """The ranks that an expression names.
+    """Return the ranks of an expression.
 
-    `size`: ranks must lie in 0..size-1 and `all` means all of them; None: not bounded, and `all` is refused.
-    `what`: what is numbered, for messages, such as "accelerator of `a800`". `offset` is added to every position.
-    Empty items are skipped; an expression without any item gives no ranks. Raises RankError.
+    Parameters
+    ----------
+    size : ranks must lie in 0..size-1 and `all` means all of them; None: unbounded, and `all` is
+        refused.
+    what : noun for messages, such as "accelerator of `a800`".
+    offset : added to every position.
+
+    Empty items are skipped; an expression without items gives no ranks. Raises RankError.
     """
     end = offset + len(text)
     if len(text) > MAX_TEXT:
@@ -126,15 +139,15 @@ def parse_ranks(text: str, size: int | None, what: str, offset: int = 0) -> Rank
         if size is None:
             raise RankError("form", "`all` cannot stand here: write the ranks", offset, end, "no list to take all of")
         return Ranks((range(size),) if size else (), offset, end)
-    found, position = [], offset
+    ranges, position = [], offset
     for item in text.split(","):
         if item.strip():
-            found.append(_item(item, position, size, what))
+            ranges.append(_item(item, position, size, what))
         position += len(item) + 1
-    return Ranks(merge(found), offset, end)
+    return Ranks(merge(ranges), offset, end)
 
 
-def _item(item: str, position: int, size: int | None, what: str) -> range:
+def _item(item: str, position: int, size: int | None, noun: str) -> range:
     start = position + len(item) - len(item.lstrip())
     end = position + len(item.rstrip())
     pieces = item.split("-")
@@ -145,22 +158,22 @@ def _item(item: str, position: int, size: int | None, what: str) -> range:
     if first > last:
         raise RankError("order", f"the range {first}-{last} runs backwards", start, end, "runs backwards", f"{last}-{first}")
     if size is not None and last >= size:
-        raise _outside(first, last, size, what, start, end)
+        raise _outside(first, last, size, noun, start, end)
     return range(first, last + 1)
 
 
-def _outside(first: int, last: int, size: int, what: str, start: int, end: int) -> RankError:
+def _outside(first: int, last: int, size: int, noun: str, start: int, end: int) -> RankError:
     if size == 0:
-        return RankError("range", f"there is no {what}, but rank {first} is asked for", start, end, "none exists", None, last)
+        return RankError("range", f"there is no {noun}, but rank {first} is asked for", start, end, "none exists", None, last)
     exist = "only rank 0 exists" if size == 1 else f"ranks 0-{size - 1} exist"
-    asked = f"{last - first + 1} ranks asked, {size} exist" if first == 0 and last else exist
-    kept = str(first) if first == size - 1 else f"{first}-{size - 1}" if first < size else None
-    return RankError("range", f"{what} {last} is outside the cluster ({exist})", start, end, asked, kept, last)
+    label = f"{last - first + 1} ranks asked, {size} exist" if first == 0 and last else exist
+    replacement = str(first) if first == size - 1 else f"{first}-{size - 1}" if first < size else None
+    return RankError("range", f"{noun} {last} is outside the cluster ({exist})", start, end, label, replacement, last)
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One `resources[:processes]` of a placement; `start` and `end` are where the text stands."""
+    """`resources[:processes]` of a placement; `start` and `end` are the place of the text."""
 
     resources: Ranks
     processes: Ranks | None
@@ -169,9 +182,10 @@ class Segment:
 
 
 def parse_segments(text: str, size: int | None, what: str) -> list[Segment]:
-    """The segments of a placement such as `0-1:0-3,3-5,7-10:7-14`, each parsed on its own; empty ones are skipped.
+    """Return the segments of a placement like `0-1:0-3,3-5,7-10:7-14`.
 
-    Relations between segments (order, continuity) are left to the reader. Raises RankError.
+    Empty segments are skipped. The reader checks relations between segments (order, continuity).
+    Raises RankError.
     """
     segments, position = [], 0
     for piece in text.split(","):
@@ -181,16 +195,16 @@ def parse_segments(text: str, size: int | None, what: str) -> list[Segment]:
     return segments
 
 
-def _segment(piece: str, position: int, size: int | None, what: str) -> Segment:
+def _segment(piece: str, position: int, size: int | None, noun: str) -> Segment:
     start, end = position + len(piece) - len(piece.lstrip()), position + len(piece.rstrip())
     sides = piece.split(":")
     if len(sides) > 2:
         message = f"`{piece.strip()[:40]}` has {len(sides) - 1} colons; a segment is `resources` or `resources:processes`"
         raise RankError("form", message, start, end, "more than one colon")
-    resources = parse_ranks(sides[0], size, what, position)
+    resources = parse_ranks(sides[0], size, noun, position)
     if not resources.ranges:
         raise RankError(
-            "empty", f"`{piece.strip()[:40]}` names no {what}", start, end, "nothing before the colon" if len(sides) > 1 else ""
+            "empty", f"`{piece.strip()[:40]}` names no {noun}", start, end, "nothing before the colon" if len(sides) > 1 else ""
         )
     if len(sides) == 1:
         return Segment(resources, None, start, end)

@@ -1,4 +1,4 @@
-"""What came out of a file: the problem that it states, and everything that is wrong with how it states it."""
+"""Result of reading a file: the stated problem and all faults of the text."""
 
 from __future__ import annotations
 
@@ -18,44 +18,47 @@ from .text.source import Source
 
 
 class AsBefore(Protocol):
-    """Reads another text of a file as the file was read, on other machines where these are named."""
+    """Function to read another text of a file in the same way.
+
+    It may name another cluster.
+    """
 
     def __call__(self, text: str, machines: Cluster | None = None, /) -> Reading:
-        """The text, read."""
+        """Return the reading of the text."""
         ...
 
 
 class Opening(Protocol):
-    """A file of a framework with components that are planned by their times."""
+    """File of a framework with components that are planned by time."""
 
     def opened(self) -> Reading:
-        """The file with the ranks of these components left open; their own are in `PlanningSpec.own`."""
+        """Return the reading with open ranks; the old ranks are in `PlanningSpec.own`."""
         ...
 
     def refused(self) -> tuple[Finding, ...]:
-        """An error where the framework refuses every choice of degrees that hints leave open."""
+        """Return an error if the framework refuses every open choice of degrees."""
         ...
 
 
 class Elsewhere(Protocol):
-    """A file of a framework that accepts other counts on other machines."""
+    """File of a framework with cluster-dependent counts."""
 
     def job_on(self, cluster: Cluster) -> Job | None:
-        """The opened job on other machines, with what the framework accepts there; None where it cannot be read there."""
+        """Return the opened job for another cluster; None if unreadable there."""
         ...
 
 
 @dataclass(frozen=True)
 class FileSession:
-    """How a file is read once more: with another text, on other machines, or with its ranks open.
+    """Session of a file: reads another text, another cluster, or open ranks.
 
     Attributes
     ----------
-    as_before : reads another text of it; None where nobody knows how it was read.
-    opening : what is read where its ranks are opened; None where no component has both ranks and times.
-    times_follow_ranks : whether the times that components then have can depend on the ranks of the file.
-    elsewhere : reads what the framework accepts on other machines; None where it is the same there.
-    told : whether it was told already that every choice of degrees is refused.
+    as_before : reads another text of the file; None if the way of reading is unknown.
+    opening : reader with open ranks; None if no component has both ranks and times.
+    times_follow_ranks : True if the times with open ranks can depend on the ranks of the file.
+    elsewhere : reads what the framework accepts on other clusters; None if nothing changes.
+    told : True if the refusal of all degrees was already reported.
     """
 
     as_before: AsBefore | None = None
@@ -65,30 +68,42 @@ class FileSession:
     told: bool = False
 
     def read(self, text: str, machines: Cluster | None = None) -> Reading:
-        """Another text of the file. Raises ValueError where nobody knows how it was read."""
+        """Return the reading of another text of the file.
+
+        Raises ValueError if the way of reading is unknown.
+        """
         if self.as_before is None:
             raise ValueError("how the file was read is not known")
         return self.as_before(text, machines)
 
     def opened(self) -> Reading:
-        """The file as a search is given it. Raises ValueError where nothing can be opened."""
+        """Return the reading for a search.
+
+        Raises ValueError if nothing can be opened.
+        """
         if self.opening is None:
             raise ValueError("no component has both ranks and times")
         return self.opening.opened()
 
     def refused(self) -> tuple[Finding, ...]:
-        """Errors where every choice of degrees is refused (see `Opening.refused`), unless that was told already."""
+        """Return unreported errors about refused degrees (see `Opening.refused`)."""
         return () if self.opening is None or self.told else self.opening.refused()
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A file, read. `problem` is None where the findings left nothing to reason about.
+    """Reading of a file.
 
-    `derivations` say how the numbers of the job come about. Its cluster is the one that reasoning may use: the given machines with the node
-    groups and hardware of the file. `level` is how much was judged, `machines` the whole cluster that the user named. `proves`: an error is a
-    proved failure, which it is not of a program that is not known. `session` reads the file once more; with `opens` a search is given it
-    with the ranks of components left open that are planned by their times.
+    Attributes
+    ----------
+    problem : problem on the usable cluster, with the file's node groups and hardware; None after
+        findings that leave no problem.
+    derivations : how the numbers of the job were computed.
+    session : reads the file again.
+    opens : True if a search gets the file with open ranks of components that are planned by time.
+    level : level of the judgement.
+    machines : whole cluster that the user named.
+    proves : True if an error is a proved failure; False for an unknown program.
     """
 
     document: Document
@@ -104,41 +119,47 @@ class Reading:
     proves: bool = True
 
     def judged(self, finding: Finding) -> Finding:
-        """A finding of the rules about this file: no more than a warning where nothing is proved."""
+        """Return a rule's finding; an error becomes a warning if nothing is proved."""
         is_doubt = not self.proves and finding.severity is Severity.ERROR
         return replace(finding, severity=Severity.WARNING) if is_doubt else finding
 
     @property
     def source(self) -> Source:
-        """The file that was read."""
+        """Source of the file."""
         return self.document.source
 
     @property
     def failed(self) -> bool:
-        """Is anything in it an error?"""
+        """True if the file has an error."""
         return any(finding.severity is Severity.ERROR for finding in self.findings)
 
     @property
     def to_solve(self) -> Reading:
-        """What a search is given: this, or where components are planned by their times, the file with their ranks left open."""
+        """Reading for a search: with open ranks if components are planned by time."""
         return self._beside(replace(self.session.opened().in_scope(), session=replace(self.session, told=True))) if self.opens else self
 
     def in_scope(self) -> Reading:
-        """The same, with its problem as the scope of its plan has it."""
+        """Return the reading with the problem widened to the scope of the plan."""
         return self if self.problem is None else replace(self, problem=in_scope(self.problem))
 
     def _beside(self, anew: Reading) -> Reading:
-        """What was read anew, with what is wrong in this one alone: its own ranks and degrees are none that the framework runs."""
-        problem, other = anew.problem, {(finding.code, finding.message) for finding in anew.findings}
+        """Return a new reading with errors of this reading as faults of the file's ranks.
+
+        Only errors that the new reading lacks count; the framework does not run these ranks.
+        """
+        problem, known = anew.problem, {(finding.code, finding.message) for finding in anew.findings}
         errors = (finding for finding in self.findings if finding.severity is Severity.ERROR)
-        faults = tuple(f"{each.code}: {each.message}" for each in errors if (each.code, each.message) not in other)
+        faults = tuple(f"{finding.code}: {finding.message}" for finding in errors if (finding.code, finding.message) not in known)
         if not faults or problem is None or not problem.job.planning.own:
             return anew
         return replace(anew, problem=replace(problem, job=replace(problem.job, planning=replace(problem.job.planning, own_faults=faults))))
 
     @property
     def to_launch(self) -> Reading:
-        """What a launch is given: this, where it places what could be planned by times itself; else what a search is given."""
+        """Reading for a launch.
+
+        This reading if it has ranks for components that could be planned, else `to_solve`.
+        """
         if self.failed or self.problem is None or not self.opens:
             return self
         planned = self.to_solve

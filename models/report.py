@@ -1,4 +1,4 @@
-"""What verifying a file found out."""
+"""Report of a verification."""
 
 from __future__ import annotations
 
@@ -14,25 +14,31 @@ from .text.program import Program
 
 OK, INCOMPLETE, FAULTY, UNUSABLE = VERDICTS = ("ok", "incomplete", "faulty", "unusable")
 EXIT_CODES = {OK: 0, INCOMPLETE: 5, FAULTY: 1, UNUSABLE: 2}
-"""Verdict -> what a command returns for it."""
+"""Verdict -> exit code of a command."""
 _WORST_FIRST = (UNUSABLE, FAULTY, INCOMPLETE, OK)
 
 
 def exit_code(verdicts: Iterable[str]) -> int:
-    """Exit code of several files: that of the worst verdict."""
-    found = set(verdicts)
-    return next((EXIT_CODES[verdict] for verdict in _WORST_FIRST if verdict in found), 0)
+    """Return the exit code for several files: that of the worst verdict."""
+    present = set(verdicts)
+    return next((EXIT_CODES[verdict] for verdict in _WORST_FIRST if verdict in present), 0)
 
 
 @dataclass(frozen=True)
 class Report:
-    """The verdict on one file.
+    """Verdict on a file.
 
-    `findings` are in the order of the texts, those of the file itself first. `plan` holds the placements of the components whose ranks are given; None
-    if the file has errors. `sizes` are then those of the components that no error is about, to be shown beside the errors. `pending` names the components that are left to solve. `texts` holds
-    every text that the configuration is made of, by its name. `program` is what a script starts with it.
-    `missing` is what decides and is unknown, most urgent first. `release`, `level` and `machines` say what was judged:
-    machines are ``2x8xH100``, or "" where they are unknown.
+    Attributes
+    ----------
+    findings : findings in the order of the texts, the file itself first.
+    plan : placements of components with given ranks; None if the file has errors.
+    sizes : sizes of the error-free components, shown beside the errors; only if `plan` is None.
+    pending : components left to solve.
+    texts : name -> text, for every text of the configuration.
+    program : program that a script starts with it.
+    missing : unknown inputs that decide the verdict, most urgent first.
+    release, level : release and level of the judgement.
+    machines : shorthand such as ``2x8xH100``; "" if unknown.
     """
 
     file: str
@@ -51,7 +57,7 @@ class Report:
 
     @property
     def title(self) -> str:
-        """What the report is about: the file, and which of its programs if it starts several."""
+        """Subject of the report: the file, and the program if the file starts several."""
         program = self.program
         if program is None or program.count < 2:
             return self.file
@@ -59,12 +65,12 @@ class Report:
 
     @property
     def errors(self) -> tuple[Finding, ...]:
-        """The findings that are errors."""
+        """Findings that are errors."""
         return tuple(finding for finding in self.findings if finding.severity is Severity.ERROR)
 
     @property
     def verdict(self) -> str:
-        """``ok`` (all that placement needs was checked; warnings may be there), ``incomplete``, ``faulty`` or ``unusable``."""
+        """``ok`` (all checked, warnings allowed), ``incomplete``, ``faulty`` or ``unusable``."""
         if any(finding.unusable for finding in self.errors):
             return UNUSABLE
         return FAULTY if self.errors else INCOMPLETE if self.missing else OK

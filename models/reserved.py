@@ -1,4 +1,4 @@
-"""CPUs that the processes of a plan reserve on its nodes."""
+"""CPUs reserved by the processes of a plan."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 def cpus_of(problem: Problem, assignment: Assignment) -> dict[str, int]:
-    """component -> CPUs that are reserved for each of its processes, where there are any."""
-    return {each.name: each.cpus for each in problem.components if each.cpus and assignment.of(each.name)}
+    """Return component -> CPUs reserved per process, without zeros."""
+    return {component.name: component.cpus for component in problem.components if component.cpus and assignment.of(component.name)}
 
 
 def cpus_on_nodes(plan: Plan) -> Mapping[int, int]:
-    """node rank -> CPUs that are reserved there; nodes without any are left out."""
-    found: dict[int, int] = {}
-    for name, each in plan.cpus.items():
+    """Return node rank -> reserved CPUs, without zeros."""
+    cpus_by_node: dict[int, int] = {}
+    for name, cpus in plan.cpus.items():
         for node, processes in plan.assignment.processes_on(name).items():
-            found[node] = found.get(node, 0) + each * processes
-    return found
+            cpus_by_node[node] = cpus_by_node.get(node, 0) + cpus * processes
+    return cpus_by_node

@@ -1,11 +1,13 @@
-"""Models of a job: named, described or known, and the traffic that follows from them.
+"""Models of a job: named, described or known; and the traffic that follows from them.
 
-Weights: after each step a trainer gives the whole model, in 16 bits, to what generates with it, or recomputes with it. Source: RLinf,
-rlinf/workers/rollout (sync_model_from_actor); ROLL, roll/third_party/*/model_update.py; verl, verl/workers/sharding_manager.
-Gradients: replicas of a trainer add up one gradient, in 16 bits, for each parameter. Source: Megatron-LM,
-megatron/core/distributed/param_and_grad_buffer.py; PyTorch FSDP, reduce-scatter of gradients.
-Nothing is estimated where adapters are trained, where the number of parameters is not known, or for models that no framework names, but the
-estimate of a component's memory or the user for its degrees.
+Weights: after each step a trainer sends the whole model, in 16 bits, to components that generate or
+recompute with it. Source: RLinf, rlinf/workers/rollout (sync_model_from_actor); ROLL,
+roll/third_party/*/model_update.py; verl, verl/workers/sharding_manager.
+Gradients: replicas of a trainer add up one gradient, in 16 bits, for each parameter. Source:
+Megatron-LM, megatron/core/distributed/param_and_grad_buffer.py; PyTorch FSDP, reduce-scatter of
+gradients.
+There is no estimate for adapters, for an unknown number of parameters, or for models that no
+framework names; a model of a memory estimate or of degrees does not count as named.
 """
 
 from __future__ import annotations
@@ -32,20 +34,20 @@ CODE = "PW404"
 
 
 BYTES = 2
-"""Of a weight or a gradient: bfloat16."""
+"""Bytes of a weight or a gradient: bfloat16."""
 GRADIENTS, WEIGHTS = "gradients per step (an estimate)", "weights per step (an estimate)"
 GIVERS, TRAINED = (ACTOR, STUDENT), (ACTOR, STUDENT, CRITIC)
 TAKERS = (ROLLOUT, INFERENCE)
 _NOT_SET = ("", "0", "0.0", "null", "None", "none", "~", "false", "False")
 NATIVE = "native"
 POLICY = (ACTOR, ROLLOUT, INFERENCE, REFERENCE, STUDENT)
-"""What runs the model that is trained; the others may run another one."""
+"""Roles that run the trained model; others may run another model."""
 
 
 def path_of(paths: Sequence[str]) -> str | None:
-    """Which model the user names, of those that components without a role name: "" where one of them names none, whose it is then.
+    """Return the first unknown model of `paths`, else the first; "" if one is missing.
 
-    Else the first that is not known, or the first; None where there is no such component.
+    `paths` are the models named by components without a role. None without such components.
     """
     from .model_cards.known import known_model
 
@@ -55,11 +57,14 @@ def path_of(paths: Sequence[str]) -> str | None:
 
 
 def passed_over(problem: Problem, models: Mapping[str, ModelUse], named: ModelCard) -> Iterator[Finding]:
-    """Of which components the model is not, though they run one: their role is another's than the policy's, or they name another."""
-    asked = [component for component in problem.components if _asks(problem, component, models)]
-    if not asked:
+    """Yield notes about components with a model other than the named model.
+
+    The role is not the policy's, or the component names another model.
+    """
+    modelled = [component for component in problem.components if _asks(problem, component, models)]
+    if not modelled:
         yield nowhere(named)
-    for component in asked:
+    for component in modelled:
         name, use, role = component.name, models[component.name], role_of(component)
         if use.passed:
             why = f"it names `{use.path}`" if use.path else f"its role is {role}" if role else "nothing says that it runs the policy"
@@ -70,44 +75,43 @@ def passed_over(problem: Problem, models: Mapping[str, ModelUse], named: ModelCa
 
 
 def nowhere(named: ModelCard) -> Finding:
-    """It is said where a model is named and no component asks for one."""
+    """Return the note for a named model that no component uses."""
     message = f"the model of `{named.name}` is taken for no component: none has an estimate of its memory, nor degrees that divide a model"
     return Finding(CODE, Severity.INFO, "", message)
 
 
 def _asks(problem: Problem, component: Component, models: Mapping[str, ModelUse]) -> bool:
-    """Does anything follow from its model: an estimate, or whether its degrees divide it?"""
-    use, its = models.get(component.name), problem.job.choices.get(component.name, (component.parallel,))
+    """Return True if a model matters to the component: for an estimate or for degrees."""
+    use, degrees = models.get(component.name), problem.job.choices.get(component.name, (component.parallel,))
     if use is None:
         return False
-    return component.estimate is not None or any(split.of(parallel) > 1 for parallel in its for split in use.splits)
+    return component.estimate is not None or any(split.of(parallel) > 1 for parallel in degrees for split in use.splits)
 
 
 def with_traffic(reading: Reading) -> Reading:
-    """The reading with estimates in place of those that it has; what the user says stays as it is."""
+    """Return the reading with renewed traffic estimates; user amounts stay."""
     if reading.problem is None:
         return reading
     job = _without(reading.problem.job)
-    kept = tuple(each for each in reading.derivations if not each.name.startswith((GRADIENTS, WEIGHTS)))
+    derivations = tuple(derivation for derivation in reading.derivations if not derivation.name.startswith((GRADIENTS, WEIGHTS)))
     cards = {name: use.card for name, use in job.models.items() if use.card and use.card.parameters and use.key not in (ESTIMATE, DEGREES)}
-    if cards and not _adapters(reading.document.root):
+    if cards and not _has_lora_keys(reading.document.root):
         gradients = [c for c in job.components if c.name in cards and role_of(c) in TRAINED and not c.traffic]
         links = tuple(_links(job, cards))
         amounts = {c.name: mebibytes(cards[c.name]) for c in gradients}
         components = tuple(replace(c, traffic=amounts[c.name]) if c.name in amounts else c for c in job.components)
         job = replace(job, components=components, links=(*job.links, *links), estimated=tuple(amounts))
-        kept += tuple(_told_of_traffic(job, name, GRADIENTS, cards[name]) for name in amounts)
-        kept += tuple(_told_of_traffic(job, link.target, f"{WEIGHTS} from {link.source}", cards[link.target]) for link in links)
-    return replace(reading, problem=replace(reading.problem, job=job), derivations=kept)
+        derivations += tuple(_traffic_derivation(job, name, GRADIENTS, cards[name]) for name in amounts)
+        derivations += tuple(_traffic_derivation(job, link.target, f"{WEIGHTS} from {link.source}", cards[link.target]) for link in links)
+    return replace(reading, problem=replace(reading.problem, job=job), derivations=derivations)
 
 
 def mebibytes(card: ModelCard) -> int:
-    """MiB of all weights of a model, rounded up."""
+    """Return the MiB of all weights of a model, rounded up."""
     return -(-BYTES * card.parameters // (1 << 20))
 
 
 def _without(job: Job) -> Job:
-    """The job without estimates."""
     if not job.estimated and not any(link.estimate for link in job.links):
         return job
     components = tuple(replace(c, traffic=0) if c.name in job.estimated else c for c in job.components)
@@ -115,12 +119,12 @@ def _without(job: Job) -> Job:
 
 
 def _links(job: Job, cards: dict[str, ModelCard]) -> Iterator[Link]:
-    """From each trainer to each that runs its model, but where the user links them."""
-    said = {(link.source, link.target) for link in job.links}
+    """Yield links from trainers to users of the same model, except for user links."""
+    written = {(link.source, link.target) for link in job.links}
     for source in _with_roles(job, GIVERS):
         for target in _with_roles(job, TAKERS):
-            card, other = cards.get(source.name), cards.get(target.name)
-            if card is not None and card == other and (source.name, target.name) not in said:
+            card, other_card = cards.get(source.name), cards.get(target.name)
+            if card is not None and card == other_card and (source.name, target.name) not in written:
                 yield Link(source.name, target.name, mebibytes(card), estimate=_formula(card))
 
 
@@ -133,19 +137,19 @@ def _formula(card: ModelCard) -> str:
     return f"{BYTES} bytes x {card.parameters:,} parameters of {card.name}{assumed}"
 
 
-def _told_of_traffic(job: Job, name: str, what: str, card: ModelCard) -> Derivation:
+def _traffic_derivation(job: Job, name: str, kind: str, card: ModelCard) -> Derivation:
     use = job.models[name]
     figures = (Figure(use.key, use.path, use.span),) if use.span else ()
-    return Derivation(name, what, f"{mebibytes(card):,} MiB", _formula(card), figures)
+    return Derivation(name, kind, f"{mebibytes(card):,} MiB", _formula(card), figures)
 
 
-def _adapters(value: Value) -> bool:
-    """Is any key about LoRA set? Then the adapters alone may be sent."""
+def _has_lora_keys(value: Value) -> bool:
+    """Return True if a LoRA key is set: then only adapters may be sent."""
     if isinstance(value, ListNode):
-        return any(map(_adapters, value.items))
+        return any(map(_has_lora_keys, value.items))
     if not isinstance(value, MapNode):
         return False
-    return any(("lora" in e.key.text.lower() and _is_set(e.value)) or _adapters(e.value) for e in value)
+    return any(("lora" in e.key.text.lower() and _is_set(e.value)) or _has_lora_keys(e.value) for e in value)
 
 
 def _is_set(value: Value) -> bool:
@@ -153,11 +157,13 @@ def _is_set(value: Value) -> bool:
 
 
 def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
-    """The reading with the cards of its models, and what these let estimate. `named` is the one that the user names; it goes first.
+    """Return the reading with model cards and the estimates that follow from them.
 
-    It and the one that the file describes are the policy. Components have it that name the same model as the first that runs
-    the policy, and those that run the policy and name none: the reference may be a teacher. In a native file `named` is also that of
-    components without a role, and it is divided by the degrees of those without an estimate. Which it is not of is said.
+    `named` is the user's model and has priority. The named model and the model that the file
+    describes are the policy. Components use it if they name the same model as the first component
+    that runs the policy, or run the policy and name none: the reference may be a teacher. In a
+    native file `named` also applies to components without a role, and is divided by the degrees of
+    those without an estimate. A note lists the components that it does not apply to.
     """
     reading = replace(reading, session=_resolved(reading.session, named))
     problem = reading.problem
@@ -175,28 +181,28 @@ def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
         return replace(reading, findings=(*reading.findings, nowhere(named))) if named else reading
     findings: list[Finding] = [*_idle_shards(problem)]
     described = named or model_of_block(reading.document.root, findings)
-    told = [finding for finding in findings if finding not in reading.findings]
+    new_findings = [finding for finding in findings if finding not in reading.findings]
     roles = {component.name: role_of(component) for component in problem.components}
     paths = [use.path for name, use in problem.job.models.items() if roles.get(name) in POLICY]
     policy = paths[0] if paths else None
-    models, without = {}, named is not None and reading.dialect == NATIVE
-    if without and policy is None:
+    models, is_native = {}, named is not None and reading.dialect == NATIVE
+    if is_native and policy is None:
         policy = path_of([use.path for name, use in problem.job.models.items() if roles.get(name) == ""])
     for name, use in problem.job.models.items():
-        own = use.path == policy if use.path else roles.get(name) in POLICY or (without and roles.get(name) == "")
-        # What an estimate is about and names no model is the policy, if by its role it runs that.
-        path = use.path or (next(filter(None, paths), "") if own and use.key == ESTIMATE else "")
-        card = described if described and own else _known(path)
-        models[name] = replace(use, card=_told(problem, name, card), passed=named.name if named and not own else "")
+        is_policy = use.path == policy if use.path else roles.get(name) in POLICY or (is_native and roles.get(name) == "")
+        # An estimate without a model is about the policy if the component's role runs the policy.
+        path = use.path or (next(filter(None, paths), "") if is_policy and use.key == ESTIMATE else "")
+        card = described if described and is_policy else _known(path)
+        models[name] = replace(use, card=_told(problem, name, card), passed=named.name if named and not is_policy else "")
     if named:
-        told += [finding for finding in passed_over(problem, models, named) if finding not in reading.findings]
+        new_findings += [finding for finding in passed_over(problem, models, named) if finding not in reading.findings]
     job = replace(problem.job, models=models)
-    return with_traffic(replace(reading, problem=replace(problem, job=job), findings=(*reading.findings, *told)))
+    return with_traffic(replace(reading, problem=replace(problem, job=job), findings=(*reading.findings, *new_findings)))
 
 
 @dataclass(frozen=True)
 class _OpeningWithModels:
-    """A file whose opened readings have the cards of their models too."""
+    """Opening with model cards in the readings."""
 
     opening: Opening
     named: ModelCard | None
@@ -211,7 +217,10 @@ class _OpeningWithModels:
 
 
 def _resolved(session: FileSession, named: ModelCard | None) -> FileSession:
-    """The session whose readings have the cards of their models too; those of another text know them already but for the one that is named."""
+    """Return the session with model cards in the readings.
+
+    Readings of another text have cards already, except for the named model.
+    """
     opening, as_before = session.opening, session.as_before
 
     def read(text: str, machines: Cluster | None = None, /) -> Reading:
@@ -225,7 +234,7 @@ def _resolved(session: FileSession, named: ModelCard | None) -> FileSession:
 
 
 def _idle_shards(problem: Problem) -> Iterator[Finding]:
-    """Shards of which nobody says what is divided among them: neither the estimate nor the framework."""
+    """Yield an error for `shards` without a sharding from the estimate or the framework."""
     for component in problem.components:
         estimate = component.estimate
         if estimate and estimate.shards and not estimate.divided_among and "sharding" not in estimate.written:
@@ -243,8 +252,8 @@ def _known(path: str) -> ModelCard | None:
 
 
 def _told(problem: Problem, name: str, card: ModelCard | None) -> ModelCard | None:
-    """The card, with what the component's estimate says itself."""
-    component = next((each for each in problem.components if each.name == name and each.estimate), None)
+    """Return the card, overridden by the component's estimate."""
+    component = next((candidate for candidate in problem.components if candidate.name == name and candidate.estimate), None)
     if component is None:
         return card
     from .memory.estimated import told

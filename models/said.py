@@ -1,4 +1,4 @@
-"""What the user says in the block `placewright:` of a framework's own file, with what the framework's keys say."""
+"""Job parts from the block `placewright:` of a framework's file, merged with its keys."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ from .record import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """The components with what hints say of them, and what holds between them.
+    """Components, relations, choices, links, preference and workload after reading hints.
 
-    `choices` are the parallel degrees that hints leave open; `links` the traffic between components; `preference` how it is weighed;
-    `workload` the times that counts are chosen by.
+    Attributes
+    ----------
+    choices : open parallel degrees of hints.
+    links, preference : traffic between components, and its weights.
+    workload : times for choosing counts.
     """
 
     components: tuple[Component, ...]

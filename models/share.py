@@ -1,4 +1,4 @@
-"""Work that is dealt out to the processes of a component: environments, samples of a batch."""
+"""Work dealt out to the processes of a component: environments, samples of a batch."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ from .record import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """An amount that every process of a component must get an equal share of.
+    """Amount that must divide equally among the processes of a component.
 
     Attributes
     ----------
-    component : its name.
-    amount : how much there is in all.
-    multiple : what the share of one process must be a multiple of.
-    what : what is dealt out, in the plural: "environments", "samples".
-    amount_name : where the amount is written, such as ``env.train.total_num_envs``.
-    multiple_name : where the multiple comes from, such as ``rollout.pipeline_stage_num x group_size``; "" if it is 1.
-    span : where the amount stands.
-    reason : who demands it, and when it would be noticed: one sentence; "" if nothing is to be said.
-    proved : whether a run is proved to fail without it. If it is not, given ranks that break it are only warned of;
-        a search keeps to it all the same.
-    factor : how many times the number that is written the amount is.
+    component : name of the component.
+    amount : total amount.
+    multiple : divisor of the share of one process.
+    what : noun in the plural: "environments", "samples".
+    amount_name : key of the amount, such as ``env.train.total_num_envs``.
+    multiple_name : origin of the multiple, such as ``rollout.pipeline_stage_num x group_size``; ""
+        if it is 1.
+    span : place of the amount.
+    reason : who demands it and when a fault shows, in one sentence; "" for no remark.
+    proved : True if a run is proved to fail without it. Otherwise given ranks that break it get a
+        warning; a search keeps it in both cases.
+    factor : `amount` divided by the written number.
     """
 
     component: str
@@ -42,29 +43,29 @@ class Share:
 
     @property
     def said(self) -> str:
-        """The amount with what it is of: `64 prompts`, `1 prompt`."""
+        """Amount with noun: `64 prompts`, `1 prompt`."""
         return f"{self.amount} {singular(self.what) if self.amount == 1 else self.what}"
 
     @property
     def said_of_each(self) -> str:
-        """What the share of one process must be a multiple of: `rollout.pipeline_stage_num 2`, `2`."""
+        """Divisor of the share of a process: `rollout.pipeline_stage_num 2`, `2`."""
         return f"{self.multiple_name} {self.multiple}" if self.multiple_name else str(self.multiple)
 
     @property
     def written(self) -> int:
-        """The number that is written under `amount_name`."""
+        """Number written under `amount_name`."""
         return self.amount // self.factor
 
     def step_over(self, processes: int) -> int:
-        """What the written number must be a multiple of to divide among so many processes."""
+        """Return the divisor of the written number for this number of processes."""
         divisor = max(processes, 1) * self.multiple
         return divisor // gcd(divisor, self.factor)
 
     def divides(self, processes: int) -> bool:
-        """Does each of so many processes get an equal share of the right multiple, and more than nothing?"""
+        """Return True if all processes get equal, nonempty shares of the right multiple."""
         return 0 < processes * self.multiple <= self.amount and self.amount % (processes * self.multiple) == 0
 
     @property
     def field(self) -> str:
-        """What the demand is called that it is: a component may have several."""
+        """Field name of the demand; a component may have several shares."""
         return f"share of {self.amount_name}"

@@ -1,4 +1,4 @@
-"""What is the same in placements that differ only by nodes, or by domains, that are like each other."""
+"""Structure of a placement: figures that are equal under symmetry of nodes or domains."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from .parallel import Parallel
 from .record import dataclass
 
 AMOUNT, DOMAINS, SHARED = "amount", "domains", "shared"
-"""How many resources a component has; in how many domains of a kind it is; in how many of them two components both are."""
+"""Figures: resources of a component, domains of a component, domains shared by two."""
 Key = tuple[str, ...]
-"""(one of these, the component or both, the first domain of the kind)."""
+"""(figure, component or both components, first domain of the kind)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """Shape of a placement: its figures, at one level of the topology, and the degrees that were chosen.
+    """Shape of a placement: figures at a topology level, and chosen degrees.
 
-    Components on the same accelerators go by the name of the first. `alike` holds the domains of each kind, the first of them first.
+    Components on the same accelerators go by the name of the first. `alike` holds the domains of
+    each kind, representative first.
     """
 
     level: str

@@ -1,4 +1,4 @@
-"""Order of the tasks of a job: none before one that it works on."""
+"""Order of the tasks of a job, consistent with their dependencies."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .planning.problem import Edge, Task
 from .planning.workload import Workload, circles
 
 Circle = tuple[Task, ...]
-"""Tasks that wait for each other, or one that waits for none of those that follow it."""
+"""Tasks in a dependency cycle, or a single task outside of cycles."""
 
 
 class Ordered(NamedTuple):
-    """The tasks, none before one that it works on; what works on what; and the sets of tasks that wait for each other in a circle."""
+    """Tasks in a feasible order, edges between them, and cycles of tasks."""
 
     tasks: tuple[Task, ...]
     edges: tuple[Edge, ...]
@@ -23,30 +23,41 @@ class Ordered(NamedTuple):
 
 
 def ordered(parts: Sequence[Component], workload: Workload) -> Ordered:
-    """The tasks of a job in an order that they can run in.
+    """Return the tasks of a job in a feasible order.
 
-    A circle, as of a simulator and its policy, counts as one: a batch goes through its tasks in the written order, each of which does all
-    that it does of this batch in an iteration; what comes before works for the first of them, what comes after waits for the last.
+    A cycle, such as a simulator and its policy, counts as one unit: a batch passes its tasks in the
+    written order, and each does all its work on this batch in an iteration; predecessors feed the
+    first task, successors wait for the last.
     """
-    written = [Task(each.name, phase) for each in parts if each.timed for phase in each.timed.phases]
+    written = [Task(component.name, phase) for component in parts if component.timed for phase in component.timed.phases]
     place = {task: number for number, task in enumerate(written)}
-    found = [(one, other, after.whole) for after in workload.after for one, other in _between(written, after.earlier, after.later)]
-    of = _circles(written, [(one, other) for one, other, _ in found])
-    every = list(dict.fromkeys(of.values()))
-    in_turn = _in_turn(every, [(of[one], of[other]) for one, other, _ in found if of[one] != of[other]], lambda circle: place[circle[0]])
+    pairs = [
+        (task, next_task, after.whole) for after in workload.after for task, next_task in _between(written, after.earlier, after.later)
+    ]
+    circle_of = _circles(written, [(task, next_task) for task, next_task, _ in pairs])
+    every = list(dict.fromkeys(circle_of.values()))
+    in_turn = _topological_order(
+        every,
+        [(circle_of[task], circle_of[next_task]) for task, next_task, _ in pairs if circle_of[task] != circle_of[next_task]],
+        lambda circle: place[circle[0]],
+    )
     order = tuple(task for circle in in_turn for task in circle)
     index = {task: number for number, task in enumerate(order)}
-    edges = [Edge(index[of[one][-1]], index[of[other][0]], whole) for one, other, whole in found if of[one] != of[other]]
-    edges += [Edge(index[one], index[other]) for circle in every for one, other in zip(circle, circle[1:])]
+    edges = [
+        Edge(index[circle_of[task][-1]], index[circle_of[next_task][0]], whole)
+        for task, next_task, whole in pairs
+        if circle_of[task] != circle_of[next_task]
+    ]
+    edges += [Edge(index[task], index[next_task]) for circle in every for task, next_task in zip(circle, circle[1:])]
     rounds = sorted((frozenset(index[task] for task in circle) for circle in every if len(circle) > 1), key=min)
-    return Ordered(order, tuple(sorted(dict.fromkeys(edges), key=lambda each: (each.earlier, each.later))), tuple(rounds))
+    return Ordered(order, tuple(sorted(dict.fromkeys(edges), key=lambda edge: (edge.earlier, edge.later))), tuple(rounds))
 
 
 def _circles(tasks: Sequence[Task], edges: Sequence[tuple[Task, Task]]) -> dict[Task, Circle]:
-    """Task -> those that wait for each other with it, in the given order; it alone where there are none."""
+    """Return task -> cycle, in the given order; the task alone outside of cycles."""
     following: dict[Task, list[Task]] = {task: [] for task in tasks}
-    for one, other in edges:
-        following[one].append(other)
+    for earlier, later in edges:
+        following[earlier].append(later)
     number = circles(following)
     members: dict[int, list[Task]] = {}
     for task in tasks:
@@ -54,11 +65,11 @@ def _circles(tasks: Sequence[Task], edges: Sequence[tuple[Task, Task]]) -> dict[
     return {task: tuple(members[number[task]]) for task in tasks}
 
 
-def _in_turn(every: Sequence[Circle], edges: Sequence[tuple[Circle, Circle]], key: Callable[[Circle], int]) -> Iterator[Circle]:
-    """None before one that it works on; of those that could be next, the one with the least key."""
+def _topological_order(every: Sequence[Circle], edges: Sequence[tuple[Circle, Circle]], key: Callable[[Circle], int]) -> Iterator[Circle]:
+    """Yield the circles in topological order; among ready circles the least key first."""
     sorter: TopologicalSorter[Circle] = TopologicalSorter(dict.fromkeys(every, ()))
-    for one, other in edges:
-        sorter.add(other, one)
+    for earlier, later in edges:
+        sorter.add(later, earlier)
     sorter.prepare()
     ready: list[tuple[int, Circle]] = []
     while sorter.is_active():
@@ -70,10 +81,13 @@ def _in_turn(every: Sequence[Circle], edges: Sequence[tuple[Circle, Circle]], ke
 
 
 def _between(tasks: Sequence[Task], earlier: str, later: str) -> Iterator[tuple[Task, Task]]:
-    """The pairs of tasks that an edge between two names means; a name is a component's or a task's (``critic.train``)."""
-    ones = [task for task in tasks if earlier in (task.component, str(task))]
-    others = [task for task in tasks if later in (task.component, str(task))]
-    for one in ones:
-        for other in others:
-            if one != other:
-                yield one, other
+    """Yield the pairs of tasks of an edge between two names.
+
+    A name is a component's or a task's (``critic.train``).
+    """
+    earlier_tasks = [task for task in tasks if earlier in (task.component, str(task))]
+    later_tasks = [task for task in tasks if later in (task.component, str(task))]
+    for task in earlier_tasks:
+        for next_task in later_tasks:
+            if task != next_task:
+                yield task, next_task

@@ -1,4 +1,4 @@
-"""Times of a job: the usual workflow of its components, and times with chosen degrees."""
+"""Times of a job: the usual workflow of the components, and times with chosen degrees."""
 
 from __future__ import annotations
 
@@ -18,36 +18,43 @@ _TRAINED = (ACTOR, CRITIC, STUDENT)
 
 
 def times_with(job: Job, degrees: Mapping[str, Parallel]) -> dict[str, Timed]:
-    """Component -> its times, of those that have some: with what follows from the choice, and of those with `degrees` what holds with these."""
+    """Return component -> times, under the consequences of chosen degrees.
+
+    Components in `degrees` keep only the measurements that hold with them.
+    """
     changes = next(
-        (each.changes for each in job.planning.followed if all(degrees.get(name) == its for name, its in each.degrees.items())), {}
+        (entry.changes for entry in job.planning.followed if all(degrees.get(name) == value for name, value in entry.degrees.items())), {}
     )
-    found = {}
-    for each in job.components:
-        changed = changes.get(each.name)
-        timed = changed.timed if changed is not None and changed.timed is not None else each.timed
+    times = {}
+    for component in job.components:
+        changed = changes.get(component.name)
+        timed = changed.timed if changed is not None and changed.timed is not None else component.timed
         if timed is not None:
-            found[each.name] = holding(timed, degrees[each.name]) if each.name in degrees else timed
-    return found
+            times[component.name] = holding(timed, degrees[component.name]) if component.name in degrees else timed
+    return times
 
 
 def holding(timed: Timed, parallel: Parallel) -> Timed:
-    """The measurements that hold with these degrees, without their names: of what was measured on a count those that name degrees, if any do."""
-    its = [row for row in timed.measured if row.holds_with(parallel)]
-    named = {(row.phase, row.accelerators) for row in its if row.parallel is not None}
-    kept = (row for row in its if row.parallel is not None or (row.phase, row.accelerators) not in named)
-    return replace(timed, measured=tuple(replace(row, parallel=None) for row in kept))
+    """Return the measurements for given degrees, without degree names.
+
+    For a count with measurements that name degrees, only these are kept.
+    """
+    rows = [row for row in timed.measured if row.holds_with(parallel)]
+    named = {(row.phase, row.accelerators) for row in rows if row.parallel is not None}
+    selected = (row for row in rows if row.parallel is not None or (row.phase, row.accelerators) not in named)
+    return replace(timed, measured=tuple(replace(row, parallel=None) for row in selected))
 
 
 def shortest(timed: Timed, parallel: Parallel) -> float:
-    """The shortest that was measured with these degrees, in nanoseconds; infinite where none was."""
+    """Return the shortest time with given degrees, in ns; infinite without a measurement."""
     return min((row.nanoseconds for row in timed.measured if row.holds_with(parallel)), default=inf)
 
 
 def as_it_runs(workload: Workload, said: Collection[str], asynchronous: str) -> Workload:
-    """By the cost model `steady`, where a job trains and generates at the same time and its plan has not `said` another one.
+    """Return the workload with cost model `steady` for an asynchronous job.
 
-    `asynchronous` is what tells that, such as the key of a file; "" where nothing does.
+    A cost model in the plan (`said`) has priority. `asynchronous` is the evidence, such as the key
+    of a file; "" without evidence.
     """
     if not asynchronous or "cost_model" in said:
         return workload
@@ -56,21 +63,27 @@ def as_it_runs(workload: Workload, said: Collection[str], asynchronous: str) -> 
 
 
 def usual_order(components: Sequence[Component]) -> Iterator[After]:
-    """First what generates, then all that judges it, then what trains: each begins when all of the one before is done."""
+    """Yield the usual dependencies: generation, then judgement, then training.
+
+    Each stage begins when all of the stage before is done.
+    """
     stages: list[list[str]] = [[], [], []]
-    for each in components:
-        for phase in each.timed.phases if each.timed else ():
-            stages[_stage(each, phase)].append(f"{each.name}.{phase}" if phase else each.name)
-    filled = [its for its in stages if its]
-    for ones, others in zip(filled, filled[1:]):
-        yield from (After(one, other, True) for one in ones for other in others)
+    for component in components:
+        for phase in component.timed.phases if component.timed else ():
+            stages[_stage(component, phase)].append(f"{component.name}.{phase}" if phase else component.name)
+    filled = [stage for stage in stages if stage]
+    for earlier, later in zip(filled, filled[1:]):
+        yield from (After(first, second, True) for first in earlier for second in later)
 
 
 def usual_phase(component: Component) -> str:
-    """In which phase it usually works; "" where neither its role says it nor its name, as that of RLinf's `critic_inference`."""
+    """Return the usual phase of a component; "" if unknown by role and name.
+
+    An example of the name is RLinf's `critic_inference`.
+    """
     role = role_of(component)
     if role in (ENVIRONMENT, AGENT):
-        return _GENERATE  # what is generated goes to them and comes back, turn by turn
+        return _GENERATE  # rollouts alternate with them, turn by turn
     return PHASES[_stage(component, "")] if role or component.name.endswith(f"_{INFERENCE}") else ""
 
 

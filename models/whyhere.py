@@ -1,17 +1,21 @@
-"""Why a component or an accelerator of a plan is where it is: what was computed, for whoever words it."""
+"""Reasons for the place of a component or an accelerator of a plan, without wording."""
 
 from __future__ import annotations
 
 from .record import dataclass
 
 ALL, OUT, SMALL, FULL, MORE = "all", "out", "small", "full", "more"
-"""Why a component does not hold it: it has all that it may have; a rule keeps it off the node; too few accelerators are idle there; the
-accelerator is held by another; it could have more, and no answer gives it more (or none was found)."""
+"""Reasons for not holding an accelerator.
+
+The component has all that it may have (`all`); a rule keeps it off the node (`out`); too few
+accelerators are idle there (`small`); another component holds the accelerator (`full`); it could
+have more, and no answer gives more, or none was found (`more`).
+"""
 
 
 @dataclass(frozen=True)
 class Reason:
-    """Why one component does not hold an accelerator: one of the reasons above, and its figure or the code and message of the rule."""
+    """Reason for a component not to hold an accelerator: figure, or code and message of a rule."""
 
     component: str
     why: str
@@ -22,16 +26,16 @@ class Reason:
 
 @dataclass(frozen=True)
 class WhyAccelerator:
-    """Who holds an accelerator, and why others do not.
+    """Holders of an accelerator, and the reasons of the remaining components.
 
     Attributes
     ----------
     node, index : the name of its node, and its number there.
     holders : (component, process rank), in the order of the components.
-    taken : whether another job holds it.
-    idle : how many accelerators of its node nobody holds.
-    others : why each other component that is searched does not hold it.
-    proved : whether it is proved that no answer is better.
+    taken : True if another job holds it.
+    idle : number of idle accelerators on its node.
+    others : reason of each searched component that does not hold it.
+    proved : True if the answer is proved optimal.
     """
 
     node: str
@@ -45,9 +49,9 @@ class WhyAccelerator:
 
 @dataclass(frozen=True)
 class Without:
-    """What the best answer is if the component may not use a domain.
+    """Best answer without a domain for the component.
 
-    `changes` are the terms of the objective that differ: (name, value now, value then).
+    `changes` are the changed terms of the objective: (name, value now, value then).
     """
 
     domain: str
@@ -57,18 +61,18 @@ class Without:
 
 @dataclass(frozen=True)
 class WhyComponent:
-    """Where a component is and why.
+    """Place of a component, and the reasons.
 
     Attributes
     ----------
     name : the component.
-    given : whether its ranks are given, so that nothing was chosen.
-    level : what is meant by a domain: a level of the topology, or the node.
-    held : (domain, accelerators that it has there), in the order of the nodes.
-    may : how many nodes it may use at all, of how many.
-    barred : (code of a rule, how many nodes it keeps it off), the most first.
-    possible : the domains that have a node that it may use.
-    without : what it would cost if it could not be in a domain, one by one.
+    given : True if its ranks are given, so nothing was chosen.
+    level : level of the domains: a topology level, or the node.
+    held : (domain, accelerators of the component there), in the order of the nodes.
+    may : (number of usable nodes, number of nodes).
+    barred : (code of a rule, number of nodes it excludes), largest first.
+    possible : domains with a usable node.
+    without : effect of losing each domain.
     """
 
     name: str

@@ -1,33 +1,128 @@
-"""Account of a plan or of given ranks: time, memory, assumptions, alternatives, sensitivity."""
+"""Account of a plan or of given ranks: time, usage, memory, assumptions, alternatives, sensitivity."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Callable, Mapping
 
-from ..models.account import KEEP, Account, Other
+from ..models.account import KEEP, Account, Other, Turn, Usage
 from ..models.answer import Solve
+from ..models.derivation import Derivation
+from ..models.machines.shorthand import AsDeclared
 from ..models.placements.assignment import Assignment
+from ..models.planning.cost_models import CostModel, iteration, segment_times
+from ..models.planning.design import Design
 from ..models.planning.planned import Planned, Priced
 from ..models.planning.problem import PlanningProblem, Task
 from ..models.planning.workload import SECONDS
 from ..models.problem import Problem
+from ..models.reading import Reading
 from ..models.tied_degrees import as_asked
+from ..solver.explaining.demands import in_seconds
+from ..solver.explaining.explain import explain as explained
+from ..solver.explaining.explanation import Explanation
 from ..solver.session import Session
 from .assumptions import assumed, bases, emptied
 from .baseline import left_open, own, own_of, without_ranks
 from .benders import as_listed
-from .bills import bills
 from .check import price
 from .costs import cost_model
-from .costs.cost_model import CostModel, iteration, segment_times
 from .dividing import evenly
-from .memory import without_estimates
+from .memory import bills, without_estimates
 from .placing.laying import laid_out
 from .problem import asked
 from .scope import as_it_spans
 from .search.search import search
 from .sensitivity import SEARCHES, SPENT, Placeable, sensitivity
-from .usage import shares, usages
+from .verify import verify
+
+
+def usages(question: PlanningProblem, model: CostModel, design: Design) -> tuple[Usage, ...]:
+    """For each part of the iteration each block, in order, then each component that needs no accelerators.
+
+    None at all where the model's units are not those of a clock.
+    """
+    places: list[tuple[int | None, tuple[str, ...]]] = [(number, block.components) for number, block in enumerate(design.blocks)]
+    places += [(None, (name,)) for name in question.components if not design.blocks_of(name)]
+    found: list[Usage] = []
+    for segment, length in enumerate(segment_times(model, question, design)):
+        tasks = [task for task, its in enumerate(design.segments) if its == segment]
+        turns = _in_turns(question, design, tasks) if model.turns else _batch_by_batch(question, design, tasks)
+        for block, names in places:
+            here = tuple(turn for turn in turns if question.tasks[turn.task].component in names)
+            untimed = tuple(name for name in names if not question.tasks_of[name])
+            found.append(Usage(block, names, segment, length, here, untimed))
+    return () if any(usage.idle < 0 for usage in found) else tuple(found)
+
+
+def _in_turns(question: PlanningProblem, design: Design, tasks: list[int]) -> list[Turn]:
+    """Tasks that take turns in an order that the model does not say."""
+    return [Turn(task, design.nanoseconds(question, task)) for task in tasks]
+
+
+def _batch_by_batch(question: PlanningProblem, design: Design, tasks: list[int]) -> list[Turn]:
+    """Tasks that hand on what they make: each begins with the first batch it is handed.
+
+    Its last batch is done when it has worked without a pause since then, or one batch after the last one that it was handed.
+    """
+    turns: dict[int, Turn] = {}
+    for task in tasks:  # none comes before one that it works on
+        works = design.nanoseconds(question, task)
+        each = works // question.flow.batches
+        before = [turns[edge.earlier] for edge in question.flow.edges if edge.later == task and edge.earlier in turns]
+        begins = max((_first(question, design, turn) for turn in before), default=0)
+        ends = max([begins + works, *((turn.ends or 0) + each for turn in before)])
+        turns[task] = Turn(task, works, begins, ends)
+    return list(turns.values())
+
+
+def _first(question: PlanningProblem, design: Design, turn: Turn) -> int:
+    """When the first batch of a task is done."""
+    return (turn.begins or 0) + design.nanoseconds(question, turn.task) // question.flow.batches
+
+
+def shares(question: PlanningProblem, model: CostModel, design: Design) -> Mapping[int, int]:
+    """Task -> the ns that it adds to the iteration; 0 for one that others hide. Their sum is the time of the iteration.
+
+    Each maximum of the cost model is the sum of the times of some tasks: these add what they take, the others are hidden behind them.
+    """
+    found = dict.fromkeys(range(len(question.tasks)), 0)
+    divisor, users = model.divisor(question), [block.components for block in design.blocks]
+    for segment in sorted(set(design.segments)):
+        tasks = [task for task in found if design.segments[task] == segment]
+        for maximum in model.maxima(question, users, tasks):
+            times = [[design.nanoseconds(question, task) // divisor for task in its] for its in maximum.sums]
+            longest = max(range(len(times)), key=lambda place: sum(times[place]))  # the first of those that are as long
+            for task, time in zip(maximum.sums[longest], times[longest]):
+                found[task] += maximum.weight * time
+    return found
+
+
+ITERATION = "seconds an iteration"
+
+
+def explain(reading: Reading, again: Callable[[AsDeclared], Reading]) -> Explanation:
+    """What the file that was read comes to; `again` reads it on other machines."""
+    return explained(reading, again, verify, iteration_of)
+
+
+def iteration_of(problem: Problem) -> tuple[Derivation, ...]:
+    """How long an iteration of the ranks takes that the file itself gives, by its cost model; nothing where that cannot be told."""
+    workload = problem.job.planning.workload
+    if workload is None or not (problem.job.planning.own or any(each.runs for each in problem.components)):
+        return ()
+    from .baseline import own_of
+    from .costs import cost_model
+    from .problem import asked
+
+    question, model = asked(problem, workload), cost_model(workload.model)
+    own = own_of(problem, question, model)
+    priced, question = own.priced, own.question
+    if priced is None:
+        return ()
+    parts = [f"{question.tasks[task]} {in_seconds(time)}" for task, time in shares(question, model, priced.design).items() if time]
+    return (Derivation("", ITERATION, in_seconds(priced.nanoseconds), f"{' + '.join(parts)} (cost model {workload.model})"),)
+
 
 SHARE = 0.3
 """Of the time that a plan may be searched for, what may be searched once more for where its hints are wrong, whatever the plan took."""

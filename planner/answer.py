@@ -12,8 +12,8 @@ from ..models.problem import Problem
 from ..models.record import dataclass
 from ..solver.in_turn import dealt_out
 from ..solver.session import Session
-from .counting import OnCounting, silent
 from .refusing import Refuses, nobody
+from .search.found import OnCounting, silent
 
 if TYPE_CHECKING:
     from ..models.findings.finding import Finding

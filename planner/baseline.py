@@ -11,6 +11,7 @@ from ..models.component import UNBOUNDED, Component
 from ..models.findings.finding import Severity
 from ..models.memory.bill import DECLARED, BlockBill
 from ..models.placements.assignment import Assignment
+from ..models.planning.cost_models import CostModel, iteration, segment_times
 from ..models.planning.design import Design
 from ..models.planning.option import Option
 from ..models.planning.planned import Planned, Priced
@@ -23,11 +24,9 @@ from ..models.tied_degrees import as_written as as_written_degrees
 from ..solver.wording import listed
 from .assumptions import bases
 from .benders import as_written
-from .bills import bills
 from .check import forbidden
 from .costs import cost_model
-from .costs.cost_model import CostModel, iteration, segment_times
-from .memory import without_estimates
+from .memory import bills, without_estimates
 from .own_design import NoPrice, as_it_lies, design_of_ranks, refused, runs_of, seats_of
 from .placing.lying_over import all_held
 from .problem import asked

@@ -14,6 +14,7 @@ from ..models.findings.finding import Finding
 from ..models.placements.assignment import seats
 from ..models.placements.plan import Plan
 from ..models.placements.run import Run
+from ..models.planning.cost_models import CostModel, iteration, segment_times
 from ..models.planning.design import Design
 from ..models.planning.limits import Barred
 from ..models.planning.option import Option
@@ -28,14 +29,12 @@ from ..solver.sandbox.stopped import Stopped, interrupted
 from ..solver.session import Session
 from .check import faults
 from .costs import cost_model
-from .costs.cost_model import CostModel, iteration, segment_times
-from .counting import Counting, OnCounting, silent
 from .no_goods import ruled_out, this_alone
 from .placing.lying_over import all_held
 from .placing.placing import placing
 from .problem import asked
 from .refusing import Refused
-from .search.found import Found, Price, Searched
+from .search.found import Counting, Found, OnCounting, Price, Searched, silent
 from .search.search import search
 from .traffic import Traffic
 from .unplaced import over_budget, refusal

@@ -8,6 +8,7 @@ from typing import Iterator, Mapping
 
 from ..models.findings.wording import plural
 from ..models.planning.barring import bars
+from ..models.planning.cost_models import CostModel, iteration
 from ..models.planning.design import Block, Design
 from ..models.planning.limits import Area
 from ..models.planning.problem import PlanningProblem
@@ -15,7 +16,6 @@ from ..models.planning.way import Way
 from ..models.planning.workload import SECONDS
 from ..models.quantity import write_estimate, write_memory
 from ..solver.wording import exactly_in_seconds, in_seconds, listed, with_unit
-from .costs.cost_model import CostModel, iteration
 
 
 def faults(question: PlanningProblem, model: CostModel, design: Design) -> Iterator[str]:

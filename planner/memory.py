@@ -1,15 +1,30 @@
-"""Memory that one option of a component needs: declared, or estimated from its model."""
+"""Memory of options and of blocks: declared or estimated, by segment, beside given ranks."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Collection
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Collection, Iterable, Sequence
 
 from ..models.component import Component
+from ..models.findings.finding import Finding, Severity, warning
+from ..models.machines.node_group import ACCELERATOR
+from ..models.memory.bill import DECLARED, ESTIMATED, KEPT, RESIDENT, SILENT, WORKS, BlockBill, Entry, Moment
+from ..models.memory.estimated import SLACK
 from ..models.on_size import OnSize
 from ..models.parallel import Parallel
+from ..models.placements.assignment import Assignment
+from ..models.planning.design import Block, Design
+from ..models.planning.measured import SECOND
+from ..models.planning.option import NO_KIND
+from ..models.planning.planned import Priced
+from ..models.planning.problem import PlanningProblem
+from ..models.planning.workload import SECONDS
 from ..models.problem import Problem
+from ..models.quantity import write_estimate, write_memory
 from ..models.record import dataclass
+from ..solver.memory import pieces
+from ..solver.stretches import stretches
+from ..solver.wording import figure, listed
 
 if TYPE_CHECKING:
     from ..models.memory.terms import Estimated
@@ -86,3 +101,221 @@ def without_estimates(problem: Problem) -> Problem | None:
     return replace(
         problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=replace(workload, heeds_estimates=False)))
     )
+
+
+Turn = tuple[str, str]
+"""A turn in which some components need all their memory, as `PlanningProblem.turns_of` names them: (phase, "") or ("", component)."""
+Set = tuple[tuple[str, ...], int | None]
+"""Components that hold accelerators together, and the MiB of each of these."""
+
+
+def bill(problem: Problem, question: PlanningProblem, design: Design) -> tuple[BlockBill, ...]:
+    """For each block what its components need in each part of the iteration, term by term where it is estimated.
+
+    A phase in which nothing runs whose time is known comes after the parts: it is somewhere beside them, in a turn of its own.
+    `problem` is the one that was asked about, with its estimates, whether the design was chosen by them or not.
+    """
+    return tuple(bill_of(problem, question, design, block, question.kinds[block.kind].memory) for block in design.blocks)
+
+
+def bill_of(
+    problem: Problem, question: PlanningProblem, design: Design, block: Block, capacity: int | None, models: tuple[str, ...] = ()
+) -> BlockBill:
+    """The bill of one block, whose components may be others than those that are planned; each accelerator has `capacity` MiB.
+
+    What the framework does not start with this design is not in it. `models` are those that its accelerators are of, where that is known
+    better than of their kind.
+    """
+    idle = design.not_started(question.idle)
+
+    def moment(part: int | None, turn: Turn) -> Moment:
+        started = (name for name in block.components if name not in idle)
+        entries = tuple(_entry(problem, question, design, name, turn, capacity, idle) for name in started)
+        return Moment(part, entries, turn[0] if part is None else "")
+
+    moments, open_ = [], _open(problem, question, block)
+    for part in sorted(set(design.segments)) or [0]:
+        each = (moment(part, turn) for turn in _turns(question, design, block, part, open_))
+        moments.append(max(each, key=lambda its: its.demanded))  # where components take turns in a part, the worst of these
+    timed = {phase for task in range(len(question.tasks)) for phase in _phases(question, task)}
+    moments += [moment(None, (phase, "")) for phase in open_ if phase not in timed]
+    return BlockBill(block, capacity, tuple(moments), models)
+
+
+def _turns(question: PlanningProblem, design: Design, block: Block, part: int, open_: list[str]) -> list[Turn]:
+    """The turns that the components of a block take in a part; one of nobody where all of them wait."""
+    running = [task for task, segment in enumerate(design.segments) if segment == part]
+    found: dict[Turn, None] = {}
+    for task in running:
+        if (name := question.tasks[task].component) in block.components:
+            found.update(dict.fromkeys([(phase, "") for phase in _phases(question, task)] or [("", name)]))
+    phases = {phase for task in running for phase in _phases(question, task)}
+    found.update(((phase, ""), None) for phase in open_ if phase in phases)
+    return list(found) or [("", "")]
+
+
+def _phases(question: PlanningProblem, task: int) -> tuple[str, ...]:
+    """The phases in which a task runs: all those of its component where nobody says more; none where that has none."""
+    its, phases = question.tasks[task], question.memory.turns.get(question.tasks[task].component, ())
+    return (its.phase,) if its.phase in phases else phases
+
+
+def _open(problem: Problem, question: PlanningProblem, block: Block) -> list[str]:
+    """The phases of its components in which these work for a time that nobody says."""
+    found: dict[str, None] = {}
+    for name in block.components:
+        timed = {phase for task in question.tasks_of.get(name, ()) for phase in _phases(question, task)}
+        found.update((phase, None) for phase in problem[name].phases if phase not in timed)
+    return list(found)
+
+
+def _entry(
+    problem: Problem, question: PlanningProblem, design: Design, name: str, turn: Turn, capacity: int | None, idle: Iterable[str]
+) -> Entry:  # fmt: skip
+    component = problem[name]
+    does_work = any(question.idle.workers.get(other) == name and _is_in(problem[other], turn) for other in idle)
+    state = WORKS if does_work else _state(component, turn, bool(question.tasks_of.get(name)))
+    if component.memory or component.offloaded:
+        amount = component.offloaded if state == KEPT else component.memory
+        return Entry(name, amount, state, DECLARED)
+    option = design.options.get(name)
+    parallel, amount = (option.parallel, option.amount) if option else (component.parallel, problem.given().amount(name))
+    found = estimate(problem, component, parallel, amount, capacity)
+    if found is None:
+        return Entry(name, 0, state, SILENT)
+    if state == KEPT:
+        return Entry(name, found.kept, state, ESTIMATED, tuple(term for term in found.terms if term.stays and not found.offloaded))
+    return Entry(name, found.mebibytes, state, ESTIMATED, found.terms)
+
+
+def _state(component: Component, turn: Turn, timed: bool) -> str:
+    """What a component does in a turn."""
+    if _is_in(component, turn):
+        return WORKS
+    # With an estimate it is known what stays, of a component that works in some part.
+    estimated = timed and component.estimate and not (component.memory or component.offloaded)
+    return KEPT if component.phases or estimated else RESIDENT
+
+
+def _is_in(component: Component, turn: Turn) -> bool:
+    """Is a turn one of its own?"""
+    return turn == ("", component.name) or turn[0] in component.phases
+
+
+@dataclass
+class Held:
+    """How many accelerators a set holds, and of which models."""
+
+    count: int = 0
+    models: dict[str, None] = field(default_factory=dict)
+
+
+def bills(problem: Problem, question: PlanningProblem, design: Design, placed: Assignment | None = None) -> tuple[BlockBill, ...]:
+    """For each set of components that hold accelerators together, planned or not, what they need.
+
+    Where components that are not planned lie over planned ones, which accelerators these are is known of what was `placed` alone; so is
+    how much memory those have of a kind that is mixed, or of given ranks on several kinds.
+    """
+    if placed is not None and any(kind.mixed or (kind.holders and kind.memory is None) for kind in question.kinds):
+        return _mixed(problem, question, design, placed)
+    over = _over(problem, question, design, placed) if placed is not None and problem.job.overlaps else ()
+    return over or (*bill(problem, question, design), *beside(problem, question, design))
+
+
+def _mixed(problem: Problem, question: PlanningProblem, design: Design, placed: Assignment) -> tuple[BlockBill, ...]:
+    """The same of accelerators that have not all as much memory: as they were placed, each size of them by itself."""
+    holds = [each for each in problem.components if each.name in question.options or each.runs is not None]
+    kinds = {frozenset(block.components): block.kind for block in design.blocks}
+    sets = _sets(problem, placed, holds).items()
+    its = ((Block(kinds.get(frozenset(names), NO_KIND), held.count, names), capacity, held) for (names, capacity), held in sets)
+    return tuple(bill_of(problem, question, design, block, capacity, tuple(held.models)) for block, capacity, held in its)
+
+
+def _over(problem: Problem, question: PlanningProblem, design: Design, placed: Assignment) -> tuple[BlockBill, ...]:
+    """The same as it was placed; nothing where what is not planned lies over nothing that is."""
+    holds = [each for each in problem.components if each.name in question.options or each.runs is not None]
+    blocks = {frozenset(block.components): block for block in design.blocks}
+    found: list[tuple[Block, int | None, tuple[str, ...]]] = []
+    for (names, capacity), held in _sets(problem, placed, holds).items():
+        block = blocks.get(frozenset(name for name in names if name in question.options))
+        kind = block.kind if block is not None else NO_KIND
+        known = (capacity, tuple(held.models)) if block is None else (question.kinds[kind].memory, ())
+        found.append((Block(kind, held.count, names), *known))
+    if all(block.kind == NO_KIND or frozenset(block.components) in blocks for block, *_ in found):
+        return ()
+    return tuple(bill_of(problem, question, design, *its) for its in found)
+
+
+def beside(problem: Problem, question: PlanningProblem, design: Design) -> tuple[BlockBill, ...]:
+    """For each set of components that hold accelerators together and are not in the question, and each size of these, what they need."""
+    its = [each for each in problem.components if each.name not in question.options and each.runs is not None]
+    sets = _sets(problem, problem.given(), its).items()
+    found = ((Block(NO_KIND, held.count, names), capacity, held) for (names, capacity), held in sets)
+    return tuple(bill_of(problem, question, design, block, capacity, tuple(held.models)) for block, capacity, held in found)
+
+
+def _sets(problem: Problem, placed: Assignment, its: Sequence[Component]) -> dict[Set, Held]:
+    """What each set of these components holds together."""
+    sets: dict[Set, Held] = {}
+    for nodes, node, held in stretches(problem, placed, its):
+        shares = [(mask, each.name) for each in its if (mask := held.get((each.name, ACCELERATOR), 0))]
+        for piece in pieces([mask for mask, _ in shares]):
+            alike = (tuple(name for mask, name in shares if mask & piece), node.accelerator_memory)
+            found = sets.setdefault(alike, Held())
+            found.count += piece.bit_count() * len(nodes)
+            found.models.update({node.accelerator_model: None} if node.accelerator_model else {})
+    return sets
+
+
+def none_fits(problem: Problem, bills: tuple[BlockBill, ...]) -> Finding:
+    """No plan fits by the estimates, so that the best one without them was taken."""
+    tight = [each for each in bills if each.tight]
+    message = f"by the estimates of memory no plan leaves {SLACK} % of each accelerator; this is the best one without them"
+    first = next((name for each in tight for name in each.block.components if problem[name].estimate), _first(problem))
+    advice = "write the `memory` that was measured, or leave more open: counts, degrees, `sharding`, `recompute`"
+    return warning("PW805", first, message, problem[first].span("estimate"), help=advice, notes=tuple(map(needed, tight)))
+
+
+def decides(problem: Problem, question: PlanningProblem, best: Priced, without: Priced, bills: tuple[BlockBill, ...]) -> Finding:
+    """Another plan would win without the estimates."""
+    more, fewer = best.accelerators(question), without.accelerators(question)
+    message = f"without the estimates of memory, {_counts(without)} would take {_seconds(without)} s and not {_seconds(best)} s"
+    if problem.job.planning.workload is not None and problem.job.planning.workload.aim != SECONDS and fewer != more:
+        message = f"without the estimates of memory, {fewer} accelerators would be enough and not {more}: {_counts(without)}"
+    elif without.nanoseconds + without.traffic == best.nanoseconds + best.traffic:
+        message = f"without the estimates of memory, {_counts(without)} would do"
+    first = next((name for each in bills if each.tight for name in each.block.components if problem[name].estimate), _first(problem))
+    notes = tuple(needed(each) for each in bills if each.tight)
+    advice = "write the `memory` that was measured, if it is less"
+    return Finding("PW805", Severity.INFO, first, message, problem[first].span("estimate"), help=advice, notes=notes)
+
+
+def needed(bill: BlockBill) -> str:
+    """What a block needs at its worst moment, component by component, against what there is."""
+    peak = bill.peak
+    parts = " + ".join(
+        f"{entry.component} {write_estimate(entry.mebibytes)} ({_why(entry.state, entry.origin)})"
+        for entry in peak.entries
+        if entry.mebibytes
+    )
+    has = f"of {write_memory(bill.capacity)} " if bill.capacity is not None else ""
+    return f"{write_estimate(peak.mebibytes)} {has}on each accelerator of {listed(bill.block.components)}: {parts}"
+
+
+def _why(state: str, origin: str) -> str:
+    return f"{origin}, {state}" if state == "kept" else origin
+
+
+def _first(problem: Problem) -> str:
+    return next(each.name for each in problem.components if each.estimate)
+
+
+def _counts(priced: Priced) -> str:
+    """`rollout on 8 and actor on 8 (tp 2)`."""
+    options = priced.design.options.items()
+    parts = [f"{name} on {option.amount}" + (f" ({option.parallel})" if option.parallel.replica > 1 else "") for name, option in options]
+    return listed(parts)
+
+
+def _seconds(priced: Priced) -> str:
+    return figure((priced.nanoseconds + priced.traffic) / SECOND, 6)

@@ -13,6 +13,7 @@ from ..models.memory.work import not_whole, whole_groups
 from ..models.parallel import Parallel
 from ..models.placements.assignment import Assignment
 from ..models.placements.run import Run
+from ..models.planning.cost_models import CostModel, iteration
 from ..models.planning.design import Block, Design
 from ..models.planning.option import NO_KIND, Option
 from ..models.planning.problem import PlanningProblem
@@ -20,7 +21,6 @@ from ..models.problem import Problem
 from ..solver.rules.amounts.all_placed import asked_for
 from ..solver.rules.amounts.even_shares import EvenShares
 from ..solver.wording import listed
-from .costs.cost_model import CostModel, iteration
 from .problem import counted, in_order
 from .profile import options
 from .room import OwnKind, Room, model_on, own_kind

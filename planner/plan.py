@@ -11,6 +11,7 @@ from ..models.answer import IMPOSSIBLE, Answer, Solve
 from ..models.findings.finding import Finding
 from ..models.parallel import Parallel
 from ..models.placements.plan import Plan
+from ..models.planning.cost_models import iteration
 from ..models.planning.design import Design
 from ..models.planning.planned import Filled, Planned, Priced
 from ..models.planning.problem import PlanningProblem
@@ -21,13 +22,12 @@ from ..solver.session import Session
 from .baseline import own_of
 from .benders import Placed, Rounds, as_written, is_where, nobody, trial, unweighed
 from .check import faults
-from .costs.cost_model import iteration
-from .counting import OnCounting, silent
 from .others import others
 from .placing.placing import placing
 from .problem import asked
 from .refusing import Refused
 from .scope import with_limits
+from .search.found import OnCounting, silent
 from .unplaced import not_placed, nothing, slowly_placed, too_many, with_help
 from .untimed import Filling
 from .why.at_sight import by_given_ranks

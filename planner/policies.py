@@ -9,17 +9,16 @@ from typing import NamedTuple
 from ..models.answer import IMPOSSIBLE, Answer, Solve
 from ..models.memory.bill import BlockBill
 from ..models.placements.assignment import Assignment
+from ..models.planning.cost_models import iteration, segment_times
 from ..models.planning.option import NO_KIND
 from ..models.planning.planned import Planned, Priced
 from ..models.planning.problem import PlanningProblem
 from ..models.problem import Problem
 from ..solver.session import Session
-from .bills import bills, decides, none_fits
 from .check import price
 from .costs import cost_model
-from .costs.cost_model import iteration, segment_times
 from .dividing import as_planned
-from .memory import without_estimates
+from .memory import bills, decides, none_fits, without_estimates
 from .problem import asked
 from .search.search import search
 from .tied import not_all_known

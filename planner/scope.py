@@ -12,10 +12,11 @@ from ..models.machines.node_group import ACCELERATOR
 from ..models.placements.assignment import Assignment
 from ..models.planning.option import Kind
 from ..models.planning.problem import PlanningProblem
-from ..models.planning.workload import RLINF, Workload
+from ..models.planning.workload import Workload
 from ..models.problem import Problem
 from ..models.scope import HETEROGENEOUS, LIMITS, NESTED, SPANNING, has_groups, let_over_nodes
 from ..solver.wording import listed
+from .costs import cost_model
 from .room import names_a_model
 from .times import model_of, models_there, on_models
 
@@ -64,7 +65,7 @@ def with_limits(widenings: Sequence[str]) -> str:
 def with_nesting(problem: Problem) -> Problem | None:
     """The problem with `nested: true`; None where its file says that already, or what its framework or its cost model takes is no matter of that."""
     job, workload = problem.job, problem.job.planning.workload
-    if workload is None or workload.nested or "nested" in workload.spans or workload.model == RLINF:
+    if workload is None or workload.nested or "nested" in workload.spans or not cost_model(workload.model).nests:
         return None
     shares = job.capabilities.shares_accelerators and not job.planning.ways
     if job.planning.laying is not None or job.overlaps or shares or _all_are_arranged(problem):

@@ -11,6 +11,7 @@ from typing import NamedTuple, Sequence
 
 from ..models.account import HUNDRED, QUICKER, SLOWER, Flip, Sensitivity, models_of
 from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
+from ..models.planning.cost_models import iteration, segment_times
 from ..models.planning.design import Design
 from ..models.planning.limits import Barred
 from ..models.planning.option import Option
@@ -22,7 +23,6 @@ from ..models.record import dataclass
 from ..solver.session import Session
 from .benders import as_listed, fitting
 from .costs import cost_model
-from .costs.cost_model import iteration, segment_times
 from .memory import without_estimates
 from .no_goods import ruled_out, this_alone
 from .problem import asked

@@ -7,6 +7,7 @@ from typing import Sequence
 
 from ..models.answer import IMPOSSIBLE, Answer, Solve
 from ..models.findings.finding import Finding, error
+from ..models.planning.cost_models import CostModel
 from ..models.planning.planned import Planned, Priced, Unplaceable
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import SECONDS, Workload
@@ -17,7 +18,6 @@ from ..solver.session import Session
 from ..solver.wording import listed
 from .benders import ALTERNATIVES
 from .costs import cost_model
-from .costs.cost_model import CostModel
 from .problem import asked
 from .scope import choices_of_models
 from .search.found import ENDLESS

@@ -6,7 +6,7 @@ from typing import Mapping, Sequence
 
 from ..models.placements.plan import Plan, Term
 from ..models.planning.measured import SECOND
-from ..planner.counting import Counting
+from ..planner.search.found import Counting
 from ..solver.wording import figure, with_unit
 from .distance import of_tier
 

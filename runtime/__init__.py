@@ -1,6 +1,6 @@
-"""The runtime: plans, pools and groups of workers on Ray. The frameworks' own words are here too.
+"""Runtime: plans, pools and groups of workers on Ray, with the frameworks' own interfaces.
 
-Nothing is loaded before its name is used.
+Names are imported on first use.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ _WHERE = {
     "split_resource_pool": ".verl.pools.split",
     "update_dispatch_mode": ".dispatch.table",
 }
-"""Name -> the module that it is in."""
+"""Name -> its module."""
 
 __all__ = sorted(_WHERE)
 

@@ -1,4 +1,4 @@
-"""Why a launch did not come about: the world differs from the plan, or what was to be started cannot be used."""
+"""Failure of a launch: the cluster differs from the plan, or an input is unusable."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ _OF_THE_INPUT = ("PW011", "PW112", "PW707", "PW708", "PW711", "PW718", "PW730", 
 
 
 class LaunchFailed(Exception):
-    """Raised where a launch, or a call to launched workers, cannot go on. Whatever was started has been undone.
+    """Failure of a launch, or of a call to launched workers. Everything started has been undone.
 
     Attributes
     ----------
-    findings : what is wrong, one for each node or worker concerned.
-    traceback : the end of the worker's own traceback, of several lines; "" if it is not about code of a worker.
+    findings : faults, one per node or worker concerned.
+    traceback : end of the worker's own traceback, of several lines; "" if no worker code is
+        concerned.
     """
 
     def __init__(self, *findings: Finding, traceback: str = "") -> None:
@@ -25,12 +26,12 @@ class LaunchFailed(Exception):
         super().__init__("; ".join(finding.message for finding in findings))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """It travels between processes with all that it says."""
+        """Pickle the complete failure."""
         return _again, (type(self), self.findings, self.traceback)
 
     @property
     def exit_code(self) -> int:
-        """2 where what was named or was to be started cannot be used (such as PW707 or PW730), else 4: the world differs from the plan."""
+        """Exit code: 2 for an unusable input (PW707, PW730 ...), 4 for a different cluster."""
         return UNUSABLE if all(finding.code in _OF_THE_INPUT for finding in self.findings) else DIFFERENT
 
 
@@ -39,5 +40,5 @@ def _again(cls: type[LaunchFailed], findings: tuple[Finding, ...], traceback: st
 
 
 def failed(code: str, subject: str, message: str, help: str, *witnesses: int | str, traceback: str = "") -> LaunchFailed:
-    """A failure with one Finding."""
+    """Build a failure with a single Finding."""
     return LaunchFailed(error(code, subject, message, help=help, witnesses=witnesses), traceback=traceback)

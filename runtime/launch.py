@@ -1,4 +1,4 @@
-"""A plan, running: its workers on a real or a simulated Ray cluster for as long as the `with` block lasts."""
+"""Launch of a plan on a real or simulated Ray cluster, for a `with` block."""
 
 from __future__ import annotations
 
@@ -36,33 +36,43 @@ def launch(
     trusted_env: Collection[str] = (), progress: OnStep = silent, wait: float = WAIT_LIMIT, restarts: int = 0, elastic: bool = False,
     problem: Problem | None = None, methods: Collection[str] = (), share_nodes: bool = False, name: str = "", reading: Reading | None = None,
 ) -> Iterator[Launch]:  # fmt: skip
-    """The workers of a plan, started all or none, each at its place, and ended with the block.
+    """Start the workers of a plan, all or none; end them with the block.
 
     Parameters
     ----------
     address : HOST:PORT of a Ray cluster that this machine is part of.
-    simulate : start a Ray cluster on this machine with the plan's accelerators, none of which exists. Also what
-        happens if no address is given.
-    worker : the class of every worker, constructed without arguments, as `module:Class` or itself; one that only
-        knows its environment if not given.
-    timeout : seconds for all workers to be ready.
-    trusted_env : variables that node groups may set although they can make a process run other code, such as PYTHONPATH.
-    progress : told each step before it is taken, and of each worker that is ready (see progress.py).
-    wait : seconds to wait for accelerators and CPUs that other jobs hold.
-    restarts : how often everything is started again after a node or a worker was lost: while it starts, in `Launch.run` and
-        `Launch.recover`. What was on lost nodes is placed anew, with the fewest moves.
-    elastic : whether `Launch.run` also starts again where nodes that join change the plan.
-    methods : what will be called, which the class of the workers must have.
-    share_nodes : of a node that the plan uses in part, hold only so many accelerators, beside other jobs. Which they are Ray
-        decides: in ascending order they stand for those that the plan names (`Launch.plan`, `Launch.given`). Not for plans whose
-        processes see whole nodes, nor for nodes whose accelerators have ids of their own: these are held whole.
-    name : what others read where they are told who holds what they wait for.
-    problem : the question that the plan answers, by which it is placed anew; without it every component keeps its size.
-    reading : the file that the problem was read from: what its framework refuses is not placed anew. Without it `Launch.unchecked` says
-        so of a launch that may be.
+    simulate : start a Ray cluster on this machine with the plan's accelerators, none of which
+        exists. Also the
+        default without an address.
+    worker : class of every worker, constructed without arguments, as `module:Class` or itself;
+        default: a class
+        that only reports its environment.
+    timeout : time limit, in seconds, for all workers to be ready.
+    trusted_env : variables that node groups may set although they can make a process run other
+        code, such as PYTHONPATH.
+    progress : called with each step in advance, and for each worker that is ready (see
+        progress.py).
+    wait : time limit, in seconds, for accelerators and CPUs that other jobs hold.
+    restarts : number of restarts after a lost node or worker: during the start, in `Launch.run` and
+        `Launch.recover`. Processes of lost nodes are placed anew, with the fewest moves.
+    elastic : True if `Launch.run` also starts again when joining nodes change the plan.
+    methods : methods that will be called, which the worker class must have.
+    share_nodes : of a node that the plan uses in part, reserve only so many accelerators, beside
+        other jobs. Ray
+        decides which: in ascending order they replace those that the plan names (`Launch.plan`,
+        `Launch.given`).
+        Not for plans whose processes see whole nodes, nor for nodes whose accelerators have ids of
+        their own:
+        these are reserved whole.
+    name : name of the launch in messages to others that wait for its resources.
+    problem : problem that the plan solves, used for re-placement; without it every component keeps
+        its size.
+    reading : file of the problem; re-placement avoids what its framework refuses. Without it
+        `Launch.unchecked`
+        reports that gap for a launch that may be placed anew.
 
-    Nothing is left when the block has ended, or was never entered: no actor, no placement group, no process.
-    Raises LaunchFailed with what is wrong.
+    Nothing is left after the block, or if it was never entered: no actor, no placement group, no
+    process. Raises LaunchFailed with the faults.
     """
     if address is not None and simulate:
         raise ValueError("either an address or simulate, not both")
@@ -85,13 +95,13 @@ def _started(
     stack: ExitStack, plan: Plan, address: str | None, worker: str | type, timeout: float, progress: OnStep, wait: float, again: Again,
     share_nodes: bool, name: str,
 ) -> Launch:  # fmt: skip
-    """Every step says how it is undone before it is taken, so that an interrupt between two of them undoes both."""
+    """Connect and start; every step registers its undo first, in case of an interrupt."""
     used = used_nodes(plan)
     if not used:
         raise failed("PW112", "", "the plan places no process", "give its components ranks or hints")
     if address is None:
         must_be_unconnected()
-        ranks = range(len(plan.cluster.nodes)) if again.restarts or again.elastic else used  # a spare node takes what another loses
+        ranks = range(len(plan.cluster.nodes)) if again.restarts or again.elastic else used  # spare nodes replace lost ones
         progress(Step(f"starting {len(ranks)} simulated node{'s' if len(ranks) > 1 else ''}"))
         simulated = SimulatedCluster()
         stack.callback(simulated.stop)
@@ -110,13 +120,14 @@ def bring_up(
     stack: ExitStack, plan: Plan, port: Port, worker: str | type, timeout: float, progress: OnStep, address: str = "",
     wait: float = WAIT_LIMIT, again: Again = NEVER, look: bool = False, share_nodes: bool = False, name: str = "",
 ) -> Launch:  # fmt: skip
-    """Compares, reserves, starts and audits, on whatever is behind the port; the stack undoes what was done.
+    """Compare, reserve, start and audit on any port; the stack undoes everything.
 
-    `look`: is every node that is not simulated looked at first, by a process there? Else what Ray tells is compared alone.
+    `look`: survey every node that is not simulated, by a process there; otherwise only Ray's
+    knowledge is compared.
     """
-    seen = look_at(port) if look else NOTHING_SEEN
+    survey = look_at(port) if look else NOTHING_SEEN
     lifetime = Lifetime(
-        plan, again.problem, Way(port, worker, timeout, wait, progress, seen, share_nodes, name), again.restarts, again.search
+        plan, again.problem, Way(port, worker, timeout, wait, progress, survey, share_nodes, name), again.restarts, again.search
     )
     stack.callback(lifetime.stop)
     lifetime.begin()

@@ -1,4 +1,4 @@
-"""The workers of a plan while they run: called, watched, started again after what they lost, and ended."""
+"""Running workers of a plan: calls, monitoring, recovery, growth, end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 
 
 class Launch:
-    """The workers of a plan, started and audited; after a recovery, or when it has grown, those of the new plan.
+    """Started and audited workers of a plan, which a recovery or growth replaces.
 
     Attributes
     ----------
@@ -39,64 +39,69 @@ class Launch:
 
     @property
     def plan(self) -> Plan:
-        """What runs, or ran last: where nodes are shared, with the accelerators that it was given (see `given`)."""
+        """Running, or last, plan; on shared nodes with the granted accelerators (see `given`)."""
         return self._lifetime.ran
 
     @property
     def groups(self) -> Mapping[str, WorkerGroup]:
-        """component -> its workers. They are others after a recovery. Raises RuntimeError when the launch has ended."""
+        """Component -> workers; replaced by a recovery. Raises RuntimeError after the end."""
         return self._lifetime.now.groups
 
     @property
     def audit(self) -> tuple[AuditRow, ...]:
-        """Where each worker really is, one row a process."""
+        """Actual location of every worker, a row per process."""
         return self._lifetime.now.audit
 
     @property
     def unchecked(self) -> tuple[Unchecked, ...]:
-        """What the plan asks of its nodes that a launch neither brings about nor can see, and what nobody looks at where it is placed anew.
+        """Unobservable demands on nodes, and checks omitted by re-placement.
 
-        Raises RuntimeError when it has ended.
+        Raises RuntimeError after the end.
         """
         return (*self._lifetime.now.unchecked, *self._again.unchecked)
 
     @property
     def given(self) -> tuple[Given, ...]:
-        """Where others stand for the accelerators that the plan named, because nodes are shared. Raises RuntimeError when it has ended."""
+        """Replacements of accelerators named in the plan, on shared nodes.
+
+        Raises RuntimeError after the end.
+        """
         return self._lifetime.now.given
 
     @property
     def recoveries(self) -> tuple[Recovery, ...]:
-        """What was lost so far, or has joined, and what moved."""
+        """Recoveries and growths so far, with losses and moves."""
         return tuple(self._lifetime.recoveries)
 
     @property
     def restarts(self) -> Restarts:
-        """How often everything was started again after a loss, and how often it may be."""
+        """Number of restarts after losses, used and allowed."""
         return self._lifetime.restarts
 
     def call(self, component: str, method: str, *arguments: Any, timeout: float | None = None, **named: Any) -> list[Any]:
-        """Calls a method on every worker of a component; see WorkerGroup.call."""
+        """Call a method on every worker of a component; see WorkerGroup.call."""
         return self.groups[component].call(method, *arguments, timeout=timeout, **named)
 
     def call_all(self, method: str, *arguments: Any, timeout: float | None = None, **named: Any) -> dict[str, list[Any]]:
-        """Calls a method on every worker of every component at once; component -> results in rank order."""
+        """Call a method on all workers at once; return component -> results in rank order."""
         return call_all(self.groups, method, arguments, named, timeout)
 
     def on_failure(self, tell: OnFailure) -> None:
-        """From now on `tell` is called with the failure when a worker or a node is lost, by a thread that ends with the launch."""
+        """Call `tell` with every lost worker or node, in a thread of the launch."""
         self._lifetime.listeners.append(tell)
         if len(self._lifetime.listeners) == 1:
             self._lifetime.watch()
 
     def on_restart(self, tell: Callable[[LaunchFailed], None]) -> None:
-        """From now on `tell` is called with what was lost whenever everything is about to be started again."""
+        """Call `tell` with the loss before every restart."""
         self._lifetime.on_restart.append(tell)
 
     def watch(self, seconds: float | None = None) -> None:
-        """Waits, so many seconds or for ever, and raises LaunchFailed as soon as a worker (PW704) or a node (PW713) is lost.
+        """Wait for some seconds, or forever, and watch.
 
-        In `run`, of a launch that is elastic, it also ends as soon as nodes join that change the plan.
+        Raises LaunchFailed as soon as a worker (PW704) or a node (PW713) is lost.
+
+        In `run` of an elastic launch, it also ends when joining nodes change the plan.
         """
         port = self._lifetime.way.port
         deadline = None if seconds is None else port.now() + seconds
@@ -105,27 +110,30 @@ class Launch:
             port.pause(PERIOD if deadline is None else min(PERIOD, max(0.0, deadline - port.now())))
 
     def recover(self, failure: LaunchFailed | None = None) -> Recovery:
-        """Starts everything again: what is lost on other nodes, with the fewest moves.
+        """Start everything again with the fewest moves, replacing lost nodes.
 
-        `failure` is what was lost, to be told if this does not succeed. Raises LaunchFailed, with PW714 if the launch may not be
-        restarted any more (see `restarts` of `launch`) or fits no longer on the nodes that are left; then nothing is left of it.
+        `failure`: the loss, reported if this fails. Raises LaunchFailed, with PW714 if no restart
+        is left (see `restarts` of `launch`) or the plan no longer fits the remaining nodes; then
+        nothing is left of it.
         """
         running = self._lifetime.running
         return self._lifetime.recover(failure or (running.monitor.step() if running else None) or LaunchFailed())
 
     def grow(self) -> Recovery | None:
-        """Takes nodes that joined the cluster, or came back, if that changes the plan: everything is started again, near where it was.
+        """Start again with joined or returned nodes, if they change the plan.
 
-        None, and nothing is touched, where the plan on all nodes is the one that runs. Raises LaunchFailed as `recover` does.
+        Returns None and changes nothing if the plan on all nodes is the running one. Raises
+        LaunchFailed as `recover` does.
         """
         return self._lifetime.grow()
 
     def run(self, what: Callable[[Launch], Result] | str) -> Result | dict[str, list[Any]]:
-        """Calls a function with this launch, or a method on every worker; if something is lost meanwhile, recovers and calls it again.
+        """Call a function, or a method on every worker; recover and repeat after a loss.
 
-        What the function must go on from, such as a checkpoint, it finds itself: the workers are new ones. An elastic launch is
-        also started again where nodes that join change the plan. Raises LaunchFailed as `recover` does, and what the function raises
-        for other reasons.
+        The function gets this launch. After a recovery all workers are new: the function itself
+        must find its state, such as a checkpoint. An elastic launch also starts again when joining
+        nodes change the plan. Raises LaunchFailed as `recover` does, and the function's own
+        exceptions.
         """
         while True:
             trial = Trial(self._lifetime)
@@ -137,6 +145,6 @@ class Launch:
                 self.grow()
 
     def stop(self) -> None:
-        """Ends everything now. The end of the `with` block does so too, and finds nothing left to do."""
+        """End everything now, as the end of the `with` block would. Idempotent."""
         with shielded():
             self._stack.close()

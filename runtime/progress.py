@@ -1,4 +1,4 @@
-"""What is told of a launch while it comes about: the step that is taken, and how many workers of each component are up."""
+"""Progress of a launch: current step, and ready workers per component."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Callable, Mapping
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step in a few words; `up`: component -> (workers that are ready, workers in all), while workers start."""
+    """Step as text; `up`: component -> (ready workers, all workers), while workers start."""
 
     words: str
     up: Mapping[str, tuple[int, int]] = field(default_factory=dict)
@@ -22,4 +22,4 @@ OnStep = Callable[[Step], None]
 
 
 def silent(step: Step) -> None:
-    """Tells nobody."""
+    """Ignore the step."""

@@ -1,4 +1,4 @@
-"""Alternatives of an answer: the best of other structure, and why they lose."""
+"""Alternative answers of different structure, and their objective loss."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .structure import structure_of
 
 @dataclass(frozen=True)
 class Loss:
-    """The most important term of the objective in which an answer is worse than the best: its name, its value here and there."""
+    """Most important objective term that is worse than in the best answer, with both values."""
 
     term: str
     value: int
@@ -25,12 +25,12 @@ class Loss:
 
 @dataclass(frozen=True)
 class Alternative:
-    """An answer whose structure none of those before it has.
+    """Answer with a structure unlike all earlier answers.
 
     Attributes
     ----------
-    loss : why it is not the best; None for the best itself, and for one that is as good.
-    differs : the figures of its structure that differ from those of the best: (figure, its value, that of the best).
+    loss : reason for not being the best; None for the best answer and for ties.
+    differs : structural differences to the best answer: (figure, value, best value).
     """
 
     plan: Plan
@@ -40,48 +40,49 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Alternatives:
-    """The answers found, the best first; `complete` says that it is proved that there is no other structure."""
+    """Answers, best first; `complete` is True if no further structure exists (proved)."""
 
     found: tuple[Alternative, ...]
     complete: bool = False
 
 
 def alternatives(problem: Problem, best: Plan, count: int, solve: Solve, session: Session | None = None) -> Alternatives:
-    """Up to `count` answers of different structure, `best` among them. Each is searched as the best one unlike all before it.
+    """Return up to `count` answers of different structure, including `best`.
 
-    Ctrl-C ends that with those found until then.
+    Every answer is the best one unlike all earlier answers. After a Ctrl-C the answers so far are
+    returned.
     """
     session = session or Session()
     first = structure_of(problem.as_chosen(best.degrees, best.assignment), best.assignment)
-    found, structures = [Alternative(best)], [first]
-    while len(found) < count:
+    answers, structures = [Alternative(best)], [first]
+    while len(answers) < count:
         unlike = replace(problem, unlike=(*problem.unlike, *structures), explained=False)
         answer = session.unless_cancelled(partial(solve, unlike), lambda: None)
         if answer is None or session.cancelled:
             break
         if answer.plan is None:
-            return Alternatives(tuple(found), complete=answer.verdict == "impossible")
+            return Alternatives(tuple(answers), complete=answer.verdict == "impossible")
         structure = structure_of(problem.as_chosen(answer.plan.degrees, answer.plan.assignment), answer.plan.assignment)
-        found.append(Alternative(answer.plan, _loss(answer.plan, best), tuple(_differs(structure, first))))
+        answers.append(Alternative(answer.plan, _loss(answer.plan, best), tuple(_differs(structure, first))))
         structures.append(structure)
-    return Alternatives(tuple(found))
+    return Alternatives(tuple(answers))
 
 
 def _loss(plan: Plan, best: Plan) -> Loss | None:
-    """Tiers are compared one after the other; in the first that is worse, the term that lost most."""
-    theirs = {term.name: term.value for term in best.terms}
+    """Return the first worse tier's term with the largest loss; None for ties."""
+    best_values = {term.name: term.value for term in best.terms}
     for tier in sorted({term.tier for term in plan.terms}):
         members = [term for term in plan.terms if term.tier == tier]
-        worse = sum(term.weight * (term.value - theirs.get(term.name, 0)) for term in members)
+        worse = sum(term.weight * (term.value - best_values.get(term.name, 0)) for term in members)
         if worse:
-            most = max(members, key=lambda term: term.weight * (term.value - theirs.get(term.name, 0)))
-            return Loss(most.name, most.value, theirs.get(most.name, 0)) if worse > 0 else None
+            most = max(members, key=lambda term: term.weight * (term.value - best_values.get(term.name, 0)))
+            return Loss(most.name, most.value, best_values.get(most.name, 0)) if worse > 0 else None
     return None
 
 
 def _differs(structure: Structure, first: Structure) -> list[tuple[Key, int, int]]:
-    """Amounts first, then domains, then what is shared."""
+    """Return the differing figures: amounts, then domains, then shared domains."""
     order = {AMOUNT: 0, SHARED: 2}
-    theirs = dict(first.figures)
-    found = [(key, figure, theirs[key]) for key, figure in structure.figures if theirs.get(key, figure) != figure]
-    return sorted(found, key=lambda its: order.get(its[0][0], 1))
+    first_figures = dict(first.figures)
+    differences = [(key, figure, first_figures[key]) for key, figure in structure.figures if first_figures.get(key, figure) != figure]
+    return sorted(differences, key=lambda difference: order.get(difference[0][0], 1))

@@ -1,4 +1,7 @@
-"""All rules at once: plain arithmetic over runs and nodes; no solver is loaded."""
+"""Check of an assignment against all rules, by arithmetic over runs and nodes.
+
+No solver is loaded.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,11 @@ from .rules import RULES
 
 
 def check(problem: Problem, assignment: Assignment) -> Iterator[Finding]:
-    """Everything that any rule has against an Assignment of all components of the problem."""
+    """Yield the findings of all rules on an assignment of every component."""
     problem = problem.decided(assignment)
     for rule in RULES:
         for subject in rule.subjects(problem):
-            found = rule.check(problem, subject, assignment)
+            findings = rule.check(problem, subject, assignment)
             if isinstance(subject, Relation):
-                found = (replace(each, premises=subject.components) for each in found)
-            yield from found
+                findings = (replace(finding, premises=subject.components) for finding in findings)
+            yield from findings

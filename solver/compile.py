@@ -1,4 +1,4 @@
-"""A problem becomes a CP-SAT model: the variables, every rule, the objective."""
+"""Compilation of a problem into a CP-SAT model: variables, rules, objective."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from .rules import RULES
 
 
 def compile(problem: Problem, rules: Iterable[Rule[Any]] = RULES, minimise: bool = True, cuts: Iterable[Cut] = CUTS) -> Variables:
-    """The model of a problem under some rules; `minimise` adds the objective as one sum, and with it the cuts that tighten its bound.
+    """Build the CP-SAT model of a problem under some rules.
 
-    The sum is for small problems: where the tiers are many and their amounts large it overflows; the search takes one after the other.
+    `minimise` adds the objective as one weighted sum, and the cuts that tighten its bound. The sum
+    is for small problems: it overflows with many tiers and large amounts. The search minimises one
+    tier after the other instead.
     """
     variables = Variables(problem)
     for rule in rules:
@@ -31,7 +33,7 @@ def compile(problem: Problem, rules: Iterable[Rule[Any]] = RULES, minimise: bool
 
 
 def aim(variables: Variables, tier: Tier) -> Amount:
-    """Let the model minimise one tier; what that costs, as the solver sees it."""
+    """Make a tier the objective of the model, and return the amount."""
     amount = encoded(variables, tier)
     once(variables, "cuts", lambda: _cut(variables, CUTS))
     variables.minimise(amount)
@@ -39,7 +41,7 @@ def aim(variables: Variables, tier: Tier) -> Amount:
 
 
 def encoded(variables: Variables, tier: Tier) -> Amount:
-    """What a tier costs, as the solver sees it, with the rows that tighten it."""
+    """Return the cost of a tier as an amount; post the rows that tighten it."""
     amount = variables.total(cost * term.encode(variables.problem, variables) for term, cost in tier.members)
     for term, _ in tier.members:
         if isinstance(term, Tightened):

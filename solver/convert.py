@@ -1,4 +1,4 @@
-"""A file in another dialect: rendered, read again, verified, and compared with the original process by process."""
+"""Conversion of a file to another dialect: render, reread, verify, compare per process."""
 
 from __future__ import annotations
 
@@ -20,17 +20,20 @@ from ..models.text.tree import MapNode
 from .verify import verify
 
 MAX_KEYS = 24
-"""So many keys that were left behind are named."""
+"""Largest number of dropped keys named."""
 
 MAX_INNER = 2
-"""Of one map so many keys that were left behind are named, of more only the map."""
+"""Largest number of dropped keys named per map; beyond it only the map is named."""
 
 _OF_PLACES = ("PW013", "PW102", "PW107", "PW120", "PW122", "PW202", "PW208")
-"""What a reading could not tell of where components are and of their degrees; the rest is not carried over anyway."""
+"""Rules for unknown placements and degrees; other unread settings are not converted anyway."""
 
 
 def convert(reading: Reading, target: str, strict: bool = False) -> Converted:
-    """The file in the dialect of this name; with `strict` a loss is a refusal. Raises ValueError if there is no such dialect."""
+    """Convert the file to a dialect; with `strict` a loss is a refusal.
+
+    Raises ValueError for an unknown dialect.
+    """
     dialect, problem = dialect_named(target), reading.problem
     bare = Converted(reading.source.name, reading.dialect, target, REFUSED)
     report = verify(reading)
@@ -59,7 +62,7 @@ def convert(reading: Reading, target: str, strict: bool = False) -> Converted:
 
 
 def _secrets(reading: Reading, rendering: Rendering) -> Iterator[Finding]:
-    """A value from the environment is never shown, so it is not written either; numbers and ranks are."""
+    """Refuse text with a value of an environment variable; numbers and ranks are allowed."""
     environment = reading.document.environment
     if any(value in rendering.text for value in environment.values.values() if value.strip() and not environment.may_be_judged(value)):
         message = "the new text would hold a value of an environment variable, which is never shown"
@@ -67,14 +70,14 @@ def _secrets(reading: Reading, rendering: Rendering) -> Iterator[Finding]:
 
 
 def _left_behind(reading: Reading) -> Iterator[Finding]:
-    """The settings of the file that are nobody's place, and what could not be read of it."""
+    """Yield the settings without relation to placement, and the unread parts of the file."""
     places = dialect_named(reading.dialect).PLACES
     inner = {place.split(".")[0] for place in places if "." in place}
     keys = []
     for entry in reading.document.root:
         name = entry.key.text
         if name in inner and isinstance(entry.value, MapNode):
-            left = [path for each in entry.value if (path := f"{name}.{each.key.text}") not in places]
+            left = [path for inner_entry in entry.value if (path := f"{name}.{inner_entry.key.text}") not in places]
             keys += left if len(left) <= MAX_INNER else [name]
         elif name not in places:
             keys.append(name)
@@ -87,7 +90,7 @@ def _left_behind(reading: Reading) -> Iterator[Finding]:
         named = ", ".join(f"`{key}`" for key in keys[:MAX_KEYS]) + more
         yield dropped("", f"of {named} only what is about placement is carried over", "add the settings that the job needs")
     for rule in _OF_PLACES:
-        unread = list(dict.fromkeys((each.subject, each.why) for each in reading.unchecked if each.rule == rule))
+        unread = list(dict.fromkeys((item.subject, item.why) for item in reading.unchecked if item.rule == rule))
         if unread:
             more = f" (and {len(unread) - 1} more like this)" if len(unread) > 1 else ""
             about = f"{unread[0][0]}: " if unread[0][0] and f"`{unread[0][0]}`" not in unread[0][1] else ""
@@ -95,21 +98,33 @@ def _left_behind(reading: Reading) -> Iterator[Finding]:
 
 
 def _faults(problem: Problem, rendering: Rendering, target: str, name: str) -> Iterator[Finding]:
-    """Why the new text must not be handed out: its dialect refuses it, or it says something else than it should."""
-    again = read(Source(f"{name} as {target}", rendering.text), replace(problem.cluster, declared=()), target, PLACEMENT)
-    errors = verify(again).errors
-    for each in errors:
-        yield refusal(each.subject, f"{target} refuses it: {each.message} ({each.code})", each.help if not each.edit else "")
+    """Yield reasons against the new text: refused by its dialect, or a changed placement."""
+    reread = read(
+        Source(f"{name} as {target}", rendering.text),
+        replace(problem.cluster, declared=()),
+        target,
+        PLACEMENT,
+    )
+    errors = verify(reread).errors
+    for fault in errors:
+        yield refusal(
+            fault.subject,
+            f"{target} refuses it: {fault.message} ({fault.code})",
+            fault.help if not fault.edit else "",
+        )
     if errors:
         return
-    if again.problem is None:
+    if reread.problem is None:
         yield refusal("", f"the text that was made for {target} cannot be read, which is a fault of placewright: please report it")
         return
     announced: dict[str, bool] = {}
     for loss in rendering.losses:
         if loss.code == LOSS:
             announced[loss.subject] = announced.get(loss.subject, False) or loss.severity is Severity.WARNING
-    for found in differences(problem, again.problem, rendering.names):
-        if found.component not in announced or (found.moves and not announced[found.component]):
-            message = f"in the text that was made for {target} `{found.component}` {found.what}"
-            yield refusal(found.component, f"{message}, which is a fault of placewright: please report it")
+    for difference in differences(problem, reread.problem, rendering.names):
+        if difference.component not in announced or (difference.moves and not announced[difference.component]):
+            message = f"in the text that was made for {target} `{difference.component}` {difference.what}"
+            yield refusal(
+                difference.component,
+                f"{message}, which is a fault of placewright: please report it",
+            )

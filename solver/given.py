@@ -1,4 +1,4 @@
-"""What the rules say of the components whose ranks are given."""
+"""Check of components with explicit ranks against the rules."""
 
 from __future__ import annotations
 
@@ -12,22 +12,25 @@ from .mended import mended
 
 
 def check_given(problem: Problem) -> tuple[Finding, ...]:
-    """What the rules have against the components whose ranks are given, with the choice of degrees that suits them best."""
+    """Return the findings for explicit ranks, at the best choice of degrees.
+
+    The best choice is the first without errors, else the first of all.
+    """
     first: tuple[Finding, ...] | None = None
     for alternative in explicit(problem).alternatives():
-        found = tuple(check(alternative, problem.given()))
-        if not any(finding.severity is Severity.ERROR for finding in found):
-            return _noticed(problem, found)
-        first = mended(alternative, found) if first is None else first
+        findings = tuple(check(alternative, problem.given()))
+        if not any(finding.severity is Severity.ERROR for finding in findings):
+            return _noticed(problem, findings)
+        first = mended(alternative, findings) if first is None else first
     return _noticed(problem, first or ())
 
 
 def _noticed(problem: Problem, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """The findings, with when the framework itself would notice, where its dialect knows that."""
+    """Add to findings when the framework itself notices, if the dialect knows."""
     notices = problem.job.capabilities.notices
-    told = []
+    noticed = []
     for finding in findings:
         notice = notices.get(finding.code, "")
         more = (notice,) if notice and notice not in finding.notes else ()
-        told.append(replace(finding, notes=(*finding.notes, *more)) if more else finding)
-    return tuple(told)
+        noticed.append(replace(finding, notes=(*finding.notes, *more)) if more else finding)
+    return tuple(noticed)

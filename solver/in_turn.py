@@ -1,4 +1,7 @@
-"""Processes that the framework deals out to the nodes that it reserves: which these are follows from all the others."""
+"""Processes that a framework deals out over its reserved nodes (`in_turn`).
+
+The nodes follow from the placement of all other components.
+"""
 
 from __future__ import annotations
 
@@ -14,21 +17,21 @@ from ..models.problem import Problem
 from .wording import listed
 
 TRIES = 4
-"""Answers at most: the processes hold no accelerators, so the second is nearly always on as many nodes as the first."""
+"""Limit of answers; processes without accelerators rarely change the number of nodes."""
 
 
 def dealt_out(solve: Solve) -> Solve:
-    """How a problem is solved whose `in_turn` follow from the rest, given how any is."""
+    """Extend a solver to problems with `in_turn` processes, by fixed-point iteration."""
 
     def answer(problem: Problem) -> Answer:
-        asked, found = problem, solve(problem)
+        dealt_problem, answer_so_far = problem, solve(problem)
         for _ in range(TRIES):
-            if not problem.job.in_turn or found.plan is None:
-                return found
-            dealt = _dealt(asked, _nodes(found.plan.assignment))
-            if dealt == asked:
-                return found
-            asked, found = dealt, solve(dealt)
+            if not problem.job.in_turn or answer_so_far.plan is None:
+                return answer_so_far
+            dealt = _dealt(dealt_problem, _nodes(answer_so_far.plan.assignment))
+            if dealt == dealt_problem:
+                return answer_so_far
+            dealt_problem, answer_so_far = dealt, solve(dealt)
         names = listed([f"`{name}`" for name in sorted(problem.job.in_turn)])
         message = f"how many nodes are used changes with where the processes of {names} are, and they with it"
         return Answer(UNDECIDED, findings=(error("PW604", "", message, help="give the ranks of some component"),), how="search")
@@ -37,24 +40,30 @@ def dealt_out(solve: Solve) -> Solve:
 
 
 def as_dealt(problem: Problem, plan: Plan) -> Problem:
-    """The problem whose `in_turn` are where a plan has them."""
+    """Return the problem with `in_turn` processes fixed as in the plan."""
     names = problem.job.in_turn
-    components = tuple(replace(each, runs=plan.assignment.of(each.name)) if each.name in names else each for each in problem.components)
+    components = tuple(
+        replace(component, runs=plan.assignment.of(component.name)) if component.name in names else component
+        for component in problem.components
+    )
     return replace(problem, job=replace(problem.job, components=components)) if names else problem
 
 
 def _nodes(assignment: Assignment) -> int:
-    """How many nodes there are up to the last one of which accelerators are used."""
+    """Return the number of nodes up to the last node with used accelerators."""
     used = [node for name in assignment.runs for node, kind in assignment.masks(name) if kind == ACCELERATOR]
     return max(used, default=0) + 1
 
 
 def _dealt(problem: Problem, nodes: int) -> Problem:
-    """The problem with these processes on so many nodes."""
+    """Return the problem with `in_turn` processes on this number of nodes."""
     components = tuple(
-        replace(each, runs=in_turn(Assignment({each.name: each.runs}).world_size(each.name), nodes))
-        if each.name in problem.job.in_turn and each.runs is not None
-        else each
-        for each in problem.components
+        replace(
+            component,
+            runs=in_turn(Assignment({component.name: component.runs}).world_size(component.name), nodes),
+        )
+        if component.name in problem.job.in_turn and component.runs is not None
+        else component
+        for component in problem.components
     )
     return replace(problem, job=replace(problem.job, components=components))

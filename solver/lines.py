@@ -1,11 +1,11 @@
-"""Ranges alone on one line: dynamic programming over where each ends.
+"""Ranges on a single line: dynamic programming over their ends.
 
-What is known where some ranges end is which of them lie before, and which lie in the domain that goes on. Of all ways to get there only
-the cheapest is kept. A range needs to be tried only where it comes directly after another one, and where one place further down would be
-worse by itself: any best answer can be moved down until this holds of all its ranges.
+A state is the set of ranges placed so far, with the ranges in the current domain; only the cheapest
+path to a state is kept. A range is tried only directly after another range, or where the next lower
+start is worse by itself: every best answer can be moved down until this holds for all ranges.
 
-What the sweep knows of a problem is never more than all of it: it leaves rules out, and never overstates a cost. So where its best answer
-passes every rule and costs what the sweep says, nothing is better.
+The sweep is a relaxation: it omits rules and never overstates a cost. If its best answer passes
+every rule at the sweep's cost, the answer is optimal.
 """
 
 from __future__ import annotations
@@ -36,29 +36,29 @@ from .objectives.tiers import Tier
 from .objectives.traffic import Collectives, WeightSync, links
 
 Set = int
-"""Bundles of a line as bits, by their positions."""
+"""Bit set of bundles on a line, by position."""
 
 
 Domains = tuple[int, ...]
-"""For each level the number of a domain."""
+"""Domain number per level."""
 Open = tuple[Domains, tuple[Set, ...]]
-"""The domains at the end of the last range, and which ranges lie in each."""
+"""(domains at the end of the last range, ranges per domain)."""
 Found = tuple[int, dict[int, Place]]
-"""(cost, position of a range among those that are searched -> its place)."""
+"""(cost, position of a searched range -> place)."""
 MAX_BUNDLES = 8
 MAX_STARTS = 600_000
-"""Ranges, and ranges x lengths x resource ranks, that are swept at most."""
+"""Limits of a sweep: ranges, and ranges x lengths x resource ranks."""
 
 
 @dataclass(frozen=True)
 class Level:
-    """The domains of a level of the topology along a numbering, each one stretch of it.
+    """Domains of a topology level along a numbering; a domain is contiguous.
 
     Attributes
     ----------
-    of_node : position of a node in the numbering -> number of its domain, ascending.
-    added : (number of a domain, bundles in it) -> what they add to its cost.
-    guarding : bundles whose leaving a domain may cost something.
+    of_node : position of a node in the numbering -> domain number, ascending.
+    added : (domain number, bundles in the domain) -> added cost.
+    guarding : bundles that may cost something on leaving a domain.
     """
 
     of_node: Sequence[int]
@@ -68,7 +68,7 @@ class Level:
 
 @dataclass
 class Costs:
-    """The cost of ranges, as one number in which no later tier outweighs an earlier one."""
+    """Cost of ranges in one number; earlier tiers outweigh later ones."""
 
     levels: list[Level] = field(default_factory=list)
     node: int = 0
@@ -76,18 +76,19 @@ class Costs:
     lengths: dict[Bundle, Callable[[int], int]] = field(default_factory=dict)
 
     def of_length(self, bundle: Bundle, units: int) -> int:
-        """What is said of a length alone."""
+        """Return the cost of a length alone."""
         return self.lengths[bundle](units)
 
 
 def costs_of(
     layout: Layout, bundles: Sequence[Bundle], numbering: Numbering, tiers: Sequence[Tier], counted: Sequence[Sequence[int]]
 ) -> Costs:
-    """What each tier says of ranges on this numbering; of terms that are not known here, the bound that counting gives.
+    """Return the costs of all tiers for ranges on this numbering.
 
-    `counted`: for each tier the bounds of its terms.
+    Unsupported terms count with their counting bound. `counted` holds these bounds per tier and
+    term.
     """
-    problem, found = layout.problem, Costs()
+    problem, costs = layout.problem, Costs()
     weights = {id(term): tier.scale * cost for tier in tiers for term, cost in tier.members}
     terms = [(term, bound) for tier, bounds in zip(tiers, counted) for (term, _), bound in zip(tier.members, bounds)]
     levels = {level: _stretches(layout, numbering, level) for level in LEVELS if several(problem, level)}
@@ -95,35 +96,37 @@ def costs_of(
     for term, bound in terms:
         weight = weights[id(term)]
         if isinstance(term, NodesOfRanges):
-            found.node = weight
+            costs.node = weight
         elif isinstance(term, Idle):
             idle = weight
         elif not (isinstance(term, (Collectives, DomainsTouched, WeightSync)) and levels.get(term.level)):
-            found.fixed += weight * bound
+            costs.fixed += weight * bound
     for bundle in bundles:
-        found.lengths[bundle] = _length_cost(problem, bundle, numbering, idle, found.node)
+        costs.lengths[bundle] = _length_cost(problem, bundle, numbering, idle, costs.node)
     for level, of_node in levels.items():
         if of_node:
-            its = [(term, weights[id(term)]) for term, _ in terms if getattr(term, "level", "") == level]
-            found.levels.append(_level(layout, bundles, numbering, level, of_node, its, found))
-    return found
+            level_terms = [(term, weights[id(term)]) for term, _ in terms if getattr(term, "level", "") == level]
+            costs.levels.append(_level(layout, bundles, numbering, level, of_node, level_terms, costs))
+    return costs
 
 
 def _length_cost(problem: Problem, bundle: Bundle, numbering: Numbering, idle: int, node: int) -> Callable[[int], int]:
-    asked = [component.most for component in bundle.components if least_and_most(problem, component.name)]
-    return lambda units: sum(idle * (most - units * bundle.unit) for most in asked) - node * fewest_nodes(numbering, units * bundle.unit)
+    largest_amounts = [component.most for component in bundle.components if least_and_most(problem, component.name)]
+    return lambda units: (
+        sum(idle * (most - units * bundle.unit) for most in largest_amounts) - node * fewest_nodes(numbering, units * bundle.unit)
+    )
 
 
 def _stretches(layout: Layout, numbering: Numbering, level: str) -> list[int]:
-    """The number of the domain of each node along the numbering; nothing if a domain comes more than once."""
+    """Return the domain number of each node along the numbering; empty if a domain recurs."""
     nodes = layout.problem.cluster.nodes
     names = [domain(nodes[stretch.node_rank], level) for stretch in numbering.stretches]
-    found, seen = list[int](), dict[str, int]()
+    numbers, seen = list[int](), dict[str, int]()
     for position, name in enumerate(names):
         if name in seen and name != names[position - 1]:
             return []
-        found.append(seen.setdefault(name, len(seen)))
-    return found
+        numbers.append(seen.setdefault(name, len(seen)))
+    return numbers
 
 
 def _level(
@@ -147,28 +150,28 @@ def _level(
     costs.fixed -= sum(touched)
 
     @cache
-    def cost(number: int, there: Set) -> int:
-        amount = sum(price for bundle, price in enumerate(touched) if there >> bundle & 1)
+    def cost(number: int, present: Set) -> int:
+        amount = sum(price for bundle, price in enumerate(touched) if present >> bundle & 1)
         return amount + sum(
-            weight for weight, source, target in crossing if target.at(names[number], there) and not source.at(names[number], there)
+            weight for weight, source, target in crossing if target.at(names[number], present) and not source.at(names[number], present)
         )
 
     elsewhere = [name for name in several(problem, level) if name not in names]
     costs.fixed += sum(weight for name in elsewhere for weight, source, target in crossing if target.at(name, 0) and not source.at(name, 0))
     costs.fixed += sum(cost(number, 0) for number in range(len(names)))
     guarding = sum(1 << bundle for bundle in {source.bundle for _, source, _ in crossing if source.bundle is not None})
-    return Level(of_node, lambda number, there: cost(number, there) - cost(number, 0), guarding)
+    return Level(of_node, lambda number, present: cost(number, present) - cost(number, 0), guarding)
 
 
 def _names(layout: Layout, numbering: Numbering, level: str, of_node: Sequence[int]) -> list[str]:
     nodes = layout.problem.cluster.nodes
-    found: Mapping[int, str] = {number: domain(nodes[each.node_rank], level) for number, each in zip(of_node, numbering.stretches)}
-    return [found[number] for number in range(len(found))]
+    name_of: Mapping[int, str] = {number: domain(nodes[stretch.node_rank], level) for number, stretch in zip(of_node, numbering.stretches)}
+    return [name_of[number] for number in range(len(name_of))]
 
 
 @dataclass(frozen=True)
 class _End:
-    """An end of a link: a searched bundle by its position, or the domains of what is given."""
+    """End of a link: position of a searched bundle, or domains of explicit ranks."""
 
     bundle: int | None
     domains: frozenset[str] = frozenset()
@@ -181,7 +184,7 @@ class _End:
         return _End(None, frozenset(_given(layout, component, level)))
 
     def at(self, name: str, there: Set) -> bool:
-        """Is it in a domain, with these bundles there?"""
+        """Return True if the end lies in a domain that contains the bundles `there`."""
         return name in self.domains if self.bundle is None else bool(there >> self.bundle & 1)
 
 
@@ -197,7 +200,7 @@ def _given(layout: Layout, component: Component, level: str) -> Iterator[str]:
 
 @dataclass(frozen=True, eq=False)
 class Variant:
-    """A range with a length: where it may be, and where it needs to be tried."""
+    """Range with a length: permitted starts, and starts to be tried."""
 
     bundle: int
     units: int
@@ -209,7 +212,7 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A range that was put somewhere, and the one before it."""
+    """Placed range, linked to the range before."""
 
     variant: Variant
     start: int
@@ -217,21 +220,35 @@ class Step:
 
 
 def variants_of(bundles: Sequence[Bundle], places: Sequence[Places], lengths: Sequence[Sequence[int]], costs: Costs) -> list[Variant]:
-    """Every length of every range."""
-    found = []
-    for number, (bundle, its) in enumerate(zip(bundles, places)):
+    """Return a variant per range and length."""
+    variants = []
+    for number, (bundle, bundle_places) in enumerate(zip(bundles, places)):
         for units in (units for units in lengths[number] if units):
             length = units * bundle.unit
-            all_starts = range(its.numbering.size - length + 1)
-            starts = [at for at in all_starts if its.is_free(at, at + length) and its.is_whole(at, at + length)]
-            found.append(
-                Variant(number, units, length, costs.of_length(bundle, units), starts, list(_tried(number, starts, length, its, costs)))
+            all_starts = range(bundle_places.numbering.size - length + 1)
+            starts = [
+                start
+                for start in all_starts
+                if bundle_places.is_free(start, start + length) and bundle_places.is_whole(start, start + length)
+            ]
+            variants.append(
+                Variant(
+                    number,
+                    units,
+                    length,
+                    costs.of_length(bundle, units),
+                    starts,
+                    list(_tried(number, starts, length, bundle_places, costs)),
+                )
             )
-    return found
+    return variants
 
 
 def _tried(bundle: int, starts: Sequence[int], length: int, places: Places, costs: Costs) -> Iterator[int]:
-    """Where the next lower start would be worse: it lies in another domain or on more nodes, or leaves a domain that others need it in."""
+    """Yield the starts whose next lower start is worse.
+
+    The lower start enters another domain, covers more nodes, or leaves a guarded domain.
+    """
     nodes = places.nodes
     for position, start in enumerate(starts):
         lower = starts[position - 1] if position else -1
@@ -248,7 +265,7 @@ def _tried(bundle: int, starts: Sequence[int], length: int, places: Places, cost
 
 
 class Sweep:
-    """From the lowest rank to the highest, with the cheapest way for every set of ranges that lie before."""
+    """Sweep from the lowest to the highest rank, with the cheapest path per state."""
 
     def __init__(self, variants: Sequence[Variant], count: int, places: Places, costs: Costs) -> None:
         self.variants, self.costs, self.places, self.all = variants, costs, places, (1 << count) - 1
@@ -258,74 +275,74 @@ class Sweep:
         self._heap: list[int] = []
         self._seen: set[int] = set()
         self.best: tuple[int, Step] | None = None
-        count_of = [level.of_node[-1] + 1 for level in costs.levels]
+        totals = [level.of_node[-1] + 1 for level in costs.levels]
         bits = [1 << number for number in range(count)]
         self._alone = [
             [list(accumulate((level.added(number, bit) for number in range(total)), initial=0)) for bit in bits]
-            for level, total in zip(costs.levels, count_of)
+            for level, total in zip(costs.levels, totals)
         ]
 
     def run(self) -> tuple[int, dict[int, Place]] | None:
-        """(the least cost, where each range is); None if they do not fit."""
+        """Return (least cost, place per range); None if the ranges do not fit."""
         everywhere: dict[int, list[int]] = {}
         for number, variant in enumerate(self.variants):
             for start in variant.tried:
                 everywhere.setdefault(start, []).append(number)
                 self._at(start)
         while self._heap:
-            at = heappop(self._heap)
-            domains = self._domains(at)
-            for mask, open_, cost, step in self._ended.pop(at, ()):
+            position = heappop(self._heap)
+            domains = self._domains(position)
+            for mask, open_, cost, step in self._ended.pop(position, ()):
                 self._keep(mask, _shut(open_, domains), cost, step)
-            its = dict(self._starts.pop(at, {}))
-            for number in everywhere.get(at, ()):
-                its.update({(mask, number): None for mask in self._live if not mask >> self.variants[number].bundle & 1})
-            for mask, number in its:
-                self._begin(at, domains, mask, self.variants[number])
+            begins = dict(self._starts.pop(position, {}))
+            for number in everywhere.get(position, ()):
+                begins.update({(mask, number): None for mask in self._live if not mask >> self.variants[number].bundle & 1})
+            for mask, number in begins:
+                self._begin(position, domains, mask, self.variants[number])
         if self.best is None:
             return None
         cost, step = self.best
-        found: dict[int, Place] = {}
+        places: dict[int, Place] = {}
         last: Step | None = step
         while last is not None:
-            found[last.variant.bundle] = (last.start, last.variant.units)
+            places[last.variant.bundle] = (last.start, last.variant.units)
             last = last.before
-        return cost, found
+        return cost, places
 
     def _at(self, position: int) -> None:
         if position not in self._seen:
             self._seen.add(position)
             heappush(self._heap, position)
 
-    def _domains(self, at: int) -> Domains:
-        node = self.places.nodes[at] if at < len(self.places.nodes) else -1
+    def _domains(self, position: int) -> Domains:
+        node = self.places.nodes[position] if position < len(self.places.nodes) else -1
         return tuple(level.of_node[node] if node >= 0 else -1 for level in self.costs.levels)
 
     def _keep(self, mask: Set, open_: Open, cost: int, step: Step) -> None:
-        its = self._live.setdefault(mask, {})
-        if open_ not in its or cost < its[open_][0]:
-            its[open_] = (cost, step)
+        states = self._live.setdefault(mask, {})
+        if open_ not in states or cost < states[open_][0]:
+            states[open_] = (cost, step)
 
-    def _begin(self, at: int, domains: Domains, mask: Set, variant: Variant) -> None:
-        """Put a range here after every way to have these ranges before."""
+    def _begin(self, position: int, domains: Domains, mask: Set, variant: Variant) -> None:
+        """Place a range at this position after every state of the set `mask`."""
         shut: dict[Open, tuple[int, Step | None]] = {}
-        for open_, kept in self._live.get(mask, {}).items():
+        for open_, state in self._live.get(mask, {}).items():
             key = _shut(open_, domains)
-            if key not in shut or kept[0] < shut[key][0]:
-                shut[key] = kept
+            if key not in shut or state[0] < shut[key][0]:
+                shut[key] = state
         self._live[mask] = shut
-        stop, bit = at + variant.length, 1 << variant.bundle
+        stop, bit = position + variant.length, 1 << variant.bundle
         last = self._domains(stop - 1)
-        lies = self.costs.node * self.places.covered(at, stop) + variant.cost
-        for (_, there), (cost, step) in shut.items():
-            cost, now = cost + lies, list[Set]()
+        own_cost = self.costs.node * self.places.covered(position, stop) + variant.cost
+        for (_, present), (cost, step) in shut.items():
+            cost, now = cost + own_cost, list[Set]()
             for number, level in enumerate(self.costs.levels):
-                before = there[number]
+                before = present[number]
                 cost += level.added(domains[number], before | bit) - level.added(domains[number], before)
                 alone = self._alone[number][variant.bundle]
                 cost += alone[last[number] + 1] - alone[domains[number] + 1]
                 now.append(before | bit if last[number] == domains[number] else bit)
-            self._end(stop, mask | bit, (last, tuple(now)), cost, Step(variant, at, step))
+            self._end(stop, mask | bit, (last, tuple(now)), cost, Step(variant, position, step))
 
     def _end(self, stop: int, mask: Set, open_: Open, cost: int, step: Step) -> None:
         if mask == self.all:
@@ -344,20 +361,22 @@ class Sweep:
 
 
 def _shut(open_: Open, domains: Domains) -> Open:
-    """The same at a later position: domains that ended are forgotten."""
-    before, there = open_
+    """Return the state at a later position, without ended domains."""
+    before, present = open_
     if before == domains:
         return open_
-    kept = tuple(
-        its if number < len(before) and before[number] == domains[number] else 0 for number, its in enumerate(there or (0,) * len(domains))
+    continuing = tuple(
+        members if number < len(before) and before[number] == domains[number] else 0
+        for number, members in enumerate(present or (0,) * len(domains))
     )
-    return domains, kept
+    return domains, continuing
 
 
 def best_on_line(layout: Layout, tiers: Sequence[Tier], counted: Sequence[Sequence[int]]) -> tuple[int, Values] | None:
-    """(what no answer can cost less than, in one number, places that cost it by what the sweep knows); None if it is another kind of problem.
+    """Return (lower bound over all tiers, values at that cost in the sweep), or None.
 
-    None too where the ranges do not fit: the search says so, and why.
+    None for other kinds of problems, and if the ranges do not fit: then the search finds the
+    reason.
     """
     bundles = layout.searched
     if not _on_one_line(layout, bundles) or layout.has_chosen_given:
@@ -367,55 +386,57 @@ def best_on_line(layout: Layout, tiers: Sequence[Tier], counted: Sequence[Sequen
     places = [Places(layout, bundle, _usable(layout, bundle)) for bundle in bundles]
     line = _Line(bundles, places, costs)
     lengths = [all_lengths(layout, bundle) for bundle in bundles]
-    found = line.longest(lengths) if _longer_is_better(layout, bundles, lengths, tiers) else None
-    if found is None and sum(map(len, lengths)) * numbering.size <= MAX_STARTS:
-        found = line.sweep(lengths)
-    if found is None:
+    best = line.longest(lengths) if _longer_is_better(layout, bundles, lengths, tiers) else None
+    if best is None and sum(map(len, lengths)) * numbering.size <= MAX_STARTS:
+        best = line.sweep(lengths)
+    if best is None:
         return None
-    cost, taken = found
+    cost, taken = best
     return cost + costs.fixed, {bundles[number]: place for number, place in taken.items()}
 
 
 def _longer_is_better(layout: Layout, bundles: Sequence[Bundle], lengths: Sequence[Sequence[int]], tiers: Sequence[Tier]) -> bool:
-    """Does it cost most of all if a range is shorter than it could be?"""
+    """Return True if shortening a range outweighs all other costs."""
     first = [term for term, _ in tiers[0].members] if tiers else []
-    several = [bundle for bundle, its in zip(bundles, lengths) if len(its) > 1]
-    asked = all(any(least_and_most(layout.problem, each.name) for each in bundle.components) for bundle in several)
-    return asked and (not several or (len(first) == 1 and isinstance(first[0], Idle)))
+    several = [bundle for bundle, choices in zip(bundles, lengths) if len(choices) > 1]
+    all_stretchable = all(any(least_and_most(layout.problem, component.name) for component in bundle.components) for bundle in several)
+    return all_stretchable and (not several or (len(first) == 1 and isinstance(first[0], Idle)))
 
 
 class _Line:
-    """Ranges on one numbering, swept with one choice of their lengths or another."""
+    """Ranges on a numbering, swept with various choices of lengths."""
 
     def __init__(self, bundles: Sequence[Bundle], places: Sequence[Places], costs: Costs) -> None:
         self.bundles, self.places, self.costs = bundles, places, costs
 
     def sweep(self, lengths: Sequence[Sequence[int]]) -> Found | None:
-        """The least cost with these lengths to choose from."""
+        """Return the least cost for these choices of lengths."""
         variants = variants_of(self.bundles, self.places, lengths, self.costs)
         return Sweep(variants, len(self.bundles), self.places[0], self.costs).run()
 
     def longest(self, lengths: Sequence[Sequence[int]]) -> Found | None:
-        """The least cost where longer is always better: all as long as they may be; if that does not fit, and one has several lengths, it gives way.
+        """Return the least cost if longer is always better: all ranges at their largest.
 
-        A shorter range fits where a longer one does: its lower part cuts nothing either.
+        If they do not fit and a single range has several lengths, its longest feasible length is
+        bisected: a shorter range fits where a longer one does, as its lower part cuts nothing
+        either.
         """
         if not all(lengths):
             return None
-        found = self.sweep([its[-1:] for its in lengths])
-        several = [number for number, its in enumerate(lengths) if len(its) > 1]
-        if found is not None or len(several) != 1 or self.bundles[several[0]].wholes or self.bundles[several[0]].piece > 1:
-            return found
-        open_ = several[0]
-        fits, too_long = -1, len(lengths[open_]) - 1
+        best = self.sweep([choices[-1:] for choices in lengths])
+        several = [number for number, choices in enumerate(lengths) if len(choices) > 1]
+        if best is not None or len(several) != 1 or self.bundles[several[0]].wholes or self.bundles[several[0]].piece > 1:
+            return best
+        variable_range = several[0]
+        fits, too_long = -1, len(lengths[variable_range]) - 1
         while too_long - fits > 1:
             middle = (fits + too_long) // 2
-            tried = self.sweep([[its[middle]] if number == open_ else its for number, its in enumerate(lengths)])
+            tried = self.sweep([[choices[middle]] if number == variable_range else choices for number, choices in enumerate(lengths)])
             if tried is None:
                 too_long = middle
             else:
-                found, fits = tried, middle
-        return found
+                best, fits = tried, middle
+        return best
 
 
 def _on_one_line(layout: Layout, bundles: Sequence[Bundle]) -> bool:
@@ -430,7 +451,7 @@ def _on_one_line(layout: Layout, bundles: Sequence[Bundle]) -> bool:
         return False
     numberings = [layout.numbering(bundle) for bundle in bundles]
     nodes = [stretch.node_rank for stretch in numberings[0].stretches]
-    return all(each == numberings[0] for each in numberings) and len(set(nodes)) == len(nodes)
+    return all(numbering == numberings[0] for numbering in numberings) and len(set(nodes)) == len(nodes)
 
 
 def _usable(layout: Layout, bundle: Bundle) -> Masks:

@@ -1,4 +1,4 @@
-"""What components need together on one accelerator, and which accelerators hold the same ones."""
+"""Memory of components on a shared accelerator, and sharing of masks."""
 
 from __future__ import annotations
 
@@ -11,39 +11,44 @@ from ..models.sharing import Members
 
 
 def peak(members: Members, capacity: int | None = None) -> int:
-    """MiB that these components need together at the worst moment, of an accelerator with so many; of any at least where that is None.
+    """Return the MiB that components need together at the worst moment.
 
-    That is what is always there and, in the worst phase, what its components need and those of other phases keep when they are offloaded.
+    `capacity` is the accelerator's MiB; None for a minimum valid on any accelerator. The sum of
+    resident memory and, in the worst phase, the needs of working components and the offloaded rest
+    of all others.
     """
     needs = [(component, *component.needs(capacity)) for component in members]
     resident = sum(memory for component, memory, _ in needs if not component.phases)
-    offloaded = sum(kept for component, _, kept in needs if component.phases)
+    offloaded = sum(idle for component, _, idle in needs if component.phases)
     rises: dict[str, int] = {}
-    for component, memory, kept in needs:
+    for component, memory, idle in needs:
         for phase in component.phases:
-            rises[phase] = rises.get(phase, 0) + memory - kept
+            rises[phase] = rises.get(phase, 0) + memory - idle
     return resident + offloaded + max(rises.values(), default=0)
 
 
 def pieces(masks: list[int]) -> list[int]:
-    """The masks cut where they overlap: in each piece the same ones are present throughout."""
-    found: list[int] = []
+    """Split masks at their overlaps: the same masks are present throughout a piece."""
+    pieces_so_far: list[int] = []
     for mask in masks:
         fresh, cut = mask, []
-        for piece in found:
+        for piece in pieces_so_far:
             cut += [part for part in (piece & mask, piece & ~mask) if part]
             fresh &= ~piece
-        found = [*cut, fresh] if fresh else cut
-    return found
+        pieces_so_far = [*cut, fresh] if fresh else cut
+    return pieces_so_far
 
 
 def shares_itself(assignment: Assignment, component: Component, kind: str) -> bool:
-    """True if several processes of the component hold the same resource."""
+    """Return True if several processes of the component hold the same resource."""
     return component.runs is not None and assignment.amount(component.name) > assignment.held(component.name, kind)
 
 
 def crowded(assignment: Assignment, component: Component, node: int, kind: str) -> Iterator[tuple[int, int]]:
-    """(resources of a node as a mask, processes of the component on each of them). Cost grows with all of its runs."""
+    """Yield (mask of resources on a node, processes of the component per resource).
+
+    The cost grows with all runs of the component.
+    """
     runs = (run for run in assignment.of(component.name) if run.node == node and run.kind == kind)
     counts = Counter(index for run in runs for rank in run.ranks for index in run.held_by(rank))
     for times in sorted(set(counts.values())):

@@ -1,4 +1,4 @@
-"""Findings with help that was tried: the changes that a rule proposes, those of them that break nothing else."""
+"""Verified fixes of findings: changes proposed by rules that break nothing else."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .rule import Mending
 from .rules import RULES
 
 SHOWN = 2
-"""How many changes are proposed at most."""
+"""Largest number of changes per finding."""
 MOST_TRIED = 20
-"""For so many faults changes are tried; each is checked against all rules."""
+"""Largest number of faults with tested changes; a test checks all rules."""
 
 
 def mended(problem: Problem, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """What was found of a problem whose ranks are all given, with the changes that mend it where a rule knows some."""
+    """Add verified fixes to the findings of a problem with explicit ranks."""
     better: dict[Finding, tuple[str, Edit | None]] = {}
     for rule, subject in islice(_broken(problem), MOST_TRIED):
         works = list(islice((mend for mend in rule.mends(problem, subject) if _works(mend, rule, subject, found)), SHOWN))
@@ -30,11 +30,11 @@ def mended(problem: Problem, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
             edit = works[0].edits[0] if len(works[0].edits) == 1 else None
             faults = rule.check(problem, subject, problem.given())
             better.update(dict.fromkeys(faults, (text, edit)))
-    return tuple(replace(each, help=better[each][0], edit=better[each][1]) if each in better else each for each in found)
+    return tuple(replace(finding, help=better[finding][0], edit=better[finding][1]) if finding in better else finding for finding in found)
 
 
 def _broken(problem: Problem) -> Iterator[tuple[Mending, Any]]:
-    """(rule, subject) of every fault that the rule knows changes for."""
+    """Yield (rule, subject) of every fault with known changes."""
     for rule in RULES:
         if isinstance(rule, Mending):
             for subject in rule.subjects(problem):
@@ -43,11 +43,11 @@ def _broken(problem: Problem) -> Iterator[tuple[Mending, Any]]:
 
 
 def breaks_nothing(mend: Mend, before: Iterable[Finding] = ()) -> bool:
-    """Are all rules kept after the change, but for those that were broken before?"""
+    """Return True if the change causes no errors beyond earlier ones."""
     fresh = (finding for finding in check(mend.problem, mend.problem.given()) if finding.severity is Severity.ERROR)
     return all(finding in before for finding in fresh)
 
 
 def _works(mend: Mend, rule: Mending, subject: Any, before: Iterable[Finding]) -> bool:
-    """Does the changed problem keep the rule, and break none that was kept before?"""
+    """Return True if the change repairs the fault and breaks nothing else."""
     return not any(rule.check(mend.problem, subject, mend.problem.given())) and breaks_nothing(mend, before)

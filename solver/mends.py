@@ -1,4 +1,4 @@
-"""Other ranks for given components: what a rule proposes where they break it. Whoever shows one has checked it first."""
+"""Fixes of explicit ranks, proposed by rules; callers check them before use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .wording import listed, lowest
 
 @dataclass(frozen=True)
 class Mend:
-    """One change: in words, as the problem that it leads to, and as edits of the text where the ranks stand in it."""
+    """Fix: description, changed problem, and edits of the ranks in the text."""
 
     text: str
     problem: Problem
@@ -25,7 +25,10 @@ class Mend:
 
 
 def held_range(problem: Problem, component: Component) -> range | None:
-    """The resource ranks of a given component, numbered by its groups; None if they are no solid range of one a process."""
+    """Return the resource ranks of an explicit component as a range, numbered by its groups.
+
+    None unless the ranks are contiguous with one resource per process.
+    """
     if component.runs is None or problem.kind(component) == NODE:
         return None
     assignment = Assignment({component.name: component.runs})
@@ -40,26 +43,32 @@ def held_range(problem: Problem, component: Component) -> range | None:
 
 
 def moved_off(problem: Problem, one: Component, other: Component) -> Iterator[Mend]:
-    """The first without what the second holds, where a solid range is left."""
-    mine, theirs = held_range(problem, one), held_range(problem, other)
-    if mine is None or theirs is None or one.node_groups != other.node_groups:
+    """Yield `one` without the resources of `other`, if a contiguous range remains."""
+    own_range, partner_range = held_range(problem, one), held_range(problem, other)
+    if own_range is None or partner_range is None or one.node_groups != other.node_groups:
         return
-    common = len(range(max(mine.start, theirs.start), min(mine.stop, theirs.stop)))
-    for rest in (range(mine.start, min(mine.stop, theirs.start)), range(max(mine.start, theirs.stop), mine.stop)):
-        if rest and len(rest) + common == len(mine):
+    common = len(range(max(own_range.start, partner_range.start), min(own_range.stop, partner_range.stop)))
+    for rest in (
+        range(own_range.start, min(own_range.stop, partner_range.start)),
+        range(max(own_range.start, partner_range.stop), own_range.stop),
+    ):
+        if rest and len(rest) + common == len(own_range):
             yield given_ranges(problem, {one.name: rest})
 
 
 def moved_onto(problem: Problem, one: Component, other: Component) -> Iterator[Mend]:
-    """Both on what the second holds, if that is a solid range."""
-    theirs = held_range(problem, other)
-    if theirs is not None and held_range(problem, one) is not None and one.node_groups == other.node_groups:
-        yield given_ranges(problem, {other.name: theirs, one.name: theirs})
+    """Yield both components on the range of `other`, if contiguous."""
+    partner_range = held_range(problem, other)
+    if partner_range is not None and held_range(problem, one) is not None and one.node_groups == other.node_groups:
+        yield given_ranges(problem, {other.name: partner_range, one.name: partner_range})
 
 
 def given_ranges(problem: Problem, ranges: Mapping[str, range]) -> Mend:
-    """Components on these solid ranges of their numbering, one resource a process; with them all that stand at the same place."""
-    places = {span: its for name, its in ranges.items() if (span := problem[name].spans.get("placement"))}
+    """Return a fix with contiguous ranges for components, a resource per process.
+
+    Components whose ranks stand at the same place in the text change with them.
+    """
+    places = {span: ranks for name, ranks in ranges.items() if (span := problem[name].spans.get("placement"))}
     components = []
     for component in problem.components:
         span = component.spans.get("placement")
@@ -70,14 +79,14 @@ def given_ranges(problem: Problem, ranges: Mapping[str, range]) -> Mend:
         components.append(component)
     changed = replace(problem, job=replace(problem.job, components=tuple(components)))
     written = problem.job.capabilities.range_text
-    texts = {its: [name for name in ranges if ranges[name] == its] for its in ranges.values()}
-    text = "give " + ", ".join(f"{listed(names)} `{written(its)}`" for its, names in texts.items())
-    moved = [(name, its) for name, its in ranges.items() if held_range(problem, problem[name]) != its]
-    spans = {span: its for name, its in moved if (span := problem[name].spans.get("placement"))}
-    edits = tuple(Edit(span, _scalar(written(its))) for span, its in spans.items())
+    texts = {ranks: [name for name in ranges if ranges[name] == ranks] for ranks in ranges.values()}
+    text = "give " + ", ".join(f"{listed(names)} `{written(ranks)}`" for ranks, names in texts.items())
+    moved = [(name, ranks) for name, ranks in ranges.items() if held_range(problem, problem[name]) != ranks]
+    spans = {span: ranks for name, ranks in moved if (span := problem[name].spans.get("placement"))}
+    edits = tuple(Edit(span, _scalar(written(ranks))) for span, ranks in spans.items())
     return Mend(text, changed, edits)
 
 
 def _scalar(text: str) -> str:
-    """In quotes where it has a comma: it may stand in a flow map."""
+    """Quote a text with commas, as it may stand in a flow map."""
     return f'"{text}"' if "," in text else text

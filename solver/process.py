@@ -1,4 +1,4 @@
-"""Child process: asked, listened to until a deadline, kept for more questions, never left behind."""
+"""Child process with deadline and reuse; ended with its parent."""
 
 from __future__ import annotations
 
@@ -17,15 +17,18 @@ _PR_SET_PDEATHSIG = 1
 
 
 MAX_BYTES = 256 << 20
-"""More than that of output is no answer."""
+"""Limit of output bytes; no answer is larger."""
 LOOK = 0.5
-"""Seconds after which a waiting parent looks up."""
+"""Seconds between two checks of a waiting parent."""
 _TAIL = 4096
 _CHUNK = 1 << 16
 
 
 def limit_memory(mib: int) -> None:
-    """No more address space than this for this process, or than it may have anyway; what wants more fails. A crash leaves no core file."""
+    """Limit the address space of this process, within its hard limit.
+
+    Larger allocations fail. A crash writes no core file.
+    """
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     wanted = mib << 20 if most == resource.RLIM_INFINITY else min(mib << 20, most)
     resource.setrlimit(resource.RLIMIT_AS, (wanted, wanted))
@@ -33,33 +36,38 @@ def limit_memory(mib: int) -> None:
 
 
 def die_with_parent() -> None:
-    """Has the kernel kill this process when its parent ends, however that ends, even while a library holds the interpreter."""
+    """Let the kernel kill this process when the parent ends.
+
+    Works however the parent ends, and even while a library holds the interpreter.
+    """
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 class TooLate(Exception):
-    """The child had not ended at its deadline."""
+    """The child missed its deadline."""
 
 
 class TooMuch(Exception):
-    """The child wrote more than any answer has."""
+    """The child wrote more than `MAX_BYTES`."""
 
 
 class Child:
-    """A running process. It is killed at the end of the block, if it still runs then; a session (session.py) keeps it longer.
+    """Running child process, killed at the end of the block.
 
-    While it waits for a processor its time stands still: that a machine is busy must not change an answer.
+    A session (session.py) may keep it longer.
+
+    Time without a processor does not count: a busy machine must not change an answer.
     """
 
     def __init__(self, command: Sequence[str], question: bytes, patience: float, look: Callable[[], None] = lambda: None) -> None:
-        """Start it, and ask it a first question. Raises OSError."""
+        """Start the process with a first question. Raises OSError."""
         self._process = subprocess.Popen(list(command), bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self._lines: deque[bytes] = deque()
         self._rest = b""
         self.ask(question, patience, look)
 
     def ask(self, question: bytes, patience: float, look: Callable[[], None] = lambda: None) -> None:
-        """The next question; it may take so many seconds. `look` is called now and then while it is waited for."""
+        """Send a question, to be answered in `patience` seconds. `look` is called while waiting."""
         self._deadline = time.monotonic() + patience - _waited(self._process.pid)
         self._unsent = memoryview(question)
         self._look = look
@@ -67,7 +75,7 @@ class Child:
 
     @property
     def is_idle(self) -> bool:
-        """Does it still run, and has it said nothing that nobody has heard?"""
+        """True if the process runs without unread output or unsent input."""
         return self._process.poll() is None and not (self._lines or self._rest or self._unsent)
 
     def __enter__(self) -> Child:
@@ -77,7 +85,7 @@ class Child:
         self.end()
 
     def end(self) -> None:
-        """End it, whatever it does."""
+        """Kill the process."""
         self._process.kill()
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             if pipe:
@@ -85,11 +93,11 @@ class Child:
         self._process.wait()
 
     def extend(self, seconds: float) -> None:
-        """It may take so much longer."""
+        """Extend the deadline."""
         self._deadline += seconds
 
     def lines(self) -> Iterator[bytes]:
-        """Every line that it writes until it ends. Raises TooLate, and TooMuch."""
+        """Yield the lines of output until the process ends. Raises TooLate and TooMuch."""
         total = 0
         for chunk in self._chunks():
             total += len(chunk)
@@ -101,7 +109,7 @@ class Child:
                 yield self._lines.popleft()
 
     def ended(self) -> tuple[int, str]:
-        """(exit code, negative for a signal; the end of what it wrote to standard error). Raises TooLate."""
+        """Return (exit code, negative for a signal; end of standard error). Raises TooLate."""
         try:
             code = self._process.wait(max(0.0, self._left))
         except subprocess.TimeoutExpired:
@@ -113,7 +121,7 @@ class Child:
         return self._deadline + _waited(self._process.pid) - time.monotonic()
 
     def _chunks(self) -> Iterator[bytes]:
-        """What it writes, as it comes; the question is sent along the way, so that neither side waits for the other for ever."""
+        """Yield the output and send the question meanwhile, so that neither side blocks forever."""
         asking, answer, errors = map(_number, (self._process.stdin, self._process.stdout, self._process.stderr))
         os.set_blocking(asking, False)
         with selectors.DefaultSelector() as selector:
@@ -139,10 +147,10 @@ class Child:
                         self._errors = (self._errors + chunk)[-_TAIL:]
 
     def _send(self, asking: int) -> bool:
-        """Sends as much of the question as goes; whether some is left that anybody reads."""
+        """Send a part of the question; False if complete or if the reader ended."""
         try:
             self._unsent = self._unsent[os.write(asking, self._unsent[:_CHUNK]) :]
-        except BrokenPipeError:  # it has ended; its exit code says why
+        except BrokenPipeError:  # the child has ended; the exit code gives the reason
             return False
         return bool(self._unsent)
 
@@ -152,7 +160,7 @@ def _number(pipe: IO[bytes] | None) -> int:
 
 
 def _waited(process: int) -> float:
-    """Seconds that a process was ready to run and had no processor; 0.0 where the kernel does not count them."""
+    """Return a process's seconds in wait for a processor; 0.0 if not counted."""
     try:
         with open(f"/proc/{process}/schedstat", encoding="ascii") as file:
             return int(file.read().split()[1]) / 1e9

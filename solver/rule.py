@@ -1,4 +1,4 @@
-"""One thing that must hold, with its three faces: said to the solver, checked on an answer, explained to a person."""
+"""Protocol of a rule: encode for CP-SAT, check an assignment, explain the demand."""
 
 from __future__ import annotations
 
@@ -17,36 +17,43 @@ S = TypeVar("S")
 
 
 class Rule(Protocol[S]):
-    """A rule about subjects of type S: a component, a relation, a colocated set...
+    """Rule about subjects of type S, such as a component or a relation.
 
-    `encode` and `check` are written apart and share only the Problem and `subjects`, so that one can catch the other.
+    `encode` and `check` are written independently. They share only the Problem and `subjects`, so
+    that each of them reveals errors of the other.
     """
 
     code: ClassVar[str]
     packs: ClassVar[bool]
-    """True if the verdict depends on *which* accelerators are used, False if the decision values alone decide it."""
+    """True if the verdict depends on the accelerators chosen, not on counts alone.
+
+    A rule with False is decided by the decision values.
+    """
 
     def subjects(self, problem: Problem) -> Iterable[S]:
-        """Everything in the problem that the rule has something to say about."""
+        """Return the subjects of the rule in the problem."""
         ...
 
     def encode(self, problem: Problem, subject: S, variables: Variables) -> None:
-        """Say it to the solver."""
+        """Post the rule to the CP-SAT model."""
         ...
 
     def check(self, problem: Problem, subject: S, assignment: Assignment) -> Iterator[Finding]:
-        """Every way in which an answer breaks it, with witnesses and amounts."""
+        """Yield violations by an assignment, with witnesses and amounts."""
         ...
 
     def explain(self, problem: Problem, subject: S) -> Clause:
-        """The demand in the user's words, with the rule's own number about the cluster."""
+        """Return the demand in the user's words, with the rule's number about the cluster."""
         ...
 
 
 @runtime_checkable
 class Mending(Rule[Any], Protocol):
-    """A rule that knows other ranks for given components that break it."""
+    """Rule with repairs for given ranks."""
 
     def mends(self, problem: Problem, subject: Any) -> Iterator[Mend]:
-        """Changes that might mend it, the nearest first; none is shown before all rules have judged it."""
+        """Yield candidate repairs, nearest first.
+
+        A repair is shown only after all rules have judged the result.
+        """
         ...

@@ -1,4 +1,4 @@
-"""Session: what all searches of one command share (Ctrl-C, child processes, permission to search)."""
+"""Session shared by all searches of a command: Ctrl-C, child processes, permission to search."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ T = TypeVar("T")
 
 
 class SearchNeeded(Exception):
-    """Greedy placement and counting decided nothing, and no solver may be started."""
+    """Greedy placement and counting decided nothing, and searching is forbidden."""
 
 
 class Session:
-    """State that all searches of one command share.
+    """State shared by all searches of a command.
 
     In its block a session counts Ctrl-C, also where Python loses the exception (in a finaliser, a
     callback), and keeps child processes for the next question: to start one takes longer than most
@@ -28,8 +28,8 @@ class Session:
 
     Parameters
     ----------
-    answers : the first Ctrl-C ends the searches, each with the best answer found until then, and a
-        second one raises KeyboardInterrupt; else the first one raises it.
+    answers : True if the first Ctrl-C ends the searches with their best answers and only a second
+        one raises KeyboardInterrupt; False if the first one raises it.
     """
 
     def __init__(self, answers: bool = True) -> None:
@@ -62,16 +62,16 @@ class Session:
 
     @property
     def cancelled(self) -> bool:
-        """True after a Ctrl-C: nothing further is to be searched."""
+        """True after a Ctrl-C: no further searches."""
         return self._interrupts > 0
 
     @property
     def answers(self) -> bool:
-        """True if Ctrl-C ends a search with what it found; else it raises KeyboardInterrupt."""
+        """True if Ctrl-C ends a search with the best answer, without KeyboardInterrupt."""
         return self._answers and self._waiting is not None and not self._gives_up
 
     def look(self, count: int = 1) -> None:
-        """Raise KeyboardInterrupt if there were so many Ctrl-C."""
+        """Raise KeyboardInterrupt after `count` Ctrl-C."""
         if self._interrupts >= count:
             raise KeyboardInterrupt
 
@@ -79,7 +79,7 @@ class Session:
     def raise_at(self, count: int) -> Iterator[None]:
         """Raise KeyboardInterrupt in the block from this Ctrl-C on.
 
-        An earlier one waits for `look`, so that nothing is half done.
+        Earlier ones wait for `look`, so that nothing is left half done.
         """
         before, self._raises_at = self._raises_at, count
         try:
@@ -88,9 +88,9 @@ class Session:
             self._raises_at = before
 
     def unless_cancelled(self, ask: Callable[[], T], instead: Callable[[], T]) -> T:
-        """Result of `ask`; that of `instead` after a Ctrl-C, which ends `ask`.
+        """Return the result of `ask`, or of `instead` if a Ctrl-C ends `ask`.
 
-        A second Ctrl-C raises KeyboardInterrupt; so does the first one where the session does not
+        A second Ctrl-C raises KeyboardInterrupt, as does the first one if the session does not
         answer or count it.
         """
         if not self._answers or not self._is_listening:
@@ -114,7 +114,7 @@ class Session:
 
     @contextmanager
     def without_search(self) -> Iterator[None]:
-        """Forbid solvers in the block, also in child processes; what needs one raises SearchNeeded."""
+        """Forbid solvers in the block, also in child processes: SearchNeeded is raised."""
         before, self.may_search = self.may_search, False
         try:
             yield
@@ -122,25 +122,25 @@ class Session:
             self.may_search = before
 
     def must_search(self) -> None:
-        """Call this before a solver is loaded. Raises SearchNeeded if none may be."""
+        """Check the permission before a solver is loaded. Raises SearchNeeded."""
         if not self.may_search:
             raise SearchNeeded
 
     # -- child processes
 
     def has_waiting(self, command: Sequence[str]) -> bool:
-        """True if a process with this command line waits for a question."""
+        """Return True if a process with this command line waits for a question."""
         return tuple(command) in (self._waiting or {})
 
     @contextmanager
     def asked(self, command: Sequence[str], question: bytes, patience: float) -> Iterator[Child]:
-        """Process with this command line that waits, or a new one, asked a question.
+        """Ask a question to a waiting or new process with this command line.
 
         The answer may take `patience` seconds. After the block the process waits for the next
-        question; it ends where the block raises, where it is not idle, and where the session keeps
-        none. Raises OSError.
+        question. It is ended if the block raises, if it is not idle, or if the session keeps no
+        processes. Raises OSError.
         """
-        from .process import Child  # which loads much
+        from .process import Child  # a slow import
 
         waiting, key = self._waiting, tuple(command)
         process = waiting.pop(key, None) if waiting else None
@@ -148,7 +148,7 @@ class Session:
             process.end()
             process = None
         if process is None:
-            with self.raise_at(2):  # whatever was started is known, and ended
+            with self.raise_at(2):  # so that a started process is always known, and ended
                 process = Child(command, question, patience, self.look)
         else:
             process.ask(question, patience, self.look)

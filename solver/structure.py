@@ -1,4 +1,4 @@
-"""Structure of an answer: what is left of it when alike nodes and domains are not told apart."""
+"""Structure of an answer: its figures up to exchange of alike nodes and domains."""
 
 from __future__ import annotations
 
@@ -16,60 +16,70 @@ from ..models.structure import AMOUNT, DOMAINS, SHARED, Key, Structure
 
 
 def structure_of(problem: Problem, assignment: Assignment, other: Structure | None = None) -> Structure:
-    """The structure of an answer; `problem` has the degrees that were chosen. With `other` it has the kinds of domains of that one."""
+    """Return the structure of an answer at the degrees of `problem`.
+
+    With `other`, domain kinds are taken from that structure.
+    """
     level = level_of(problem)
     alike = other.alike if other else tuple(kinds(problem, level).values()) if level else ()
-    of = {domains[0]: domains for domains in alike}
-    there = {name: _domains(problem, assignment, name, level) for name in leads(problem)}
+    domains_of = {domains[0]: domains for domains in alike}
+    domains_by_name = {name: _domains(problem, assignment, name, level) for name in leads(problem)}
     figures = []
-    for key in keys(problem, of):
-        what, *names, kind = key
-        if what == AMOUNT:
+    for key in keys(problem, domains_of):
+        figure_kind, *names, kind = key
+        if figure_kind == AMOUNT:
             figures.append((key, assignment.amount(names[0])))
         else:
-            met = set.intersection(*(there[name] for name in names))
-            figures.append((key, sum(its in met for its in of[kind])))
+            common = set.intersection(*(domains_by_name[name] for name in names))
+            figures.append((key, sum(name in common for name in domains_of[kind])))
     degrees = tuple((component.name, component.parallel) for component in problem.components if component.runs is None)
     return Structure(level, tuple(figures), degrees, alike)
 
 
 def leads(problem: Problem) -> list[str]:
-    """The first component of each set on the same accelerators whose place is searched."""
+    """Return the first component of every searched colocated set."""
     sets = problem.colocated_sets
-    return [its[0].name for its in sets if problem.kind(its[0]) != NODE and all(component.runs is None for component in its)]
+    return [
+        members[0].name for members in sets if problem.kind(members[0]) != NODE and all(component.runs is None for component in members)
+    ]
 
 
 def keys(problem: Problem, kinds: Iterable[str]) -> Iterator[Key]:
-    """Every figure that makes a structure, with these kinds of domains."""
+    """Yield all figures of a structure for these kinds of domains."""
     names = leads(problem)
     for name in names:
         yield (AMOUNT, name, "")
     for kind in kinds:
         for name in names:
             yield (DOMAINS, name, kind)
-        for one, other in combinations(names, 2):
-            yield (SHARED, one, other, kind)
+        for first, second in combinations(names, 2):
+            yield (SHARED, first, second, kind)
 
 
 def level_of(problem: Problem) -> str:
-    """The narrowest level of the topology that has more than one domain; "" if none has."""
+    """Return the narrowest topology level with several domains; "" without any."""
     return next((level for level in reversed(LEVELS) if len(domains(problem.cluster, level)) > 1), "")
 
 
 def kinds(problem: Problem, level: str) -> Mapping[str, tuple[str, ...]]:
-    """The first domain of each kind -> all of that kind: with as many nodes that have the same and belong to the same."""
+    """Return first domain -> all domains of its kind.
+
+    Domains of a kind have as many nodes with the same equipment and memberships.
+    """
     groups = [frozenset(group.node_ranks) for group in problem.cluster.declared]
-    told = [frozenset(nodes) for component in problem.components for nodes in (component.excluded, *(pin.nodes for pin in component.pins))]
-    given = {node for c in explicit(problem).components for node, _ in problem.given().masks(c.name)}
+    named_nodes = [
+        frozenset(nodes) for component in problem.components for nodes in (component.excluded, *(pin.nodes for pin in component.pins))
+    ]
+    explicit_nodes = {node for component in explicit(problem).components for node, _ in problem.given().masks(component.name)}
     content: dict[str, Counter[object]] = {}
     for node in problem.cluster.nodes:
-        belongs = tuple(node.rank in its for its in (*groups, *told))
-        own = node.rank if node.rank in given else -1
-        content.setdefault(domain(node, level), Counter())[(*_has(node), belongs, own)] += 1
-    found: dict[frozenset[object], list[str]] = {}
-    for name, its in content.items():
-        found.setdefault(frozenset(its.items()), []).append(name)
-    return {names[0]: tuple(names) for names in found.values()}
+        belongs = tuple(node.rank in nodes for nodes in (*groups, *named_nodes))
+        identity = node.rank if node.rank in explicit_nodes else -1
+        content.setdefault(domain(node, level), Counter())[(*_has(node), belongs, identity)] += 1
+    by_content: dict[frozenset[object], list[str]] = {}
+    for name, counts in content.items():
+        by_content.setdefault(frozenset(counts.items()), []).append(name)
+    return {names[0]: tuple(names) for names in by_content.values()}
 
 
 def _has(node: Node) -> tuple[object, ...]:

@@ -1,4 +1,4 @@
-"""What is missing or could not be judged about a file, and why."""
+"""Unknown facts of a file, and the checks skipped as a consequence."""
 
 from __future__ import annotations
 
@@ -20,27 +20,35 @@ from ..models.reading import Reading
 
 NAME_MACHINES = "Pass `--cluster x8`"
 _WHOLE = ("PW010", "PW120", "PW122")
-"""Rules whose reason needs no word before it: about a file or program as a whole, or about a variable."""
+"""Rules whose reason stands alone: about a file, a program or a variable."""
 NO_ROOM = "PW215"
 _ROOT = re.compile("`--config-root [^`]+`")
 _OPTIONS = ("--dialect", "-m ", "--framework", "--config-root", "--set", "--allow-env", "--cluster")
-"""What is added first: what the file is, then its parts and values, then the machines."""
+"""Options in order of urgency: kind of file, parts and values, then machines."""
 
 
 def missing_in(reading: Reading, unchecked: Iterable[Unchecked]) -> tuple[Missing, ...]:
-    """Everything unknown without which the placement was not checked, most urgent first; none in a file with errors alone."""
-    found = [Missing(_what(item), item.add) for item in unchecked if item.decides]
+    """Return the unknown facts that prevent a check of the placement, most urgent first.
+
+    Empty for a file with errors alone.
+    """
+    missing_facts = [Missing(_what(item), item.add) for item in unchecked if item.decides]
     problem = reading.problem
     if problem is None:
-        if not reading.failed and not found:
-            found.append(Missing("placement not checked: no component could be read", "Write what is placed in this file"))
+        if not reading.failed and not missing_facts:
+            missing_facts.append(
+                Missing(
+                    "placement not checked: no component could be read",
+                    "Write what is placed in this file",
+                )
+            )
     elif not problem.cluster.counted:
         placed = any(problem.kind(component) == ACCELERATOR for component in problem.components)
-        if placed and not any("--cluster" in missing.add for missing in found):
-            found.append(Missing("ranks not checked: accelerators per node unknown", NAME_MACHINES))
-    elif not problem.components and not found and reading.dialect != "verl":  # verl has programs that run on CPUs alone
-        found.append(Missing("placement not checked: no component is placed", "Write what is placed in this file"))
-    return tuple(dict.fromkeys(sorted((_with_folder(each, reading) for each in found), key=_urgency)))
+        if placed and not any("--cluster" in missing.add for missing in missing_facts):
+            missing_facts.append(Missing("ranks not checked: accelerators per node unknown", NAME_MACHINES))
+    elif not problem.components and not missing_facts and reading.dialect != "verl":  # verl has programs that run on CPUs alone
+        missing_facts.append(Missing("placement not checked: no component is placed", "Write what is placed in this file"))
+    return tuple(dict.fromkeys(sorted((_with_folder(missing, reading) for missing in missing_facts), key=_urgency)))
 
 
 def _what(item: Unchecked) -> str:
@@ -48,7 +56,7 @@ def _what(item: Unchecked) -> str:
 
 
 def _with_folder(missing: Missing, reading: Reading) -> Missing:
-    """With the folder that a finding of the same file names."""
+    """Insert the folder named by a finding of the file."""
     if "--config-root DIR" not in missing.add:
         return missing
     folder = next((match[0] for finding in reading.findings if (match := _ROOT.search(finding.help))), None)
@@ -60,19 +68,23 @@ def _urgency(missing: Missing) -> int:
 
 
 def machines_of(reading: Reading) -> str:
-    """Machines that a file was judged on, in one word; "" where they are assumed or unknown."""
+    """Return the file's machines in one word; "" if assumed or unknown."""
     problem = reading.problem
-    if reading.machines is not None and reading.failed:  # what has no room there is judged on others
+    # A file that does not fit these machines is judged on others.
+    if reading.machines is not None and reading.failed:
         return in_one_word(reading.machines)
     if any(finding.code == NO_ROOM and finding.severity is Severity.ERROR for finding in reading.findings):
-        return ""  # what has no room is judged on machines that are assumed
+        return ""  # a file that does not fit is judged on assumed machines
     if problem is None or not problem.cluster.counted or not problem.cluster.nodes:
         return ""
     return "" if any(item.decides and "--cluster" in item.add for item in reading.unchecked) else in_one_word(problem.cluster)
 
 
 def unchecked(problem: Problem, assignment: Assignment) -> Iterator[Unchecked]:
-    """Memory that nobody stated: of the processes, or of the accelerators that they are on. And CPUs and memory of nodes, where some is reserved."""
+    """Yield unknown memory of processes or accelerators.
+
+    Also unknown CPUs and memory of nodes, if components reserve some.
+    """
     silent, guessed = list[str](), list[str]()
     unknown, without_cpus, without_memory = [], [], []
     for component in problem.components:
@@ -102,37 +114,37 @@ def unchecked(problem: Problem, assignment: Assignment) -> Iterator[Unchecked]:
 
 
 def _accelerators(problem: Problem) -> Iterator[Unchecked]:
-    """Models of accelerators of which nothing is known: often a typing error."""
+    """Yield unknown accelerator models: often a misspelling."""
     models = {
-        each.node.accelerator_model for each in problem.cluster.alike if each.node.accelerators and each.node.accelerator_memory is None
+        alike.node.accelerator_model for alike in problem.cluster.alike if alike.node.accelerators and alike.node.accelerator_memory is None
     }
     for model in sorted(models - {GENERIC}):
         yield Unchecked("PW501", "", f"the accelerator model `{model}` is not known, so neither is its memory")
 
 
 def _estimates(problem: Problem, assignment: Assignment, names: list[str]) -> Iterator[Unchecked]:
-    """Memory that is estimated, or could not be; and what is not in an estimate, because nobody says what it follows from."""
+    """Yield estimated or unknown memory, and estimates' missing terms with the reason."""
     from ..models.memory.estimated import estimated
 
     known, unknown, left_out = list[str](), list[str](), dict[str, list[str]]()
     for name in names:
         component, use = problem[name], problem.job.models.get(name)
-        found = estimated(component, use.card if use else None, component.parallel, assignment.amount(name))
-        (unknown if found is None else known).append(name)
+        estimate = estimated(component, use.card if use else None, component.parallel, assignment.amount(name))
+        (unknown if estimate is None else known).append(name)
         model = f"`{component.estimate.model}` has" if component.estimate and component.estimate.model else "there are"
         missing = f"nobody says how many parameters {model}, by `parameters` or by a `model` that is known"
-        for what in found.missing if found else (missing,):
-            left_out.setdefault(what, []).append(name)
+        for term in estimate.missing if estimate else (missing,):
+            left_out.setdefault(term, []).append(name)
     if known:
         yield Unchecked("PW501", ", ".join(known), "the memory is only estimated")
     if unknown:
         yield Unchecked("PW501", ", ".join(unknown), "no memory given, and none could be estimated")
-    for what, its in left_out.items():
-        yield Unchecked("PW805", ", ".join(its), what)
+    for term, components in left_out.items():
+        yield Unchecked("PW805", ", ".join(components), term)
 
 
 def _models(problem: Problem) -> Iterator[Unchecked]:
-    """Models of which nothing is known, where something is divided; and where experts are, those of which nobody says how many they are."""
+    """Yield unknown models of divided components, and unknown numbers of experts."""
     unknown: dict[str, list[str]] = {}
     for component in problem.components:
         use, parallel = problem.job.models.get(component.name), component.parallel
@@ -152,5 +164,5 @@ def _models(problem: Problem) -> Iterator[Unchecked]:
 
 
 def _are_unknown(split: Split, card: ModelCard, parallel: Parallel) -> bool:
-    """Are experts divided of which nobody says how many they are?"""
+    """Return True if an unknown number of experts is divided."""
     return split.what == "experts" and split.of(parallel) > 1 and not card.experts

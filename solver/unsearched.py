@@ -1,4 +1,4 @@
-"""Problems that the search does not take on, said before it starts."""
+"""Problems outside the scope of the search, reported before the search."""
 
 from __future__ import annotations
 
@@ -20,30 +20,34 @@ from .objectives.tiers import tiers
 from .wording import level_name, listed
 
 Reason = tuple[str, str, str]
-"""(name of a component, what is the case, what would help)."""
+"""(component name, reason, help)."""
 
 
 MOST_COST = 1 << 53
-"""Sums up to this are exact in floating point too, which the solver's bounds on the objective are."""
+"""Largest exact sum in floating point, which holds the solver's objective bounds."""
 MOST_SUM = 1 << 62
-"""Sums up to this, and their differences, are exact in 64 bits, in which the solver adds up all else."""
+"""Largest exact sum in 64 bits, with room for differences: all other solver arithmetic."""
 MOST_DECISIONS = 500_000
-"""Beyond it a model takes gigabytes and minutes before any search begins: some 4 KB and 25 microseconds for each decision."""
+"""Largest number of decisions of a model.
+
+A decision takes some 4 KB and 25 microseconds: more decisions take gigabytes and minutes before the
+search starts.
+"""
 _AMOUNTS = ("memory", "offloaded", "host_memory", "cpus")
 
 
 def unsearched_demands(layout: Layout) -> Iterator[Reason]:
-    """Pins that leave a block of ranks several domains, and wishes that no order of ranks is known to grant."""
+    """Yield unsupported pins over several domains, and unsupported preferences on rank orders."""
     for component in layout.problem.hinted:
         if component.pins and in_blocks(layout.problem, line_of(layout.problem, component)) is None:
             why = f"ranks of {component.name} that are kept together are pinned to nodes in several domains"
             yield component.name, why, "pin them to nodes of one domain"
-        line = line_of(layout.problem, component)
+        linked = line_of(layout.problem, component)
         size, interleaved = (
-            unit(layout.problem, line),
-            [each for each in line if each.contiguous and each.stride > 1 and each.group_size > 1],
+            unit(layout.problem, linked),
+            [member for member in linked if member.contiguous and member.stride > 1 and member.group_size > 1],
         )
-        if component.pins and any(size % each.block for each in interleaved):
+        if component.pins and any(size % member.block for member in interleaved):
             why = f"{component.name} has pinned ranks, and groups that interleave may lie on several nodes; which rank is where is not searched then"
             yield component.name, why, f"drop `pin`, or keep the tp groups of {component.name} in one node"
     for bundle in layout.searched:
@@ -51,32 +55,32 @@ def unsearched_demands(layout: Layout) -> Iterator[Reason]:
 
 
 def _wishes(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
-    wishes = [(component, keep) for component in bundle.components for keep in component.keep if not keep.required]
-    cut = [(component, keep) for component, keep in wishes if keep.what != WHOLE]
-    for component, keep in wishes:
+    preferences = [(component, keep) for component in bundle.components for keep in component.keep if not keep.required]
+    cut = [(component, keep) for component, keep in preferences if keep.what != WHOLE]
+    for component, keep in preferences:
         if keep.level == NUMA:
             why = f"what of {component.name} lies in one NUMA domain is searched only where it is required"
             yield component.name, why, f"require it, or take `{keep.what}` out of `keep` of {component.name}"
     if not cut or bundle.contiguous:
         return
     component, keep = cut[0]
-    pinned = [each for each in bundle.components if each.pins]
+    pinned = [member for member in bundle.components if member.pins]
     if component in pinned:
         why = f"{component.name} has pinned ranks and groups that are better kept together; only one of these is searched"
         yield component.name, why, f"drop `pin`, or require what `keep` says of `{keep.what}`"
     elif pinned:
-        at = pinned[0].name
-        why = f"{at} has pinned ranks, and {component.name} on the same accelerators groups that are better kept together"
+        pinned_name = pinned[0].name
+        why = f"{pinned_name} has pinned ranks, and {component.name} on the same accelerators groups that are better kept together"
         yield (
             component.name,
             f"{why}; only one of these is searched",
-            f"drop `pin` of {at}, or require what `keep` of {component.name} says of `{keep.what}`",
+            f"drop `pin` of {pinned_name}, or require what `keep` of {component.name} says of `{keep.what}`",
         )
     elif layout.problem.job.capabilities.nodes_in_order:
         why = f"the ranks of {component.name} go through the nodes in order, and how many groups that cuts is searched for ranges alone"
         yield component.name, why, f"add `contiguous: true` to {component.name}, or require what `keep` says of `{keep.what}`"
-    its_levels = {keep.level for each, keep in cut if size_of(each, keep) > bundle.unit} | {level for level, _ in bundle.wholes}
-    for wide, narrow in combinations([level for level in LEVELS if level in its_levels], 2):
+    levels = {keep.level for member, keep in cut if size_of(member, keep) > bundle.unit} | {level for level, _ in bundle.wholes}
+    for wide, narrow in combinations([level for level in LEVELS if level in levels], 2):
         if not layout.neighbours.nests(wide, narrow):
             inside = f"inside one {level_name(wide)} and inside one {level_name(narrow)}"
             why = f"groups of {component.name} are better kept together {inside}, and these cross"
@@ -85,15 +89,15 @@ def _wishes(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
                 why,
                 f"put every {level_name(narrow)} into one {level_name(wide)}, or keep groups together in one of the two only",
             )
-    sizes = {size_of(each, its) for each, its in cut} | {bundle.unit} | {size for _, size in bundle.wholes}
+    sizes = {size_of(member, preference) for member, preference in cut} | {bundle.unit} | {size for _, size in bundle.wholes}
     if not is_chain(sizes):
-        one, other = next((a, b) for a, b in combinations(sorted(sizes), 2) if b % a)
-        why = f"{component.name} has groups of {one} and of {other} accelerators to keep together, and neither size divides the other"
+        small, large = next((a, b) for a, b in combinations(sorted(sizes), 2) if b % a)
+        why = f"{component.name} has groups of {small} and of {large} accelerators to keep together, and neither size divides the other"
         yield component.name, why, "prefer to keep only one of them together"
 
 
 def unsearched_keeps(layout: Layout) -> Iterator[Reason]:
-    """Groups inside domains that cross each other, inside NUMA domains of what is itself searched, and the like."""
+    """Yield unsupported keeps, such as crossing domains or NUMA domains in searched bundles."""
     for bundle in layout.searched:
         yield from _levels(layout, bundle)
         yield from _numa_orders(layout, bundle)
@@ -106,14 +110,14 @@ def unsearched_keeps(layout: Layout) -> Iterator[Reason]:
             yield from _any_order(component)
     for relation in layout.problem.related(ZERO_COPY):
         for component in (layout.problem[name] for name in relation.components):
-            its = layout.bundle_of.get(component.name)
-            if its and not its.fixed and its.unit % component.parallel.tp:
+            placed_bundle = layout.bundle_of.get(component.name)
+            if placed_bundle and not placed_bundle.fixed and placed_bundle.unit % component.parallel.tp:
                 why = f"tp groups of {component.name} may lie on several nodes, and where each part of the weights is then is not searched"
                 yield component.name, why, f"keep its tp groups in one node, or drop `{ZERO_COPY.replace(' ', '_')}_with`"
 
 
 def _numa_orders(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
-    """Orders of ranks that could be kept only where a NUMA domain holds more than one piece."""
+    """Yield rank orders that would need several pieces in a NUMA domain."""
     if bundle.piece > 1 and not can_be_seated(layout, bundle) and can_be_seated(layout, bundle, numa=False):
         name = next(component.name for component in bundle.components if whole_in(layout.problem, component, NUMA) > 1)
         why = f"groups of {name} must lie inside NUMA domains, in an order of ranks that others on its accelerators demand"
@@ -121,7 +125,7 @@ def _numa_orders(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
 
 
 def _levels(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
-    """Levels whose domains cross, so that ranks cannot go through both domain by domain."""
+    """Yield crossing levels: ranks cannot traverse both domain by domain."""
     for (wide, _), (narrow, _) in combinations(bundle.wholes, 2):
         if not layout.neighbours.nests(wide, narrow):
             name = bundle.components[0].name
@@ -137,15 +141,19 @@ def _kept_whole(component: Component) -> Iterator[Reason]:
 
 
 def _any_order(component: Component) -> Iterator[Reason]:
-    kept = [keep for keep in component.keep if keep.required and keep.what != WHOLE]
-    if kept and component.contiguous and component.any_order:
+    keeps = [keep for keep in component.keep if keep.required and keep.what != WHOLE]
+    if keeps and component.contiguous and component.any_order:
         why = f"the processes of {component.name} may lie in its range in any order, and which groups that keeps together is not searched"
-        what = "tp groups" if kept[0].what == TP else "groups"
-        yield component.name, why, f"give {component.name} ranks, or do not keep its {what} together"
+        groups = "tp groups" if keeps[0].what == TP else "groups"
+        yield (
+            component.name,
+            why,
+            f"give {component.name} ranks, or do not keep its {groups} together",
+        )
 
 
 def too_large(problem: Problem, layout: Layout) -> Iterator[Finding]:
-    """What is too large, if anything is."""
+    """Yield findings for problems beyond the size limits."""
     decisions = len(layout.counted) * len(layout.cells) + sum(layout.numbering(bundle).size for bundle in layout.ranged)
     if decisions > MOST_DECISIONS:
         message = f"this is not searched: it takes {decisions:,} decisions, and no more than {MOST_DECISIONS:,} are searched"
@@ -157,8 +165,8 @@ def too_large(problem: Problem, layout: Layout) -> Iterator[Finding]:
             yield _sum(component.name, f"`{field}` of {component.name}", MOST_SUM, component.span(field))
     for tier in tiers(problem):
         if sum(cost * term.most(problem) for term, cost in tier.members) > MOST_COST:
-            name, what, span = _largest(problem)
-            yield _sum(name, what, MOST_COST, span)
+            name, description, span = _largest(problem)
+            yield _sum(name, description, MOST_COST, span)
             return
 
 
@@ -168,24 +176,39 @@ def _in_all(problem: Problem, component: Component, field: str) -> int:
 
 
 def _largest(problem: Problem) -> tuple[str, str, Span | None]:
-    """(component, what is said of it, where) of the largest amount that the objective is made of."""
-    said = [(its.traffic, its.name, f"`traffic` of {its.name}", its.span("traffic")) for its in problem.components]
+    """Return (component, description, span) of the largest amount in the objective."""
+    amounts = [
+        (
+            component.traffic,
+            component.name,
+            f"`traffic` of {component.name}",
+            component.span("traffic"),
+        )
+        for component in problem.components
+    ]
     for link in problem.job.links:
-        said.append((max(link.weights, link.stream), link.source, f"what {link.source} sends to {link.target}", link.span))
-    _, name, what, span = max(said, key=lambda each: each[0])
-    return name, what, span
+        amounts.append(
+            (
+                max(link.weights, link.stream),
+                link.source,
+                f"what {link.source} sends to {link.target}",
+                link.span,
+            )
+        )
+    _, name, description, span = max(amounts, key=lambda entry: entry[0])
+    return name, description, span
 
 
-def _sum(name: str, what: str, most: int, span: Span | None) -> Finding:
-    message = f"this is not searched: {what} amounts to sums above {most:,}, which are not exact"
+def _sum(name: str, description: str, most: int, span: Span | None) -> Finding:
+    message = f"this is not searched: {description} amounts to sums above {most:,}, which are not exact"
     return error("PW604", name, message, span, help="write smaller amounts; to weigh them against each other only their ratio matters")
 
 
 def not_searched(problem: Problem) -> tuple[Finding, ...]:
-    """Why the search would not find all that is possible, or more; nothing if it will."""
+    """Return reasons against a search: it would miss answers, or accept wrong ones."""
     layout = Layout(problem)
-    said = [_said(problem, subject, why, advice) for subject, why, advice in _reasons(layout)]
-    return (*said, *too_large(problem, layout))
+    findings = [_said(problem, subject, why, advice) for subject, why, advice in _reasons(layout)]
+    return (*findings, *too_large(problem, layout))
 
 
 def _reasons(layout: Layout) -> Iterator[Reason]:
@@ -195,9 +218,9 @@ def _reasons(layout: Layout) -> Iterator[Reason]:
         hosts = open_hosts(layout, bundle)
         if hosts and not bundle.fixed:
             yield from _within_searched(layout, bundle, hosts)
-    for one, other in combinations(layout.shared, 2):
-        if layout.problem.previous is not None or not is_countable(one, other):
-            yield _grounds(one, other)
+    for first, second in combinations(layout.shared, 2):
+        if layout.problem.previous is not None or not is_countable(first, second):
+            yield _grounds(first, second)
     for bundle in layout.searched:
         yield from _whole(layout, bundle)
         yield from _around(layout, bundle)
@@ -205,28 +228,42 @@ def _reasons(layout: Layout) -> Iterator[Reason]:
 
 
 def _either_near(layout: Layout) -> Iterator[Reason]:
-    """Components that may share with given ones or not, where as few groups as possible are to move: what then moves is not counted."""
+    """Yield components with optional sharing beside explicit ones, if moves are minimised.
+
+    The moves are not counted then.
+    """
     for relation in layout.problem.related(COLOCATED_OR_DISJOINT) if layout.problem.previous is not None else ():
-        one, other = relation.components
-        given = [name for name in relation.components if layout.problem[name].runs is not None]
-        if len(given) == 1 and not relation.choice:
-            why = f"{one} may share with {other} or not, and {given[0]} is given: how many groups move is not counted"
-            yield one, why, f"say that {one} and {other} are colocated, or that they are disjoint"
+        first, second = relation.components
+        explicit_names = [name for name in relation.components if layout.problem[name].runs is not None]
+        if len(explicit_names) == 1 and not relation.choice:
+            why = f"{first} may share with {second} or not, and {explicit_names[0]} is given: how many groups move is not counted"
+            yield (
+                first,
+                why,
+                f"say that {first} and {second} are colocated, or that they are disjoint",
+            )
 
 
 def _around(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
-    """Moves of groups inside NUMA domains around given ranks, and what lies within such a bundle where given ranks may overlap."""
+    """Yield unsupported moves around explicit ranks, and nesting inside such bundles."""
     if bundle in layout.enclosed and bundle.piece > 1 and layout.problem.previous is not None:
         why = f"given ranks lie within {bundle.name}, whose groups must lie inside NUMA domains: how many groups move is not counted"
         yield bundle.name, why, f"give {bundle.name} ranks"
     host = layout.pool_of[bundle].host
-    if host in layout.enclosed and any(each.fixed for each in layout.hosts[bundle]) and layout.problem.job.capabilities.shares_accelerators:
+    if (
+        host in layout.enclosed
+        and any(inner_host.fixed for inner_host in layout.hosts[bundle])
+        and layout.problem.job.capabilities.shares_accelerators
+    ):
         why = f"{bundle.name} lies within {host.name}, which is around given ranks and within others that may overlap them"
         yield bundle.name, why, f"give {host.name} ranks"
 
 
 def _nested(layout: Layout, bundle: Bundle, hosts: Sequence[Bundle]) -> str:
-    """What makes two of them one inside another; "" where that is no question. Ranks help only where they may overlap without it."""
+    """Return help to nest two hosts; "" if not applicable.
+
+    Explicit ranks help only if overlap is allowed without nesting.
+    """
     if len(hosts) != 2 or len(layout.hosts[bundle]) != 2 or any(bundle in layout.hosts[host] for host in hosts):
         return ""
     inner, outer = sorted((host.components[0] for host in hosts), key=lambda host: host.least)
@@ -235,33 +272,37 @@ def _nested(layout: Layout, bundle: Bundle, hosts: Sequence[Bundle]) -> str:
 
 
 def _within_searched(layout: Layout, bundle: Bundle, hosts: Sequence[Bundle]) -> Iterator[Reason]:
-    names = listed([each.name for each in layout.hosts[bundle]])
+    names = listed([host.name for host in layout.hosts[bundle]])
     if innermost(layout, bundle) is None or not _nest(layout, bundle, hosts):
         why = f"{bundle.name} lies within {names}; where the place of these is open, only one inside another is searched"
-        yield bundle.name, why, _nested(layout, bundle, hosts) or f"give {listed([each.name for each in hosts])} ranks"
-    elif bundle.contiguous and (around := next((each for each in hosts if not _ranges_fit(layout, bundle, each)), None)):
+        yield (
+            bundle.name,
+            why,
+            _nested(layout, bundle, hosts) or f"give {listed([host.name for host in hosts])} ranks",
+        )
+    elif bundle.contiguous and (around := next((host for host in hosts if not _ranges_fit(layout, bundle, host)), None)):
         why = f"{bundle.name} is contiguous within {around.name}, which is so too, but not in the same node groups"
         yield bundle.name, why, f"drop `contiguous` of {around.name}, or give it its ranks"
 
 
 def _nest(layout: Layout, bundle: Bundle, hosts: Sequence[Bundle]) -> bool:
-    """Do the open ones that a bundle lies within lie within the given ones that it does?"""
-    return all(given in layout.hosts[host] for given in layout.hosts[bundle] if given.fixed for host in hosts)
+    """Return True if the open hosts of a bundle lie within its explicit hosts."""
+    return all(explicit_host in layout.hosts[host] for explicit_host in layout.hosts[bundle] if explicit_host.fixed for host in hosts)
 
 
 def _ranges_fit(layout: Layout, bundle: Bundle, around: Bundle) -> bool:
-    """Does one numbering say which ranges lie within which, or is what is around no range?"""
+    """Return True if the numberings are equal, or the outer bundle is no range."""
     return not around.contiguous or layout.numbering(bundle) == layout.numbering(around)
 
 
-def _grounds(one: Pool, other: Pool) -> Reason:
-    first, second = (listed([bundle.name for bundle in pool.bundles]) for pool in (one, other))
+def _grounds(first_pool: Pool, second_pool: Pool) -> Reason:
+    first, second = (listed([bundle.name for bundle in pool.bundles]) for pool in (first_pool, second_pool))
     why = f"{first} and {second} may use accelerators that are the same in part"
-    return one.bundles[0].name, why, f"give {first} or {second} ranks"
+    return first_pool.bundles[0].name, why, f"give {first} or {second} ranks"
 
 
 def _whole(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
-    """Replicas that no node holds."""
+    """Yield replicas larger than every node."""
     largest = max((node.count(bundle.kind) for node in layout.problem.cluster.nodes), default=0)
     for component in bundle.components:
         if largest < layout.problem.whole_replica(component):
@@ -276,5 +317,5 @@ def _said(problem: Problem, subject: str, why: str, advice: str) -> Finding:
 
 
 def _span(problem: Problem, name: str) -> Span | None:
-    its = (relation.span for relation in problem.related(SUBSET) if relation.components[0] == name and relation.span)
-    return next(its, problem[name].span("name"))
+    spans = (relation.span for relation in problem.related(SUBSET) if relation.components[0] == name and relation.span)
+    return next(spans, problem[name].span("name"))

@@ -1,4 +1,4 @@
-"""Is this answer right? Plain arithmetic over runs and nodes; no solver is loaded."""
+"""Verification of a file by arithmetic over runs and nodes; no solver is loaded."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from .unchecked import machines_of, missing_in, unchecked
 
 
 def check_degrees(problem: Problem) -> Iterator[Finding]:
-    """Models that do not divide by the degrees of components that are still to be placed: no placement helps there.
+    """Yield hinted components whose model is not divisible by their degrees; placement cannot help.
 
-    Where a degree is open, that is so if none of those that it may have is one.
+    An open degree counts only if every choice fails.
     """
     rule = ModelDivides()
     for component, card, splits in rule.subjects(problem):
@@ -40,22 +40,22 @@ def check_degrees(problem: Problem) -> Iterator[Finding]:
 
 
 def advise(problem: Problem) -> Iterator[Finding]:
-    """What is legal in the given ranks and probably not meant."""
+    """Yield advice on explicit ranks: legal but probably unintended."""
     for advice in ADVICE:
         yield from advice.check(problem, problem.given())
 
 
 WhyNot = Callable[[Problem], Iterable[Finding]]
-"""Why what is still to be placed cannot be, as far as no search is needed to see it."""
+"""Callback for reasons against hinted components, without a search."""
 
 
 def not_asked(problem: Problem) -> Iterable[Finding]:
-    """Says nothing of what is still to be placed."""
+    """Return nothing about hinted components."""
     return ()
 
 
 def found_in(reading: Reading, why_not: WhyNot = not_asked) -> list[Finding]:
-    """Everything that reading a file and the rules have against it, one by one; see `verify`."""
+    """Return all findings of reading and rules on a file, unmerged; see `verify`."""
     findings, problem = list(reading.findings), reading.problem
     concealed = reading.document.environment.concealed
     if problem is not None:
@@ -72,20 +72,24 @@ def _has_errors(findings: Sequence[Finding]) -> bool:
 
 
 def verify(reading: Reading, why_not: WhyNot = not_asked) -> Report:
-    """The verdict on a file: what reading it found, and what the rules say of the components whose ranks are given.
+    """Return the verdict on a file, by reading and by the rules on explicit ranks.
 
-    `why_not` says of components that are still to be placed where they cannot be (planner/verify.py). Each edit of a file with errors was
-    made and verified before it is offered.
+    `why_not` gives reasons against hinted components (planner/verify.py). In a file with errors
+    every offered edit was applied and verified.
     """
-    findings = tried(reading, found_in(reading, why_not), lambda other: found_in(other, why_not))
-    findings, held = first_causes(findings)
-    found, problem = by_cause(_in_order(findings, reading.source.name)), reading.problem
-    not_judged = [*reading.unchecked, *(unchecked(explicit(problem), problem.given()) if problem is not None else ()), *held]
-    # Ranks that cannot be told without the cluster are said to be unchecked; they are not left to solve.
-    pending = tuple(each.name for each in problem.hinted if "placement" not in each.spans) if problem is not None else ()
+    findings = tried(reading, found_in(reading, why_not), lambda reread: found_in(reread, why_not))
+    findings, withheld = first_causes(findings)
+    ordered, problem = by_cause(_in_order(findings, reading.source.name)), reading.problem
+    not_judged = [
+        *reading.unchecked,
+        *(unchecked(explicit(problem), problem.given()) if problem is not None else ()),
+        *withheld,
+    ]
+    # Ranks that depend on an unknown cluster are listed as unchecked; they are not hinted.
+    pending = tuple(component.name for component in problem.hinted if "placement" not in component.spans) if problem is not None else ()
     document = reading.document
     report = Report(
-        reading.source.name, reading.dialect, tuple(found), tuple(not_judged), None, pending, document.texts, document.program,
+        reading.source.name, reading.dialect, tuple(ordered), tuple(not_judged), None, pending, document.texts, document.program,
         missing_in(reading, not_judged), document.release, reading.level, machines_of(reading),
     )  # fmt: skip
     if problem is None:
@@ -95,20 +99,23 @@ def verify(reading: Reading, why_not: WhyNot = not_asked) -> Report:
     return replace(report, plan=_plan(problem, problem.given()))
 
 
-def _plan(problem: Problem, given: Assignment) -> Plan:
-    return Plan(problem.cluster, given, VERIFIED, cpus=cpus_of(problem, given))
+def _plan(problem: Problem, assignment: Assignment) -> Plan:
+    return Plan(problem.cluster, assignment, VERIFIED, cpus=cpus_of(problem, assignment))
 
 
 def _sound(problem: Problem, errors: Sequence[Finding], hidden: Container[Span]) -> Plan | None:
-    """Placements of components without errors, none of which hangs on a hidden value; None where there are none."""
-    wrong = {name for each in errors for name in (each.subject, *each.also)}
-    wrong |= {each.name for each in problem.job.components if any(span in hidden for span in each.spans.values())}
-    runs = {name: its for name, its in problem.given().runs.items() if name not in wrong}
+    """Return placements of components without errors and without hidden values.
+
+    None if there are none.
+    """
+    wrong = {name for fault in errors for name in (fault.subject, *fault.also)}
+    wrong |= {component.name for component in problem.job.components if any(span in hidden for span in component.spans.values())}
+    runs = {name: component_runs for name, component_runs in problem.given().runs.items() if name not in wrong}
     return _plan(problem, Assignment(runs)) if runs else None
 
 
 def _in_order(findings: list[Finding], file: str) -> tuple[Finding, ...]:
-    """In the order of the texts, that of the file itself first; each once."""
+    """Return the distinct findings in text order, the file itself first."""
 
     def place(finding: Finding) -> tuple[str, int]:
         span = finding.span

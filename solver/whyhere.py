@@ -1,4 +1,4 @@
-"""Why a component or an accelerator is where it is."""
+"""Explanation of the place of a component or an accelerator."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ NO_OVERLAP = NoOverlap.code
 
 
 MOST_ASKED = 3
-"""Of so many of its domains it is asked what it would cost without them."""
+"""Largest number of domains re-solved without."""
 
 
 class Barred:
-    """Some components on the same accelerators, and the nodes that they may use."""
+    """Nodes that colocated components may use, with the rule against all others."""
 
     def __init__(self, problem: Problem, members: Members) -> None:
         self.problem, self.members, self.size = problem, members, piece_size(problem, members)
         self.kind = problem.kind(members[0])
         alone = tuple(self._alone(component) for component in members)
         names = {component.name for component in members}
-        # Which rank is on which accelerator is dealt out afterwards: that keeps nobody off a node.
+        # Ranks are assigned to accelerators later, so rank alignment excludes no node.
         together = (relation for relation in problem.job.relations if relation.kind in TOGETHER and set(relation.components) <= names)
         relations = tuple(replace(relation, kind=COLOCATED) for relation in together)
         self._question = replace(problem, job=Job(alone, relations), previous=None, unlike=())
         self._known: dict[object, Finding | None] = {}
 
     def _alone(self, component: Component) -> Component:
-        """One group of it, wherever the rest is."""
+        """Return the component reduced to a single group without topology demands."""
         return replace(
             component, least=self.size, most=self.size, keep=(), spread=(), pins=(), runs=None, contiguous=False, stride=1,
             parallel=replace(component.parallel, pp=1, cp=1, ep=1, dp=1),
         )  # fmt: skip
 
     def why(self, node: Node) -> Finding | None:
-        """The first that any rule has against a group on the node, as if no other component were there; None if nothing."""
+        """Return the first error of a single group on the node; None if allowed."""
         groups = tuple(node.rank in group.node_ranks for group in self.problem.cluster.declared)
         out = tuple(node.rank in component.excluded for component in self.members)
         key = (node.accelerators, node.hardware, node.taken, node.cpus, node.memory, groups, out)
@@ -61,76 +61,98 @@ class Barred:
 
     def _asked(self, node: Node) -> Finding | None:
         free = list(bits(node.free(self.kind)))
-        held, runs = (free + list(bits(node.whole(self.kind) & ~node.free(self.kind))))[: self.size], {}
-        if len(held) < self.size:
-            message = f"{node.name} has {len(held)}, and a group needs {self.size}"
-            return error(NO_OVERLAP, self.members[0].name, message, amount=self.size - len(held))
+        indexes, runs = (
+            (free + list(bits(node.whole(self.kind) & ~node.free(self.kind))))[: self.size],
+            {},
+        )
+        if len(indexes) < self.size:
+            message = f"{node.name} has {len(indexes)}, and a group needs {self.size}"
+            return error(NO_OVERLAP, self.members[0].name, message, amount=self.size - len(indexes))
         for component in self.members:
-            each = component.per_process
-            seats = [[(node.rank, index) for index in sorted(held)[start : start + each]] for start in range(0, self.size, each)]
+            per_process = component.per_process
+            seats = [
+                [(node.rank, index) for index in sorted(indexes)[start : start + per_process]] for start in range(0, self.size, per_process)
+            ]
             runs[component.name] = compress(enumerate(seats), self.kind, component.node_groups[0])
-        found = (finding for finding in check(self._question, Assignment(runs)) if finding.severity is Severity.ERROR)
-        return next(found, None)
+        faults = (finding for finding in check(self._question, Assignment(runs)) if finding.severity is Severity.ERROR)
+        return next(faults, None)
 
     def by_rule(self) -> Counter[str]:
-        """Code of the rule that keeps them off -> how many nodes; "" for those that they may use."""
-        found: Counter[str] = Counter()
+        """Return code of the excluding rule -> number of nodes; "" for permitted nodes."""
+        counts: Counter[str] = Counter()
         for node in self.problem.cluster.nodes:
             finding = self.why(node)
-            found[finding.code if finding else ""] += 1
-        return found
+            counts[finding.code if finding else ""] += 1
+        return counts
 
 
 def why_component(problem: Problem, plan: Plan, name: str, solve: Solve) -> WhyComponent:
-    """Why a component of a plan is where it is. Raises KeyError for a name that is none; `problem` is the question that was solved."""
+    """Explain the place of a component in a plan; `problem` is the solved problem.
+
+    Raises KeyError for an unknown name.
+    """
     component, nodes = problem[name], problem.cluster.nodes
     level = level_of(problem) or NODE_LEVEL
-    held: dict[str, int] = {}
+    amounts: dict[str, int] = {}
     for run in plan.assignment.of(name):
         where = domain(nodes[run.node], level)
-        held[where] = held.get(where, 0) + (run.amount or len(run.ranks))
-    members = next(its for its in problem.colocated_sets if component in its)
-    if problem.kind(component) == NODE or any(each.runs is not None for each in members):
-        return WhyComponent(name, True, level, tuple(held.items()))
+        amounts[where] = amounts.get(where, 0) + (run.amount or len(run.ranks))
+    members = next(group for group in problem.colocated_sets if component in group)
+    if problem.kind(component) == NODE or any(member.runs is not None for member in members):
+        return WhyComponent(name, True, level, tuple(amounts.items()))
     barred = Barred(problem, members)
     counts = barred.by_rule()
     may = counts.pop("", 0)
     possible = tuple(dict.fromkeys(domain(node, level) for node in nodes if barred.why(node) is None))
-    without = tuple(_without(problem, plan, name, level, where, solve) for where in list(held)[:MOST_ASKED])
-    out = tuple(sorted(counts.items(), key=lambda its: (-its[1], its[0])))
-    return WhyComponent(name, False, level, tuple(held.items()), (may, len(nodes)), out, possible, without)
+    without = tuple(_without(problem, plan, name, level, where, solve) for where in list(amounts)[:MOST_ASKED])
+    out = tuple(sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])))
+    return WhyComponent(name, False, level, tuple(amounts.items()), (may, len(nodes)), out, possible, without)
 
 
 def _without(problem: Problem, plan: Plan, name: str, level: str, where: str, solve: Solve) -> Without:
-    gone = tuple(node.rank for node in problem.cluster.nodes if domain(node, level) == where)
+    removed = tuple(node.rank for node in problem.cluster.nodes if domain(node, level) == where)
     components = tuple(
-        replace(each, excluded=tuple(sorted({*each.excluded, *gone}))) if each.name == name else each for each in problem.components
+        replace(component, excluded=tuple(sorted({*component.excluded, *removed}))) if component.name == name else component
+        for component in problem.components
     )
     answer = solve(replace(problem, job=replace(problem.job, components=components)))
     if answer.plan is None:
         return Without(where, answer.verdict)
-    now = {term.name: term.value for term in plan.terms}
-    then = {term.name: term.value for term in answer.plan.terms}
-    names = dict.fromkeys((*now, *then))
-    changes = tuple((its, now.get(its, 0), then.get(its, 0)) for its in names if now.get(its, 0) != then.get(its, 0))
+    before = {term.name: term.value for term in plan.terms}
+    after = {term.name: term.value for term in answer.plan.terms}
+    names = dict.fromkeys((*before, *after))
+    changes = tuple(
+        (term_name, before.get(term_name, 0), after.get(term_name, 0))
+        for term_name in names
+        if before.get(term_name, 0) != after.get(term_name, 0)
+    )
     return Without(where, answer.verdict, changes)
 
 
 def why_accelerator(problem: Problem, plan: Plan, node: int, index: int) -> WhyAccelerator:
-    """Why an accelerator that exists is held by whom it is in a plan; `problem` is the question that was solved."""
-    its = problem.cluster.nodes[node]
-    holders, held = [], its.taken
+    """Explain the use of an accelerator in a plan; `problem` is the solved problem."""
+    cluster_node = problem.cluster.nodes[node]
+    holders, used = [], cluster_node.taken
     for name in plan.components:
         for run in (run for run in plan.assignment.of(name) if run.node == node and run.kind == ACCELERATOR):
-            held |= run.mask
+            used |= run.mask
             holders += [(name, rank) for rank in run.ranks if index in run.held_by(rank)]
-    taken, idle = bool(its.taken >> index & 1), len(its.accelerators) - held.bit_count()
-    names = {name for name, _ in holders}
-    sets = [s for s in problem.colocated_sets if problem.kind(s[0]) == ACCELERATOR and all(c.runs is None for c in s)]
-    others = tuple(
-        _reason(problem, plan, members, node, bool(names) or taken, idle) for members in sets if not names & {c.name for c in members}
+    taken, idle = (
+        bool(cluster_node.taken >> index & 1),
+        len(cluster_node.accelerators) - used.bit_count(),
     )
-    return WhyAccelerator(its.name, index, tuple(holders), taken, idle, others, plan.status == OPTIMAL)
+    names = {name for name, _ in holders}
+    sets = [
+        members
+        for members in problem.colocated_sets
+        if problem.kind(members[0]) == ACCELERATOR and all(component.runs is None for component in members)
+    ]
+    reasons = tuple(
+        _reason(problem, plan, members, node, bool(names) or taken, idle)
+        for members in sets
+        if not names & {component.name for component in members}
+    )
+    return WhyAccelerator(cluster_node.name, index, tuple(holders), taken, idle, reasons, plan.status == OPTIMAL)
 
 
 def _reason(problem: Problem, plan: Plan, members: Members, node: int, is_held: bool, idle: int) -> Reason:

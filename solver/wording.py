@@ -1,4 +1,4 @@
-"""Words that several rules need: lists and times."""
+"""Texts shared by rules: lists, names and times."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..models.planning.measured import SECOND
 from ..models.ranks import merge, write_ranks
 
 MAX_NAMES = 6
-"""So many nodes, or numbers, are named in one sentence."""
+"""Largest number of nodes or numbers in a sentence."""
 
 
 _LEVEL_NAMES = {"nvlink_domain": "NVLink domain", "numa": "NUMA domain"}
@@ -21,17 +21,17 @@ DIGITS = 4
 
 
 def listed(names: list[str] | tuple[str, ...]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
+    """Return `a`, `a and b`, or `a, b and c`."""
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 
 def some_of(names: Sequence[str]) -> str:
-    """The names as a list; of very many the first ones, and how many more there are."""
+    """Return the names as a listing; long lists end with the remaining number."""
     return listed(list(names) if len(names) <= MAX_NAMES else [*names[: MAX_NAMES - 1], f"{len(names) - MAX_NAMES + 1} more"])
 
 
 def few(counts: Sequence[int]) -> str:
-    """Of many counts, in order, the first and the last; `1-8` where none between them is missing."""
+    """Return ascending counts as text; `1-8` without gaps, long lists cut."""
     if len(counts) <= MAX_NAMES:
         return ", ".join(map(str, counts))
     if counts[-1] - counts[0] < len(counts):
@@ -40,72 +40,75 @@ def few(counts: Sequence[int]) -> str:
 
 
 def lowest(mask: int) -> int:
-    """The index of the lowest bit of a mask that is not 0."""
+    """Return the index of the lowest set bit of a nonzero mask."""
     return (mask & -mask).bit_length() - 1
 
 
 def demanded(relation: Relation) -> str:
-    """The end of a message: who demands a relation, if the file does not say it itself."""
+    """Return the end of a message that names the framework behind a relation; else ""."""
     return f"; {relation.reason} demands it" if relation.reason else ""
 
 
 def open_choice(relation: Relation) -> str:
-    """What a relation that leaves a choice open demands; "" for any other."""
-    one, other = relation.components[0], relation.components[-1]
-    return f"{one} and {other} use the same accelerators, or none in common{demanded(relation)}" if relation.demanded else ""
+    """Return the demand of a relation with an open choice; "" for other relations."""
+    first, second = relation.components[0], relation.components[-1]
+    return f"{first} and {second} use the same accelerators, or none in common{demanded(relation)}" if relation.demanded else ""
 
 
 def level_name(level: str) -> str:
-    """A level of the topology as it stands in a sentence."""
+    """Return a topology level as named in sentences."""
     return _LEVEL_NAMES.get(level, level)
 
 
 def domain_name(level: str, name: str) -> str:
-    """A domain of the topology as it stands in a sentence; nodes that name none share one without a name."""
+    """Return a domain as named in sentences; nodes without a domain name share one."""
     return f"{level_name(level)} {name}" if name else f"the {level_name(level)} without a name"
 
 
 def nodes_called(cluster: Cluster, ranks: Iterable[int]) -> str:
-    """`node 3`, `nodes 3-5`; by their names where these are not those of their ranks, as where nodes were lost: `node-4 and gpu-7`."""
-    its = sorted(set(ranks))
-    names = [cluster.name(rank) for rank in its if rank < len(cluster.nodes)]
-    if all(name == f"node-{rank}" for name, rank in zip(names, its)):
-        return f"{plural('node', len(its))} {write_ranks(merge([range(rank, rank + 1) for rank in its]))}"
+    """Return `node 3` or `nodes 3-5`; by name if names differ from ranks: `node-4 and gpu-7`.
+
+    Names differ from ranks after nodes were lost, for instance.
+    """
+    sorted_ranks = sorted(set(ranks))
+    names = [cluster.name(rank) for rank in sorted_ranks if rank < len(cluster.nodes)]
+    if all(name == f"node-{rank}" for name, rank in zip(names, sorted_ranks)):
+        return f"{plural('node', len(sorted_ranks))} {write_ranks(merge([range(rank, rank + 1) for rank in sorted_ranks]))}"
     return some_of(names)
 
 
 def figure(value: float, digits: int = DIGITS) -> str:
-    """A number with so many digits that count, without an exponent: `20.18`, `0.0000004`, `1234`."""
+    """Return a number with significant digits, without exponent: `20.18`, `0.0000004`, `1234`."""
     return format(Decimal(f"{value:.{digits}g}"), "f")
 
 
 def in_seconds(nanoseconds: int) -> str:
-    """Seconds that are no less than they are: whole milliseconds from a second on, below it four digits that count."""
+    """Return seconds, rounded up to milliseconds; below 1 s to four significant digits."""
     return exactly_in_seconds(_rounded(nanoseconds))
 
 
 def least_in_seconds(nanoseconds: int) -> str:
-    """Seconds that are no more than they are, as where it is said what is needed at least: with the digits of `in_seconds`."""
+    """Return seconds, rounded down with the digits of `in_seconds`, as for minimum needs."""
     return exactly_in_seconds(_rounded(nanoseconds, ROUND_FLOOR))
 
 
 def exactly_in_seconds(nanoseconds: int) -> str:
-    """Seconds to the last nanosecond, as where it is said what is allowed."""
+    """Return exact seconds to the nanosecond, as for limits."""
     return format((Decimal(nanoseconds) / SECOND).normalize(), "f")
 
 
 def with_unit(seconds: str) -> str:
-    """A number of seconds with its unit: `1 second`, `20.18 seconds`."""
+    """Return seconds with unit: `1 second`, `20.18 seconds`."""
     return f"{seconds} {plural('second', 1 if seconds == '1' else 2)}"
 
 
 def in_time(nanoseconds: int) -> str:
-    """The same as `in_seconds` with its unit: `100.04 s`, and `31.25 ms` below a second."""
+    """Return `in_seconds` with unit: `100.04 s`, or `31.25 ms` below a second."""
     return exactly_in_time(_rounded(nanoseconds))
 
 
 def exactly_in_time(nanoseconds: int) -> str:
-    """The same as `exactly_in_seconds` with its unit, milliseconds below a second."""
+    """Return `exactly_in_seconds` with unit, in milliseconds below a second."""
     return f"{exactly_in_seconds(nanoseconds)} s" if nanoseconds >= SECOND else f"{exactly_in_seconds(1000 * nanoseconds)} ms"
 
 

@@ -1,1 +1,1 @@
-"""Programs for those who work on placewright itself."""
+"""Programs for developers of placewright."""

@@ -1,4 +1,4 @@
-"""Flattened configurations of all releases as data files: a line a key, and only what differs from a base."""
+"""Flattened configurations of all releases as data files of differences."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..models.releases.release import REMOVED, Releases, same
 from .flattened import Flat
 
 Column = dict[int, Flat]
-"""Release by index -> the configuration in it."""
+"""Release index -> configuration."""
 
 
 def decoded(known: Configurations) -> dict[str, dict[str, Flat]]:
-    """What the data files say: configuration -> release by name -> what it is there."""
-    found: dict[str, dict[str, Flat]] = {}
+    """Decode the data files to configuration -> release name -> content."""
+    contents: dict[str, dict[str, Flat]] = {}
     for name, entry in known.index.items():
         for index, release in enumerate(known.releases.names):
             composed = known.compose(name, index)
@@ -25,21 +25,24 @@ def decoded(known: Configurations) -> dict[str, dict[str, Flat]]:
             flat = Flat(composed.keys, composed.made, known.path(name, index))
             for choice in known.options(name, index) if not entry.get("base") else ():
                 group, _, option = choice.partition("=")
-                other = known.compose(name, index, {group: option})
-                if other is not None:
-                    flat.options[choice] = Flat(other.keys, other.made, flat.path)
-            found.setdefault(name, {})[release] = flat
-    return found
+                variant = known.compose(name, index, {group: option})
+                if variant is not None:
+                    flat.options[choice] = Flat(variant.keys, variant.made, flat.path)
+            contents.setdefault(name, {})[release] = flat
+    return contents
 
 
 def encoded(columns: Mapping[str, Column], releases: Releases, bases: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-    """Data files by name without ending. `bases` are the configurations that others may be told as changes of, most general first."""
+    """Encode data files, by name without ending.
+
+    `bases`: configurations that others may be stored as changes of, most general first.
+    """
     index: dict[str, Any] = {}
     files: dict[str, dict[str, Any]] = {"configurations": index}
     for name in [*(base for base in bases if base in columns), *sorted(columns.keys() - set(bases))]:
         column = columns[name]
         whole = _table({i: flat.keys for i, flat in column.items()}, releases)
-        made = _table({i: flat.made for i, flat in column.items()}, releases)
+        chosen = _table({i: flat.made for i, flat in column.items()}, releases)
         entry: dict[str, Any] = {
             "releases": _range(column, releases),
             "paths": _table({i: {"": column[i].path} for i in column}, releases)[""],
@@ -50,10 +53,10 @@ def encoded(columns: Mapping[str, Column], releases: Releases, bases: tuple[str,
                 best, keys = base, changes
         if best:
             below = {i: columns[best][i].made if i in columns[best] else {} for i in column}
-            apart = {i: _difference(below[i], column[i].made) for i in column}
-            entry.update(base=best, choices=_table(apart, releases, sorted(column)), keys=keys)
+            chosen_differently = {i: _difference(below[i], column[i].made) for i in column}
+            entry.update(base=best, choices=_table(chosen_differently, releases, sorted(column)), keys=keys)
         else:
-            entry["choices"] = made
+            entry["choices"] = chosen
             files[name] = {"keys": whole}
             files[f"{name}.options"] = _options(column, releases)
         index[name] = entry
@@ -61,7 +64,10 @@ def encoded(columns: Mapping[str, Column], releases: Releases, bases: tuple[str,
 
 
 def written(files: Mapping[str, dict[str, Any]], folder: Path) -> int:
-    """Write data files; how many lines they have. Files of configurations that are no longer apart are removed."""
+    """Write the data files and return their number of lines.
+
+    Files of configurations that are no longer stored separately are removed.
+    """
     old = {file.stem for file in folder.glob("*.json")}
     lines = 0
     for name, content in files.items():
@@ -75,7 +81,7 @@ def written(files: Mapping[str, dict[str, Any]], folder: Path) -> int:
 
 
 def _text(value: Any, depth: int = 0) -> str:
-    """JSON with a line for every run table, so that a change of one key is a change of one line."""
+    """Format JSON with a line per run table: a changed key is a changed line."""
     if isinstance(value, dict) and value:
         pad = " " * (depth + 1)
         inner = ",\n".join(f"{pad}{json.dumps(key)}: {_text(value[key], depth + 1)}" for key in value)
@@ -84,63 +90,65 @@ def _text(value: Any, depth: int = 0) -> str:
 
 
 def _range(column: Mapping[int, Any], releases: Releases) -> list[list[Any]]:
-    """Releases of a column as ranges that are open at the newest release only."""
+    """Return the releases of a column as ranges, open only at the newest release."""
     return [run[:2] for run in releases.runs(dict.fromkeys(column, 0), range(len(releases.names)))]
 
 
 def _table(columns: Mapping[int, Mapping[str, Any]], releases: Releases, known: Iterable[int] | None = None) -> dict[str, Any]:
-    """Facts by release as runs by fact."""
-    every = sorted(columns) if known is None else list(known)
+    """Convert facts by release to runs by fact."""
+    indices = sorted(columns) if known is None else list(known)
     names = sorted({name for facts in columns.values() for name in facts})
-    return {name: releases.runs({i: facts[name] for i, facts in columns.items() if name in facts}, every) for name in names}
+    return {name: releases.runs({i: facts[name] for i, facts in columns.items() if name in facts}, indices) for name in names}
 
 
 def _difference(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """What makes one table of keys the other."""
-    found = {key: value for key, value in above.items() if key not in below or not same(below[key], value)}
-    found.update({key: REMOVED for key in below if key not in above})
-    return found
+    """Return the changes that turn a table of keys into another."""
+    changes = {key: value for key, value in above.items() if key not in below or not same(below[key], value)}
+    changes.update({key: REMOVED for key in below if key not in above})
+    return changes
 
 
 def _changes(column: Column, base: Column) -> dict[int, dict[str, Any]]:
-    """What a configuration changes of its base, after the options of its groups have been chosen there."""
-    found = {}
+    """Return the changes of a configuration from a base with the same options."""
+    changes = {}
     for index, flat in column.items():
         below = base.get(index)
         start = {} if below is None else _with(below, {g: o for g, o in flat.made.items() if below.made.get(g, o) != o})
-        found[index] = _difference(start, flat.keys)
-    return found
+        changes[index] = _difference(start, flat.keys)
+    return changes
 
 
 def _with(flat: Flat, wanted: Mapping[str, str]) -> dict[str, Any]:
-    """Keys of a configuration with other options; those that choose others come last."""
+    """Return the keys of a configuration with other options; options that imply others come
+    last.
+    """
     keys = dict(flat.keys)
-    for group, option in sorted(wanted.items(), key=lambda each: len(_implied(flat, *each))):
+    for group, option in sorted(wanted.items(), key=lambda choice: len(_implied(flat, *choice))):
         change(keys, _delta(flat, group, option))
     return keys
 
 
 def _implied(flat: Flat, group: str, option: str) -> dict[str, str]:
-    """What else is chosen with an option."""
-    other = flat.options.get(f"{group}={option}")
-    return {} if other is None else {g: o for g, o in other.made.items() if g != group and flat.made.get(g) != o}
+    """Return the other choices that an option implies."""
+    variant = flat.options.get(f"{group}={option}")
+    return {} if variant is None else {g: o for g, o in variant.made.items() if g != group and flat.made.get(g) != o}
 
 
 def _delta(flat: Flat, group: str, option: str) -> dict[str, Any]:
-    """What an option changes by itself."""
-    other = flat.options.get(f"{group}={option}")
-    return {} if other is None else _difference(_with(flat, _implied(flat, group, option)), other.keys)
+    """Return the changes of an option alone."""
+    variant = flat.options.get(f"{group}={option}")
+    return {} if variant is None else _difference(_with(flat, _implied(flat, group, option)), variant.keys)
 
 
 def _options(column: Column, releases: Releases) -> dict[str, Any]:
-    """What the other options of a configuration change."""
-    found: dict[str, Any] = {}
+    """Return the changes of all options of a configuration."""
+    table: dict[str, Any] = {}
     for choice in sorted({choice for flat in column.values() for choice in flat.options}):
         group, _, option = choice.partition("=")
-        its = {index: flat for index, flat in column.items() if choice in flat.options}
-        deltas = {index: _delta(flat, group, option) for index, flat in its.items()}
-        implied = {index: _implied(flat, group, option) for index, flat in its.items()}
-        found[choice] = {"releases": _range(its, releases), "keys": _table(deltas, releases)}
+        with_choice = {index: flat for index, flat in column.items() if choice in flat.options}
+        deltas = {index: _delta(flat, group, option) for index, flat in with_choice.items()}
+        implied = {index: _implied(flat, group, option) for index, flat in with_choice.items()}
+        table[choice] = {"releases": _range(with_choice, releases), "keys": _table(deltas, releases)}
         if any(implied.values()):
-            found[choice]["choices"] = _table(implied, releases)
-    return found
+            table[choice]["choices"] = _table(implied, releases)
+    return table

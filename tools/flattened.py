@@ -1,4 +1,4 @@
-"""Configurations of a checkout, composed as Hydra does and flattened to dotted keys."""
+"""Configurations of a checkout, composed as by Hydra and flattened to dotted keys."""
 
 from __future__ import annotations
 
@@ -18,21 +18,24 @@ from ..models.text.source import Source
 from ..models.text.tree import MapNode, Scalar, Value, find
 
 LONGEST = 80
-"""Longer texts, and absolute paths, are no defaults that a check reads; only that their key is there is kept."""
+"""Maximal length of stored texts.
+
+Longer texts, and absolute paths, are no defaults that a check reads; only their keys are stored.
+"""
 
 MARKS = ("trainer.", "data.", "rollout.")
-"""What a main configuration has; other files of the folders are parts of one, or of tools."""
+"""Prefixes of a main configuration's keys; other files are parts, or belong to tools."""
 
 
 @dataclass
 class Flat:
-    """One configuration of one release.
+    """Configuration of a release.
 
     Attributes
     ----------
-    keys : dotted key -> value; UNSAID for lists and long texts, an empty map for one.
+    keys : dotted key -> value; UNSAID for lists and long texts, an empty map for an empty map.
     made : option of each group, by the key that a command line chooses it with.
-    options : what the configuration is with one other option, by ``group=option``.
+    options : the configuration with another single option, by ``group=option``.
     path : file below the checkout.
     """
 
@@ -43,33 +46,33 @@ class Flat:
 
 
 def configurations(patterns: Sequence[str], roots: Sequence[str], choosing: Collection[str] = ()) -> dict[str, Flat]:
-    """Every configuration that patterns below a root find, by name; where two have the same, the first counts.
+    """Return the configurations matched by patterns, by name; the first of a name counts.
 
-    `roots` are the checkout that the patterns are about, then others that its search paths may lead to. Of those that are `choosing`
-    every option of every group is read too.
+    `roots`: the checkout of the patterns, then other folders for its search paths. For names in
+    `choosing`, every option of every group is read too.
     """
-    found: dict[str, Flat] = {}
+    by_name: dict[str, Flat] = {}
     for pattern in patterns:
         for file in sorted(glob(os.path.join(roots[0], pattern))):
             name = Path(file).stem
-            if name.startswith("_") or name in found:
+            if name.startswith("_") or name in by_name:
                 continue
             flat = configuration(file, roots, name in choosing)
             if flat is not None and any(key.startswith(MARKS) for key in flat.keys):
-                found[name] = flat
-    return found
+                by_name[name] = flat
+    return by_name
 
 
 def configuration(file: str, roots: Sequence[str], choosing: bool = True) -> Flat | None:
-    """A main file, with every choice that it leaves where it is `choosing`; None where it cannot be composed."""
+    """Compose a main file, with all its choices if `choosing`; None if composition fails."""
     roots = (*roots, os.path.dirname(os.path.dirname(file)))  # some programs are started in their own folder
     flat = _composed(file, roots)
     if flat is None or not choosing:
         return flat
     for key, option in _options(file, roots, flat.made):
-        other = _composed(file, roots, f"{key}={option}")
-        if other is not None:
-            flat.options[f"{key}={option}"] = other
+        variant = _composed(file, roots, f"{key}={option}")
+        if variant is not None:
+            flat.options[f"{key}={option}"] = variant
     return flat
 
 
@@ -79,10 +82,10 @@ def _composed(file: str, roots: Sequence[str], *settings: str) -> Flat | None:
         document = Composer(tuple(roots), settings).compose(source)
     except UnusableInput:
         return None
-    if document.partial or any(each.severity is Severity.ERROR for each in document.findings):
+    if document.partial or any(finding.severity is Severity.ERROR for finding in document.findings):
         return None
-    made = _made(source, roots, *settings)
-    return Flat(dict(_leaves(document.root, "")), made, os.path.relpath(file, roots[0]))
+    chosen = _made(source, roots, *settings)
+    return Flat(dict(_leaves(document.root, "")), chosen, os.path.relpath(file, roots[0]))
 
 
 def _search(source: Source, roots: Sequence[str]) -> SearchPath:
@@ -91,7 +94,7 @@ def _search(source: Source, roots: Sequence[str]) -> SearchPath:
 
 
 def _made(source: Source, roots: Sequence[str], *settings: str) -> dict[str, str]:
-    """Options of the groups that a command line can choose; those below a folder's own `..` it cannot name."""
+    """Return the options of groups by command-line key, except below a folder's own `..`."""
     from ..models.composition.group_settings import GroupSettings
     from ..models.composition.settings import Settings
 
@@ -103,7 +106,7 @@ def _made(source: Source, roots: Sequence[str], *settings: str) -> dict[str, str
 
 
 def _options(file: str, roots: Sequence[str], made: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Every other option of every group."""
+    """Yield every other option of every group."""
     search = _search(Source.read(file), roots)
     for key, option in made.items():
         group = key.partition("@")[0]
@@ -113,7 +116,7 @@ def _options(file: str, roots: Sequence[str], made: dict[str, str]) -> Iterator[
 
 
 def is_unsaid(text: str) -> bool:
-    """True for a text whose key alone is kept."""
+    """Return True for a text whose key alone is stored."""
     return len(text) > LONGEST or text.startswith(("/", "hdfs://"))
 
 

@@ -1,6 +1,8 @@
-"""Release profiles of a framework from a checkout: ``python -m placewright.tools.profiles --framework verl --release 0.9.0 CHECKOUT``.
+"""Release profiles of a framework, from a checkout.
 
-What a release adds or changes is written into the data files of the dialect; `git diff` then shows what is new in it.
+Usage: ``python -m placewright.tools.profiles --framework verl --release 0.9.0 CHECKOUT``. Additions
+and changes of a release are written into the data files of the dialect; `git diff` then shows its
+news.
 """
 
 from __future__ import annotations
@@ -23,15 +25,15 @@ DIALECTS = Path(__file__).parents[1] / "models" / "dialects"
 
 @dataclass(frozen=True)
 class Layout:
-    """Where a framework keeps its configurations.
+    """Location of a framework's configurations.
 
     Attributes
     ----------
-    patterns : files below a checkout, the first of a name counts.
+    patterns : files below a checkout; the first of a name counts.
     beside : the same below a second repository of recipes.
-    bases : configurations that others may be told as changes of, most general first.
-    choosing : configurations of which every option of every group is kept.
-    without : recipes whose program is not known and whose configuration stands on no other one.
+    bases : configurations that others may be stored as changes of, most general first.
+    choosing : configurations with every option of every group stored.
+    without : recipes whose program is unknown and on which no other configuration is based.
     """
 
     patterns: tuple[str, ...]
@@ -56,26 +58,26 @@ LAYOUTS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Read a checkout into the data files; 0 where that was done."""
-    asked = _parser().parse_args(arguments)
-    start, layout = monotonic(), LAYOUTS[asked.framework]
-    folder = Path(asked.facts) if asked.facts else DIALECTS / asked.framework / "facts"
+    """Read a checkout into the data files; return 0 on success."""
+    options = _parser().parse_args(arguments)
+    start, layout = monotonic(), LAYOUTS[options.framework]
+    folder = Path(options.facts) if options.facts else DIALECTS / options.framework / "facts"
     file = folder / "releases.json"
     registered = json.loads(file.read_text("utf-8"))
-    names = [each["name"] for each in registered["releases"]]
+    names = [release["name"] for release in registered["releases"]]
     known = decoded(Configurations(folder, Releases(names))) if (folder / "configurations.json").is_file() else {}
-    new = _read(layout, str(Path(asked.checkout).resolve()), asked.recipes)
+    new = _read(layout, str(Path(options.checkout).resolve()), options.recipes)
     if not new:
-        raise SystemExit(f"{asked.checkout} holds no configuration of {asked.framework} that can be composed")
-    names = _registered(file, registered, asked)
+        raise SystemExit(f"{options.checkout} holds no configuration of {options.framework} that can be composed")
+    names = _registered(file, registered, options)
     columns: dict[str, Column] = {}
     for name in known.keys() | new.keys():
-        its = {**{release: flat for release, flat in known.get(name, {}).items() if release != asked.release}}
-        its.update({asked.release: new[name]} if name in new else {})
-        if its:
-            columns[name] = {names.index(release): its[release] for release in sorted(its, key=names.index)}
+        flats = {**{release: flat for release, flat in known.get(name, {}).items() if release != options.release}}
+        flats.update({options.release: new[name]} if name in new else {})
+        if flats:
+            columns[name] = {names.index(release): flats[release] for release in sorted(flats, key=names.index)}
     lines = written(encoded(columns, Releases(names), layout.bases), folder)
-    print(f"{asked.framework} {asked.release}: {len(new)} configurations in {monotonic() - start:.1f} s, {lines} lines of data")
+    print(f"{options.framework} {options.release}: {len(new)} configurations in {monotonic() - start:.1f} s, {lines} lines of data")
     return 0
 
 
@@ -92,28 +94,28 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _registered(file: Path, registered: dict[str, Any], asked: argparse.Namespace) -> list[str]:
-    """Names of all releases with the asked one among them."""
-    every = registered["releases"]
-    names = [each["name"] for each in every]
-    if asked.release not in names:
-        if not asked.commit:
-            raise SystemExit(f"{asked.release} is new: name its commit with --commit")
-        place = names.index(asked.before) if asked.before else len(names)
-        every.insert(place, {"name": asked.release, "commit": asked.commit[:10], "date": asked.date})
-        names.insert(place, asked.release)
-        lines = ",\n".join(f"  {json.dumps(each)}" for each in every)
+def _registered(file: Path, registered: dict[str, Any], options: argparse.Namespace) -> list[str]:
+    """Insert the requested release if new; return the names of all releases."""
+    releases = registered["releases"]
+    names = [release["name"] for release in releases]
+    if options.release not in names:
+        if not options.commit:
+            raise SystemExit(f"{options.release} is new: name its commit with --commit")
+        place = names.index(options.before) if options.before else len(names)
+        releases.insert(place, {"name": options.release, "commit": options.commit[:10], "date": options.date})
+        names.insert(place, options.release)
+        lines = ",\n".join(f"  {json.dumps(release)}" for release in releases)
         head = ",\n ".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in registered.items() if key != "releases")
         file.write_text(f'{{{head},\n "releases": [\n{lines}\n]}}\n', encoding="utf-8")
     return names
 
 
 def _read(layout: Layout, checkout: str, recipes: str) -> dict[str, Flat]:
-    """Every configuration of a checkout, then those of recipes that have no such name."""
-    found = configurations(layout.patterns, (checkout,), layout.choosing)
+    """Return the configurations of a checkout, plus recipes with other names."""
+    by_name = configurations(layout.patterns, (checkout,), layout.choosing)
     if recipes:
-        found = {**configurations(layout.beside, (str(Path(recipes).resolve()), checkout)), **found}
-    return {name: flat for name, flat in found.items() if name not in layout.without}
+        by_name = {**configurations(layout.beside, (str(Path(recipes).resolve()), checkout)), **by_name}
+    return {name: flat for name, flat in by_name.items() if name not in layout.without}
 
 
 if __name__ == "__main__":

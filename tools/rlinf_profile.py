@@ -1,7 +1,8 @@
-"""Profile of an RLinf checkout: what one release knows, as plain data; and several profiles as ranges of releases.
+"""Profile of an RLinf checkout as plain data, and several profiles as ranges of releases.
 
-`python -m placewright.tools.rlinf_profile NAME=CHECKOUT ... > models/dialects/rlinf/facts/known.json`, oldest release first. Nothing of a
-checkout is run or imported.
+`python -m placewright.tools.rlinf_profile NAME=CHECKOUT ... >
+models/dialects/rlinf/facts/known.json`, oldest release first. Nothing of a checkout is run or
+imported.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ Profile = dict[str, list[str]]
 """Kind of fact -> names that the release knows."""
 
 DEPTH = 3
-"""Keys are told down to this depth; below stand the settings of models and simulators."""
+"""Maximal depth of stored keys; deeper keys are settings of models and simulators."""
 _UNLIKE = ("hydra", "defaults")
 _EXAMPLES = ("examples", "evaluations", "tests")
 
 
 def profile(checkout: Path) -> Profile:
-    """Facts of one checkout: tasks, algorithms, hardware with its fields, placement classes, programs, and keys of its configurations."""
+    """Return the facts of a checkout: tasks, algorithms, hardware, placements, programs, keys."""
     config = _parsed(checkout / "rlinf" / "config.py")
     cluster = _parsed(checkout / "rlinf" / "scheduler" / "cluster" / "config.py")
     hardware = list(_hardware(checkout))
@@ -47,16 +48,19 @@ def profile(checkout: Path) -> Profile:
 
 
 def ranges(profiles: Mapping[str, Profile]) -> dict[str, dict[str, list[str]]]:
-    """Kind -> releases -> names that just these know; releases as ``since:until`` runs with commas, "" leaving a side open."""
+    """Return kind -> releases -> names known to exactly these.
+
+    Releases are ``since:until`` runs with commas; "" leaves a side open.
+    """
     releases = list(profiles)
-    found: dict[str, dict[str, list[str]]] = {}
+    result: dict[str, dict[str, list[str]]] = {}
     for kind in next(iter(profiles.values())):
-        known = [set(each[kind]) for each in profiles.values()]
+        known = [set(names_known[kind]) for names_known in profiles.values()]
         groups: dict[str, list[str]] = {}
         for name in sorted(set().union(*known)):
-            groups.setdefault(_runs(releases, [name in each for each in known]), []).append(name)
-        found[kind] = dict(sorted(groups.items()))
-    return found
+            groups.setdefault(_runs(releases, [name in names_known for names_known in known]), []).append(name)
+        result[kind] = dict(sorted(groups.items()))
+    return result
 
 
 def _runs(releases: Sequence[str], has: Sequence[bool]) -> str:
@@ -75,26 +79,40 @@ def _parsed(file: Path) -> ast.Module:
 
 def _strings(node: ast.AST | None) -> list[str]:
     elements = node.elts if isinstance(node, (ast.List, ast.Tuple, ast.Set)) else []
-    return [each.value for each in elements if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    return [element.value for element in elements if isinstance(element, ast.Constant) and isinstance(element.value, str)]
 
 
 def _list_of(module: ast.Module, name: str) -> list[str]:
     for node in module.body:
-        if isinstance(node, ast.Assign) and any(isinstance(each, ast.Name) and each.id == name for each in node.targets):
+        if isinstance(node, ast.Assign) and any(isinstance(target, ast.Name) and target.id == name for target in node.targets):
             return _strings(node.value)
     return []
 
 
 def _registered(file: Path, decorator: str) -> list[str]:
-    calls = (each for node in ast.walk(_parsed(file)) if isinstance(node, ast.FunctionDef) for each in node.decorator_list)
-    named = (each for each in calls if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == decorator)
-    return [each.args[0].value for each in named if isinstance(each.args[0], ast.Constant) and isinstance(each.args[0].value, str)]
+    calls = (
+        decorator_call for node in ast.walk(_parsed(file)) if isinstance(node, ast.FunctionDef) for decorator_call in node.decorator_list
+    )
+    named = (
+        decorator_call
+        for decorator_call in calls
+        if isinstance(decorator_call, ast.Call) and isinstance(decorator_call.func, ast.Name) and decorator_call.func.id == decorator
+    )
+    return [
+        decorator_call.args[0].value
+        for decorator_call in named
+        if isinstance(decorator_call.args[0], ast.Constant) and isinstance(decorator_call.args[0].value, str)
+    ]
 
 
 def _annotated(node: ast.ClassDef) -> Iterator[tuple[str, ast.AnnAssign]]:
-    for each in node.body:
-        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name) and "ClassVar" not in ast.dump(each.annotation):
-            yield each.target.id, each
+    for statement in node.body:
+        if (
+            isinstance(statement, ast.AnnAssign)
+            and isinstance(statement.target, ast.Name)
+            and "ClassVar" not in ast.dump(statement.annotation)
+        ):
+            yield statement.target.id, statement
 
 
 def _class(module: ast.Module, name: str) -> ast.ClassDef | None:
@@ -107,49 +125,53 @@ def _fields(module: ast.Module, name: str) -> list[str]:
 
 
 def _constant(module: ast.Module, owner: str, name: str) -> str:
-    """Text that a class sets, such as ``HW_TYPE``."""
+    """Return a text constant of a class, like ``HW_TYPE``."""
     node = _class(module, owner)
-    for each in node.body if node else ():
-        if isinstance(each, (ast.Assign, ast.AnnAssign)) and isinstance(each.value, ast.Constant) and f"'{name}'" in ast.dump(each):
-            return str(each.value.value)
+    for statement in node.body if node else ():
+        if (
+            isinstance(statement, (ast.Assign, ast.AnnAssign))
+            and isinstance(statement.value, ast.Constant)
+            and f"'{name}'" in ast.dump(statement)
+        ):
+            return str(statement.value.value)
     return ""
 
 
 def _hardware(checkout: Path) -> Iterator[tuple[str, list[str], list[str]]]:
-    """(hardware type, its fields, those without a default) of every registered configuration."""
+    """Yield (hardware type, fields, required fields) of every registered configuration."""
     for file in sorted((checkout / "rlinf" / "scheduler" / "hardware" / "robots").glob("*.py")):
         module = _parsed(file)
         for node in module.body:
-            for each in node.decorator_list if isinstance(node, ast.ClassDef) else ():
+            for call in node.decorator_list if isinstance(node, ast.ClassDef) else ():
                 if (
-                    isinstance(each, ast.Call)
-                    and "register_hardware_config" in ast.dump(each.func)
-                    and isinstance(each.args[0], ast.Attribute)
+                    isinstance(call, ast.Call)
+                    and "register_hardware_config" in ast.dump(call.func)
+                    and isinstance(call.args[0], ast.Attribute)
                 ):
-                    owner = each.args[0].value
-                    kind = _constant(module, owner.id, each.args[0].attr) if isinstance(owner, ast.Name) else ""
+                    owner = call.args[0].value
+                    kind = _constant(module, owner.id, call.args[0].attr) if isinstance(owner, ast.Name) else ""
                     fields = list(_annotated(node)) if isinstance(node, ast.ClassDef) else []
                     yield kind, [name for name, _ in fields], [name for name, field in fields if field.value is None]
 
 
 def _profilers(checkout: Path) -> list[str]:
-    found = []
+    kinds = []
     for file in sorted((checkout / "rlinf" / "scheduler" / "hardware" / "accelerators").glob("*.py")):
         module = _parsed(file)
         names = [node.name for node in module.body if isinstance(node, ast.ClassDef)]
-        found += [kind for name in names if (kind := _constant(module, name, "BACKEND_TYPE"))]
-    return found
+        kinds += [kind for name in names if (kind := _constant(module, name, "BACKEND_TYPE"))]
+    return kinds
 
 
 def _programs(checkout: Path) -> Iterator[str]:
-    """``path:folder/name`` of every program that Hydra starts: where its configuration is looked for and what it is called."""
+    """Yield ``path:folder/name`` (configuration folder, name) of every Hydra program."""
     for file in _under(checkout, ".py"):
         module = _parsed(file)
         for node in module.body:
-            for each in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
-                if isinstance(each, ast.Call) and ast.unparse(each.func) == "hydra.main":
-                    said = {word.arg: word.value.value for word in each.keywords if isinstance(word.value, ast.Constant)}
-                    folder, name = (str(said.get(key) or "") for key in ("config_path", "config_name"))
+            for call in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
+                if isinstance(call, ast.Call) and ast.unparse(call.func) == "hydra.main":
+                    keywords = {word.arg: word.value.value for word in call.keywords if isinstance(word.value, ast.Constant)}
+                    folder, name = (str(keywords.get(key) or "") for key in ("config_path", "config_name"))
                     yield f"{file.relative_to(checkout).as_posix()}:{folder}/{name}"
 
 
@@ -159,10 +181,10 @@ def _under(checkout: Path, suffix: str) -> Iterator[Path]:
 
 
 def _keys(checkout: Path) -> set[str]:
-    """Keys of its configurations, and those that its code reads below one of their sections."""
-    found = set(_keys_of_files(checkout))
-    sections = {key for key in found if "." not in key}
-    return found | {key for key in _keys_of_code(checkout) if key.partition(".")[0] in sections}
+    """Return the keys of configurations, and keys read by code below their sections."""
+    keys = set(_keys_of_files(checkout))
+    sections = {key for key in keys if "." not in key}
+    return keys | {key for key in _keys_of_code(checkout) if key.partition(".")[0] in sections}
 
 
 def _keys_of_files(checkout: Path) -> Iterator[str]:
@@ -175,9 +197,9 @@ def _keys_of_files(checkout: Path) -> Iterator[str]:
             yield from _paths(tree, ())
 
 
-def _paths(tree: Mapping[object, object], before: tuple[str, ...]) -> Iterator[str]:
+def _paths(tree: Mapping[object, object], prefix: tuple[str, ...]) -> Iterator[str]:
     for key, value in tree.items():
-        path = (*before, str(key))
+        path = (*prefix, str(key))
         if path[0] in _UNLIKE or path[:2] == ("cluster", "component_placement") or len(path) > DEPTH:
             continue
         yield ".".join(path)
@@ -186,7 +208,10 @@ def _paths(tree: Mapping[object, object], before: tuple[str, ...]) -> Iterator[s
 
 
 def _keys_of_code(checkout: Path) -> Iterator[str]:
-    """Keys that the code reads below `cfg`: ``cfg.runner.only_eval``, ``self.cfg.algorithm.get("adv_type")``."""
+    """Yield keys that code reads below `cfg`.
+
+    For example ``cfg.runner.only_eval``, ``self.cfg.algorithm.get("adv_type")``.
+    """
     for file in (*sorted((checkout / "rlinf").rglob("*.py")), *_under(checkout, ".py")):
         for node in ast.walk(_parsed(file)):
             path = list(_chain(node))
@@ -195,23 +220,23 @@ def _keys_of_code(checkout: Path) -> Iterator[str]:
 
 
 def _chain(node: ast.AST) -> Iterable[str]:
-    """Names of an attribute chain, ``get`` with a text as one of them; nothing for other expressions."""
+    """Return the names of an attribute chain, including ``get`` with a text, or nothing."""
     if isinstance(node, ast.Name):
         return [node.id]
     if isinstance(node, ast.Attribute):
-        before = list(_chain(node.value))
-        if before == ["self"]:
+        prefix = list(_chain(node.value))
+        if prefix == ["self"]:
             return [f"self.{node.attr}"]
-        return [*before, node.attr] if before and node.attr not in ("get", "items", "keys") else []
+        return [*prefix, node.attr] if prefix and node.attr not in ("get", "items", "keys") else []
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args:
-        before, first = list(_chain(node.func.value)), node.args[0]
-        return [*before, first.value] if before and isinstance(first, ast.Constant) and isinstance(first.value, str) else []
+        prefix, first = list(_chain(node.func.value)), node.args[0]
+        return [*prefix, first.value] if prefix and isinstance(first, ast.Constant) and isinstance(first.value, str) else []
     return []
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Prints the ranges of releases that are named ``NAME=CHECKOUT``, oldest first."""
-    named = (each.partition("=") for each in arguments)
+    """Print the ranges of the releases in ``NAME=CHECKOUT`` arguments, oldest first."""
+    named = (argument.partition("=") for argument in arguments)
     print(json.dumps(ranges({name: profile(Path(folder)) for name, _, folder in named}), indent=1))
 
 

@@ -1,6 +1,6 @@
-"""Profile of one ROLL release: the configuration classes of a checkout with their keys, and its programs.
+"""Profile of a ROLL release: configuration classes of a checkout with keys, and programs.
 
-A source is parsed, never run. `python -m placewright.tools.roll_profile 0.1.0=DIR ... FILE` writes
+Sources are parsed, never run. `python -m placewright.tools.roll_profile 0.1.0=DIR ... FILE` writes
 the data file of all releases, oldest first.
 """
 
@@ -19,52 +19,52 @@ Profile = dict[str, dict[str, Any]]
 
 
 def profile(checkout: Path) -> Profile:
-    """Classes (base and file), keys by ``Class.key`` (type and default), and programs with their class.
+    """Return classes (base, file), ``Class.key`` (type, default), and programs with their class.
 
     A default that is no plain value is None.
     """
-    found: Profile = {"classes": {}, "keys": {}, "programs": {}}
+    result: Profile = {"classes": {}, "keys": {}, "programs": {}}
     for place in PLACES:
         for file in sorted(checkout.glob(place)):
             path = file.relative_to(checkout).as_posix()
             for node in ast.parse(file.read_text("utf-8")).body:
                 if isinstance(node, ast.ClassDef):
                     bases = [ast.unparse(base) for base in node.bases]
-                    # Two pipelines have classes of the same name.
+                    # Classes of two pipelines may have equal names.
                     prefix = f"{file.parent.name}." if "/pipeline/" in path else ""
-                    found["classes"][prefix + node.name] = [bases[0] if bases else "", path]
-                    found["keys"].update((prefix + key, value) for key, value in _keys(node))
+                    result["classes"][prefix + node.name] = [bases[0] if bases else "", path]
+                    result["keys"].update((prefix + key, value) for key, value in _keys(node))
     for file in sorted(checkout.glob(LAUNCHERS)):
         names = re.findall(r"data_class=(\w+)", file.read_text("utf-8"))
-        found["programs"][file.name] = sorted(set(names))
-    return found
+        result["programs"][file.name] = sorted(set(names))
+    return result
 
 
 def _keys(node: ast.ClassDef) -> Iterator[tuple[str, list[Any]]]:
-    """Annotated fields of a class."""
-    for each in node.body:
-        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
-            yield f"{node.name}.{each.target.id}", [ast.unparse(each.annotation), _default(each.value)]
+    """Yield the annotated fields of a class."""
+    for statement in node.body:
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            yield f"{node.name}.{statement.target.id}", [ast.unparse(statement.annotation), _default(statement.value)]
 
 
 def _default(value: ast.expr | None) -> object:
-    """Default of a field: its value, or the keyword `default` of a call of `field`."""
+    """Return the default of a field: its value, or the keyword `default` of a call of `field`."""
     if isinstance(value, ast.Call):
         value = next((word.value for word in value.keywords if word.arg == "default"), None)
     try:
-        found = None if value is None else ast.literal_eval(value)
+        default = None if value is None else ast.literal_eval(value)
     except ValueError:
         return None
-    return found if isinstance(found, (bool, int, float, str)) else None
+    return default if isinstance(default, (bool, int, float, str)) else None
 
 
 def merged(profiles: Mapping[str, Profile]) -> Profile:
-    """Profiles of releases, oldest first, as runs ``[since, until, value...]``; "" leaves a side open."""
+    """Merge profiles, oldest first, to runs ``[since, until, value...]``; "" leaves a side open."""
     names = list(profiles)
-    found: Profile = {}
+    result: Profile = {}
     for section in ("classes", "keys", "programs"):
-        table = found.setdefault(section, {})
-        for name in dict.fromkeys(key for each in profiles.values() for key in each[section]):
+        table = result.setdefault(section, {})
+        for name in dict.fromkeys(key for facts in profiles.values() for key in facts[section]):
             runs: list[list[Any]] = []
             for index, release in enumerate(names):
                 value = profiles[release][section].get(name)
@@ -76,11 +76,11 @@ def merged(profiles: Mapping[str, Profile]) -> Profile:
                     since = release if index else ""
                     runs.append([since, names[index + 1] if index + 1 < len(names) else "", *value])
             table[name] = runs
-    return found
+    return result
 
 
 def written(data: Profile) -> str:
-    """Text of the data file: a line a key, so that a release changes few lines."""
+    """Format the data file: a line per key, so that a release changes few lines."""
     sections = []
     for section, table in data.items():
         lines = [f"  {json.dumps(name)}: {json.dumps(runs, ensure_ascii=False)}" for name, runs in table.items()]
@@ -89,9 +89,9 @@ def written(data: Profile) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the data file of checkouts, each given as RELEASE=DIR."""
-    *given, file = arguments
-    pairs = (each.partition("=") for each in given)
+    """Write the data file of checkouts, given as RELEASE=DIR."""
+    *checkouts, file = arguments
+    pairs = (argument.partition("=") for argument in checkouts)
     text = written(merged({name: profile(Path(folder)) for name, _, folder in pairs}))
     Path(file).write_text(text, encoding="utf-8")
     return text.count("\n")

@@ -1,6 +1,8 @@
-"""Fields of verl's dataclasses by release: ``python -m placewright.tools.verl_fields --release 0.9.0 CHECKOUT``.
+"""Fields of verl's dataclasses by release: ``python -m placewright.tools.verl_fields --release
+0.9.0 CHECKOUT``.
 
-The class bodies are parsed, never imported. Only classes that a configuration names with `_target_` are kept.
+The class bodies are parsed, never imported. Only classes that a configuration names with `_target_`
+are kept.
 """
 
 from __future__ import annotations
@@ -26,74 +28,74 @@ Fields = dict[str, set[int]]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Reads a checkout into the data file; 0 where that was done."""
+    """Read a checkout into the data file; return 0 on success."""
     parser = argparse.ArgumentParser(prog="python -m placewright.tools.verl_fields", description=__doc__)
     parser.add_argument("checkout", help="folder of verl at this release")
     parser.add_argument("--release", required=True, help="its name in releases.json")
     parser.add_argument("--facts", default=str(FACTS), help="folder of data files")
-    asked = parser.parse_args(arguments)
-    folder = Path(asked.facts)
-    names = [each["name"] for each in json.loads((folder / "releases.json").read_text("utf-8"))["releases"]]
-    new = {name: fields for name, fields in fields_of(Path(asked.checkout)).items() if name in _targets(folder)}
-    if not new or asked.release not in names:
-        raise SystemExit(f"{asked.checkout} has no dataclass that is known, or {asked.release} is no known release")
-    releases, index = Releases(names), names.index(asked.release)
+    options = parser.parse_args(arguments)
+    folder = Path(options.facts)
+    names = [release["name"] for release in json.loads((folder / "releases.json").read_text("utf-8"))["releases"]]
+    new = {name: fields for name, fields in fields_of(Path(options.checkout)).items() if name in _targets(folder)}
+    if not new or options.release not in names:
+        raise SystemExit(f"{options.checkout} has no dataclass that is known, or {options.release} is no known release")
+    releases, index = Releases(names), names.index(options.release)
     file = folder / "fields.json"
     known = _decoded(json.loads(file.read_text("utf-8")), releases) if file.is_file() else {}
     for name in known.keys() | new.keys():
-        its = known.setdefault(name, {})
-        for field in its.keys() | new.get(name, set()):
-            (its.setdefault(field, set()).add if field in new.get(name, ()) else its[field].discard)(index)
+        fields_known = known.setdefault(name, {})
+        for field in fields_known.keys() | new.get(name, set()):
+            (fields_known.setdefault(field, set()).add if field in new.get(name, ()) else fields_known[field].discard)(index)
     file.write_text(_encoded(known, releases, names.index(FIRST)), "utf-8")
     return 0
 
 
 def fields_of(checkout: Path) -> dict[str, set[str]]:
-    """Fields of every class of a checkout, those of its bases too."""
-    own: dict[str, tuple[list[str], set[str]]] = {}
+    """Return the fields of every class of a checkout, including inherited ones."""
+    classes: dict[str, tuple[list[str], set[str]]] = {}
     for file in (file for pattern in PATTERNS for file in sorted(checkout.glob(pattern))):
         for node in ast.parse(file.read_text("utf-8")).body:
             if isinstance(node, ast.ClassDef):
                 bases = [ast.unparse(base).rpartition(".")[2] for base in node.bases]
-                own[node.name] = bases, {each for line in node.body for each in _field(line)}
+                classes[node.name] = bases, {field_name for line in node.body for field_name in _field(line)}
 
     def every(name: str) -> set[str]:
-        bases, fields = own.get(name, ([], set()))
+        bases, fields = classes.get(name, ([], set()))
         return fields.union(*map(every, bases))
 
-    return {name: every(name) for name in own}
+    return {name: every(name) for name in classes}
 
 
 def _field(line: ast.stmt) -> list[str]:
-    """Name of the field that a line of a class body declares."""
+    """Return the field names that a line of a class body declares."""
     if not isinstance(line, ast.AnnAssign) or not isinstance(line.target, ast.Name) or "ClassVar" in ast.unparse(line.annotation):
         return []
     return [line.target.id]
 
 
 def _targets(folder: Path) -> set[str]:
-    """Classes that configurations name."""
+    """Return the classes that configurations name."""
     return {match[1] for file in folder.glob("*.json") for match in _TARGET.finditer(file.read_text("utf-8"))}
 
 
 def _decoded(data: dict[str, list[list[str]]], releases: Releases) -> dict[str, Fields]:
-    found: dict[str, Fields] = {}
+    by_class: dict[str, Fields] = {}
     for name, runs in data.items():
         for since, until, fields in runs:
-            its = {index for index in range(len(releases.names)) if releases.covers((since, until), index)}
+            indices = {index for index in range(len(releases.names)) if releases.covers((since, until), index)}
             for field in fields.split():
-                found.setdefault(name, {}).setdefault(field, set()).update(its)
-    return found
+                by_class.setdefault(name, {}).setdefault(field, set()).update(indices)
+    return by_class
 
 
 def _encoded(known: dict[str, Fields], releases: Releases, first: int) -> str:
     lines = []
     for name in sorted(known):
         grouped: dict[tuple[str, str], list[str]] = {}
-        for field, its in sorted(known[name].items()):
-            for since, until, _ in releases.runs(dict.fromkeys(sorted(its), True), range(first, len(releases.names))):
+        for field, indices in sorted(known[name].items()):
+            for since, until, _ in releases.runs(dict.fromkeys(sorted(indices), True), range(first, len(releases.names))):
                 grouped.setdefault((since, until), []).append(field)
-        starts = {"": 0, **{each: index for index, each in enumerate(releases.names)}}
+        starts = {"": 0, **{release: index for index, release in enumerate(releases.names)}}
         order = sorted(grouped, key=lambda run: (starts[run[0]], starts[run[1]]))
         if grouped:
             lines.append(f" {json.dumps(name)}: {json.dumps([[*run, ' '.join(grouped[run])] for run in order])}")

@@ -11,7 +11,7 @@ import click
 from .line import NONE, PLAIN, Line
 
 if TYPE_CHECKING:
-    from ...planner.counting import OnCounting
+    from ...planner.search.found import OnCounting
     from ...solver.searching.progress import OnProgress, Progress
 
 

@@ -1,4 +1,7 @@
-"""From a main file to the whole configuration: its `defaults` followed, its parts merged, as Hydra and OmegaConf do."""
+"""Hydra composition: a main file with its `defaults` followed and merged.
+
+The result is the whole configuration, as Hydra and OmegaConf build it.
+"""
 
 from __future__ import annotations
 

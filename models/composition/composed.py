@@ -1,4 +1,4 @@
-"""Whole configuration of a main file: its defaults merged, its settings made.
+"""Whole configuration of a main file: defaults and settings merged.
 
 Source: OmegaConf, omegaconf/basecontainer.py (_map_merge).
 """
@@ -21,7 +21,7 @@ from .places import Added, Library, Part, SearchPath, part_of, searched
 from .settings import Refused, Settings, applied
 from .walk import Gap, Step, Walk
 
-_ADD = "Name the folder that holds it with `--config-root DIR`"
+_HELP = "Name the folder that holds it with `--config-root DIR`"
 
 
 def composed(
@@ -34,40 +34,44 @@ def composed(
     library: Library,
     added: Added | None = None,
 ) -> Document:
-    """See `Composer.started`; `said` are the settings of the command."""
+    """Compose a main file with settings; see `Composer.started`.
+
+    `given` are the settings of a program's command line, `said` those of `--set`. Without a main
+    file, settings alone make the tree.
+    """
     findings, settings = list(said.findings), (*given, *said.settings)
-    where = next((each.value for each in reversed(settings) if each.key == "hydra.searchpath"), None)
+    searchpath = next((setting.value for setting in reversed(settings) if setting.key == "hydra.searchpath"), None)
     added, unfound, walk = added or Added(), list[Unchecked](), None
-    folders = [*searched(where, environment, findings), *added.folders]
+    folders = [*searched(searchpath, environment, findings), *added.folders]
     if folders:
-        own, unfound = added.search(folders, roots)
+        added_search, unfound = added.search(folders, roots)
     if main is None:
         root = MapNode((), source.whole())
-        appended = [each for each in settings if each.kind is Kind.ADD and own.is_group(each.key)] if folders else []
-        others = [
+        appended = [setting for setting in settings if setting.kind is Kind.ADD and added_search.is_group(setting.key)] if folders else []
+        value_settings = [
             setting
             for setting in settings
             if "/" not in setting.key and setting.package is None and setting not in appended and not _is_choice(setting, settings)
         ]
         if appended:
-            chosen = GroupSettings.of(appended, own, findings)
-            walk = Walk(own, library, chosen.choices, findings)
+            chosen = GroupSettings.of(appended, added_search, findings)
+            walk = Walk(added_search, library, chosen.choices, findings)
             root = _merged(source, root, walk.from_(Part(source, root), chosen.appended), environment, findings)
     else:
         part = part_of(main)
-        if where is None:
+        if searchpath is None:
             folders = [*searched(find(main.root, "hydra.searchpath"), environment, findings), *folders]
         search = SearchPath.of(os.path.dirname(main.name), folders, (*roots, *added.below) if added.folders else roots)
         chosen = GroupSettings.of(settings, search, findings)
         walk = Walk(search, library, chosen.choices, findings)
         empty = MapNode((), main.root.span, main.root.flow)
         root = _merged(main, empty, walk.from_(part, chosen.appended), environment, findings)
-        others = chosen.others
-    for setting in others:
+        value_settings = chosen.others
+    for setting in value_settings:
         try:
             root = applied(root, setting, main is None or walk is None or walk.partial, _Follow(root, environment))
-        except Refused as problem:
-            findings.append(problem.finding)
+        except Refused as refusal:
+            findings.append(refusal.finding)
     span = main.root.span if main else root.span
     root = replace(root, entries=tuple(entry for entry in root if entry.key.text != "hydra"), span=span)
     texts = {**(walk.texts if walk else {}), **({main.name: main} if main else {})}
@@ -76,10 +80,10 @@ def composed(
     texts.pop(source.name, None)
     unchecked = [*unfound, *(walk.unchecked if walk else ())]
     if main is None:
-        unchecked = [replace(each, decides=True, add=each.add or _ADD) for each in unchecked]
-        unchecked += [_not_chosen(setting) for setting in settings if setting not in (*others, *appended)]
-    found = Document(source, root, texts, walk is not None and walk.partial, tuple(findings), tuple(unchecked), environment)
-    return replace(found, settings=settings)
+        unchecked = [replace(reason, decides=True, add=reason.add or _HELP) for reason in unchecked]
+        unchecked += [_unchosen_group(setting) for setting in settings if setting not in (*value_settings, *appended)]
+    document = Document(source, root, texts, walk is not None and walk.partial, tuple(findings), tuple(unchecked), environment)
+    return replace(document, settings=settings)
 
 
 def _merged(source: Source, root: MapNode, steps: Sequence[Step], environment: Environment, findings: list[Finding]) -> MapNode:
@@ -92,33 +96,40 @@ def _merged(source: Source, root: MapNode, steps: Sequence[Step], environment: E
             message = f"`{step.part.source.name}` holds {kind_of(value)}, which cannot be the whole configuration"
             findings.append(error("PW013", "", message, value.span, help="write a map, or merge it under a package"))
             continue
-        elsewhere = find(value, "hydra.searchpath") if step.part.source.name != source.name else None
-        if elsewhere is not None:
+        misplaced = find(value, "hydra.searchpath") if step.part.source.name != source.name else None
+        if misplaced is not None:
             message = f"`hydra.searchpath` stands in `{step.part.source.name}`, but Hydra takes it from the first file alone"
-            findings.append(error("PW013", "", message, elsewhere.span, help=f"move it to `{source.name}`"))
+            findings.append(error("PW013", "", message, misplaced.span, help=f"move it to `{source.name}`"))
         try:
             root = merged(root, value, _Follow(root, environment))
-        except Unmergeable as problem:
-            message = f"`{problem}` is {kind_of(problem.above)} here and {kind_of(problem.below)} before, which Hydra cannot merge"
-            places = {"origin": problem.below.span, "origin_label": "what it was to be merged with"}
-            findings.append(error("PW013", "", message, problem.above.span, help="make both the same", **places))
+        except Unmergeable as conflict:
+            message = f"`{conflict}` is {kind_of(conflict.above)} here and {kind_of(conflict.below)} before, which Hydra cannot merge"
+            places = {"origin": conflict.below.span, "origin_label": "what it was to be merged with"}
+            findings.append(error("PW013", "", message, conflict.above.span, help="make both the same", **places))
     return root
 
 
 def _is_choice(setting: Setting, settings: Sequence[Setting]) -> bool:
-    """True if it chooses an option of a group: other settings set keys below it."""
+    """Return True if a setting chooses an option of a group.
+
+    It does if more settings set keys below it.
+    """
     inside = f"{setting.key}."
     plain = isinstance(setting.value, Scalar) and isinstance(setting.value.value, str) and "." not in setting.key
-    return plain and any(each.key.startswith(inside) for each in settings)
+    return plain and any(candidate.key.startswith(inside) for candidate in settings)
 
 
-def _not_chosen(setting: Setting) -> Unchecked:
-    """A group of which no text is there to choose from."""
+def _unchosen_group(setting: Setting) -> Unchecked:
+    """Return the note on a group whose options are in no available folder."""
     return Unchecked("PW013", setting.key, "it chooses among texts that are not here; `--config-root DIR` names their folder")
 
 
 class _Follow:
-    """What an interpolation refers to in a tree, and where that is; itself where that is not known."""
+    """Resolver of interpolations in a tree.
+
+    Returns the target value and its path; an interpolation with an unknown target resolves to
+    itself.
+    """
 
     def __init__(self, root: MapNode, environment: Environment) -> None:
         self.root, self.environment = root, environment

@@ -1,4 +1,4 @@
-"""Puts a main file together with everything that belongs to it."""
+"""Composer of a main file and the files of its `defaults` list."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ if TYPE_CHECKING:
     from ..text.document import Setting
     from .settings import Settings
 
-_OF_HYDRA = ("defaults", "hydra")
+_HYDRA_KEYS = ("defaults", "hydra")
 _PACKAGE = "@package"
 
 
 @dataclass
 class Composer:
-    """What one command says about how files are put together.
+    """Options of one command for composing files.
 
     Attributes
     ----------
-    roots : folders that groups are looked for in, besides the folder of the file; nothing is read outside of them.
-    settings : what `--set` says, each as on the command line.
-    allowed : the environment variables that may be read.
-    frameworks : releases that the user states, such as ``verl==0.6.1``.
+    roots : folders with config groups, besides the folder of the main file; nothing outside of them
+        is read.
+    settings : texts of `--set`, as written on the command line.
+    allowed : names of the environment variables that may be read.
+    frameworks : releases stated by the user, such as ``verl==0.6.1``.
     """
 
     roots: tuple[str, ...] = ()
@@ -40,7 +41,7 @@ class Composer:
     library: Library = field(default_factory=Library)
 
     def reading_in(self, folder: str | None) -> Composer:
-        """Copy for the files of a named folder, which may all be read."""
+        """Return a copy that may also read every file of a folder."""
         return self if folder is None or folder in self.roots else replace(self, roots=(*self.roots, folder))
 
     @cached_property
@@ -50,26 +51,34 @@ class Composer:
         return Settings.read(self.settings)
 
     def compose(self, source: Source) -> Document:
-        """The whole configuration of a file. Raises UnusableInput if the file itself is not one YAML map within the limits."""
+        """Return the whole configuration of a file.
+
+        Raises UnusableInput if the file is not one YAML map within the limits.
+        """
         environment = Environment.of(self.allowed)
-        if not self.settings and _stands_alone(source):
+        if not self.settings and _is_self_contained(source):
             return Document(source, source.root, environment=environment, compose=self.compose)
         return replace(self.started(source, source, (), environment), compose=self.compose)
 
     def started(
         self, source: Source, main: Source | None, given: Sequence[Setting], environment: Environment, added: Added | None = None
     ) -> Document:
-        """What a program gets that is started with the settings of a `source`: a main file with these settings made, then those of `--set`.
+        """Compose the configuration of a program from a main file and settings.
 
-        Where there is no main file, what they set is all there is, with what they choose from `added` folders.
-        Raises UnusableInput if the main file is not one YAML map within the limits.
+        The settings of the program's command line (`given`) are applied first, then those of
+        `--set`. Without a main file, the settings are the whole configuration, with the options
+        that they choose from `added` folders. `source` is the text that starts the program. Raises
+        UnusableInput if the main file is not one YAML map within the limits.
         """
         from .composed import composed
 
         return composed(source, main, given, self._settings, environment, self.roots, self.library, added)
 
 
-def _stands_alone(source: Source) -> bool:
-    """Is a file a whole configuration by itself, of which Hydra would change nothing? Raises UnusableInput where it is no YAML."""
+def _is_self_contained(source: Source) -> bool:
+    """Return True if Hydra would change nothing in a file: no defaults, no package header.
+
+    Raises UnusableInput if the file is not YAML.
+    """
     root = source.value
-    return isinstance(root, MapNode) and all(root.get(key) is None for key in _OF_HYDRA) and _PACKAGE not in source.text
+    return isinstance(root, MapNode) and all(root.get(key) is None for key in _HYDRA_KEYS) and _PACKAGE not in source.text

@@ -1,10 +1,10 @@
 """Entries of a `defaults` list, their options and their places in the tree.
 
-Source: Hydra, hydra/_internal/defaults_list.py (Overrides).
+Sources in Hydra:
 
-Source of the forms: Hydra, hydra/_internal/config_repository.py (_create_defaults_list) and hydra/core/default_element.py.
-
-Source of the rules: Hydra, hydra/core/default_element.py (with `version_base` 1.1, which RLinf's programs declare).
+- choices: hydra/_internal/defaults_list.py (Overrides)
+- forms: hydra/_internal/config_repository.py (_create_defaults_list), hydra/core/default_element.py
+- packages: hydra/core/default_element.py (with `version_base` 1.1, which RLinf's programs declare)
 """
 
 from __future__ import annotations
@@ -32,7 +32,13 @@ _HEADER = re.compile(r"#\s*@package\s+(\S+)\s*")
 
 @dataclass
 class Choice:
-    """An option that replaces the written one; the span is where it is chosen, the code what is wrong if that is in vain."""
+    """Option that replaces the option written in a list of defaults.
+
+    Attributes
+    ----------
+    span : place of the choice.
+    code : code of the finding if no entry matches the choice.
+    """
 
     option: Option
     span: Span
@@ -42,14 +48,15 @@ class Choice:
 
 @dataclass
 class Choices:
-    """The choices of one walk.
+    """Choices of one walk.
 
     Attributes
     ----------
-    overrides : by the key of a node (see `Node.key`); who comes first is right.
-    deletions : by the key of a node; the option of a Choice is what must be chosen there, None for anything.
-    made : what was chosen in the end.
-    ends : the keys of chosen texts that have no defaults of their own.
+    overrides : by the key of a node (see `Node.key`); the first choice wins.
+    deletions : by the key of a node; deletes an entry with the option of the Choice, or with any
+        option if that is None.
+    made : final option by key.
+    ends : keys of chosen texts without a `defaults` list.
     """
 
     overrides: dict[str, Choice] = field(default_factory=dict)
@@ -58,12 +65,12 @@ class Choices:
     ends: set[str] = field(default_factory=set)
 
     def override(self, node: Node) -> None:
-        """Note an `override` entry of a list of defaults."""
+        """Record an `override` entry of a list of defaults."""
         if not node.group.startswith("hydra/"):
             self.overrides.setdefault(node.key, Choice(node.entry.option, node.entry.span))
 
     def chosen(self, node: Node) -> Node:
-        """The node with the option that is chosen for it."""
+        """Return the node with the option chosen for it."""
         choice = self.overrides.get(node.key) if node.entry.keyed else None
         if choice is None:
             return node
@@ -71,7 +78,7 @@ class Choices:
         return replace(node, entry=replace(node.entry, option=choice.option, span=choice.span))
 
     def deleted(self, node: Node) -> bool:
-        """Is it taken out on the command line?"""
+        """Return True if the command line deletes the node."""
         choice = self.deletions.get(node.key) if node.entry.keyed else None
         if choice is None or choice.option not in (None, node.entry.option):
             return False
@@ -79,7 +86,7 @@ class Choices:
         return True
 
     def known(self, node: Node) -> Finding | None:
-        """Notes what a node chooses; a Finding if its group has another choice already."""
+        """Record the option of a node; return a Finding if it contradicts the group's option."""
         key, option = node.key, node.entry.option
         if not node.entry.keyed:
             return None
@@ -90,7 +97,7 @@ class Choices:
         return error("PW013", "", message, node.entry.span, label="chosen again", help=help_)
 
     def listed(self, node: Node) -> Finding | None:
-        """Notes a node that has no defaults of its own; a Finding if its group has such a one already."""
+        """Record a node without defaults; return a Finding if the group repeats."""
         if not node.entry.keyed:
             return None
         if node.key not in self.ends or self.made.get(node.key) != node.entry.option:
@@ -100,28 +107,30 @@ class Choices:
         return error("PW013", "", message, node.entry.span, label="chosen again", help="remove one of the two")
 
     def unused(self) -> Iterator[Finding]:
-        """A Finding for everything that was to replace or take out what is not there."""
-        for what, choices in (("overridden", self.overrides), ("taken out", self.deletions)):
+        """Yield a Finding for every override or deletion without a matching entry."""
+        for action, choices in (("overridden", self.overrides), ("taken out", self.deletions)):
             for key, choice in choices.items():
                 if not choice.used:
-                    same = [made for made in self.made if made.split("@")[0] == key.split("@")[0]]
-                    close = same[0] if same else nearest(key, self.made)
-                    message = f"there is no `{key}` in the list of defaults that could be {what}"
+                    same_group = [known_key for known_key in self.made if known_key.split("@")[0] == key.split("@")[0]]
+                    close = same_group[0] if same_group else nearest(key, self.made)
+                    message = f"there is no `{key}` in the list of defaults that could be {action}"
                     help_ = f"write `{close}`" if close else "only `group: option` entries can be; `group/option` cannot"
                     yield error(choice.code, "", message, choice.span, label="nothing of this name", help=help_)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`group/option@package` as a word, or `group@package: option` as a map; only the latter can be overridden.
+    """Entry of a `defaults` list: `group/option@package` or `group@package: option`.
+
+    Only the second form, a map, can be overridden.
 
     Attributes
     ----------
-    group : the group as written; of a word everything before its last `/`, "" if there is none.
-    option : the name of the text in the group; None where nothing is chosen, several names where a list is.
-    keyed : is it a map?
-    package : what is written after `@`, None if nothing is.
-    appended : was it added on the command line?
+    group : the group as written; for a word, everything before its last `/`, else "".
+    option : name of the text in the group; None if nothing is chosen, a tuple for a list of names.
+    keyed : True for a map.
+    package : text after `@`; None without `@`.
+    appended : True if the command line added the entry.
     """
 
     group: str
@@ -135,41 +144,41 @@ class Entry:
 
     @property
     def is_self(self) -> bool:
-        """Does it stand for the content of the file itself?"""
+        """True if the entry stands for the content of its own file (`_self_`)."""
         return self.option == SELF and not self.group
 
     @property
     def interpolated(self) -> bool:
-        """Does what it chooses depend on other choices?"""
+        """True if the group or the option depends on other choices."""
         return isinstance(self.option, str) and holds_interpolation(f"{'' if self.keyed else self.group}{self.option}")
 
     def choosing(self, option: str | tuple[str, ...] | None) -> Entry:
-        """The same entry with another option."""
+        """Return a copy with another option."""
         return replace(self, option=option)
 
     def each(self) -> tuple[Entry, ...]:
-        """An entry for every name of a list of options."""
+        """Split an entry with a list of options into entries with single options."""
         names = self.option if isinstance(self.option, tuple) else ()
         return tuple(Entry(self.group, name, self.span, package=self.package, optional=self.optional) for name in names)
 
 
 def word(text: str, span: Span) -> Entry:
-    """The entry of a word such as ``env/libero@env.train``."""
+    """Parse a word such as ``env/libero@env.train``."""
     path, _, package = text.partition("@")
     group, slash, name = path.rpartition("/")
     return Entry(group or slash, name, span, package=_package(package) if "@" in text else None)
 
 
 def keyed(key: str, option: str | tuple[str, ...] | None, span: Span) -> Entry:
-    """The entry of a key such as ``override db@source`` and the option chosen for it."""
+    """Build the entry of a key such as ``override db@source`` and an option."""
     written, _, package = key.partition("@")
     *keywords, group = written.split(" ")
-    found = Entry(group, option, span, True, _package(package) if "@" in key else None)
-    return replace(found, optional="optional" in keywords, override="override" in keywords)
+    entry = Entry(group, option, span, True, _package(package) if "@" in key else None)
+    return replace(entry, optional="optional" in keywords, override="override" in keywords)
 
 
 def read_entries(defaults: Value | None, findings: list[Finding]) -> list[Entry]:
-    """The entries of a `defaults` list; what is none is a Finding, and left out."""
+    """Parse a `defaults` list; an invalid entry is dropped and reported in `findings`."""
     if defaults is None:
         return []
     if not isinstance(defaults, ListNode):
@@ -188,16 +197,18 @@ def _read(item: Value, findings: list[Finding]) -> Entry | None:
     if isinstance(item, MapNode):
         pairs = [pair for pair in item if pair.key.text != "optional" or len(item.entries) == 1]
         if len(pairs) == 1:
-            found = _of_pair(pairs[0].key.text, pairs[0].value, item.span, findings)
+            entry_of_map = _pair_entry(pairs[0].key.text, pairs[0].value, item.span, findings)
             flag = item.get("optional") if len(item.entries) > 1 else None
-            return replace(found, optional=True) if found and isinstance(flag, Scalar) and flag.value is True else found
+            return (
+                replace(entry_of_map, optional=True) if entry_of_map and isinstance(flag, Scalar) and flag.value is True else entry_of_map
+            )
         findings.append(_wrong(f"an entry of `defaults` must have one key, but this one has {len(item.entries)}", item))
         return None
     findings.append(_wrong(f"an entry of `defaults` must be a word or a map, but it is {kind_of(item)}", item))
     return None
 
 
-def _of_pair(key: str, value: Value, span: Span, findings: list[Finding]) -> Entry | None:
+def _pair_entry(key: str, value: Value, span: Span, findings: list[Finding]) -> Entry | None:
     if isinstance(value, Scalar) and value.is_null:
         return keyed(key, None, span)
     if isinstance(value, Scalar) and isinstance(value.value, str):
@@ -219,7 +230,13 @@ def _wrong(message: str, at: Value) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An entry below the group and the package of the text that it stands in; `header` is the package that its own text asks for."""
+    """Entry at its place in the tree of defaults.
+
+    Attributes
+    ----------
+    base, parent_package : group and package of the text with the `defaults` list.
+    header : package in the `@package` header of the entry's own text.
+    """
 
     entry: Entry
     base: str = ""
@@ -228,7 +245,7 @@ class Node:
 
     @property
     def group(self) -> str:
-        """The group of its text, from the top of the configuration."""
+        """Group of the text, from the top of the configuration."""
         written = self.entry.group
         if written.startswith("/"):
             return written[1:]
@@ -236,17 +253,17 @@ class Node:
 
     @property
     def path(self) -> str:
-        """The path of its text below a folder of configurations, without its ending."""
+        """Path of the text below a folder of configurations, without extension."""
         return "/".join(part for part in (self.group, str(self.entry.option)) if part)
 
     @property
     def package(self) -> str:
-        """Where the content of its text goes: a dotted path, "" for the top."""
+        """Dotted path where the content of the text goes; "" for the top."""
         return self._package(self.header)
 
     @property
     def key(self) -> str:
-        """By what an override names it: its group, with its package where that is another than the group's own."""
+        """Name of the node in overrides: the group, with the package unless implied."""
         package = self._package(None)
         return self.group if package == self._own else f"{self.group}@{package or GLOBAL}"
 
@@ -258,16 +275,16 @@ class Node:
         written = self.entry.package
         if written is not None and "_group_" in written:
             written = f"{GLOBAL}.{written.replace('_group_', self._own)}"
-        asked = written if written is not None else self._of_header(header)
-        if asked is None:
-            asked = self.entry.group.removeprefix("/").replace("/", ".")
+        relative = written if written is not None else self._header_package(header)
+        if relative is None:
+            relative = self.entry.group.removeprefix("/").replace("/", ".")
         if isinstance(self.entry.option, str):
-            asked = asked.replace("_name_", self.entry.option)
-        whole = ".".join(part for part in (self.parent_package, asked) if part)
-        found = whole.rfind(GLOBAL)
-        return whole if found < 0 else whole[found + len(GLOBAL) + 1 :]
+            relative = relative.replace("_name_", self.entry.option)
+        whole = ".".join(part for part in (self.parent_package, relative) if part)
+        start = whole.rfind(GLOBAL)
+        return whole if start < 0 else whole[start + len(GLOBAL) + 1 :]
 
-    def _of_header(self, header: str | None) -> str | None:
+    def _header_package(self, header: str | None) -> str | None:
         if header is None or header == "_group_":
             return None
         absolute = header if header.split(".")[0] == GLOBAL else f"{GLOBAL}.{header}"
@@ -275,11 +292,11 @@ class Node:
 
 
 def package_header(text: str) -> str | None:
-    """The package of a `# @package NAME` comment at the head of a text; None if there is none."""
+    """Return the package of a `# @package NAME` comment at the head of a text, or None."""
     for line in text[:_HEADER_SIZE].splitlines():
         line = line.strip()
-        if found := _HEADER.fullmatch(line):
-            return found[1]
+        if match := _HEADER.fullmatch(line):
+            return match[1]
         if line and not re.match(r"#\s*@", line):
             return None
     return None

@@ -1,6 +1,7 @@
-"""Settings that choose, add or take out an entry of `defaults`; the others set values.
+"""Settings that choose, add or delete an entry of `defaults`, apart from value settings.
 
-Source: Hydra, hydra/_internal/defaults_list.py (Overrides): a setting is about a group if there is a folder of its name.
+Source: Hydra, hydra/_internal/defaults_list.py (Overrides): a setting is about a group if a folder
+has its name.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from .places import SearchPath
 
 @dataclass
 class GroupSettings:
-    """The settings of a command, sorted.
+    """Settings of a command, sorted by purpose.
 
     Attributes
     ----------
-    choices : what is chosen for, or taken out of, the entries of the file.
-    appended : entries that are added to them.
-    others : what sets values, in the order of the command line.
+    choices : overrides and deletions of entries of the file.
+    appended : entries to append to the `defaults` list.
+    others : settings of values, in the order of the command line.
     """
 
     choices: Choices = field(default_factory=Choices)
@@ -33,21 +34,21 @@ class GroupSettings:
 
     @staticmethod
     def of(settings: Sequence[Setting], search: SearchPath, findings: list[Finding]) -> GroupSettings:
-        """The settings, sorted; what is wrong with one that is about a group is a Finding."""
-        found = GroupSettings()
+        """Sort the settings; faults in group settings are added to `findings`."""
+        groups = GroupSettings()
         for setting in settings:
             if setting.key == "hydra" or setting.key.startswith(("hydra.", "hydra/")):
                 continue  # about Hydra itself
             is_group = "." not in setting.key and search.is_group(setting.key)
             looks_like = "/" in setting.key or setting.package is not None
             if not isinstance(setting.value, MapNode) and (is_group or (looks_like and search.unseen)):
-                found._sort(setting, findings)
+                groups._sort(setting, findings)
             elif looks_like:
                 message = f"there is no folder `{setting.key}`, so it is no group that could be chosen"
                 findings.append(_wrong(setting, message, search.why_not_found))
             else:
-                found.others.append(setting)
-        return found
+                groups.others.append(setting)
+        return groups
 
     def _sort(self, setting: Setting, findings: list[Finding]) -> None:
         key = setting.key if setting.package is None else f"{setting.key}@{setting.package}"

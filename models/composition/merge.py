@@ -1,4 +1,4 @@
-"""Trees merged: maps key by key, everything else replaces what was there."""
+"""Merging of trees: maps by key, every other value by replacement."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..text.unresolved import MANDATORY, UNRESOLVED
 
 Path = tuple[str, ...]
 Follow = Callable[[Scalar, Path], tuple[Value, Path]]
-"""What a scalar at a path refers to in the tree so far, and where that is; the scalar itself if it is no reference."""
+"""Resolver: scalar and its path -> target value and path; a plain scalar maps to itself."""
 
 
 class Unmergeable(Exception):
-    """A map meets a list; `above` is the value that was to be merged onto `below`."""
+    """A map meets a list; `above` cannot be merged onto `below`."""
 
     def __init__(self, path: Path, below: Value, above: Value) -> None:
         self.path, self.below, self.above = path, below, above
@@ -23,9 +23,9 @@ class Unmergeable(Exception):
 
 
 def merged(below: MapNode, above: MapNode, follow: Follow, path: Path = ()) -> MapNode:
-    """`above` merged onto `below`, whose keys come first. Raises Unmergeable.
+    """Merge `above` onto `below`; keys of `below` come first.
 
-    A map keeps the place of the one that was merged last.
+    The result and its replaced entries have the places of `above`. Raises Unmergeable.
     """
     entries = {entry.key.text: entry for entry in below}
     for entry in above:
@@ -50,18 +50,18 @@ def _value(below: Value, above: Value, follow: Follow, path: Path) -> Value:
 
 
 def embedded(value: Value, package: str, span: Span) -> Value:
-    """The value below a dotted path; `span` is the place of the keys that lead to it."""
+    """Wrap a value in maps for a dotted path; the new keys get `span`."""
     for name in reversed(package.split(".") if package else []):
         value = MapNode((Entry(Scalar(name, "tag:yaml.org,2002:str", span), value),), value.span)
     return value
 
 
 def doubted(root: MapNode) -> MapNode:
-    """The map with everything in it unknown: something that could not be read may replace it. Maps stay maps."""
-    return MapNode(tuple(Entry(entry.key, _doubted(entry.value)) for entry in root), root.span, root.flow)
+    """Return the map with all scalars and lists unknown: an unread part may replace them."""
+    return MapNode(tuple(Entry(entry.key, _unknown_copy(entry.value)) for entry in root), root.span, root.flow)
 
 
-def _doubted(value: Value) -> Value:
+def _unknown_copy(value: Value) -> Value:
     if isinstance(value, MapNode):
         return doubted(value)
     return Scalar(value.text if isinstance(value, Scalar) else "", UNRESOLVED, value.span)

@@ -1,7 +1,8 @@
-"""Places where texts of groups are looked up, and the texts that were read.
+"""Folders where Hydra looks up the texts of groups, and the texts read so far.
 
-Source of the order: Hydra, hydra/_internal/config_loader_impl.py (_process_config_searchpath): first the folder of the
-file, then the entries of `hydra.searchpath`. The folders that the user allows come last.
+Source of the order: Hydra, hydra/_internal/config_loader_impl.py (_process_config_searchpath):
+first the folder of the file, then the entries of `hydra.searchpath`. The folders that the user
+allows come last.
 """
 
 from __future__ import annotations
@@ -26,18 +27,18 @@ _ENDINGS = (".yaml", ".yml")
 _UNREADABLE = re.compile(r"[\x00-\x1f]")
 _VARIABLE = re.compile(r"\$\{oc\.env:\s*([^,{}]+?)\s*\}")
 _FILE, _MODULE = "file://", "pkg://"
-_OF_FRAMEWORK = "pkg://verl."
+_FRAMEWORK_MODULE = "pkg://verl."
 
 
 @dataclass(frozen=True)
 class Part:
-    """A text as a part of a configuration.
+    """Text as a part of a configuration.
 
     Attributes
     ----------
-    content : its value without its `defaults`.
-    entries : its `defaults`; `findings` say what is wrong with them.
-    package : what its header asks for, None if it asks for nothing.
+    content : its value without `defaults`.
+    entries : entries of its `defaults`; `findings` has the faults in them.
+    package : package of its header; None without a header.
     """
 
     source: Source
@@ -48,10 +49,13 @@ class Part:
 
 
 def part_of(source: Source) -> Part:
-    """A text, taken apart. Raises UnusableInput if it is not YAML within the limits."""
+    """Split a text into content and defaults.
+
+    Raises UnusableInput if the text is not YAML within the limits.
+    """
     from .defaults import package_header, read_entries
 
-    root = _blank(source) or source.value
+    root = _map_if_blank(source) or source.value
     findings: list[Finding] = []
     entries: list[Entry] = []
     if isinstance(root, MapNode):
@@ -60,8 +64,8 @@ def part_of(source: Source) -> Part:
     return Part(source, root, tuple(entries), tuple(findings), package_header(source.text))
 
 
-def _blank(source: Source) -> MapNode | None:
-    """An empty map if nothing but comments is written."""
+def _map_if_blank(source: Source) -> MapNode | None:
+    """Return an empty map if the text has only comments and blank lines."""
     if any((line := text.strip()) and not line.startswith("#") for text in source.lines):
         return None
     return MapNode((), source.whole())
@@ -69,19 +73,19 @@ def _blank(source: Source) -> MapNode | None:
 
 @dataclass
 class Library:
-    """The texts of one command and what they are as parts, by the name that their spans carry."""
+    """Cache of the texts and parts of one command, by file name."""
 
     sources: dict[str, Source] = field(default_factory=dict)
     parts: dict[str, Part] = field(default_factory=dict)
 
     def source(self, path: str, name: str) -> Source:
-        """The text at a path. Raises UnusableInput."""
+        """Read the text at a path. Raises UnusableInput."""
         if name not in self.sources:
             self.sources[name] = Source.read(path, name)
         return self.sources[name]
 
     def part(self, source: Source) -> Part:
-        """A text of this library, taken apart. Raises UnusableInput."""
+        """Return a text of this library as a part. Raises UnusableInput."""
         if source.name not in self.parts:
             self.parts[source.name] = part_of(source)
         return self.parts[source.name]
@@ -89,7 +93,10 @@ class Library:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder to look in; `name` is how it is shown, which hides what came from the environment."""
+    """Folder of the search path.
+
+    `name` is shown to users: it hides values from the environment.
+    """
 
     path: str
     name: str
@@ -97,7 +104,7 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """A text that is there and may be read."""
+    """Readable text at a path."""
 
     path: str
     name: str
@@ -105,7 +112,13 @@ class Located:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A text that is not read because it lies outside of what may be; `why` says so, `root` is the folder that would allow it."""
+    """Text outside of the allowed folders.
+
+    Attributes
+    ----------
+    why : reason, for messages.
+    root : folder to allow for this text; "" if no folder can be named.
+    """
 
     why: str
     root: str = ""
@@ -113,9 +126,10 @@ class Refused:
 
 @dataclass(frozen=True)
 class SearchPath:
-    """Folders in the order of looking, and the real paths of the folders outside of which nothing is read.
+    """Folders in search order, and the real paths of the allowed roots.
 
-    `unseen` are the folders that Hydra would look in as well, each with the reason why nobody looked there.
+    Nothing outside of the roots is read. `unseen` has the reason for each folder that Hydra
+    searches and this program does not.
     """
 
     folders: tuple[Folder, ...]
@@ -124,21 +138,25 @@ class SearchPath:
 
     @staticmethod
     def of(folder: str, searched: Sequence[Folder | str], roots: Sequence[str]) -> SearchPath:
-        """The search path of a file in `folder`; of `searched`, folders outside of all roots are not looked in, nor are reasons."""
+        """Build the search path of a file in `folder`.
+
+        `searched` has folders and reasons why a folder is unknown; folders outside of all roots
+        become reasons in `unseen`.
+        """
         real = tuple(dict.fromkeys(os.path.realpath(root) for root in (folder, *roots)))
-        every, unseen = [Folder(folder, folder)], []
-        for each in (_below(folder, roots) for folder in searched):
-            if isinstance(each, str):
-                unseen.append(each)
-            elif _inside(os.path.realpath(each.path), real):
-                every.append(each)
+        usable, unseen = [Folder(folder, folder)], []
+        for entry in (_below(folder, roots) for folder in searched):
+            if isinstance(entry, str):
+                unseen.append(entry)
+            elif _inside(os.path.realpath(entry.path), real):
+                usable.append(entry)
             else:
-                unseen.append(f"`{each.name}` is outside of what may be read")
-        every += [Folder(root, root) for root in roots]
-        return SearchPath(tuple(dict.fromkeys(every)), real, tuple(unseen))
+                unseen.append(f"`{entry.name}` is outside of what may be read")
+        usable += [Folder(root, root) for root in roots]
+        return SearchPath(tuple(dict.fromkeys(usable)), real, tuple(unseen))
 
     def find(self, path: str) -> Located | Refused | None:
-        """The text of a path such as ``env/libero``, where it is first found."""
+        """Return the first text of a path such as ``env/libero``."""
         if path.startswith("/") or os.path.isabs(path) or _UNREADABLE.search(path):
             return Refused(f"`{path}` is a path from the top of the file system")
         file = path if path.endswith(_ENDINGS) else f"{path}.yaml"
@@ -148,7 +166,7 @@ class SearchPath:
             real = os.path.realpath(whole)
             if not _inside(real, self.roots):
                 if ".." in path.split("/") and folder is not self.folders[0] and os.path.realpath(folder.path) in self.roots:
-                    continue  # the user allows this folder; to Hydra it is no place that a path could lead out of
+                    continue  # a root of the user, which Hydra does not search
                 if ".." not in path.split("/"):
                     return Refused(f"`{path}` in `{folder.name}` is a link that leads out of it")
                 root = _common(folder.path, whole) if folder.name == folder.path else ""
@@ -158,7 +176,7 @@ class SearchPath:
         return refused
 
     def is_group(self, path: str) -> bool:
-        """Is there a folder of this name?"""
+        """Return True if a folder of this name exists."""
         if not path or path.startswith("/") or _UNREADABLE.search(path):
             return False
         places = (os.path.join(folder.path, path) for folder in self.folders)
@@ -166,13 +184,16 @@ class SearchPath:
 
     @property
     def why_not_found(self) -> str:
-        """Where was looked, and where not."""
+        """Searched folders and skipped folders, as a text for messages."""
         places = ", ".join(f"`{folder.name or '.'}`" for folder in self.folders)
         return "; ".join([f"it is not in {places}", *self.unseen, "`--config-root DIR` names another folder"])
 
 
 def _below(folder: Folder | str, roots: Sequence[str]) -> Folder | str:
-    """A relative folder below one of the roots, where it is not below the one that this is called from: Hydra counts from where a program is started."""
+    """Resolve a relative folder below the first root that contains it.
+
+    Hydra resolves it against the working directory of the started program, which is unknown here.
+    """
     if isinstance(folder, str) or os.path.isabs(folder.path) or os.path.isdir(folder.path):
         return folder
     places = (os.path.join(root, folder.path) for root in roots)
@@ -184,40 +205,44 @@ def _inside(path: str, roots: Sequence[str]) -> bool:
 
 
 def _common(folder: str, whole: str) -> str:
-    """The folder that holds both, as it would be written on the command line."""
+    """Return the common folder, as it is written on the command line."""
     shared = os.path.commonpath([os.path.abspath(folder), os.path.dirname(os.path.abspath(whole))])
     return os.path.relpath(shared) if not os.path.isabs(folder) else shared
 
 
 @dataclass(frozen=True)
 class Added:
-    """Folders of configurations that a command line adds.
+    """Configuration folders added by a command line.
 
     Attributes
     ----------
-    folders : what `--config-dir` names, or why it is unknown.
-    below : folders that a relative one may lie in: the script's own, its repository.
+    folders : folders of `--config-dir`, or why a folder is unknown.
+    below : folders that may contain a relative one: the folder of the script and its repository.
     """
 
     folders: tuple[Folder | str, ...] = ()
     below: tuple[str, ...] = ()
 
     def search(self, folders: Sequence[Folder | str], roots: tuple[str, ...]) -> tuple[SearchPath, list[Unchecked]]:
-        """The folders that a command line adds, alone, and what of them is not found."""
-        every = (*self.below, *roots)
-        whole = SearchPath.of(every[0] if every else "", folders, every)
-        own = {Folder(root, root) for root in every}
-        there = [folder for folder in whole.folders if folder not in own]
-        gone = [f"`{folder.name}` is not found" for folder in there if not os.path.isdir(folder.path) and _OF_FRAMEWORK not in folder.name]
-        whys = [f"the command line adds configurations: {why}" for why in (*whole.unseen, *gone)]
-        unchecked = [Unchecked("PW122", "", why, True, "Name the folder that holds it with `--config-root DIR`") for why in whys]
-        return replace(whole, folders=tuple(folder for folder in there if os.path.isdir(folder.path))), unchecked
+        """Return the search path of the added folders alone, and notes on missing ones."""
+        bases = (*self.below, *roots)
+        whole = SearchPath.of(bases[0] if bases else "", folders, bases)
+        base_folders = {Folder(root, root) for root in bases}
+        candidates = [folder for folder in whole.folders if folder not in base_folders]
+        missing = [
+            f"`{folder.name}` is not found"
+            for folder in candidates
+            if not os.path.isdir(folder.path) and _FRAMEWORK_MODULE not in folder.name
+        ]
+        reasons = [f"the command line adds configurations: {why}" for why in (*whole.unseen, *missing)]
+        unchecked = [Unchecked("PW122", "", why, True, "Name the folder that holds it with `--config-root DIR`") for why in reasons]
+        return replace(whole, folders=tuple(folder for folder in candidates if os.path.isdir(folder.path))), unchecked
 
 
 def searched(value: Value | None, environment: Environment, findings: list[Finding]) -> list[Folder | str]:
-    """Every entry of a search path as a folder, or as the reason why it is not looked in.
+    """Convert the entries of a search path into folders, or into reasons to skip.
 
-    A folder's name hides the values of variables.
+    The name of a folder hides the values of environment variables.
     """
     if value is None or (isinstance(value, Scalar) and value.is_null):
         return []
@@ -231,7 +256,8 @@ def searched(value: Value | None, environment: Environment, findings: list[Findi
 
 
 def _folder(text: str, environment: Environment) -> Folder | str:
-    if text.startswith(_MODULE) and "${" not in text:  # a module: its folder below one that programs are started from
+    # a module stands for its folder, below a folder that programs are started from
+    if text.startswith(_MODULE) and "${" not in text:
         return Folder(text.removeprefix(_MODULE).replace(".", "/"), text)
     if "://" in text and not text.startswith(_FILE):
         return f"`{text[:80]}` is no folder"
@@ -239,7 +265,7 @@ def _folder(text: str, environment: Environment) -> Folder | str:
     unset = [variable for variable in _VARIABLE.findall(name) if variable not in environment.values]
     if unset:
         return f"`{text[:80]}` depends on the environment variable `{unset[0]}`, which is not read"
-    path = _VARIABLE.sub(lambda found: environment.values[found[1]], name)
+    path = _VARIABLE.sub(lambda match: environment.values[match[1]], name)
     if "${" in path or "\0" in path:
         return f"`{text[:80]}` cannot be resolved here"
     return Folder(path, name)

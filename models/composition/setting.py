@@ -1,8 +1,7 @@
-"""Value of one `--set`, read as Hydra reads an override.
+"""Parser of one `--set` text, by the grammar of Hydra's overrides.
 
-Source of the grammar: Hydra, hydra/grammar/OverrideParser.g4, hydra/core/override_parser.
-
-Source of the grammar: Hydra, hydra/grammar/OverrideLexer.g4. The longest token wins, of equally long ones the first of the list.
+Source of the grammar: Hydra, hydra/grammar/OverrideParser.g4 and OverrideLexer.g4,
+hydra/core/override_parser. The longest token wins; of equally long tokens, the first in `_TOKENS`.
 """
 
 from __future__ import annotations
@@ -60,7 +59,10 @@ _CASTS: dict[str, Callable[[Plain], Plain]] = {"int": lambda value: int(value or
 
 
 def read_setting(text: str, span: Span) -> Setting:
-    """The setting of a text that stands at `span`. Raises UnusableInput with a PW012 Finding."""
+    """Parse the setting of a text that stands at `span`.
+
+    Raises UnusableInput with a PW012 Finding.
+    """
     head = _KEY.match(text)
     if head is None or (not head["end"] and head["mark"] != Kind.DELETE.value):
         start = (
@@ -81,7 +83,7 @@ def read_setting(text: str, span: Span) -> Setting:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token, and where it stands."""
+    """Token and its place."""
 
     kind: str
     text: str
@@ -89,50 +91,53 @@ class Token:
 
 
 def tokens_of(text: str, position: int, span: Span) -> list[Token]:
-    """What a text holds from a position on. Raises UnusableInput with a PW012 Finding."""
-    found: list[Token] = []
+    """Tokenize a text from a position on. Raises UnusableInput with a PW012 Finding."""
+    tokens: list[Token] = []
     while position < len(text):
         matches = [(name, match.end()) for name, pattern in _TOKENS.items() if (match := pattern.match(text, position))]
         if not matches:
             why = f"`{text[position]}` must stand in quotes"
-            raise refused(text, why, span.part(position, position + 1), _quoted(found))
-        name, end = max(matches, key=lambda each: each[1])
+            raise refused(text, why, span.part(position, position + 1), _quoted(tokens))
+        name, end = max(matches, key=lambda candidate: candidate[1])
         if name == "int" and end - position > MAX_DIGITS:
             raise refused(text, f"a whole number has more than {MAX_DIGITS} digits", span.part(position, end), "write a smaller number")
-        found.append(Token(name, text[position:end], span.part(position, end)))
+        tokens.append(Token(name, text[position:end], span.part(position, end)))
         position = end
-    return found
+    return tokens
 
 
-def _quoted(before: list[Token]) -> str:
-    """What to put in quotes, after these tokens: the value, or what stands in the innermost list or map that was not closed yet."""
-    open_ = list[str]()
-    for token in before:
+def _quoted(tokens: list[Token]) -> str:
+    """Return help for an invalid letter, after the given tokens.
+
+    The help is to quote the value, or the content of the innermost open list or map.
+    """
+    brackets = list[str]()
+    for token in tokens:
         if token.kind in ("[", "{"):
-            open_.append(token.kind)
-        elif token.kind in ("]", "}") and open_:
-            open_.pop()
-    if not open_:
+            brackets.append(token.kind)
+        elif token.kind in ("]", "}") and brackets:
+            brackets.pop()
+    if not brackets:
         return "put the value in quotes, as in `key='a b'`"
-    if open_[-1] == "{":
+    if brackets[-1] == "{":
         return "put what stands in the map in quotes, as in `key={a: 'a b'}`"
     return "put what stands in the list in quotes, as in `key=['a b']`"
 
 
 def refused(text: str, why: str, span: Span, help_: str, edit: Edit | None = None) -> UnusableInput:
-    """What to raise for a text that is no setting."""
+    """Build the exception for a text that is no setting."""
     return UnusableInput([error("PW012", "", f"`{text[:80]}` cannot be set: {why}", span, label="here", help=help_, edit=edit)])
 
 
 class Values:
-    """The tokens of a value, read from left to right."""
+    """Recursive-descent parser of a value's tokens."""
 
     def __init__(self, text: str, tokens: list[Token], span: Span) -> None:
         self.text, self.tokens, self.span = text, tokens, span
         self.position = 0
 
     def read(self) -> Value:
-        """The whole value. Raises UnusableInput; also for a sweep."""
+        """Parse the whole value. Raises UnusableInput, also for a sweep."""
         value = self._element(0)
         if self._next() == ",":
             start = self.text.index("=") + 1
@@ -140,7 +145,7 @@ class Values:
             quoted = f'"{rest}"' if "'" in rest else f"'{rest}'"
             help_ = f"write `{self.text[:start]}{quoted}` for a text, or `[{rest}]` for a list"
             edit = Edit(self.span.part(start, len(self.text)), quoted) if '"' not in rest or "'" not in rest else None
-            if rest.replace(",", "").strip().isdecimal():  # no text is meant
+            if rest.replace(",", "").strip().isdecimal():  # numbers are no text
                 help_, edit = f"write one of the values, or `[{rest}]` for a list", None
             why = "it is a sweep, which Hydra refuses without `--multirun`, and runs as one job for each value with it"
             raise refused(self.text, why, self.tokens[self.position].span, help_, edit)
@@ -243,9 +248,9 @@ def _plain(token: Token) -> Plain:
 
 
 def _unquoted(text: str) -> str:
-    """The text between quotes; backslashes count only before a quote."""
+    """Return the text between quotes; backslashes escape only before a quote."""
     quote, inner = text[0], text[1:-1]
-    return re.sub(rf"(\\+)(?={quote}|\Z)", lambda found: "\\" * (len(found[1]) // 2), inner)
+    return re.sub(rf"(\\+)(?={quote}|\Z)", lambda match: "\\" * (len(match[1]) // 2), inner)
 
 
 def _from(start: Span, end: Span) -> Span:

@@ -1,6 +1,7 @@
-"""What the command line sets in a configuration that is put together, before its interpolations are resolved.
+"""Settings of a command line, applied to a tree before its interpolations are resolved.
 
-Source of the semantics: Hydra, hydra/_internal/config_loader_impl.py (_apply_overrides_to_config); OmegaConf.update.
+Source of the semantics: Hydra, hydra/_internal/config_loader_impl.py (_apply_overrides_to_config);
+OmegaConf.update.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from .merge import Follow, Path, Unmergeable, merged
 from .setting import read_setting
 
 NAME = "--set"
-"""The name of the text that all settings stand in, a line each."""
+"""Name of the text with all settings, one a line."""
 _TEXT = "tag:yaml.org,2002:str"
 
 
 @dataclass(frozen=True)
 class Settings:
-    """All settings of a command, and what is wrong with how they are written."""
+    """Settings of a command, and the faults in their syntax."""
 
     source: Source
     settings: tuple[Setting, ...] = ()
@@ -34,22 +35,25 @@ class Settings:
 
     @staticmethod
     def read(texts: Sequence[str]) -> Settings:
-        """The settings of a command line. Their spans point into one text that repeats the options."""
+        """Parse the settings of a command line.
+
+        Their spans point into one text that repeats the options.
+        """
         source = Source(NAME, "\n".join(f"{NAME} {text}" for text in texts))
-        found, findings, position, line = [], list[Finding](), 0, 1
+        settings, findings, position, line = [], list[Finding](), 0, 1
         for text in texts:
             start = position + len(NAME) + 1
             try:
-                found.append(read_setting(text, Span(NAME, start, start + len(text), line, len(NAME) + 2)))
+                settings.append(read_setting(text, Span(NAME, start, start + len(text), line, len(NAME) + 2)))
             except UnusableInput as problem:
                 findings += problem.findings
             position = start + len(text) + 1
             line += 1 + text.count("\n")
-        return Settings(source, tuple(found), tuple(findings))
+        return Settings(source, tuple(settings), tuple(findings))
 
 
 class Refused(Exception):
-    """A setting that Hydra refuses; carries the Finding."""
+    """Setting that Hydra refuses; carries the Finding."""
 
     def __init__(self, finding: Finding) -> None:
         self.finding = finding
@@ -57,24 +61,29 @@ class Refused(Exception):
 
 
 def applied(root: MapNode, setting: Setting, partial: bool, follow: Follow) -> MapNode:
-    """The tree with a setting made. Where the tree is `partial`, a missing key may stand in what could not be read. Raises Refused."""
-    path, here = _at(root, setting.names, follow)
+    """Apply a setting to a tree. Raises Refused.
+
+    In a `partial` tree, a missing key may stand in a part that could not be read.
+    """
+    path, current = _at(root, setting.names, follow)
     value = setting.value
     if not path or (value is None and setting.kind is not Kind.DELETE):
         raise Refused(_wrong(setting, "it names no key", "write the key of a value, such as `cluster.num_nodes`"))
     if setting.kind is Kind.DELETE:
-        if here is None and partial:
+        if current is None and partial:
             return root
-        if here is None or _is_null(here):
+        if current is None or _is_null(current):
             raise Refused(_wrong(setting, f"there is no `{setting.key}` that could be deleted", _meant(root, setting)))
-        if value is not None and plain(value) != plain(here):
+        if value is not None and plain(value) != plain(current):
             raise Refused(
-                _wrong(setting, f"`{setting.key}` has another value, so Hydra refuses to delete it", f"write `~{setting.key}`", here.span)
+                _wrong(
+                    setting, f"`{setting.key}` has another value, so Hydra refuses to delete it", f"write `~{setting.key}`", current.span
+                )
             )
         value = None
-    elif setting.kind is Kind.ADD and isinstance(value, Scalar) and here is not None and not _is_null(here):
+    elif setting.kind is Kind.ADD and isinstance(value, Scalar) and current is not None and not _is_null(current):
         why = f"`{setting.key}` is there already, so Hydra refuses to add it"
-        raise Refused(_wrong(setting, why, f"write `{setting.text[1:]}` to change it", here.span))
+        raise Refused(_wrong(setting, why, f"write `{setting.text[1:]}` to change it", current.span))
     elif setting.kind is Kind.CHANGE and not partial:
         _must_exist(root, path, setting)
     strict = setting.kind is Kind.CHANGE and not partial
@@ -84,7 +93,10 @@ def applied(root: MapNode, setting: Setting, partial: bool, follow: Follow) -> M
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """What is done at the end of a path: a value is set, or deleted if there is none. `strict`: no key may be new."""
+    """Change at the end of a path: set a value, or delete the key if it is None.
+
+    `strict`: new keys are refused.
+    """
 
     setting: Setting
     value: Value | None
@@ -93,7 +105,7 @@ class _Change:
 
 
 def _at(root: MapNode, names: tuple[str, ...], follow: Follow) -> tuple[Path, Value | None]:
-    """Where a key really leads, and what is there: interpolations on the way are followed."""
+    """Return the real path of a key and its value, with interpolations followed."""
     value: Value | None = root
     path: Path = ()
     for name in names:
@@ -111,7 +123,7 @@ def _must_exist(root: MapNode, path: Path, setting: Setting) -> None:
 
 
 def _set(value: Value | None, path: Path, change: _Change) -> MapNode | ListNode:
-    """The value with the change made at a path below it."""
+    """Return a copy of the value with the change made at a path below it."""
     name, setting = path[0], change.setting
     if isinstance(value, ListNode):
         if not name.isdecimal() or int(name) >= len(value.items):
@@ -123,41 +135,41 @@ def _set(value: Value | None, path: Path, change: _Change) -> MapNode | ListNode
         new_item = _set(old_item, path[1:], change) if len(path) > 1 else _put(old_item, change, path)
         items[int(name) : int(name) + 1] = [] if new_item is None else [new_item]
         return ListNode(tuple(items), value.span)
-    if not isinstance(value, MapNode):  # Hydra makes room for the key where something else stands
+    if not isinstance(value, MapNode):  # Hydra replaces another value by a map
         value = MapNode((), setting.key_span)
     old = value.entry(name)
-    here = old.value if old else None
-    new = _set(here, path[1:], change) if len(path) > 1 else _put(here, change, path)
-    kept = [entry for entry in value if new is not None or entry.key.text != name]
+    current = old.value if old else None
+    new = _set(current, path[1:], change) if len(path) > 1 else _put(current, change, path)
+    entries = [entry for entry in value if new is not None or entry.key.text != name]
     if new is not None:
         entry = Entry(old.key if old else Scalar(name, _TEXT, setting.key_span), new)
-        kept = [entry if each is old else each for each in kept] if old else [*kept, entry]
-    return replace(value, entries=tuple(kept))
+        entries = [entry if existing is old else existing for existing in entries] if old else [*entries, entry]
+    return replace(value, entries=tuple(entries))
 
 
-def _put(here: Value | None, change: _Change, path: Path) -> Value | None:
-    """What the setting makes of the value that is there: a map is merged into a map."""
+def _put(current: Value | None, change: _Change, path: Path) -> Value | None:
+    """Return the new value at the end of a path; maps are merged."""
     value, setting = change.value, change.setting
-    if value is None or here is None or isinstance(value, Scalar) or isinstance(here, Scalar):
+    if value is None or current is None or isinstance(value, Scalar) or isinstance(current, Scalar):
         return value
-    if isinstance(value, MapNode) and isinstance(here, MapNode):
-        new = next((entry.key for entry in value if here.entry(entry.key.text) is None), None) if change.strict else None
+    if isinstance(value, MapNode) and isinstance(current, MapNode):
+        new = next((entry.key for entry in value if current.entry(entry.key.text) is None), None) if change.strict else None
         if new is not None:
             why = f"there is no `{new.text}` in `{setting.key}`, so Hydra refuses it"
-            raise Refused(_wrong(setting, why, f"write `+{setting.text}` to add it", here.span, new.span))
+            raise Refused(_wrong(setting, why, f"write `+{setting.text}` to add it", current.span, new.span))
         try:
-            return merged(here, value, change.follow, path)
+            return merged(current, value, change.follow, path)
         except Unmergeable as problem:
             why = f"`{problem}` is {kind_of(problem.below)}, and cannot become {kind_of(problem.above)}"
             raise Refused(_wrong(setting, why, f"give it {kind_of(problem.below)}", problem.below.span)) from None
-    if isinstance(value, MapNode) or isinstance(here, MapNode):
-        why = f"`{setting.key}` is {kind_of(here)}, and cannot become {kind_of(value)}"
-        raise Refused(_wrong(setting, why, f"give it {kind_of(here)}", here.span))
+    if isinstance(value, MapNode) or isinstance(current, MapNode):
+        why = f"`{setting.key}` is {kind_of(current)}, and cannot become {kind_of(value)}"
+        raise Refused(_wrong(setting, why, f"give it {kind_of(current)}", current.span))
     return value
 
 
 def _meant(root: MapNode, setting: Setting) -> tuple[str, Edit | None]:
-    """What to write in place of a key that is not there."""
+    """Return help and edit for a missing key."""
     owner: Value | None = root
     start = 0
     for name in setting.names:

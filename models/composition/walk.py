@@ -1,8 +1,8 @@
-"""The tree of defaults, walked in Hydra's order: which parts are merged, one onto the other, and under which package.
+"""Walk over the tree of defaults in Hydra's order: parts to merge and their packages.
 
-Source of the order: Hydra, hydra/_internal/defaults_list.py (_create_defaults_tree_impl): the entries of a list are
-visited from the last to the first, so that an override is known before what it overrides; what they give is merged from
-the first to the last.
+Source of the order: Hydra, hydra/_internal/defaults_list.py (_create_defaults_tree_impl): the
+entries of a list are visited from the last to the first, so that an override is known before the
+entry that it overrides; their parts are merged from the first to the last.
 """
 
 from __future__ import annotations
@@ -24,13 +24,16 @@ MAX_LEVELS = 32
 MAX_TOTAL = 8 * MAX_BYTES
 MAX_VISITS = 2_000
 _REFUSED_BY_ALL = {"PW003", "PW006"}
-"""What is wrong with a text for Hydra too; other limits are our own, and what lies beyond them is unchecked."""
+"""Codes of faults that Hydra refuses too.
+
+Other limits are this program's own: texts beyond them are unchecked.
+"""
 _CHOICE = re.compile(r"\$\{([^${}]*)\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part that is merged under a package."""
+    """Part to merge under a package."""
 
     part: Part
     package: str
@@ -39,7 +42,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A part that could not be read: whatever was merged before it may be replaced by it."""
+    """Part that could not be read; may replace everything merged before."""
 
 
 Step = Union[Piece, Gap]
@@ -47,7 +50,10 @@ Step = Union[Piece, Gap]
 
 @dataclass
 class Walk:
-    """One walk from a main file. `texts` are those that were read; `findings` and `unchecked` collect what was met."""
+    """Walk from one main file.
+
+    `texts` are the texts read so far; `findings` and `unchecked` collect faults.
+    """
 
     search: SearchPath
     library: Library
@@ -61,7 +67,7 @@ class Walk:
     _visits: int = 0
 
     def from_(self, main: Part, appended: Sequence[Entry] = ()) -> list[Step]:
-        """The steps that put the configuration of a main file together; `appended` entries come from the command line."""
+        """Return the merge steps of a main file; `appended` entries come from the command line."""
         top = Node(Entry("", "", main.source.whole()), header=main.package)
         steps = self._below(top, main, {main.source.name: None}, appended)
         if not self.partial:
@@ -69,10 +75,13 @@ class Walk:
         return steps
 
     def _visit(self, node: Node, trail: dict[str, Span | None], deferred: bool) -> list[Step]:
-        """The steps of one entry and all below it. `trail` holds the parts above it with the entries that led to them."""
+        """Return the merge steps of an entry and its subtree.
+
+        `trail` maps the name of each part above to the place of the entry that leads to it.
+        """
         entry = node.entry
         if node.group == "hydra" or node.group.startswith("hydra/") or self.choices.deleted(node):
-            return []  # Hydra's own is no part of the configuration that a program is given
+            return []  # Hydra's own settings do not reach the program
         if problem := self.choices.known(node):
             self.findings.append(problem)
         if entry.option is None:
@@ -80,10 +89,10 @@ class Walk:
         if entry.option == MANDATORY:
             self._refuse(f"`{node.key}` must be chosen, or Hydra refuses to start", entry.span, f"choose one: `--set {node.key}=OPTION`")
             return []
-        found = self._part(node)
-        if not isinstance(found, Part):
-            return [found] if found else []
-        name = found.source.name
+        part = self._part(node)
+        if not isinstance(part, Part):
+            return [part] if part else []
+        name = part.source.name
         if name in trail:
             message = f"`{node.path}` is one of the texts that it is a part of, so Hydra never ends"
             self._refuse(message, entry.span, "take this entry out", trail[name], "it becomes a part here")
@@ -91,12 +100,12 @@ class Walk:
         self._visits += 1
         if len(trail) >= MAX_LEVELS or self._visits > MAX_VISITS:
             return [self._too_much(entry.span)]
-        return self._below(replace(node, header=found.package), found, {**trail, name: entry.span}, (), deferred)
+        return self._below(replace(node, header=part.package), part, {**trail, name: entry.span}, (), deferred)
 
     def _below(
         self, node: Node, part: Part, trail: dict[str, Span | None], appended: Sequence[Entry] = (), deferred: bool = False
     ) -> list[Step]:
-        own = Piece(part, node.package, node.entry.span)
+        self_piece = Piece(part, node.package, node.entry.span)
         if part.findings and part.source.name not in self._told:
             self._told.add(part.source.name)
             self.findings += part.findings
@@ -107,27 +116,27 @@ class Walk:
         if not children:
             if problem := self.choices.listed(node):
                 self.findings.append(problem)
-            return [own]
-        given: list[list[Step]] = [[]] * len(children)
+            return [self_piece]
+        steps: list[list[Step]] = [[]] * len(children)
         late = []
         for position in range(len(children) - 1, -1, -1):
             child = self.choices.chosen(children[position])
             if child.entry.is_self:
-                given[position] = [own]
+                steps[position] = [self_piece]
             elif isinstance(child.entry.option, tuple):
-                each = [Node(entry, node.group, node.package) for entry in child.entry.each()]
-                given[position] = _flat(reversed([self._visit(one, trail, deferred) for one in reversed(each)]))
+                option_nodes = [Node(entry, node.group, node.package) for entry in child.entry.each()]
+                steps[position] = _flat(reversed([self._visit(option_node, trail, deferred) for option_node in reversed(option_nodes)]))
             elif child.entry.interpolated:
                 late.append((position, child))
             else:
-                given[position] = self._visit(child, trail, deferred)
+                steps[position] = self._visit(child, trail, deferred)
         for position, child in late:
             resolved = self._resolved(child)
-            given[position] = [self._gap()] if resolved is None else self._visit(resolved, trail, True)
-        return _flat(given)
+            steps[position] = [self._gap()] if resolved is None else self._visit(resolved, trail, True)
+        return _flat(steps)
 
     def _with_self(self, entries: Sequence[Entry], appended: bool) -> tuple[Entry, ...]:
-        """The entries with `_self_`, which stands last where it is not written."""
+        """Add `_self_` at the end of the entries if it is not written."""
         selves = [entry for entry in entries if entry.is_self]
         for again in selves[1:]:
             message = "`_self_` stands twice in one list of defaults, which Hydra refuses"
@@ -138,7 +147,7 @@ class Walk:
         return (*entries, Entry("", SELF, Span("", 0, 0, 1, 1)))
 
     def _override(self, children: Iterable[Node], deferred: bool) -> None:
-        """Note what the overrides of a list choose; they must stand at its end."""
+        """Record the overrides of a list, which must stand at the end."""
         last: Node | None = None
         for child in children:
             entry = child.entry
@@ -153,15 +162,18 @@ class Walk:
                 self._refuse(message, entry.span, f"move it before `override {last.key}`", last.entry.span, "the override")
 
     def _resolved(self, node: Node) -> Node | None:
-        """The node with the choices in its name filled in; None (and said) if one of them is not known."""
+        """Fill in the choices in a node's name.
+
+        None, with a note in `unchecked`, if a choice is unknown.
+        """
         entry = node.entry
         text = str(entry.option) if entry.keyed else "/".join(part for part in (entry.group, str(entry.option)) if part)
         missing: list[str] = []
 
-        def fill(found: re.Match[str]) -> str:
-            choice = self.choices.made.get(found[1].strip())
+        def fill(match: re.Match[str]) -> str:
+            choice = self.choices.made.get(match[1].strip())
             if not isinstance(choice, str):
-                missing.append(found[1])
+                missing.append(match[1])
             return str(choice)
 
         text = _CHOICE.sub(fill, text)
@@ -173,33 +185,36 @@ class Walk:
         return replace(node, entry=replace(word(text, entry.span), package=entry.package))
 
     def _part(self, node: Node) -> Part | Gap | None:
-        """The text of a node; a gap, with the reason, where it cannot be read; None where Hydra goes on without it."""
+        """Read the text of a node.
+
+        A Gap, with the reason, if it cannot be read; None if Hydra continues without it.
+        """
         entry = node.entry
-        found = self.search.find(node.path)
-        if isinstance(found, Located):
-            return self._read(found, entry.span)
-        if isinstance(found, Refused):
-            help_ = f"allow its folder: `--config-root {found.root}`" if found.root else "name a text inside of the configurations"
-            self.findings.append(warning("PW122", "", f"{found.why}, where nothing is read", entry.span, label="not read", help=help_))
+        location = self.search.find(node.path)
+        if isinstance(location, Located):
+            return self._read(location, entry.span)
+        if isinstance(location, Refused):
+            help_ = f"allow its folder: `--config-root {location.root}`" if location.root else "name a text inside of the configurations"
+            self.findings.append(warning("PW122", "", f"{location.why}, where nothing is read", entry.span, label="not read", help=help_))
         elif entry.optional and not self.search.unseen:
             return None
         else:
             self.unchecked.append(Unchecked("PW013", node.path, self.search.why_not_found))
         return self._gap()
 
-    def _read(self, found: Located, span: Span) -> Part | Gap:
+    def _read(self, location: Located, span: Span) -> Part | Gap:
         try:
-            source = self.library.source(found.path, found.name)
+            source = self.library.source(location.path, location.name)
             if source.name not in self.texts:
                 self._length += len(source.text)
                 if len(self.texts) >= MAX_PARTS or self._length > MAX_TOTAL:
                     return self._too_much(span)
             self.texts[source.name] = source
             return self.library.part(source)
-        except UnusableInput as problem:
-            for finding in problem.findings:
+        except UnusableInput as failure:
+            for finding in failure.findings:
                 if finding.code not in _REFUSED_BY_ALL:
-                    self.unchecked.append(Unchecked("PW013", found.name, finding.message))
+                    self.unchecked.append(Unchecked("PW013", location.name, finding.message))
                 elif finding not in self.findings:
                     self.findings.append(finding)
             return self._gap()
@@ -219,4 +234,4 @@ class Walk:
 
 
 def _flat(steps: Iterable[list[Step]]) -> list[Step]:
-    return [step for each in steps for step in each]
+    return [step for group in steps for step in group]

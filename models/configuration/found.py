@@ -1,4 +1,4 @@
-"""What is found while a file is read: findings with their places, and what could not be judged."""
+"""Findings and unchecked rules of one file, collected during reading."""
 
 from __future__ import annotations
 
@@ -10,14 +10,18 @@ from ..text.document import Document
 from ..text.tree import Scalar, Value
 
 MAX_FOLLOWED = 1_000
-"""In so many interpolated maps and lists both places of a finding are told."""
+"""Largest number of interpolated maps and lists searched for the second place of a finding."""
 
 
 class Found:
-    """The findings and the unchecked rules of one file of a framework, in the order in which they were met.
+    """Findings and unchecked rules of one framework file, in reading order.
 
-    `proves`: an error is a proved failure; where it is False (what is read is of a program that is not known), it is told as a warning.
-    `followed` holds, for maps and lists that came through an interpolation, where they stand and where `${...}` is written.
+    Attributes
+    ----------
+    proves : False for files of an unknown program: errors become warnings, because no failure is
+        proved.
+    followed : for maps and lists from an interpolation: span of the value, span of the written
+        ``${...}``.
     """
 
     def __init__(self, document: Document, framework: str) -> None:
@@ -47,7 +51,7 @@ class Found:
         self, code: str, subject: str, message: str, at: Span | Value, label: str = "", help: str = "", edit: Edit | None = None,
         *notes: str,
     ) -> None:  # fmt: skip
-        """Add something worth knowing."""
+        """Add an informational finding."""
         self._add(Severity.INFO, code, subject, message, at, label, help, edit, notes)
 
     def _add(
@@ -72,22 +76,26 @@ class Found:
         self, releases: Range, severity: Severity, code: str, subject: str, message: str, at: Span | Value, label: str = "",
         help: str = "", edit: Edit | None = None, *notes: str,
     ) -> None:  # fmt: skip
-        """Add what some releases refuse: with its severity where the release at hand does, a warning where others do that are possible."""
+        """Add a finding that depends on the release.
+
+        It has its severity if the release at hand refuses the text, and is a warning if only other
+        possible releases do.
+        """
         choice = self.choice
         if choice is None or choice.has(releases):
-            others = [] if choice is None else [each for each in choice.possible if not choice.table.holds(releases, each)]
-            if choice is not None and others:
-                notes = (*notes, f"{choice.table.framework} {spans_of(others)} {'accepts' if len(others) == 1 else 'accept'} it")
+            accepting = [] if choice is None else [release for release in choice.possible if not choice.table.holds(releases, release)]
+            if choice is not None and accepting:
+                notes = (*notes, f"{choice.table.framework} {spans_of(accepting)} {'accepts' if len(accepting) == 1 else 'accept'} it")
             self._add(severity, code, subject, message, at, label, help, edit, notes)
         elif choice.possible_in(releases):
             note = f"only in {choice.in_words(releases)}; this file is judged for {choice}"
             self._add(Severity.WARNING, code, subject, message, at, label, help, edit, (*notes, note))
 
     def unsure(self, rule: str, subject: str, why: str, decides: bool = False, add: str = "") -> None:
-        """Say that a rule was not judged; see `Unchecked` for `decides` and `add`."""
+        """Record a rule as unchecked; see `Unchecked` for `decides` and `add`."""
         self.unchecked.append(Unchecked(rule, subject, why, decides, add))
 
 
 def is_inside(span: Span, target: Span) -> bool:
-    """Does all of a place lie in another?"""
+    """Return True if a span lies within the span `target`."""
     return span.file == target.file and target.start <= span.start and span.end <= target.end

@@ -1,4 +1,4 @@
-"""The edits that mend what was found, so that all of them can be made together."""
+"""Edits that fix findings and can be applied together."""
 
 from __future__ import annotations
 
@@ -12,32 +12,39 @@ from .found import Found, is_inside
 
 
 class Mending(Found):
-    """What is found in a file, and the edits of its text."""
+    """Findings of a file, with builders for edits of its text."""
 
     def renamed(self, entry: Entry, name: str) -> Edit:
-        """The edit that gives a key another name, in its own quotes."""
+        """Return the edit that renames a key and keeps the quotes."""
         span = entry.key.span
         quoted = self.document.text_of(span.file)[span.start : span.start + 1] in ("'", '"')
         return Edit(span.part(1, span.length - 1) if quoted else span, name)
 
     def to_rename(self, owner: MapNode, entry: Entry, name: str) -> tuple[str, Edit | None]:
-        """Help and edit that give a key its right name; where that is there too, the key is removed."""
+        """Return help and edit for a misnamed key.
+
+        The edit deletes the key if `name` exists too.
+        """
         if owner.get(name) is not None:
             return f"remove it: `{name}` is set too", self.removed(owner, entry)
         return f"write `{name}`", self.renamed(entry, name)
 
     def removed(self, owner: MapNode, entry: Entry) -> Edit | None:
-        """The edit that takes an entry out of a map, where that can be said, and the map is for this use alone."""
+        """Return the edit that deletes an entry from a map.
+
+        None if the entry cannot be cut out, or if the map comes from an interpolation and so has
+        further uses.
+        """
         if any(is_inside(entry.key.span, target) for target, _ in self.followed):
             return None
         return without_entry(self.document.text_of(entry.key.span.file), owner, entry)
 
     def added(self, owner: MapNode, key: str, value: str) -> Edit | None:
-        """The edit that puts an entry into a map, where that can be said."""
+        """Return the edit that adds an entry to a map, or None if impossible."""
         return with_entry(self.document.text_of(owner.span.file), owner, key, value)
 
     def instead(self, value: Value, text: str) -> Edit | None:
-        """The edit that writes something else for a value; None where it came through an interpolation."""
+        """Return the edit that replaces a value; None for a value from an interpolation."""
         if isinstance(value, Scalar) and value.origin is not None:
             return None
         if value.span.length:
@@ -48,7 +55,7 @@ class Mending(Found):
         return Edit(value.span, f": {text}")  # a key of a flow map without a colon
 
     def joined(self, *edits: Edit) -> Edit:
-        """Several edits as one; what was to be mended between them is mended too."""
+        """Merge several edits into one, including edits of findings between them."""
         ordered = sorted(dict.fromkeys(edits), key=lambda edit: edit.span.start)
         first, last = ordered[0], ordered[-1]
         text = self.document.text_of(first.span.file)
@@ -59,16 +66,17 @@ class Mending(Found):
         return Edit(span, inner[span.start : len(inner) - (len(text) - span.end)])
 
     def absorb(self, wide: Edit) -> None:
-        """Findings whose edit lies within a wide one are mended by that one."""
+        """Replace the edits of findings inside a wide edit by the wide edit."""
         self.findings = [replace(f, edit=wide) if f.edit and is_inside(f.edit.span, wide.span) else f for f in self.findings]
 
     def in_new_form(self, first: int) -> None:
-        """The findings from the `first` on are about text that an edit before them writes in another form.
+        """Drop the edits of all findings from index `first` on.
 
-        Their own edits would not fit that form, so they have none until then.
+        An edit before them rewrites their text in another form, which their own edits would not
+        fit.
         """
         self.findings[first:] = [replace(finding, edit=None) for finding in self.findings[first:]]
 
     def settle(self) -> None:
-        """Make sure that all edits can be made together."""
+        """Resolve conflicts, so that all edits can be applied together."""
         self.findings = go_together(self.findings)

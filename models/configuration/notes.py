@@ -1,4 +1,4 @@
-"""What a reading finds out besides its values: texts that YAML reads otherwise, keys that are missing, wrong or unknown."""
+"""Findings about keys and values: misread by YAML, missing, mistyped or unknown."""
 
 from __future__ import annotations
 
@@ -18,19 +18,21 @@ from .scalar_as_got import Text
 __all__ = ["RANKS", "Notes", "Text", "is_unknown"]
 
 RANKS = re.compile(r"all|\d+(-\d+)?(:\d+(-\d+)?)?", re.IGNORECASE)
-"""One segment of a placement, as people write it."""
+"""Segment of a placement in the written form."""
 
 
 class Notes(Mending):
-    """What is found in one file of a framework, and how it is said and mended."""
+    """Findings of one framework file, with their texts and edits."""
 
     def missing(
         self, subject: str, key: str, owner: Span, help: str, shared: bool = True, added: tuple[MapNode, str, str] | None = None
     ) -> None:
-        """A required key is not there.
+        """Report a missing required key.
 
-        `shared`: it could stand in a part of the configuration that could not be read. `added`: the map, the key and the
-        value that mend it.
+        Parameters
+        ----------
+        shared : True if the key may stand in an unread part of the configuration.
+        added : map, key and value of the edit that adds the key.
         """
         if self.partial and shared:
             add = "Pass `--config-root DIR` with the folder of its `defaults`"
@@ -39,13 +41,16 @@ class Notes(Mending):
             self.error("PW101", subject, f"`{subject}` has no `{key}`", owner, "here", help, self.added(*added) if added else None)
 
     def wrong_type(self, subject: str, key: str, value: Value, wanted: str, help: str, edit: Edit | None = None) -> None:
-        """A value is not of the type that the framework takes."""
+        """Report a value of a type that the framework does not accept."""
         self.error("PW105", subject, f"`{key}` must be {wanted}, but it is {kind_of(value)}", value, kind_of(value), help, edit)
 
     def text(self, scalar: Scalar, subject: str, usable: Callable[[str], bool] = bool, quoted: bool = True) -> Text:
-        """The scalar as the framework gets it; a warning where YAML reads it otherwise than it looks.
+        """Return a scalar as the framework gets it; warn if YAML changes the written text.
 
-        `usable`: can this text be meant? `quoted`: may it be a text?
+        Parameters
+        ----------
+        usable : predicate for plausible texts.
+        quoted : True if the value may be a quoted text.
         """
         value = scalar.value
         text = str(value)
@@ -63,9 +68,10 @@ class Notes(Mending):
         return Text(text, scalar, self._shift(scalar, text))
 
     def ranks(self, scalar: Scalar, subject: str, in_flow: bool = False, of_processes: bool = True) -> Text:
-        """A rank expression as the framework gets it; digits of other scripts, which Python's int() takes, as the ASCII ones.
+        """Return a rank expression as the framework gets it, with ASCII digits.
 
-        `of_processes`: ranks of processes may follow a colon.
+        Python's int() also takes digits of other scripts. `of_processes`: process ranks may follow
+        a colon.
         """
         text = self.text(scalar, subject, lambda written: bool(RANKS.fullmatch(written)) and (of_processes or ":" not in written))
         if text.text.isascii():
@@ -88,21 +94,21 @@ class Notes(Mending):
     def unknown_keys(
         self, value: MapNode, subject: str, known: Iterable[str], refused: bool, what: str, required: tuple[str, ...] = ()
     ) -> MapNode:
-        """The map as it was meant, with a finding for every key that is not known.
+        """Report unknown keys and return the map without them.
 
-        It is an error where the framework refuses the key, or ignores it and then misses one that is `required`: then a misspelt key
-        counts as the one that it was meant to be, so that its value is judged too. Else it is a warning, and the map is judged
-        as the framework has it: without this key.
+        An unknown key is an error if the framework refuses it, or if it seems a misspelling of a
+        `required` key: then it stands for that key in the result, so that its value is judged too.
+        Otherwise it is a warning, and the result lacks the key, as in the framework.
         """
         names = tuple(known)
-        open_ = [name for name in names if value.get(name) is None]
-        meant = []
+        unset_names = [name for name in names if value.get(name) is None]
+        entries = []
         for entry in value:
             if entry.key.text in names:
-                meant.append(entry)
+                entries.append(entry)
                 continue
             word, _, rest = entry.key.text.partition(" ") if self.is_bare(entry) else (entry.key.text, "", "")
-            close = nearest(word, open_)
+            close = nearest(word, unset_names)
             missed = (
                 ""
                 if refused
@@ -112,27 +118,27 @@ class Notes(Mending):
             )
             message = f"{what} has no key `{entry.key.text}`{missed}"
             help, edit = f"remove it; keys are {', '.join(f'`{name}`' for name in names)}", self.removed(value, entry)
-            if not close and (there := nearest(word, names)):
-                help = f"remove it: `{there}` is set too"
+            if not close and (existing := nearest(word, names)):
+                help = f"remove it: `{existing}` is set too"
             if close and rest:
                 help, edit = f"write `{close}: {rest}`: is a colon missing?", self.renamed(entry, f"{close}: {rest}")
             elif close:
                 help, edit = f"write `{close}`", self.renamed(entry, close)
             wrong = refused or close in required
             if close:
-                open_.remove(close)
+                unset_names.remove(close)
             if close and wrong:
                 text = Scalar(rest, "tag:yaml.org,2002:str", entry.key.span, entry.key.span) if rest else entry.value
-                meant.append(Entry(replace(entry.key, text=close), text))
+                entries.append(Entry(replace(entry.key, text=close), text))
             self._add(Severity.ERROR if wrong else Severity.WARNING, "PW104", subject, message, entry.key.span, "not a key", help, edit)
-        return replace(value, entries=tuple(meant)) if len(meant) < len(value.entries) or meant != list(value) else value
+        return replace(value, entries=tuple(entries)) if len(entries) < len(value.entries) or entries != list(value) else value
 
     def is_bare(self, entry: Entry) -> bool:
-        """Is it a word between two commas of a flow map, without a colon?"""
+        """Return True if an entry is a word in a flow map without a colon."""
         value, after = entry.value, self.document.text_of(entry.key.span.file)[entry.key.span.end :][:64].lstrip()
         return isinstance(value, Scalar) and value.is_null and not value.span.length and after[:1] in (",", "}", "#")
 
 
 def is_unknown(value: Value) -> bool:
-    """Is it an interpolation that could not be resolved?"""
+    """Return True if a value is an unresolved interpolation."""
     return isinstance(value, Scalar) and value.tag == UNRESOLVED

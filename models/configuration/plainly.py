@@ -1,4 +1,4 @@
-"""A setting as it is written, for what follows from it when it is known and is left alone when it is not."""
+"""Plain values of settings, for conclusions that are skipped if a value is unknown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ Plain = Union[str, int, float, bool]
 
 
 def plainly(settings: Settings, path: str, usual: Plain = "") -> Plain:
-    """The value at a path; the usual one where nothing is written. "" where it is null, or not known here: nothing is noted of that."""
+    """Return the scalar value at a path, or `usual` if nothing is written.
+
+    "" if the value is null or unknown; nothing is reported in that case.
+    """
     value = settings.at(path)
     if value is None:
         return "" if settings.is_elsewhere(path) else usual
@@ -22,10 +25,10 @@ def plainly(settings: Settings, path: str, usual: Plain = "") -> Plain:
 
 
 def whole_number(value: Plain) -> int:
-    """A whole number of at least 1; 0 for anything else."""
+    """Return a whole number of at least 1; 0 for any other value."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
 def percent(value: Plain) -> int:
-    """The percent of a part such as 0.6; 0 where it is none."""
+    """Convert a fraction such as 0.6 to percent; 0 for any other value."""
     return round(100 * value) if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value <= 1 else 0

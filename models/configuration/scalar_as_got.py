@@ -1,4 +1,4 @@
-"""A scalar as a framework gets it, and where its characters stand."""
+"""Scalar as passed to a framework, and the places of its characters."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ from ..text.tree import Scalar
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A scalar as a framework gets it, which is `str(value)`: ``010`` is 8 to YAML and so "8" to the framework.
+    """Scalar as passed to the framework: `str(value)`.
 
-    `shift` is where its first character stands in the scalar's span, None where characters do not correspond (the value
-    came through an interpolation, or the text is not what is written).
+    ``010`` is 8 to YAML, and so "8" to the framework.
+
+    Attributes
+    ----------
+    shift : offset of the first character in the scalar's span; None if characters do not correspond
+        (the value comes from an interpolation, or the text differs from the written one).
     """
 
     text: str
@@ -21,14 +25,21 @@ class Text:
     shift: int | None
 
     def part(self, start: int, end: int) -> Span:
-        """Where the characters `start` to `end` stand; the whole scalar where that cannot be said."""
+        """Return the span of the characters `start` to `end`.
+
+        The span of the whole scalar if characters do not correspond.
+        """
         if self.shift is None:
             return self.scalar.span
         return self.scalar.span.part(self.shift + start, self.shift + max(end, start + 1 if self.text else start))
 
     def replaced(self, text: str, in_flow: bool = False) -> Edit | None:
-        """The edit that makes another text of it, in its own quotes; None where it is written elsewhere."""
-        if self.scalar.origin is not None or "\n" in self.scalar.text:  # elsewhere, or in a block of its own lines
+        """Return the edit that replaces the text and keeps the quotes.
+
+        None if the text is written elsewhere.
+        """
+        # written elsewhere, or a block scalar on lines of its own
+        if self.scalar.origin is not None or "\n" in self.scalar.text:
             return None
         if self.shift == 1 and not set(text) & {'"', "'", "\\"}:
             return Edit(self.scalar.span.part(1, self.scalar.span.length - 1), text)

@@ -1,4 +1,4 @@
-"""Settings that stand elsewhere in the configuration: the degrees of a model, the number of environments, batch sizes."""
+"""Settings at dotted paths of a configuration, with defaults and interpolations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .notes import Notes, is_unknown
 
 @dataclass(frozen=True, slots=True)
 class Default:
-    """What the framework takes where nothing is written, and where it says so, such as ``verl, .../rollout.yaml``."""
+    """Default of the framework, with a source such as ``verl, .../rollout.yaml``."""
 
     value: Union[int, str, bool, None]
     source: str
@@ -23,9 +23,9 @@ class Default:
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A whole number, the key that it is written under, and where.
+    """Whole number with key and place.
 
-    `scalar` is None where the framework's own default holds; `default` is the source of that, if it is known.
+    `scalar` is None for a default of the framework; `default` is the source of that, if known.
     """
 
     value: int
@@ -35,38 +35,42 @@ class Amount:
 
     @property
     def span(self) -> Span | None:
-        """Where it is written."""
+        """Place of the written number; None for a default."""
         return self.scalar.span if self.scalar else None
 
     @property
     def figure(self) -> Figure:
-        """The same as a part of a derivation."""
+        """Amount as a term of a derivation."""
         return Figure(self.name, self.value, self.span, self.default)
 
     @property
     def is_float(self) -> bool:
-        """Is it written as `2.0`? It compares as 2, but nothing can be counted with it."""
+        """True if written as `2.0`, which equals 2 but cannot be used to count."""
         return self.scalar is not None and isinstance(self.scalar.value, float)
 
     @property
     def said(self) -> str:
-        """Such as ``rollout.tensor_parallel_size: 4``."""
+        """Text such as ``rollout.tensor_parallel_size: 4``."""
         return f"`{self.name}: {self.value}`"
 
     def becomes(self, value: int) -> Edit | None:
-        """The edit that writes another number; None where it is not written here."""
+        """Return the edit that writes another number; None if the number is not written here."""
         return Edit(self.scalar.span, str(value)) if self.scalar and self.scalar.origin is None else None
 
 
 PLACING = frozenset({"PW101", "PW102", "PW103", "PW110", "PW111", "PW122", "PW208", "PW215"})
-"""Rules that decide where processes are: without a value that they need, the placement was not checked."""
+"""Rules about the place of processes.
+
+If a value for such a rule is missing, the placement was not checked.
+"""
 
 
 class Settings:
-    """Values by their dotted path, interpolations resolved.
+    """Values by dotted path, with interpolations resolved.
 
-    `defaults` are the framework's own, by their path; where there is none, callers may name one. What is not known here (an interpolation that cannot be resolved, a key that may stand in a part that could not be
-    read) is None and noted as unchecked; what the framework cannot use is None and a finding.
+    `defaults` are the framework's own, by path; without a default, callers may pass one. An unknown
+    value (an unresolved interpolation, or a key that may stand in an unread part) is None and
+    recorded as unchecked. A value that the framework cannot use is None and a finding.
     """
 
     def __init__(self, notes: Notes, interpolator: Interpolator, defaults: Mapping[str, Default] | None = None) -> None:
@@ -74,17 +78,17 @@ class Settings:
         self._interpolator = interpolator
         self._defaults = defaults or {}
         self._found: dict[tuple[str, ...], Value | None] = {}
-        self._by_path: dict[str, Value | None] = {}  # checks ask for the same few paths again and again
+        self._by_path: dict[str, Value | None] = {}  # checks look up the same few paths often
         self._said: set[tuple[str, str]] = set()
 
     @property
     def defaults(self) -> Mapping[str, Default]:
-        """The framework's defaults by dotted path."""
+        """Defaults of the framework by dotted path."""
         return self._defaults
 
     @property
     def asked(self) -> frozenset[str]:
-        """Dotted paths that were looked up, and those above them, whether or not something stands there."""
+        """Dotted paths looked up so far, with their parents, present or not."""
         return frozenset(".".join(keys) for keys in self._found if keys)
 
     @property
@@ -94,11 +98,14 @@ class Settings:
 
     @property
     def top(self) -> Span:
-        """Where nothing better can be pointed at: the beginning of the file."""
+        """Beginning of the file, for findings without a better place."""
         return self._interpolator.root.span
 
     def at(self, path: str) -> Value | None:
-        """The value at a path; None if there is none. An unresolved one is a Scalar of tag UNRESOLVED."""
+        """Return the value at a path, or None.
+
+        An unresolved interpolation is a Scalar of tag UNRESOLVED.
+        """
         if path not in self._by_path:
             self._by_path[path] = self._at(tuple(path.split(".")) if path else ())
         return self._by_path[path]
@@ -117,16 +124,16 @@ class Settings:
         return self._found[keys]
 
     def has(self, path: str) -> bool:
-        """Is something written at this path, and not null?"""
+        """Return True if a value other than null is written at this path."""
         value = self.at(path)
         return value is not None and not (isinstance(value, Scalar) and value.is_null)
 
     def is_elsewhere(self, path: str) -> bool:
-        """Is nothing written at this path, and something may stand in a part of the configuration that is not read?"""
+        """Return True if an unread part of the configuration may define this path."""
         return self.at(path) is None and self._notes.partial and path not in self._defaults
 
     def is_open(self, path: str, rule: str) -> bool:
-        """Is it not known here what the value is? Then `rule` is noted as unchecked, naming the key."""
+        """Return True if the value is unknown; `rule` is then recorded as unchecked."""
         value = self.at(path)
         missing = self.is_elsewhere(path)
         if missing or (value is not None and is_unknown(value)):
@@ -141,10 +148,10 @@ class Settings:
     def whole(
         self, path: str, rule: str, default: int | None = None, least: int = 1, fits: int | None = None, exact: bool = False
     ) -> Amount | None:
-        """A whole number of at least `least`; the framework's default where it is not written.
+        """Return a whole number of at least `least`, or the framework's default.
 
-        A finding where the framework cannot use it, with the number that `fits` (by default the least) as its mend. `exact`: it
-        counts with it, for which `2.0` does not do.
+        An unusable value is a finding; its fix writes `fits` (by default `least`). `exact`: the
+        framework counts with the number, so `2.0` is refused.
         """
         if self.is_open(path, rule):
             return None
@@ -173,7 +180,7 @@ class Settings:
         return Amount(int(number), path, value)
 
     def wrong_type(self, path: str, value: Value, better: int) -> None:
-        """A value is no whole number; where it looks like one, that is what was meant."""
+        """Report a value of the wrong type; fix texts and floats of a whole number."""
         written = value.text if isinstance(value, Scalar) and value.origin is None else ""
         got = value.value if isinstance(value, Scalar) else None
         number = str(int(got)) if written and isinstance(got, float) and got.is_integer() else written.removesuffix(".0")
@@ -184,7 +191,7 @@ class Settings:
             self._notes.wrong_type(path, path, value, "a whole number", f"write a whole number such as `{better}`")
 
     def flag(self, path: str, rule: str, default: bool = False) -> bool | None:
-        """Whether a value counts as true, as Python sees it: any text but the empty one does."""
+        """Return the truth of a value as in Python: every text but "" is true."""
         if self.is_open(path, rule):
             return None
         value = self.at(path)
@@ -193,12 +200,15 @@ class Settings:
         return bool(value.value) if isinstance(value, Scalar) else bool(value.entries if isinstance(value, MapNode) else value.items)
 
     def becomes(self, path: str, text: str) -> Edit | None:
-        """The edit that writes another value; None where it is not written at this path itself."""
+        """Return the edit that writes another value.
+
+        None if the value is not written at this path.
+        """
         value = self.at(path)
         return Edit(value.span, text) if isinstance(value, Scalar) and value.origin is None else None
 
     def word(self, path: str, rule: str) -> str | None:
-        """A text; "" if nothing is written, None if it is not known here."""
+        """Return a text; "" if nothing is written, None if unknown."""
         if self.is_open(path, rule):
             return None
         value = self.at(path)

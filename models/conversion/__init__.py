@@ -1,1 +1,1 @@
-"""A problem in the words of another dialect: names through roles, hints and machines as data, and what gets lost."""
+"""Conversion of a problem to another dialect: component names, hints, machines, losses."""

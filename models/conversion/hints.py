@@ -1,4 +1,4 @@
-"""Hints of a component, of relations and of the topology, as keys."""
+"""Data of hints: keys of components, of relations and of the topology."""
 
 from __future__ import annotations
 
@@ -27,33 +27,34 @@ _DEGREES = ("tp", "pp", "cp", "ep", "dp")
 
 
 def ranks_to_data(ranks: Sequence[int]) -> int | str:
-    """Ranks in ascending order, such as ``0-3,6``; one alone as a number."""
+    """Write ascending ranks, such as ``0-3,6``; a single rank as a number."""
     return number_or_text(write_ranks((ranks,) if isinstance(ranks, range) else merge([range(rank, rank + 1) for rank in ranks])))
 
 
 def renamed(components: Sequence[Component], known: Mapping[str, str]) -> dict[str, str]:
-    """The name of each of these components in another dialect, which knows these roles by these names.
+    """Map component names to their names in another dialect, by role.
 
-    A component keeps its name where it has no such role, where several have it, and where another one keeps that name.
+    `known` maps roles to names of that dialect. A component keeps its name if its role is not in
+    `known`, if several components have the role, or if the new name is taken.
     """
     roles = Counter(map(role_of, components))
-    own = {component.name: component.name for component in components}
+    old_names = {component.name: component.name for component in components}
     names = {c.name: known.get(role_of(c), c.name) if roles[role_of(c)] == 1 else c.name for c in components}
     while len(set(names.values())) < len(names):
         claims = Counter(names.values())
-        names = {name: its if claims[its] == 1 else own[name] for name, its in names.items()}
+        names = {name: new if claims[new] == 1 else old_names[name] for name, new in names.items()}
     return names
 
 
 def said_of_names(names: Mapping[str, str]) -> Iterator[Finding]:
-    """A remark for every component that is called otherwise now."""
+    """Yield a note for every renamed component."""
     for before, after in names.items():
         if before != after:
             yield dropped(before, f"`{before}` is called `{after}` now")
 
 
 def where_to_data(component: Component, estimated: bool = False) -> Data:
-    """What is said of the component and the topology, and of the memory of its nodes; not traffic that is only `estimated`."""
+    """Return the hints about topology and host memory; not traffic that is only `estimated`."""
     data: Data = {"offloaded": memory_text(component.offloaded), "host_memory": memory_text(component.host_memory)}
     data["keep"] = _together((keep.what, _keep(keep)) for keep in component.keep)
     data["spread"] = _alone([_spread(spread) for spread in component.spread])
@@ -64,39 +65,39 @@ def where_to_data(component: Component, estimated: bool = False) -> Data:
 
 
 def related_to_data(problem: Problem, component: Component, names: Mapping[str, str]) -> Data:
-    """The relations that keys of the component state. `names` are those that components have in the new file."""
+    """Return the relations that are keys of the component; `names` are the new names."""
     data: Data = {}
     for kind, key in KEYS.items():
-        its = [relation for relation in problem.related(kind) if relation.components[0] == component.name]
-        others = dict.fromkeys((names[relation.components[1]], relation.level) for relation in its)
-        if others:
-            far = kind in BETWEEN_DOMAINS
-            data[key] = _alone([{"component": name, "level": level} if far and level != RACK else name for name, level in others])
+        relations = [relation for relation in problem.related(kind) if relation.components[0] == component.name]
+        named = dict.fromkeys((names[relation.components[1]], relation.level) for relation in relations)
+        if named:
+            has_level = kind in BETWEEN_DOMAINS
+            data[key] = _alone([{"component": name, "level": level} if has_level and level != RACK else name for name, level in named])
     return data
 
 
 def hint_block(problem: Problem, names: Mapping[str, str], hints: Mapping[str, object]) -> Data:
-    """The block `placewright:` of a framework's file, with these hints; {} if there is nothing to be said."""
+    """Return the `placewright:` block of a framework's file; {} without hints."""
     relations = [
         relation_to_data(relation, names)
         for relation in problem.job.relations
         if relation.kind not in KEYS and not relation.reason and names.keys() >= set(relation.components)
     ]
     inner = {"components": hints, "relations": relations, **between_to_data(problem, names)}
-    return {"placewright": its} if (its := {key: value for key, value in inner.items() if value}) else {}
+    return {"placewright": block} if (block := {key: value for key, value in inner.items() if value}) else {}
 
 
 def between_to_data(problem: Problem, names: Mapping[str, str]) -> Data:
-    """The keys `links` and `objective`, where there is something to be said; not what is only estimated."""
+    """Return the keys `links` and `objective`, without estimated links."""
     links = [_link(link, names) for link in problem.job.links if not link.estimate and {link.source, link.target} <= names.keys()]
     data: Data = {"links": links, "objective": _preference(problem.job.preference)}
     return {key: value for key, value in data.items() if value}
 
 
 def relation_to_data(relation: Relation, names: Mapping[str, str]) -> Data:
-    """A relation as an entry of the section `relations`."""
+    """Convert a relation to an entry of the section `relations`."""
     data: Data = {"kind": relation.kind, "components": [names[name] for name in relation.components]}
-    return data | {key: its for key, its in (("level", relation.level), ("reason", relation.reason)) if its}
+    return data | {key: value for key, value in (("level", relation.level), ("reason", relation.reason)) if value}
 
 
 def _keep(keep: Keep) -> object:
@@ -125,11 +126,11 @@ def _preference(preference: Preference) -> object:
 
 
 def _together(pairs: Iterable[tuple[str, object]]) -> Data:
-    """The values of each key, alone where there is only one."""
-    found: dict[str, list[object]] = {}
+    """Group values by key; a single value stands alone."""
+    grouped: dict[str, list[object]] = {}
     for key, value in pairs:
-        found.setdefault(key, []).append(value)
-    return {key: _alone(values) for key, values in found.items()}
+        grouped.setdefault(key, []).append(value)
+    return {key: _alone(values) for key, values in grouped.items()}
 
 
 def _alone(values: list[object]) -> object:
@@ -137,13 +138,15 @@ def _alone(values: list[object]) -> object:
 
 
 def shape(problem: Problem, component: Component, names: dict[str, str], losses: list[Finding]) -> Data:
-    """What hints say besides where it may be and how much it asks for. `names` are those that components have in the new file."""
+    """Return the hints other than node groups and counts; `names` are the new names."""
     data: Data = {"role": component.role} if component.role not in ("", names[component.name]) else {}
-    if component.cpus and not problem.job.pools:  # those of a pool are reserved once for all its components, by verl itself
+    # verl itself reserves the CPUs of a pool once for all its components
+    if component.cpus and not problem.job.pools:
         data["cpus"] = component.cpus
     if problem.kind(component) != NODE:
         degrees = _degrees(problem.job.choices.get(component.name, (component.parallel,)), component, losses)
-        demanded = component.runs is None or "contiguous" in component.spans or component.stride > 1  # else a rule of its framework
+        # without these, contiguity is a rule of the framework, not a demand
+        demanded = component.runs is None or "contiguous" in component.spans or component.stride > 1
         written = {
             "parallel": degrees, "memory": memory_text(component.memory), "accelerator": component.accelerator_model,
             "contiguous": component.contiguous and demanded, "any_order": component.any_order and demanded, "stride": component.stride if component.stride > 1 else 0,
@@ -151,8 +154,8 @@ def shape(problem: Problem, component: Component, names: dict[str, str], losses:
         data |= {key: value for key, value in written.items() if value}
         if component.estimate is not None:
             data["estimate"] = said_of(component.estimate)
-        said = component.estimate.divided_among if component.estimate else 0
-        if component.runs is None and component.divided_among != said and not are_whole(component):
+        shards = component.estimate.divided_among if component.estimate else 0
+        if component.runs is None and component.divided_among != shards and not are_whole(component):
             message = f"that the ranks of `{component.name}` are whole groups of {component.shards} shards is not said any more"
             losses.append(moved(component.name, message))
     if component.phases:
@@ -162,7 +165,7 @@ def shape(problem: Problem, component: Component, names: dict[str, str], losses:
 
 
 def asked(problem: Problem, component: Component) -> Data:
-    """How much it asks for, and in which node groups."""
+    """Return the demanded counts and node groups."""
     data: Data = {} if component.node_groups == (CLUSTER_LABEL,) else {"node_group": ",".join(component.node_groups)}
     least, most = component.least, min(component.most, UNBOUNDED - 1)
     if (component.least, component.most) != (1, UNBOUNDED):
@@ -176,10 +179,10 @@ def asked(problem: Problem, component: Component) -> Data:
 
 
 def _degrees(choices: tuple[Parallel, ...], component: Component, losses: list[Finding]) -> Data:
-    """Each degree that is not 1, or the list of those that are left open."""
-    values = {name: list(dict.fromkeys(getattr(each, name) for each in choices)) for name in _DEGREES}
-    if choices != tuple(Parallel(*each) for each in product(*values.values())):
+    """Return every degree other than 1, as a number or as a list of choices."""
+    values = {name: list(dict.fromkeys(getattr(choice, name) for choice in choices)) for name in _DEGREES}
+    if choices != tuple(Parallel(*degrees) for degrees in product(*values.values())):
         message = f"that `{component.name}` may have only some of the degrees {', or '.join(map(str, choices))} together is not said"
         losses.append(moved(component.name, message))
         values = {name: [getattr(component.parallel, name)] for name in _DEGREES}
-    return {name: its[0] if len(its) == 1 else its for name, its in values.items() if its != [1]}
+    return {name: sizes[0] if len(sizes) == 1 else sizes for name, sizes in values.items() if sizes != [1]}

@@ -1,4 +1,4 @@
-"""Losses of a conversion: processes compared one by one, and what is dropped or refused."""
+"""Losses of a conversion, found by comparing processes and hints."""
 
 from __future__ import annotations
 
@@ -18,14 +18,17 @@ from ..text.tree import MapNode, Scalar, Value
 
 LOSS, REFUSAL = "PW605", "PW606"
 ENGINES = frozenset({"vllm", "sglang", "trtllm", "hf", "huggingface"})
-"""Engines by the names that frameworks have for them."""
+"""Names of inference engines in the frameworks."""
 _DEGREE = re.compile(r"(ulysses\w*|\w*expert\w*|ep)_size")
-"""Degrees of sequences and experts, which not every framework has, by their keys."""
+"""Keys of sequence and expert degrees, which not every framework has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What is otherwise in the second problem; `moves` where a process is or may be somewhere else because of it."""
+    """Difference between two problems.
+
+    `moves` is True if it may move a process.
+    """
 
     component: str
     what: str
@@ -33,16 +36,16 @@ class Difference:
 
 
 def differences(before: Problem, after: Problem, names: Mapping[str, str]) -> Iterator[Difference]:
-    """Everything that differs; `names` says what the components of the first are called in the second."""
-    there = {component.name: component for component in after.components}
+    """Yield all differences; `names` maps component names of `before` to those of `after`."""
+    components = {component.name: component for component in after.components}
     for component in before.components:
         name = names.get(component.name, component.name)
-        if name not in there:
+        if name not in components:
             yield Difference(component.name, "is missing", True)
         else:
-            yield from _of(before, component, after, there[name])
+            yield from _of(before, component, after, components[name])
     called = {names.get(component.name, component.name) for component in before.components}
-    for name in there.keys() - called:
+    for name in components.keys() - called:
         yield Difference(name, "is new", True)
     hinted = {component.name for component in before.hinted}
     demanded = {(relation.kind, relation.components, relation.level) for relation in after.job.relations}
@@ -58,7 +61,7 @@ def differences(before: Problem, after: Problem, names: Mapping[str, str]) -> It
 
 
 def _between(before: Problem, after: Problem, names: Mapping[str, str]) -> Iterator[Difference]:
-    """What components send to each other, and how that is weighed; what is only estimated is estimated again."""
+    """Compare links and objective; estimated links are skipped, as they are estimated again."""
     sent = {(link.source, link.target): link for link in after.job.links}
     for link in before.job.links:
         same = sent.get((names.get(link.source, link.source), names.get(link.target, link.target)))
@@ -69,50 +72,53 @@ def _between(before: Problem, after: Problem, names: Mapping[str, str]) -> Itera
         yield Difference("", "the objective is another", bool(before.hinted))
 
 
-def _of(before: Problem, component: Component, after: Problem, other: Component) -> Iterator[Difference]:
+def _of(before: Problem, component: Component, after: Problem, target: Component) -> Iterator[Difference]:
     name = component.name
-    if component.runs is not None and other.runs is not None:
-        if component.runs != other.runs:
-            if rank := _moved(component.runs, other.runs):
+    if component.runs is not None and target.runs is not None:
+        if component.runs != target.runs:
+            if rank := _moved(component.runs, target.runs):
                 yield Difference(name, rank, True)
-            elif _labels(component.runs) != _labels(other.runs):
+            elif _labels(component.runs) != _labels(target.runs):
                 yield Difference(name, "is in other node groups", False)
-    elif component.runs is not None or other.runs is not None:
+    elif component.runs is not None or target.runs is not None:
         yield Difference(name, "has ranks that are given in one of the two only", True)
     else:
-        yield from _hints(before, component, after, other)
-    yield from _where(before, component, after, other)
-    if component.backend and other.backend and component.backend != other.backend:
-        yield Difference(name, f"is trained by {other.backend}, not {component.backend}", False)
+        yield from _hints(before, component, after, target)
+    yield from _where(before, component, after, target)
+    if component.backend and target.backend and component.backend != target.backend:
+        yield Difference(name, f"is trained by {target.backend}, not {component.backend}", False)
     on_nodes = before.kind(component) == NODE
-    for what in ("phases",) if on_nodes else ("memory", "phases", "accelerator_model"):
-        if getattr(component, what) != getattr(other, what):
-            yield Difference(name, f"has another {what.replace('_', ' ').removesuffix('s')}", False)
-    if not on_nodes and _choices(before, component) != _choices(after, other):
+    fields = ["phases"] if on_nodes else ["phases", "memory"]
+    if not on_nodes and (component.runs is not None or target.runs is not None):  # else `_hints` compares it
+        fields.append("accelerator_model")
+    for field in fields:
+        if getattr(component, field) != getattr(target, field):
+            yield Difference(name, f"has another {field.replace('_', ' ').removesuffix('s')}", False)
+    if not on_nodes and _choices(before, component) != _choices(after, target):
         yield Difference(name, "has other parallel degrees", component.runs is None)
 
 
-def _where(before: Problem, component: Component, after: Problem, other: Component) -> Iterator[Difference]:
-    """What is demanded of the topology and of the memory of nodes."""
-    for what in ("keep", "spread", "pins", "excluded", "offloaded", "host_memory", "estimate"):
-        if getattr(component, what) != getattr(other, what):
-            yield Difference(component.name, f"has another {what.replace('_', ' ')}", component.runs is None)
-    if component.runs is None and component.divided_among != other.divided_among and not are_whole(component):
+def _where(before: Problem, component: Component, after: Problem, target: Component) -> Iterator[Difference]:
+    """Compare the demands on the topology and on host memory."""
+    for field in ("keep", "spread", "pins", "excluded", "offloaded", "host_memory", "estimate"):
+        if getattr(component, field) != getattr(target, field):
+            yield Difference(component.name, f"has another {field.replace('_', ' ')}", component.runs is None)
+    if component.runs is None and component.divided_among != target.divided_among and not are_whole(component):
         yield Difference(component.name, "need not have whole groups of shards", True)
-    estimated = component.name in before.job.estimated or other.name in after.job.estimated
-    if component.traffic != other.traffic and not estimated:
+    estimated = component.name in before.job.estimated or target.name in after.job.estimated
+    if component.traffic != target.traffic and not estimated:
         yield Difference(component.name, "has other traffic", component.runs is None)
 
 
-def _hints(before: Problem, component: Component, after: Problem, other: Component) -> Iterator[Difference]:
-    """What a search would be told otherwise."""
-    if _members(before, component) != _members(after, other):
+def _hints(before: Problem, component: Component, after: Problem, target: Component) -> Iterator[Difference]:
+    """Compare the inputs of a search."""
+    if _members(before, component) != _members(after, target):
         yield Difference(component.name, "may use other nodes", True)
-    if component.counts != other.counts:
+    if component.counts != target.counts:
         yield Difference(component.name, "has other counts to choose from", True)
-    for what in ("least", "most", "per_process", "contiguous", "stride", "accelerator_model"):
-        if getattr(component, what) != getattr(other, what):
-            yield Difference(component.name, f"has another {what.replace('_', ' ')}", True)
+    for field in ("least", "most", "per_process", "contiguous", "stride", "accelerator_model"):
+        if getattr(component, field) != getattr(target, field):
+            yield Difference(component.name, f"has another {field.replace('_', ' ')}", True)
 
 
 def _members(problem: Problem, component: Component) -> tuple[frozenset[int], str]:
@@ -124,37 +130,42 @@ def _choices(problem: Problem, component: Component) -> tuple[Parallel, ...]:
 
 
 def _moved(before: Sequence[Run], after: Sequence[Run]) -> str:
-    """What differs in the first process that is elsewhere; "" if all are where they were."""
-    mine, theirs = ([(rank, [(seat, kind) for seat, kind, _ in its]) for rank, its in seats(runs)] for runs in (before, after))
-    for (rank, one), (_, other) in zip(mine, theirs):
-        if one != other:
+    """Describe the first process with another place; "" if no process moves."""
+    old_seats, new_seats = (
+        [(rank, [(seat, kind) for seat, kind, _ in places]) for rank, places in seats(runs)] for runs in (before, after)
+    )
+    for (rank, kept_seats), (_, moved_seats) in zip(old_seats, new_seats):
+        if kept_seats != moved_seats:
             return f"has process {rank} elsewhere"
-    return f"has {with_noun(len(theirs), 'process')}, not {len(mine)}" if len(mine) != len(theirs) else ""
+    return f"has {with_noun(len(new_seats), 'process')}, not {len(old_seats)}" if len(old_seats) != len(new_seats) else ""
 
 
 def _labels(runs: Sequence[Run]) -> list[list[str]]:
-    return [list(dict.fromkeys(label for _, _, label in its)) for _, its in seats(runs)]
+    return [list(dict.fromkeys(label for _, _, label in places)) for _, places in seats(runs)]
 
 
 def moved(subject: str, message: str, help: str = "") -> Finding:
-    """A loss because of which something may be placed otherwise than before, or is not placed at all: a warning."""
+    """Build the warning for a loss with effect on the placement.
+
+    Something may be placed elsewhere than before, or not at all.
+    """
     return warning(LOSS, subject, message, help=help)
 
 
 def dropped(subject: str, message: str, help: str = "") -> Finding:
-    """A loss that changes no place: a remark."""
+    """Build the note for a loss without effect on the placement."""
     return Finding(LOSS, Severity.INFO, subject, message, help=help)
 
 
 def refusal(subject: str, message: str, help: str = "") -> Finding:
-    """A reason why there is no conversion."""
+    """Build the error for an impossible conversion."""
     return error(REFUSAL, subject, message, help=help)
 
 
 def unsaid_demands(problem: Problem) -> Iterator[Finding]:
-    """The demands on components that are left to solve which the new file does not make, as another framework makes them.
+    """Yield the demands of the old framework on hinted components that the new file lacks.
 
-    Of given ranks they are true already.
+    Explicit ranks satisfy them already.
     """
     hinted = {component.name for component in problem.hinted}
     for relation in problem.job.relations:
@@ -168,18 +179,24 @@ def unsaid_demands(problem: Problem) -> Iterator[Finding]:
 
 
 def unsaid_times(problem: Problem) -> Iterator[Finding]:
-    """What was measured of components, by which counts and degrees are chosen: no conversion carries it over."""
+    """Yield the loss of measured times, which decide counts and degrees in `plan`.
+
+    No conversion carries them over.
+    """
     timed = [component for component in problem.components if component.timed is not None]
     if timed:
-        names = " and ".join(filter(None, (", ".join(f"`{each.name}`" for each in timed[:-1]), f"`{timed[-1].name}`")))
+        names = " and ".join(filter(None, (", ".join(f"`{component.name}`" for component in timed[:-1]), f"`{timed[-1].name}`")))
         message = f"the times of {names}, and what `plan` says of these, are not carried over"
         loss = moved if any(component.runs is None for component in timed) else dropped
         yield loss("", message, "add them to the new file, where counts and degrees are to be chosen by them")
 
 
 def unsaid_settings(root: MapNode, problem: Problem, text: str) -> Iterator[Finding]:
-    """Engines, and degrees of sequences and experts, that the file names and the new text has otherwise."""
-    words, degrees = set(re.findall(r"\w+", text)), {size for each in problem.components for size in (each.parallel.cp, each.parallel.ep)}
+    """Yield the engines and the sequence and expert degrees that the new text lacks."""
+    words, degrees = (
+        set(re.findall(r"\w+", text)),
+        {size for component in problem.components for size in (component.parallel.cp, component.parallel.ep)},
+    )
     for path, value in _settings(root):
         is_degree = _DEGREE.fullmatch(path.rpartition(".")[2]) and type(value) is int and value > 1 and value not in degrees
         if is_degree or (value in ENGINES and value not in words and words & ENGINES):
@@ -187,7 +204,7 @@ def unsaid_settings(root: MapNode, problem: Problem, text: str) -> Iterator[Find
 
 
 def _settings(value: Value, path: str = "") -> Iterator[tuple[str, object]]:
-    """Path and value of every setting."""
+    """Yield path and value of every setting."""
     for entry in value if isinstance(value, MapNode) else ():
         yield from _settings(entry.value, f"{path}.{entry.key.text}".lstrip("."))
     if isinstance(value, Scalar):

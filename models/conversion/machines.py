@@ -1,4 +1,4 @@
-"""A cluster as the shortest data that says it: one word where that is enough, else nodes that are alike together."""
+"""Shortest data for a cluster: a shorthand if possible, else its nodes, equal ones grouped."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from .hints import ranks_to_data
 
 
 def shorthand_of(cluster: Cluster) -> str | None:
-    """Such as ``2x8xH100+1x0``; None where one word does not say it all. Node groups are not looked at."""
+    """Return a shorthand such as ``2x8xH100+1x0``, or None if facts would be lost.
+
+    Node groups are ignored.
+    """
     parts: list[tuple[int, int, str]] = []
     for alike in cluster.alike:
         count, model = len(alike.node.accelerators), _model(alike.node)
@@ -27,26 +30,32 @@ def shorthand_of(cluster: Cluster) -> str | None:
             parts.append((alike.count, count, model))
     text = "+".join(f"{nodes}x{count}" + (f"x{model}" if model not in ("", "GPU") else "") for nodes, count, model in parts)
     try:
-        found = read_shorthand(text)
+        reread = read_shorthand(text)
     except ValueError:
         return None
-    return text if isinstance(found, Cluster) and found.nodes == cluster.nodes else None
+    return text if isinstance(reread, Cluster) and reread.nodes == cluster.nodes else None
 
 
 def cluster_to_data(cluster: Cluster) -> dict[str, object] | str:
-    """The cluster as a native file or a cluster file says it; reading it gives an equal cluster."""
+    """Return the cluster as data of a native or cluster file.
+
+    Reading the data gives an equal cluster.
+    """
     text = shorthand_of(cluster)
     if text is not None and not cluster.declared:
         return text
     nodes = cluster.nodes if isinstance(cluster.nodes, Nodes) else Nodes(map(Alike, cluster.nodes))
-    data: dict[str, object] = {"nodes": text or [each for alike in nodes.alike for each in _alike_to_data(alike)]}
+    data: dict[str, object] = {"nodes": text or [node for alike in nodes.alike for node in _alike_to_data(alike)]}
     if cluster.declared:
         data["node_groups"] = [_group_to_data(cluster, group) for group in cluster.declared]
     return data
 
 
 def _model(node: Node) -> str:
-    """As `accelerators` takes it: with the vendor where the model does not tell it."""
+    """Return the model as `accelerators` takes it.
+
+    The vendor is a prefix if the model does not imply it.
+    """
     if not node.accelerators:
         return ""
     first = node.accelerators[0]
@@ -55,7 +64,7 @@ def _model(node: Node) -> str:
 
 
 def _alike_to_data(alike: Alike) -> Iterator[dict[str, object]]:
-    """Nodes with names that follow from a prefix together, others one by one."""
+    """Yield equal nodes: grouped if names are a prefix with a number, else singly."""
     node = alike.node
     rest = _node_to_data(node)
     names = [alike.name(offset) for offset in range(alike.count)]
@@ -71,18 +80,18 @@ def _node_to_data(node: Node) -> dict[str, object]:
     data: dict[str, object] = {}
     if node.accelerators:
         first, count = node.accelerators[0], len(node.accelerators)
-        its: dict[str, object] = {"count": count, "model": _model(node)}
+        entry: dict[str, object] = {"count": count, "model": _model(node)}
         usual = accelerators(count, _model(node))
         if node.numa_domains > 1:
-            its["numa"] = node.numa_domains
+            entry["numa"] = node.numa_domains
         if first.memory is not None and first.memory != usual[0].memory:
-            its["memory"] = f"{first.memory}MiB"
+            entry["memory"] = f"{first.memory}MiB"
         ids = [device.physical_id for device in node.accelerators]
         if ids != [device.physical_id for device in usual]:
-            its["ids"] = ids
+            entry["ids"] = ids
         if node.taken:
-            its["taken"] = [index for index in range(count) if node.taken >> index & 1]
-        data["accelerators"] = its
+            entry["taken"] = [index for index in range(count) if node.taken >> index & 1]
+        data["accelerators"] = entry
     if node.hardware:
         data["hardware"] = [{"type": device.type, **{key: _setting(text) for key, text in device.config}} for device in node.hardware]
     if node.memory is not None:
@@ -92,7 +101,10 @@ def _node_to_data(node: Node) -> dict[str, object]:
 
 
 def _setting(text: str) -> object:
-    """A setting of a device: a list, a map or a number where that is read back as the same text."""
+    """Parse a device setting into a list, map or number.
+
+    The text itself if the parsed value would print otherwise.
+    """
     if not text or "\n" in text:
         return text
     try:
@@ -104,16 +116,16 @@ def _setting(text: str) -> object:
 
 def _group_to_data(cluster: Cluster, group: NodeGroup) -> dict[str, object]:
     data: dict[str, object] = {"label": group.label, "node_ranks": ranks_to_data(group.node_ranks)}
-    if group.kind != _kind_by_itself(cluster, group):
+    if group.kind != _default_kind(cluster, group):
         data["kind"] = group.kind
     if group.env_configs:
         data["env_configs"] = [_software_to_data(config) for config in group.env_configs]
     return data
 
 
-def _kind_by_itself(cluster: Cluster, group: NodeGroup) -> str:
-    """What counts as its resource if nothing is said, as in cluster_file."""
-    types = {device.type for its, _ in cluster.alike_among(group.node_ranks) for device in its.node.hardware}
+def _default_kind(cluster: Cluster, group: NodeGroup) -> str:
+    """Return the kind of resource that a group without `kind` has, as in cluster_file."""
+    types = {device.type for alike, _ in cluster.alike_among(group.node_ranks) for device in alike.node.hardware}
     default = cluster.default_kind(group.node_ranks)
     return types.pop() if default == NODE and len(types) == 1 else default
 

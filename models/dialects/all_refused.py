@@ -1,4 +1,7 @@
-"""Degrees that hints leave open, of which a framework takes none: told by `verify`, which plans nothing, and by what plans, in the same words."""
+"""Findings for open degrees that the framework refuses without exception.
+
+`verify`, which plans nothing, and the planner report them in the same words.
+"""
 
 from __future__ import annotations
 
@@ -13,34 +16,40 @@ from ..job import Job
 
 Chosen = MappingType[str, Parallel]
 JobWith = Callable[[Chosen], Union[Job, str]]
-"""The job of the file with these degrees of some components; why, where its framework refuses it."""
+"""Function from chosen degrees to the job, or to the framework's reason for a refusal."""
 MOST_TOLD = 4
-"""Choices of which it is told why they are refused."""
+"""Maximum number of refused choices in a message."""
 MOST_TRIED = 16
-"""Choices of all components together that are read where nothing is planned; where there are more, planning tells of them."""
+"""Maximum number of joint choices that are read without planning.
+
+Beyond it, only the planner reports refusals.
+"""
 
 
 def all_refused(job: Job, job_with: JobWith) -> tuple[Finding, ...]:
-    """An error where each choice is refused, whatever the others are; the first that is not ends it."""
+    """Return an error if the framework refuses every joint choice of degrees.
+
+    The first accepted choice ends the reading; more than `MOST_TRIED` choices are not read.
+    """
     if prod(map(len, job.choices.values())) > MOST_TRIED:
         return ()
-    every = (dict(zip(job.choices, chosen)) for chosen in product(*job.choices.values()))
-    return none_left(job, ((degrees, job_with(degrees)) for degrees in every if degrees))
+    joint_choices = (dict(zip(job.choices, chosen)) for chosen in product(*job.choices.values()))
+    return none_left(job, ((degrees, job_with(degrees)) for degrees in joint_choices if degrees))
 
 
 def none_left(job: Job, tried: Iterable[tuple[Chosen, Union[Job, str]]]) -> tuple[Finding, ...]:
-    """The same of choices that were read."""
+    """Return an error if every choice of `tried` is a refusal."""
     why = dict[str, str]()
     name = ""
-    for degrees, its in tried:
-        if not isinstance(its, str):
+    for degrees, outcome in tried:
+        if not isinstance(outcome, str):
             return ()
         name = name or next(iter(degrees))
-        why[" and ".join(f"{each} of `{of}`" for of, each in degrees.items())] = its
+        why[" and ".join(f"{parallel} of `{component}`" for component, parallel in degrees.items())] = outcome
     if not why:
         return ()
-    told = "; ".join(f"with {chosen}, {its}" for chosen, its in list(why.items())[:MOST_TOLD])
+    reasons = "; ".join(f"with {chosen}, {outcome}" for chosen, outcome in list(why.items())[:MOST_TOLD])
     more = f"; and so on, {len(why)} in all" if len(why) > MOST_TOLD else ""
-    message = f"every choice of degrees that the hints leave open is refused: {told}{more}"
-    span = next((each.span("parallel") for each in job.components if each.name == name), None)
+    message = f"every choice of degrees that the hints leave open is refused: {reasons}{more}"
+    span = next((component.span("parallel") for component in job.components if component.name == name), None)
     return (error("PW121", name, message, span, help="offer degrees that go with the rest of the file"),)

@@ -1,7 +1,8 @@
-"""Checks of a framework's own settings as data: each says what holds, where the framework says so, since when, and when it notices.
+"""Declarative checks of a framework's settings, each with source, releases and time of notice.
 
-A dialect lists its checks and runs them with `run_checks`. A check reads numbers and words through `Facts`; what is unknown is noted as
-unchecked, never assumed. A refusal of the release at hand is an error; one of other possible releases is a warning that names them.
+A dialect lists its checks and runs them with `run_checks`. A check reads numbers and words through
+`Facts`; an unknown value is noted as unchecked, never assumed. A refusal by the release at hand is
+an error; a refusal by other possible releases is a warning that names them.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from ..text.nearest import nearest
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number in a check: its value, how it is written in a message, and the setting that would be edited.
+    """Number in a check: value, text for messages, and the setting to edit.
 
-    `text` is such as ```rollout.n` 5`` or ``the 12 data parallel ranks of actor``; `amount` is None for a derived number.
+    `text` is such as ```rollout.n` 5`` or ``the 12 data parallel ranks of actor``; `amount` is None
+    for a derived number.
     """
 
     value: int
@@ -33,14 +35,15 @@ class Number:
 
     @property
     def span(self) -> Span | None:
-        """Where it is written."""
+        """Span of the setting; None for a derived number or a default."""
         return self.amount.span if self.amount else None
 
 
 class Facts:
-    """Settings and derived numbers of one job, as checks read them. Dialects derive more.
+    """Settings and derived numbers of a job, for checks; dialects add more.
 
-    `subject` is the component that the findings are about. `top` is where a finding points without a better place.
+    `subject` is the component of the findings. `top` is the span of a finding without a better
+    place.
     """
 
     def __init__(self, notes: Notes, settings: Settings, subject: str = "") -> None:
@@ -54,46 +57,46 @@ class Facts:
         return self.settings.top
 
     def number(self, path: str, code: str) -> Number | None:
-        """Whole number at a path; None where it is unset or unknown (then noted as unchecked)."""
+        """Return the whole number at a path; None if unset or unknown (noted as unchecked)."""
         amount = self.settings.whole(path, code)
         return None if amount is None else Number(amount.value, self.text(amount), amount)
 
     def text(self, amount: Amount) -> str:
-        """A setting with its value, as messages write it."""
+        """Return a setting with its value, for messages."""
         default = " (default)" if amount.span is None else ""
         return f"`{amount.name}` {amount.value}{default}"
 
     def assigned(self, path: str, value: object) -> str:
-        """A setting as the user would type it."""
+        """Return a setting as the user would type it."""
         return f"`{path}: {value}`"
 
     def judge(
         self, releases: Range, severity: Severity, code: str, message: str, at: Span, label: str, help: str, edit: Edit | None,
         notes: tuple[str, ...],
     ) -> None:  # fmt: skip
-        """Adds a finding about the subject, by the release at hand; a dialect may lower its severity."""
+        """Add a finding about the subject; a dialect may lower the severity."""
         self.notes.judge(releases, severity, code, self.subject, message, at, label, help, edit, *notes)
 
 
 Term = Union[str, int, Number, None, Callable[[Facts], "Number | None"]]
-"""Dotted path of a setting, a constant, a number that is known (None if unknown), or a function that derives one from the facts."""
+"""Path of a setting, constant, known number (None if unknown), or function of the facts."""
 Condition = Callable[[Facts], "bool | None"]
-"""When a check applies; None where that is unknown."""
+"""Condition for a check; None if unknown."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Check(ABC):
-    """One demand of a framework on its settings.
+    """Demand of a framework on its settings.
 
     Attributes
     ----------
-    code : code of its finding.
-    source : framework, file and function that say so.
+    code : code of the finding.
+    source : framework, file and function that state the demand.
     when : when the framework notices, a note under the finding.
-    releases : releases that refuse what breaks the check.
-    only_if : when the check applies.
-    severity : error where the framework provably fails, else warning.
-    message : sentence with the placeholders `{left}` and `{right}`, instead of the usual one.
+    releases : releases that refuse a violation.
+    only_if : condition under which the check applies.
+    severity : error if the framework provably fails, else warning.
+    message : sentence with the placeholders `{left}` and `{right}`, instead of the default.
     """
 
     code: str
@@ -105,7 +108,7 @@ class Check(ABC):
     message: str = ""
 
     def run(self, facts: Facts) -> None:
-        """Adds a finding to the notes of the facts where the check is broken."""
+        """Add a finding to the notes of the facts if the demand is violated."""
         choice = facts.notes.choice
         if choice is not None and not choice.possible_in(self.releases):
             return
@@ -117,17 +120,17 @@ class Check(ABC):
 
     @abstractmethod
     def judge(self, facts: Facts) -> None:
-        """Adds a finding where the demand does not hold."""
+        """Add a finding if the demand does not hold."""
 
     def report(
         self, facts: Facts, message: str, at: Span | None, label: str = "", help: str = "", edit: Edit | None = None, *notes: str
     ) -> None:
-        """Adds the finding of this check: an error or a warning, by the release at hand."""
+        """Add the finding of this check; the release at hand decides the severity."""
         notes = tuple(note for note in (*notes, self.when) if note)
         facts.judge(self.releases, self.severity, self.code, message, at or facts.top, label, help, edit, notes)
 
     def value_of(self, facts: Facts, term: Term) -> Number | None:
-        """Number of a term; None where it is unknown."""
+        """Return the number of a term; None if unknown."""
         if term is None or isinstance(term, Number):
             return term
         if isinstance(term, int):
@@ -137,10 +140,11 @@ class Check(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Divides(Check):
-    """`left` is a multiple of `right`. Either side may be changed, by default the left one.
+    """`left` is a multiple of `right`; the fix changes the left side by default.
 
-    `suggest` are values of the setting that is changed, where they do not follow from both numbers; `edits`: the nearest one is offered as
-    an edit. A message with the placeholder `{rest}` says itself what is left over.
+    `suggest` are values for the changed setting, if both numbers do not imply them; `edits`: the
+    nearest value is offered as an edit. A message with the placeholder `{rest}` names the remainder
+    itself.
     """
 
     left: Term
@@ -173,7 +177,7 @@ class Divides(Check):
 
 @dataclass(frozen=True, kw_only=True)
 class AtLeast(Check):
-    """`left` is no less than `right`; `suggest` are values of the setting on the left, where `right` is none of them."""
+    """`left` is at least `right`; `suggest` are values for the left setting instead of `right`."""
 
     left: Term
     right: Term
@@ -194,7 +198,7 @@ class AtLeast(Check):
 
 @dataclass(frozen=True, kw_only=True)
 class Equals(Check):
-    """`left` equals `right`, or one of the values `also`."""
+    """`left` equals `right` or a value of `also`."""
 
     left: Term
     right: Term
@@ -205,15 +209,15 @@ class Equals(Check):
         left, right = self.value_of(facts, self.left), self.value_of(facts, self.right)
         if left is None or right is None or left.value == right.value or left.value in self.also:
             return
-        others = "".join(f" or {value}" for value in self.also)
-        text = self.message.format(left=left.text, right=right.text) if self.message else f"{left.text} must be {right.text}{others}"
+        alternatives = "".join(f" or {value}" for value in self.also)
+        text = self.message.format(left=left.text, right=right.text) if self.message else f"{left.text} must be {right.text}{alternatives}"
         help_, edit = set_to(facts, left.amount, [right.value])
         self.report(facts, text, left.span or right.span, f"not {right.value}", help_, edit)
 
 
 @dataclass(frozen=True, kw_only=True)
 class OneOf(Check):
-    """The word at `key` is one of `values`; `renamed` maps values of other releases to what took their place."""
+    """The word at `key` is in `values`; `renamed` maps values of other releases to replacements."""
 
     key: str
     values: Sequence[str]
@@ -226,7 +230,7 @@ class OneOf(Check):
             return
         value = facts.settings.at(self.key)
         better = dict(self.renamed).get(word) or nearest(word, self.values)
-        help_ = f"write `{better}`" if better else f"write one of {', '.join(f'`{each}`' for each in self.values)}"
+        help_ = f"write `{better}`" if better else f"write one of {', '.join(f'`{word}`' for word in self.values)}"
         edit = facts.settings.becomes(self.key, better) if better and value is not None else None
         text = self.message.format(left=f"`{self.key}`", right=word) if self.message else f"`{self.key}` is `{word}`, which is unknown"
         self.report(facts, text, value.span if value is not None else None, "unknown", help_, edit)
@@ -234,7 +238,7 @@ class OneOf(Check):
 
 @dataclass(frozen=True, kw_only=True)
 class Requires(Check):
-    """`key` is set (not null), or true where `value` is given."""
+    """`key` is set (not null); with `value`, the flag at `key` equals it."""
 
     key: str
     value: object = None
@@ -262,7 +266,7 @@ class Requires(Check):
 
 @dataclass(frozen=True, kw_only=True)
 class Excludes(Check):
-    """Of `keys`, only one may be set or true."""
+    """At most one key of `keys` is set or true."""
 
     keys: Sequence[str]
     help: str = ""
@@ -280,33 +284,36 @@ class Excludes(Check):
 
 
 def run_checks(checks: Iterable[Check], facts: Facts) -> None:
-    """Runs checks in their order."""
+    """Run checks in order."""
     for check in checks:
         check.run(facts)
 
 
 def set_to(facts: Facts, amount: Amount | None, values: Sequence[int]) -> tuple[str, Edit | None]:
-    """Help and edit that set a number to one of some values, the nearest one in the edit."""
+    """Return help and edit for a number; the edit takes the nearest value."""
     if amount is None or not values:
         return "", None
-    others = "".join(f" or `{value}`" for value in values[1:])
+    alternatives = "".join(f" or `{value}`" for value in values[1:])
     close = min(values, key=lambda value: abs(value - amount.value))
-    return f"set {facts.assigned(amount.name, values[0])}{others}", amount.becomes(close)
+    return f"set {facts.assigned(amount.name, values[0])}{alternatives}", amount.becomes(close)
 
 
 def multiples_near(value: int, step: int) -> list[int]:
-    """Positive multiples of a step next to a value, the lower one first."""
+    """Return the positive multiples of a step next to a value, the lower first."""
     lower = value // step * step
-    return [each for each in (lower, lower + step) if each > 0]
+    return [multiple for multiple in (lower, lower + step) if multiple > 0]
 
 
 def near(value: int, values: Iterable[int]) -> list[int]:
-    """Of some values the next lower and the next higher one."""
-    every = sorted(values)
-    return [*[each for each in every if each < value][-1:], *[each for each in every if each > value][:1]]
+    """Return the values next below and next above a number."""
+    ordered = sorted(values)
+    return [*[candidate for candidate in ordered if candidate < value][-1:], *[candidate for candidate in ordered if candidate > value][:1]]
 
 
 def divisors(value: int) -> list[int]:
-    """Divisors of a number, ascending; of a huge one those with a factor of at most a million."""
-    small = [each for each in range(1, min(isqrt(value), 1_000_000) + 1) if value % each == 0]
-    return sorted({*small, *(value // each for each in small)})
+    """Return the divisors of a number, ascending.
+
+    A huge number gives those with a factor of at most a million.
+    """
+    small = [divisor for divisor in range(1, min(isqrt(value), 1_000_000) + 1) if value % divisor == 0]
+    return sorted({*small, *(value // divisor for divisor in small)})

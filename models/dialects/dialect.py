@@ -1,4 +1,4 @@
-"""What every dialect can do: recognise its files, read them, and write an answer back."""
+"""Protocol of a dialect: recognise files, read them, write an answer back."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from ..text.tree import MapNode
 from .signs import Signs
 
 Machines = Union[Cluster, AsDeclared, None]
-"""What the user said of the machines: all of them, how many accelerators the declared nodes have, or nothing."""
+"""Machines from the user: a whole cluster, accelerators per declared node, or unspecified."""
 Degrees = Mapping[str, Parallel]
-"""Component -> its degrees, of those for which a choice was left."""
+"""Component -> chosen degrees, for components with open degrees."""
 UNCHANGED: Degrees = MappingProxyType({})
 
 __all__ = ["DEFAULT_LEVEL", "LEVELS", "PLACEMENT", "TRAINING", "Dialect", "Machines", "Rendering"]
@@ -33,10 +33,11 @@ __all__ = ["DEFAULT_LEVEL", "LEVELS", "PLACEMENT", "TRAINING", "Dialect", "Machi
 
 @dataclass(frozen=True, slots=True)
 class Rendering:
-    """A new file of a dialect, and a Finding (PW605) for everything of the problem that it does not say, or says otherwise.
+    """New file of a dialect, with a Finding (PW605) per loss.
 
-    A loss because of which a component may be placed otherwise is a warning whose subject is the component; `names` says what
-    the components are called in the new file.
+    A loss is an omitted or changed part of the problem. A loss that may change the placement of a
+    component is a warning with the component as subject; `names` maps components to their names in
+    the new file.
     """
 
     text: str
@@ -45,44 +46,46 @@ class Rendering:
 
 
 class Dialect(Protocol):
-    """One way of writing placements down."""
+    """File format for placements: a framework's own, or placewright's."""
 
     NAME: str
     PROGRAMS: tuple[str, ...]
-    """How the modules begin that only this framework has: what a script starts is read in this dialect by its name too."""
+    """Module prefixes that only this framework has, to recognise a program in a script."""
     RELEASES: Path | None
-    """The data file of its framework's releases (see models/releases); None where the dialect has no framework."""
+    """Data file of the framework's releases (see models/releases); None without a framework."""
     PLACES: tuple[str, ...]
-    """The keys, at most two deep (``cluster.num_nodes``), whose content is all in the Problem that a file states."""
+    """Keys, at most two deep (``cluster.num_nodes``), whose content is fully in the Problem."""
 
     def signs(self, root: MapNode) -> Signs:
-        """Keys of a file with this top-level map that speak for the dialect."""
+        """Return the keys of a top-level map that indicate the dialect."""
         ...
 
     def release_of(self, document: Document, roots: Sequence[str] = ()) -> Choice | None:
-        """The release that a file is judged for where nobody states one: by what lies beside it and what it shows, else the newest.
+        """Return the release to judge a file for, if the user states none.
 
-        `roots` are folders that may hold a checkout.
+        The evidence is a checkout beside the file and the keys of the file; else the newest
+        release. `roots` are folders that may hold a checkout.
         """
         ...
 
     def read(self, document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
-        """The problem that a configuration states, and all that is wrong with how it states it.
+        """Return the problem that a configuration states, with every finding about the file.
 
         `level` is ``training``, or ``placement``, which leaves out the batch arithmetic.
         """
         ...
 
     def render(self, problem: Problem) -> Rendering:
-        """A new file that states this problem: given ranks as ranks, what is open as hints.
+        """Return a new file for a problem: explicit ranks as ranks, open parts as hints.
 
-        Raises UnusableInput, with a PW606 Finding for every reason, where the dialect cannot say it.
+        Raises UnusableInput, with a PW606 Finding per reason, if the dialect cannot express the
+        problem.
         """
         ...
 
     def write(self, reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED) -> list[Edit]:
-        """The smallest edits of the text that give every open component its place, and the degrees that were chosen.
+        """Return minimal edits that place every open component and fix the chosen degrees.
 
-        Raises UnusableInput with a PW603 Finding where the dialect cannot say it.
+        Raises UnusableInput with a PW603 Finding if the dialect cannot express the answer.
         """
         ...

@@ -1,6 +1,6 @@
-"""What follows from degrees that are chosen: those of components that have no others, by their framework's rules or through interpolations.
+"""Consequences of chosen degrees for other components, by framework rules or interpolations.
 
-Each choice is read as it would be written, so that no rule of the framework stands here a second time.
+Each choice is read as it would be written, so that no rule of the framework is repeated here.
 """
 
 from __future__ import annotations
@@ -22,122 +22,148 @@ from ..times import shortest
 from .all_refused import Chosen, JobWith, none_left
 
 MOST_READ = 256
-"""Choices of several components together that are read; of more, those of the shortest times. Where nothing follows and one is refused by
-itself, of more none is read: what is refused is told when it is written."""
+"""Maximum number of joint choices of degrees that are read.
+
+Of more choices, those with the shortest times are read. If no component follows and a single choice
+is refused, more choices are not read: the refusal is reported when the answer is written.
+"""
 MOST_SHOWN = 8
-_TELLING = ("least", "parallel", "timed")
-"""Fields of a component that tell of one that follows: how it is packed may follow without that, and is told with each choice anyway."""
+_TELLTALE_FIELDS = ("least", "parallel", "timed")
+"""Fields whose change shows that a component follows.
+
+Packing may change in a follower too, but also without one; it is recorded per choice anyway.
+"""
 
 
 def interpolates(root: Value) -> bool:
-    """Does any value come through an interpolation, so that it may follow from another one?"""
+    """Return True if any value is an interpolation and may depend on another value."""
     return any("${" in leaf.text for leaf in leaves(root))
 
 
 def with_hint(root: MapNode, name: str, parallel: Parallel) -> MapNode:
-    """The tree in which the hints of a component, if they say degrees, say these."""
+    """Return the tree with new degrees in a component's hints; unchanged without degrees there."""
     from ..hints.amount import KEY
     from ..hints.block import COMPONENTS, NAME
 
     hints = find(root, f"{NAME}.{COMPONENTS}.{name}")
-    mine = hints.get(KEY) if isinstance(hints, MapNode) else None
-    if mine is None:
+    degrees = hints.get(KEY) if isinstance(hints, MapNode) else None
+    if degrees is None:
         return root
-    its = MapNode((), mine.span)
+    block = MapNode((), degrees.span)
     for degree in DEGREES:
-        its = with_value(its, degree, number(getattr(parallel, degree), mine.span))
-    return with_value(root, f"{NAME}.{COMPONENTS}.{name}.{KEY}", its)
+        block = with_value(block, degree, number(getattr(parallel, degree), degrees.span))
+    return with_value(root, f"{NAME}.{COMPONENTS}.{name}.{KEY}", block)
 
 
 def following(job: Job, leaders: Sequence[str], job_with: JobWith) -> tuple[Job, tuple[Finding, ...]]:
-    """The job with what follows from each choice of degrees of `leaders`, without those that are refused; an error where all of them are."""
-    alone = {name: {each: job_with({name: each}) for each in job.choices[name]} for name in leaders}
+    """Return the job with the consequences of each choice of degrees of `leaders`.
+
+    Refused choices are dropped; if all are refused, the job is unchanged and an error is returned.
+    """
+    outcomes = {name: {parallel: job_with({name: parallel}) for parallel in job.choices[name]} for name in leaders}
     tied, leading = dict[str, str](), list[str]()
-    for leader, choices in alone.items():
-        followers = [name for its in choices.values() if isinstance(its, Job) for name in _followers(job, its)]
+    for leader, choices in outcomes.items():
+        followers = [name for outcome in choices.values() if isinstance(outcome, Job) for name in _followers(job, outcome)]
         leading += [leader] if followers or leader in job.planning.tied.values() else []
-        tied = {**dict.fromkeys(followers, leader), **tied}  # one can follow several: each choice of all of them is read
-    refused = any(isinstance(its, str) for choices in alone.values() for its in choices.values())
+        # A component may follow several leaders: all joint choices are read.
+        tied = {**dict.fromkeys(followers, leader), **tied}
+    refused = any(isinstance(outcome, str) for choices in outcomes.values() for outcome in choices.values())
     if refused and prod(map(len, job.choices.values())) <= MOST_READ:
-        leading = list(job.choices)  # what is refused by itself may go together with another choice of another component
-    found, tried = list[Followed](), list[tuple[Chosen, Union[Job, str]]]()
-    offered = _soon_read(job, leading)
+        # A choice refused alone may be accepted with another choice elsewhere.
+        leading = list(job.choices)
+    followed, tried = list[Followed](), list[tuple[Chosen, Union[Job, str]]]()
+    offered = _choices_to_read(job, leading)
     for chosen in product(*offered.values()) if leading and (tied or refused) else ():
         degrees = dict(zip(leading, chosen))
-        its = job_with(degrees) if len(leading) > 1 else alone[leading[0]][chosen[0]]
-        tried.append((degrees, its))
-        if isinstance(its, Job):
-            found.append(Followed(degrees, _changes(job, its), its.planning.ways, its.planning.accepted or job.planning.accepted))
-    left = prod(len(job.choices[name]) for name in offered) - prod(map(len, offered.values()))
-    if found:
+        outcome = job_with(degrees) if len(leading) > 1 else outcomes[leading[0]][chosen[0]]
+        tried.append((degrees, outcome))
+        if isinstance(outcome, Job):
+            followed.append(
+                Followed(degrees, _changes(job, outcome), outcome.planning.ways, outcome.planning.accepted or job.planning.accepted)
+            )
+    unread = prod(len(job.choices[name]) for name in offered) - prod(map(len, offered.values()))
+    if followed:
         return replace(
             job,
             planning=replace(
-                job.planning, tied={**job.planning.tied, **tied}, followed=tuple(found), not_read=left, workload=_told(job, offered)
+                job.planning, tied={**job.planning.tied, **tied}, followed=tuple(followed), not_read=unread, workload=_told(job, offered)
             ),
         ), ()
-    if tried and left:  # which of the others is refused nobody knows, nor what follows from it
-        return replace(job, planning=replace(job.planning, not_read=left, workload=_told(job, offered))), ()
+    if tried and unread:  # the unread choices are unknown: refused or not, and with what consequences
+        return replace(job, planning=replace(job.planning, not_read=unread, workload=_told(job, offered))), ()
     return job, none_left(job, tried)
 
 
-def _soon_read(job: Job, names: Sequence[str]) -> dict[str, Sequence[Parallel]]:
-    """The choices of some components, all of them together at most `MOST_READ`: of the longest lists those of the longest times are left out.
+def _choices_to_read(job: Job, names: Sequence[str]) -> dict[str, Sequence[Parallel]]:
+    """Return the choices to read per component, at most `MOST_READ` in product.
 
-    The degrees of the file itself stay.
+    Choices with the longest times are dropped first, from the longest list. The degrees of the file
+    itself stay.
     """
-    own = {each.name: each for each in job.components}
-    found = {name: list(job.choices[name]) for name in names}
-    while prod(map(len, found.values())) > MOST_READ:
-        name = max(found, key=lambda each: len(found[each]))
-        its, timed = own[name].parallel, own[name].timed
-        left = [each for each in found[name] if each != its]
-        found[name].remove(max(left, key=lambda each: shortest(timed, each) if timed else 0))
-    return {name: tuple(its) for name, its in found.items()}
+    by_name = {component.name: component for component in job.components}
+    choices = {name: list(job.choices[name]) for name in names}
+    while prod(map(len, choices.values())) > MOST_READ:
+        name = max(choices, key=lambda component: len(choices[component]))
+        current, timed = by_name[name].parallel, by_name[name].timed
+        alternatives = [parallel for parallel in choices[name] if parallel != current]
+        choices[name].remove(max(alternatives, key=lambda parallel: shortest(timed, parallel) if timed else 0))
+    return {name: tuple(parallels) for name, parallels in choices.items()}
 
 
 def _told(job: Job, offered: Mapping[str, Sequence[Parallel]]) -> Workload | None:
-    """The workload, with what was not read."""
-    every, read = prod(len(job.choices[name]) for name in offered), prod(map(len, offered.values()))
-    if job.planning.workload is None or read == every:
+    """Return the workload, with a note on choices that were not read."""
+    total, read = prod(len(job.choices[name]) for name in offered), prod(map(len, offered.values()))
+    if job.planning.workload is None or read == total:
         return job.planning.workload
-    kept = "; ".join(f"`{name}` {_some(its)}" for name, its in offered.items() if len(its) < len(job.choices[name]))
-    said = f"degrees: {read} of {every:,} choices of all components together are planned, of the shortest times: {kept}"
-    return replace(job.planning.workload, assumed=(*job.planning.workload.assumed, said))
+    summary = "; ".join(f"`{name}` {_some(parallels)}" for name, parallels in offered.items() if len(parallels) < len(job.choices[name]))
+    note = f"degrees: {read} of {total:,} choices of all components together are planned, of the shortest times: {summary}"
+    return replace(job.planning.workload, assumed=(*job.planning.workload.assumed, note))
 
 
 def _some(degrees: Sequence[Parallel]) -> str:
-    """The first few, which tell what was left, and how many more there are."""
+    """Return the first `MOST_SHOWN` degrees as text, and the number of the rest."""
     more = len(degrees) - MOST_SHOWN
     return " or ".join(map(str, degrees[:MOST_SHOWN])) + (f" or {more} more" if more > 0 else "")
 
 
-def _followers(job: Job, its: Job) -> Iterator[str]:
-    """The components that are planned, have no choice of their own, and are otherwise, or on other counts, in another job than in the first."""
-    changes = _changes(job, its)
-    for each in job.components:
-        judged = each.name in job.planning.accepted and each.name in its.planning.accepted
-        if each.runs is None and (each.timed or judged) and each.name not in {*job.choices, *job.planning.tied}:
-            before, after = (_in_ways(ways, each.name) for ways in (job.planning.ways, its.planning.ways))
-            named = changes[each.name].named if each.name in changes else {}
+def _followers(job: Job, changed_job: Job) -> Iterator[str]:
+    """Yield the planned components without a choice that differ between two jobs.
+
+    A difference is in a field of `_TELLTALE_FIELDS`, in the arrangements, or in the accepted
+    counts.
+    """
+    changes = _changes(job, changed_job)
+    for component in job.components:
+        judged = component.name in job.planning.accepted and component.name in changed_job.planning.accepted
+        if component.runs is None and (component.timed or judged) and component.name not in {*job.choices, *job.planning.tied}:
+            before, after = (_in_ways(ways, component.name) for ways in (job.planning.ways, changed_job.planning.ways))
+            named = changes[component.name].named if component.name in changes else {}
             otherwise = (len(before) == len(after) and before != after) or (
-                judged and job.planning.accepted[each.name] != its.planning.accepted[each.name]
+                judged and job.planning.accepted[component.name] != changed_job.planning.accepted[component.name]
             )
-            if any(field in named for field in _TELLING) or otherwise:
-                yield each.name
+            if any(field in named for field in _TELLTALE_FIELDS) or otherwise:
+                yield component.name
 
 
 def _in_ways(ways: Sequence[Way], name: str) -> list[tuple[Shape | None, int]]:
-    """What a component is in each way; on how many accelerators at least, where others do its work in some, so that it does not say so itself."""
+    """Return the shape and the minimum accelerators of a component per arrangement.
+
+    The minimum is 0 unless some arrangement runs without the component: then its own `least` does
+    not tell.
+    """
     idle = any(name in way.without for way in ways)
     return [(way.shapes.get(name), way.least.get(name, 0) if idle else 0) for way in ways]
 
 
-def _changes(job: Job, its: Job) -> dict[str, Changed]:
-    now = {each.name: each for each in its.components}
-    every = ((each.name, _of_one(each, now[each.name])) for each in job.components if each.name in now)
-    return {name: changed for name, changed in every if changed.named}
+def _changes(job: Job, changed_job: Job) -> dict[str, Changed]:
+    new_components = {component.name: component for component in changed_job.components}
+    changes = (
+        (component.name, _of_one(component, new_components[component.name]))
+        for component in job.components
+        if component.name in new_components
+    )
+    return {name: changed for name, changed in changes if changed.named}
 
 
 def _of_one(before: Component, after: Component) -> Changed:
-    return Changed(**{name: its for name in FIELDS if (its := getattr(after, name)) != getattr(before, name)})
+    return Changed(**{name: value for name in FIELDS if (value := getattr(after, name)) != getattr(before, name)})

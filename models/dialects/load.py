@@ -1,4 +1,4 @@
-"""A file becomes a Reading, whatever its dialect."""
+"""Loading of files of any dialect into a Reading."""
 
 from __future__ import annotations
 
@@ -29,36 +29,42 @@ if TYPE_CHECKING:
 
 __all__ = ["DIALECTS", "AsRead", "dialect_named", "is_meant_for", "load", "load_all", "load_settings", "read", "read_all"]
 
-_ABOUT_THE_SCRIPT = ("PW012", "PW014", "PW125")
-"""Codes whose edits are text of a shell as it is to stand in the script."""
+_SHELL_TEXT_CODES = ("PW012", "PW014", "PW125")
+"""Codes whose edits are shell text, ready for the script."""
 _MAKERS = {
     "CUDA_VISIBLE_DEVICES": ("NV_GPU", "AMD_GPU"), "HIP_VISIBLE_DEVICES": ("AMD_GPU",), "ROCR_VISIBLE_DEVICES": ("AMD_GPU",),
     "ASCEND_RT_VISIBLE_DEVICES": ("NPU",),
 }  # fmt: skip
-"""Whose accelerators a variable names. Source: Ray, python/ray/_private/accelerators."""
+"""Vendors of the accelerators of a visibility variable.
+
+Source: Ray, python/ray/_private/accelerators.
+"""
 _FIRST_ADVICE = re.compile(r"write `[^`]*`")
 
 
 def load(
     path: str | Path, machines: Machines = None, dialect: str = "auto", level: str = DEFAULT_LEVEL, composer: Composer | None = None
 ) -> Reading:
-    """A file, read; a text that cannot be used at all gives a Reading without a problem.
+    """Read a file; a text that cannot be used gives a Reading without a problem.
 
     Parameters
     ----------
-    machines : the cluster, or how many accelerators the declared nodes have (see models/machines/shorthand.py), or None.
-    dialect : ``native``, ``rlinf``, ``roll``, ``verl``, or ``auto`` to recognise it. Raises ValueError for any other.
+    machines : the cluster, or accelerators per declared node (see models/machines/shorthand.py), or
+        None.
+    dialect : ``native``, ``rlinf``, ``roll``, ``verl``, or ``auto`` to recognise it. Raises
+        ValueError for any other.
     level : ``training``, or ``placement``, which leaves out the batch arithmetic.
-    composer : where the `defaults` of the file are looked for, and what the command line sets; by default the file's own folder.
+    composer : folders for the `defaults` of the file, and command-line overrides; default: the
+        file's own folder.
     """
     readings = load_all(path, machines, dialect, level, composer)
-    return _readable(_first(readings), AsRead(str(path), machines, dialect, level, composer))
+    return _rereadable(_first(readings), AsRead(str(path), machines, dialect, level, composer))
 
 
 def load_all(
     path: str | Path, machines: Machines = None, dialect: str = "auto", level: str = DEFAULT_LEVEL, composer: Composer | None = None
 ) -> list[Reading]:
-    """A file, read: one Reading, or one for each program that a script starts; see `load`."""
+    """Read a file: one Reading, or a Reading per program of a script; see `load`."""
     if dialect != "auto":
         dialect_named(dialect)
     try:
@@ -66,14 +72,14 @@ def load_all(
     except UnusableInput as problem:
         return [Reading(Document.unread(str(path)), "unknown", None, problem.findings)]
     readings = read_all(source, machines, dialect, level, composer)
-    how = AsRead(source.name, machines, dialect, level, composer)
-    return [_readable(each, replace(how, number=number)) for number, each in enumerate(readings)]
+    as_read = AsRead(source.name, machines, dialect, level, composer)
+    return [_rereadable(reading, replace(as_read, number=number)) for number, reading in enumerate(readings)]
 
 
 def load_settings(
     texts: Sequence[str], machines: Machines = None, dialect: str = "auto", level: str = DEFAULT_LEVEL, composer: Composer | None = None
 ) -> Reading:
-    """The settings `key=value` of one command line, read as a configuration; see `load`."""
+    """Read the settings `key=value` of a command line as a configuration; see `load`."""
     from ..script.document import NAME, document_of_arguments
 
     source = Source(NAME, "\n".join(texts))
@@ -84,21 +90,22 @@ def load_settings(
 def read(
     source: Source, machines: Machines = None, dialect: str = "auto", level: str = DEFAULT_LEVEL, composer: Composer | None = None
 ) -> Reading:
-    """A text, read; see `load`."""
-    found = _first(read_all(source, machines, dialect, level, composer))
-    return _readable(found, AsRead(source.name, machines, dialect, level, composer))
+    """Read a text; see `load`."""
+    reading = _first(read_all(source, machines, dialect, level, composer))
+    return _rereadable(reading, AsRead(source.name, machines, dialect, level, composer))
 
 
-def _readable(reading: Reading, how: AsRead) -> Reading:
-    """The reading, of whose file another text is read in this way."""
-    return replace(reading, session=replace(reading.session, as_before=how))
+def _rereadable(reading: Reading, as_read: AsRead) -> Reading:
+    """Return the reading with the way to read another text of its file."""
+    return replace(reading, session=replace(reading.session, as_before=as_read))
 
 
 @dataclass(frozen=True)
 class AsRead:
-    """How a file was read, by which another text of it is read in the same way: the parameters of `load`.
+    """Parameters of `load` for reading another text of the same file in the same way.
 
-    `number` is that of the program in a script, from 0; None for the first, which says that there are others.
+    `number` is the index of the program in a script, from 0; None for the first program, with a
+    warning about the others.
     """
 
     name: str
@@ -109,7 +116,7 @@ class AsRead:
     number: int | None = None
 
     def __call__(self, text: str, machines: Machines = None) -> Reading:
-        """The text, read as one of this file; on other machines where these are named."""
+        """Read a text as a version of the file, on other machines if given."""
         source, machines = Source(self.name, text), self.machines if machines is None else machines
         if self.number is None:
             return read(source, machines, self.dialect, self.level, self.composer)
@@ -120,31 +127,34 @@ class AsRead:
 def read_all(
     source: Source, machines: Machines = None, dialect: str = "auto", level: str = DEFAULT_LEVEL, composer: Composer | None = None
 ) -> list[Reading]:
-    """A text, read: one Reading, or one for each program that a script starts; see `load`."""
+    """Read a text: one Reading, or a Reading per program of a script; see `load`."""
     composer = composer or Composer()
     try:
         made = _documents(source, composer)
     except UnusableInput as problem:
         return [Reading(_empty(source), "unknown" if dialect == "auto" else dialect, None, problem.findings)]
-    return _of_frameworks([_read(source, partial(_same, document), machines, dialect, level, composer) for document in made])
+    return _drop_unknown_programs([_read(source, partial(_same, document), machines, dialect, level, composer) for document in made])
 
 
-def _of_frameworks(readings: list[Reading]) -> list[Reading]:
-    """The readings of a script without those of programs that are of no framework, where others are: that is noted as unchecked."""
-    known, told = list[Reading](), list[Unchecked]()
+def _drop_unknown_programs(readings: list[Reading]) -> list[Reading]:
+    """Drop readings of programs of unknown frameworks, if others remain; note them as unchecked."""
+    known, unknown = list[Reading](), list[Unchecked]()
     for reading in readings:
         program = reading.document.program
         if program is not None and any(finding.code == "PW010" for finding in reading.findings):
-            told.append(Unchecked("PW122", "", f"`{program.name}` in line {program.span.line} is of no framework that is known here"))
+            unknown.append(Unchecked("PW122", "", f"`{program.name}` in line {program.span.line} is of no framework that is known here"))
         else:
             known.append(reading)
-    if not known or not told:
+    if not known or not unknown:
         return readings
-    return [replace(known[0], unchecked=(*known[0].unchecked, *told)), *known[1:]]
+    return [replace(known[0], unchecked=(*known[0].unchecked, *unknown)), *known[1:]]
 
 
 def _documents(source: Source, composer: Composer) -> Sequence[Document]:
-    """The configurations of a text. Raises UnusableInput."""
+    """Return the configurations of a text.
+
+    Raises UnusableInput.
+    """
     from ..script.recognise import is_script, is_settings, is_task
 
     if is_script(source) or is_task(source):
@@ -162,69 +172,68 @@ def _read(source: Source, compose: Callable[[], Document], machines: Machines, d
     document = _empty(source)
     try:
         document = _on(machines, compose())
-        found, strays, unsure = choose(document) if dialect == "auto" else (dialect_named(dialect), (), ())
-        document = _released(document, release_for(found, document, composer.frameworks, composer.roots))
-        reading = with_models(found.read(document, machines, level)).in_scope()
+        chosen, strays, unsure = choose(document) if dialect == "auto" else (dialect_named(dialect), (), ())
+        document = _released(document, release_for(chosen, document, composer.frameworks, composer.roots))
+        reading = with_models(chosen.read(document, machines, level)).in_scope()
         named = machines if isinstance(machines, Cluster) else None
-        unchecked = (*unsure, *(_decides(item, found.PLACES) for item in reading.unchecked))
-        reading = _without_strays(reading, (*strays, *unfit(found, composer.frameworks)))
+        unchecked = (*unsure, *(_decisive_if_placed(item, chosen.PLACES) for item in reading.unchecked))
+        reading = _without_strays(reading, (*strays, *unfit(chosen, composer.frameworks)))
         reading = replace(reading, unchecked=unchecked, level=level, machines=named)
     except UnusableInput as problem:
         findings = (*document.findings, *problem.findings)
         reading = Reading(document, "unknown" if dialect == "auto" else dialect, None, findings, document.unchecked)
-    findings = document.environment.concealed(_naming_files(reading))
-    return replace(reading, findings=tuple(map(_quoted_in(source), findings)) if document.program else findings)
+    findings = document.environment.concealed(_with_file_names(reading))
+    return replace(reading, findings=tuple(map(_shell_quoting(source), findings)) if document.program else findings)
 
 
 def _on(machines: Machines, document: Document) -> Document:
-    """The document; a variable for accelerators of another maker than those of the machines says nothing."""
+    """Return the document without the effect of a visibility variable of another vendor."""
     program = document.program
-    of = _MAKERS.get(program.machine.variable) if program is not None and program.machine is not None else None
-    if program is None or program.machine is None or of is None:
+    vendors = _MAKERS.get(program.machine.variable) if program is not None and program.machine is not None else None
+    if program is None or program.machine is None or vendors is None:
         return document
     if isinstance(machines, Cluster):
-        models = [each for stretch in machines.alike for each in stretch.node.accelerators]
+        models = [accelerator for stretch in machines.alike for accelerator in stretch.node.accelerators]
     else:
         models = list(accelerators(1, machines.model)) if isinstance(machines, AsDeclared) else []
-    if not models or any(each.model == GENERIC or each.vendor in of for each in models):
+    if not models or any(accelerator.model == GENERIC or accelerator.vendor in vendors for accelerator in models):
         return document
     machine = replace(program.machine, accelerators=None, accelerators_span=None)
     return replace(document, program=replace(program, machine=machine))
 
 
-def _decides(item: Unchecked, places: Sequence[str]) -> Unchecked:
-    """The same; an interpolation without a value decides where it is a part of what is placed."""
+def _decisive_if_placed(item: Unchecked, places: Sequence[str]) -> Unchecked:
+    """Mark an unresolved interpolation as decisive if its value is part of the placement."""
     if item.rule != "PW120" or item.decides or not any(item.subject == place or item.subject.startswith(f"{place}.") for place in places):
         return item
     return replace(item, decides=True, add=f"Pass `--set {item.subject}=VALUE`")
 
 
 def _without_strays(reading: Reading, strays: tuple[Finding, ...]) -> Reading:
-    """The reading with warnings about keys of other dialects, which are not unknown keys then."""
+    """Add warnings about keys of other dialects, in place of warnings about unknown keys."""
     if not strays:
         return reading
-    places = {stray.span for stray in strays}
-    kept = (finding for finding in reading.findings if finding.code != "PW104" or finding.span not in places)
-    return replace(reading, findings=(*kept, *strays))
+    stray_spans = {stray.span for stray in strays}
+    remaining = (finding for finding in reading.findings if finding.code != "PW104" or finding.span not in stray_spans)
+    return replace(reading, findings=(*remaining, *strays))
 
 
 def _released(document: Document, release: Choice | None) -> Document:
-    """The document for a release; another text of it is for the same one."""
+    """Return the document for a release; other texts of the document have the same release."""
     compose = document.compose
     return replace(document, release=release, compose=lambda text: replace(compose(text), release=release))
 
 
-def _quoted_in(source: Source) -> Callable[[Finding], Finding]:
-    """Gives an edit of a script the quotes that its text needs there."""
+def _shell_quoting(source: Source) -> Callable[[Finding], Finding]:
+    """Return a function that adds shell quotes to the edits of a script."""
     from ..script.arguments import fitted
     from ..script.recognise import is_script
 
     shell = is_script(source)
 
     def quoted(finding: Finding) -> Finding:
-        """The finding with such an edit."""
         edit = finding.edit
-        if not shell or edit is None or edit.span.file != source.name or finding.code in _ABOUT_THE_SCRIPT:
+        if not shell or edit is None or edit.span.file != source.name or finding.code in _SHELL_TEXT_CODES:
             return finding
         return replace(finding, edit=fitted(source.text, edit))
 
@@ -240,17 +249,17 @@ def _empty(source: Source) -> Document:
 
 
 def _first(readings: Sequence[Reading]) -> Reading:
-    """The first of several, which says that it is not the only one."""
+    """Return the first reading, with a warning if there are several."""
     reading, program = readings[0], readings[0].document.program
     if len(readings) == 1 or program is None:
         return reading
     message = f"`{reading.source.name}` starts {len(readings)} programs; this is about the first, `{program.name}`"
-    told = warning("PW122", "", message, program.span, label="the first", help="give each a script of its own")
-    return replace(reading, findings=(*reading.findings, told))
+    note = warning("PW122", "", message, program.span, label="the first", help="give each a script of its own")
+    return replace(reading, findings=(*reading.findings, note))
 
 
-def _naming_files(reading: Reading) -> Iterator[Finding]:
-    """The findings; a help that edits another text than the file itself says which."""
+def _with_file_names(reading: Reading) -> Iterator[Finding]:
+    """Yield the findings; a help for another file gets the name of that file."""
     for finding in reading.findings:
         if finding.edit and finding.edit.span.file != reading.source.name:
             where, first = f" in `{finding.edit.span.file}`", _FIRST_ADVICE.match(finding.help)

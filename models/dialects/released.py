@@ -1,4 +1,7 @@
-"""Release that a document is judged for: the one that the user states, else what the dialect finds out."""
+"""Choice of the framework release that a document is judged for.
+
+A stated release wins; else the dialect looks for evidence.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +23,14 @@ if TYPE_CHECKING:
 
 
 FRAMEWORKS = ("rlinf", "roll", "verl")
-"""Frameworks whose releases are known."""
+"""Frameworks with known releases."""
 
 
 def known_framework(text: str) -> str:
-    """A statement such as ``verl==0.6.1``, without blanks. Raises ValueError unless it is ``NAME==VERSION`` of a known framework."""
+    """Return a statement such as ``verl==0.6.1`` in lower case and without blanks.
+
+    Raises ValueError unless it is ``NAME==VERSION`` of a known framework.
+    """
     name, equals, version = (part.strip() for part in text.partition("=="))
     if not equals or not version:
         raise ValueError(f"`{text[:80]}` is not NAME==VERSION, such as `verl==0.6.1`")
@@ -37,25 +43,26 @@ def known_framework(text: str) -> str:
 
 
 def release_for(dialect: Dialect, document: Document, frameworks: Sequence[str], roots: Sequence[str] = ()) -> Choice | None:
-    """Release of a document; None for a native file.
+    """Return the release of a document; None for a native file.
 
-    `frameworks` are statements such as ``verl==0.6.1``; those of other frameworks do not matter here. `roots` are folders that may hold a
-    checkout. Raises UnusableInput for a release that is unknown, or two of one framework, whichever it is.
+    `frameworks` are statements such as ``verl==0.6.1``; statements about other frameworks are
+    ignored. `roots` are folders that may hold a checkout. Raises UnusableInput for an unknown
+    release and for two releases of any framework.
     """
-    choice, told = None, dict[str, Release]()
+    choice, stated_releases = None, dict[str, Release]()
     for text in frameworks:
         name, _, version = text.partition("==")
         name = name.strip().lower()
         table = read_releases(Path(__file__).parent / name / "facts" / "releases.json")
         release = table.named(version)
         if release is None:
-            known = [each.name for each in table]
+            known = [entry.name for entry in table]
             close = nearest(version.strip(), known)
             help_ = f"write `{name}=={close}`; " if close else ""
             message = f"{table.framework} {version.strip() or '(no version)'} is not a known release"
             raise UnusableInput([error("PW015", "", message, help=f"{help_}known releases are {', '.join(known)}")])
-        if told.setdefault(name, release) != release:
-            message = f"two releases of {table.framework} are stated: {told[name].name} and {release.name}"
+        if stated_releases.setdefault(name, release) != release:
+            message = f"two releases of {table.framework} are stated: {stated_releases[name].name} and {release.name}"
             raise UnusableInput([error("PW015", "", message, help=f"state one of them, such as `--framework {name}=={release.name}`")])
         if name == dialect.NAME:
             choice = stated(table, release)
@@ -63,7 +70,7 @@ def release_for(dialect: Dialect, document: Document, frameworks: Sequence[str],
 
 
 def unfit(dialect: Dialect, frameworks: Sequence[str]) -> tuple[Finding, ...]:
-    """A warning where releases are stated, and none is of the framework that a file is read for."""
+    """Return a warning if releases are stated, but none of the file's framework."""
     names = [text.partition("==")[0].strip().lower() for text in frameworks]
     if not names or dialect.NAME in names:
         return ()
@@ -73,20 +80,22 @@ def unfit(dialect: Dialect, frameworks: Sequence[str]) -> tuple[Finding, ...]:
 
 
 def found_release(file: Path, document: Document, roots: Sequence[str], shown: Callable[[Document], Choice] | None = None) -> Choice:
-    """Release that lies beside a document, is installed, or that the document itself shows; else the newest.
+    """Return the release beside a document, installed, or implied by its keys; else the newest.
 
-    `file` is the data file of the releases. `shown` finds what the keys exclude; by default that is read from ``evidence.json`` beside it:
-    ``{"cluster.num_nodes": [["0.2", ""]], "**.strategy_name=deepspeed_train": [["", "0.3.0"]]}``, where ``**.`` stands for any section.
+    `file` is the data file of the releases. `shown` returns the choice that the keys leave; by
+    default ``evidence.json`` beside `file` decides, where ``**.`` stands for any section:
+
+    ``{"cluster.num_nodes": [["0.2", ""]], "**.strategy_name=deepspeed_train": [["", "0.3.0"]]}``
     """
     table = read_releases(file)
-    found = beside(table, document.source.name, roots) or installed(table)
-    if found is not None and found.is_stated:
-        return found
+    local = beside(table, document.source.name, roots) or installed(table)
+    if local is not None and local.is_stated:
+        return local
     keys = (shown or partial(_shown, file))(document)
-    if found is None:
+    if local is None:
         return keys
-    left = tuple(release for release in found.possible if release in keys.possible) or found.possible
-    return Choice(table, left[-1], found.reason, left)
+    possible = tuple(release for release in local.possible if release in keys.possible) or local.possible
+    return Choice(table, possible[-1], local.reason, possible)
 
 
 def _shown(file: Path, document: Document) -> Choice:
@@ -100,7 +109,7 @@ def _evidence(file: Path) -> dict[str, tuple[Range, ...]]:
 
 
 def present_in(root: MapNode, path: str = "") -> Iterator[str]:
-    """Every key of a tree as evidence: ``a.b``, ``a.b=value``, and the same with ``**.`` for the sections."""
+    """Yield every key of a tree as evidence: ``a.b``, ``a.b=value``, and both with ``**.``."""
     for entry in root:
         name = f"{path}.{entry.key.text}" if path else entry.key.text
         yield name

@@ -1,4 +1,4 @@
-"""Keys of a file that speak for a dialect."""
+"""Keys of a file as evidence for a dialect."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from ..record import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """Keys that speak for one dialect, by their dotted path.
+    """Keys that indicate a dialect, by dotted path.
 
-    `sure` are keys that no other kind of file has; `weak` ones may stand in other files too.
+    `sure` keys occur in no other kind of file; `weak` keys may occur in other files too.
     """
 
     sure: tuple[str, ...] = ()
@@ -17,5 +17,5 @@ class Signs:
 
     @property
     def any(self) -> tuple[str, ...]:
-        """All keys, the sure ones first."""
+        """All keys, the sure keys first."""
         return (*self.sure, *self.weak)

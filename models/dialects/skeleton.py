@@ -1,4 +1,4 @@
-"""Skeleton of a dialect's reader: text -> notes and settings -> hints -> problem -> Reading, the same steps for every framework."""
+"""Skeleton of a framework file's reader: text -> settings -> hints -> problem -> Reading."""
 
 from __future__ import annotations
 
@@ -24,17 +24,20 @@ HINTS = "placewright"
 
 
 class Reader(ABC):
-    """One file of a framework while it is read.
+    """Reader of a framework file.
 
-    A dialect states its facts as class attributes and says in `problem` what the file means; everything else is the same for all.
+    A dialect states its facts as class attributes and the meaning of the file in `problem`; all
+    other steps are shared.
 
     Attributes
     ----------
-    NAME, FRAMEWORK : the dialect, and the framework as it is written in messages.
-    ENVIRONMENT : environment variables that interpolations may read: the size of the job, nothing secret.
-    UNREAD : keys below which no variable is read, because what stands there is shown.
-    document, machines, is_training : what is read, on which machines, and whether batch arithmetic is judged.
-    notes, settings, derivations : findings, values by dotted path, and how derived numbers come about.
+    NAME, FRAMEWORK : name of the dialect, and of the framework in messages.
+    ENVIRONMENT : environment variables that interpolations may read: the size of the job, nothing
+        secret.
+    UNREAD : keys below which no variable is read, because their content is shown.
+    document, machines, is_training : the document, the machines, and whether batch arithmetic is
+        judged.
+    notes, settings, derivations : findings, values by dotted path, and origins of derived numbers.
     """
 
     NAME: ClassVar[str]
@@ -54,19 +57,19 @@ class Reader(ABC):
         self.derivations: list[Derivation] = []
 
     def as_meant(self) -> Document:
-        """Document that is judged: the one that was read, with misspelt keys under their right names where a dialect mends some."""
+        """Return the document to judge; a dialect may correct misspelt keys in it."""
         return self.document
 
     def make_settings(self) -> Settings:
-        """Values by dotted path, with the framework's defaults."""
+        """Return the values by dotted path, with the framework's defaults."""
         return Settings(self.notes, self.interpolator)
 
     @abstractmethod
     def problem(self) -> Problem | None:
-        """Problem that the file states; None if the findings leave nothing to reason about."""
+        """Return the problem of the file; None if the findings prevent a problem."""
 
     def read(self) -> Reading:
-        """Reading with every finding; their edits can all be made together."""
+        """Return the reading with every finding; their edits are compatible."""
         problem = self.problem()
         self.notes.settle()
         findings = (*self.document.findings, *self.interpolator.findings, *self.notes.findings)
@@ -74,12 +77,12 @@ class Reader(ABC):
         return Reading(self.document, self.NAME, problem, findings, unchecked, tuple(self.derivations), proves=self.notes.proves)
 
     def hints(self) -> Value | None:
-        """Block of hints with its interpolations resolved; None without one."""
+        """Return the block of hints with resolved interpolations; None without hints."""
         block = self.document.root.get(HINTS) if self.has_hints else None
         return None if block is None else self.interpolator.tree(block, (HINTS,))
 
     def hinted_names(self) -> tuple[str, ...]:
-        """Names of the components that hints are given for."""
+        """Return the names of the hinted components."""
         block = self.document.root.get(HINTS) if self.has_hints else None
         inner = block.get("components") if isinstance(block, MapNode) else None
         return tuple(entry.key.text for entry in inner) if isinstance(inner, MapNode) else ()
@@ -87,7 +90,7 @@ class Reader(ABC):
     def with_hints(
         self, block: Value | None, cluster: Cluster, components: Sequence[Component], relations: Sequence[Relation] = ()
     ) -> Said:
-        """Components and relations of the file with what a block of hints adds; without a block, unchanged."""
+        """Return the file's components and relations, extended by a block of hints."""
         if block is None:
             return Said(tuple(components), tuple(relations))
         from ..hints.block import add_block

@@ -1,4 +1,4 @@
-"""Findings of one cause as one, and edits of many findings together."""
+"""Grouping of findings by cause, and merging of edits."""
 
 from __future__ import annotations
 
@@ -10,50 +10,63 @@ from .finding import Finding, Severity, Unchecked
 from .span import Edit, Span
 
 WRITTEN = frozenset({"PW103", "PW104", "PW105", "PW106", "PW112", "PW118", "PW121", "PW803"})
-"""Codes of how a component is written: with one of them it is not known what was meant."""
+"""Codes for faulty text of a component: the meaning is unknown."""
 ABSENT = frozenset({"PW123", "PW209", "PW601"})
-"""Codes of a component that is not there, or not as large as asked, as long as it is written wrongly."""
+"""Codes for a missing or too small component, as long as the text is faulty."""
 UNSURE = frozenset({"PW201", "PW208"})
-"""Codes of ranks and degrees that may not be those that were meant; a wrong type of another setting leaves them as they are."""
+"""Codes for ranks and degrees that a faulty text may have misstated.
+
+A wrong type (PW105) of another setting does not affect them.
+"""
 WRONG_SIZE = frozenset({"PW102", "PW103", "PW110", "PW111", "PW208"})
-"""Codes of ranks that a component cannot have: what relates it to others is judged by the ranks that it will have."""
+"""Codes for impossible ranks; related components wait for corrected ranks."""
 _WRONG_DEGREES = {"PW208": "PW404", "PW111": "PW404"}
-"""Code -> the code of degrees that the model refuses: whatever they are, they are to be changed."""
+"""Code -> code for degrees refused by the model, which must change anyway."""
 _COMMON = frozenset({"PW102", "PW114", "PW122", "PW124", "PW126", "PW501", "PW502", "PW503", "PW605", "PW606"})
-"""Codes whose cause lies in the machines or in the framework, and not at the place of each subject."""
+"""Codes with a cause in the cluster or the framework, not in the file."""
 MOST_LISTED = 6
-"""Of so many subjects of one finding the lines are named."""
+"""Maximum number of subjects of a finding with a line number."""
 _NUMBER = re.compile(r"\d+")
 
 
 def of_one_use(findings: Sequence[Finding], shared: Sequence[Span]) -> list[Finding]:
-    """The findings, without edits of a text that aliases use at other places too: these would change with it."""
+    """Return the findings without edits of aliased text.
+
+    Such an edit would change the other uses too.
+    """
     if not shared:
         return list(findings)
-    return [replace(each, edit=None) if each.edit and any(meet(each.edit.span, its) for its in shared) else each for each in findings]
+    return [
+        replace(finding, edit=None) if finding.edit and any(meet(finding.edit.span, span) for span in shared) else finding
+        for finding in findings
+    ]
 
 
 def meet(edit: Span, shared: Span) -> bool:
-    """Does an edit change a shared text? What is put in at the end of a map or a list makes it longer."""
+    """Return True if an edit changes a shared text.
+
+    An insertion at the end of a map or a list extends it.
+    """
     if edit.file != shared.file:
         return False
     return (edit.start < shared.end and edit.end > shared.start) or edit.start == edit.end in (shared.start, shared.end)
 
 
 def go_together(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings, with edits of which no two overlap.
+    """Return the findings with non-overlapping edits.
 
-    Of two for the same place the later one is taken, which knew more; of two insertions at one place the first. Removals that overlap become one. What lies within a
-    removal is mended by it; what lies within another edit has none of its own until that one is made.
+    Of two edits of the same place the later one wins, which knew more; of two insertions at one
+    place the first. Overlapping removals are merged. An edit inside a removal is covered by it; an
+    edit inside another edit is dropped until that edit is made.
     """
     latest = {finding.edit.span: finding.edit for finding in findings if finding.edit and finding.edit.span.length}
     chosen = [latest.get(finding.edit.span, finding.edit) if finding.edit else None for finding in findings]
-    instead = _instead_of(list(dict.fromkeys(edit for edit in chosen if edit)))
+    instead = _replacements(list(dict.fromkeys(edit for edit in chosen if edit)))
     return [replace(finding, edit=instead.get(edit, edit)) if edit else finding for finding, edit in zip(findings, chosen)]
 
 
-def _instead_of(edits: list[Edit]) -> dict[Edit, Edit | None]:
-    """What takes the place of every edit that overlaps another one."""
+def _replacements(edits: list[Edit]) -> dict[Edit, Edit | None]:
+    """Return edit -> replacement, for edits that overlap another edit."""
     instead: dict[Edit, Edit | None] = {}
     removals: list[Edit] = []
     last: Edit | None = None
@@ -74,15 +87,16 @@ def _instead_of(edits: list[Edit]) -> dict[Edit, Edit | None]:
 
 
 def by_cause(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings, those of one cause as the first of them with its list.
+    """Return the findings, merged by common cause.
 
-    Their cause is the same where code, severity and help are, and the message is but for the subject and its numbers: at one place, with
-    one edit, or where the cause is not at their places.
+    The cause is common if code, severity and help agree, and the message agrees except for the
+    subject and its numbers. The findings must also share a place or an edit, unless the cause is
+    not at their places.
     """
     groups: dict[object, list[Finding]] = {}
     for finding in findings:
         cause = _cause(finding)
-        if any(each.subject == finding.subject for each in groups.get(cause, ())):
+        if any(member.subject == finding.subject for member in groups.get(cause, ())):
             cause = finding  # the same subject at another place has another fault
         groups.setdefault(cause, []).append(finding)
     return [_listed(group) for group in groups.values()]
@@ -92,26 +106,26 @@ def _cause(finding: Finding) -> object:
     if not finding.subject or not finding.help or (finding.edit is None and finding.span is None):
         return finding
     where = finding.edit or (None if finding.code in _COMMON else finding.span)
-    said = skeleton(finding.subject, finding.message), _named_otherwise(finding.subject, finding.help)
-    return (finding.severity, finding.code, *said, where, finding.notes)
+    texts = skeleton(finding.subject, finding.message), _mask_subject(finding.subject, finding.help)
+    return (finding.severity, finding.code, *texts, where, finding.notes)
 
 
 def skeleton(subject: str, message: str) -> str:
-    """A message as it is of any subject, with any numbers of it."""
-    return _NUMBER.sub("#", _named_otherwise(subject, message))
+    """Return the message without subject and numbers."""
+    return _NUMBER.sub("#", _mask_subject(subject, message))
 
 
-def _named_otherwise(subject: str, text: str) -> str:
+def _mask_subject(subject: str, text: str) -> str:
     return re.sub(rf"(?<![\w.]){re.escape(subject)}(?![\w.])", "@", text)
 
 
 def _listed(group: list[Finding]) -> Finding:
-    first, others = group[0], group[1:]
-    if not others:
+    first, rest = group[0], group[1:]
+    if not rest:
         return first
-    names = [_named(each, first) for each in others[:MOST_LISTED]]
-    more = f" and {len(others) - MOST_LISTED} more" if len(others) > MOST_LISTED else ""
-    subjects = tuple(name for each in others for name in (each.subject, *each.also))
+    names = [_named(finding, first) for finding in rest[:MOST_LISTED]]
+    more = f" and {len(rest) - MOST_LISTED} more" if len(rest) > MOST_LISTED else ""
+    subjects = tuple(name for finding in rest for name in (finding.subject, *finding.also))
     return replace(first, notes=(*first.notes, f"the same of {', '.join(names)}{more}"), also=subjects)
 
 
@@ -121,20 +135,23 @@ def _named(finding: Finding, first: Finding) -> str:
 
 
 def first_causes(findings: Sequence[Finding]) -> tuple[list[Finding], list[Unchecked]]:
-    """The findings without errors whose premise is another error; those are said to be unchecked until that one is mended."""
-    errors = [each for each in findings if each.severity is Severity.ERROR]
-    kept, held = list[Finding](), list[Unchecked]()
+    """Return the findings without dependent errors.
+
+    Dependent errors are reported as unchecked until their premise is fixed.
+    """
+    errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+    independent, unchecked = list[Finding](), list[Unchecked]()
     for finding in findings:
         premise = _premise(finding, errors) if finding.severity is Severity.ERROR else None
         if premise is None:
-            kept.append(finding)
+            independent.append(finding)
         else:
-            held.append(Unchecked(finding.code, finding.subject, f"judged once {premise.code} of `{premise.subject}` is mended"))
-    return kept, list(dict.fromkeys(held))
+            unchecked.append(Unchecked(finding.code, finding.subject, f"judged once {premise.code} of `{premise.subject}` is mended"))
+    return independent, list(dict.fromkeys(unchecked))
 
 
 def _premise(finding: Finding, errors: Sequence[Finding]) -> Finding | None:
-    """The error that must be mended before this one can be judged."""
+    """Return the error to fix before this finding can be judged."""
     for error in errors:
         if error is finding or not error.subject or error.premises:
             continue

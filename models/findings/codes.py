@@ -1,4 +1,4 @@
-"""Every code that a Finding can carry, with its title, and its family. A code that is not here does not exist."""
+"""Codes of findings with titles and families; the list is complete."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FAMILIES = {
     "PW7": "the world: Ray and its workers",
     "PW8": "advice",
 }
-"""What the codes of one hundred are about, by their first three characters."""
+"""First three characters of a code -> subject of the family."""
 
 CODES = {
     "PW001": "the file is missing or cannot be read",
@@ -148,5 +148,5 @@ _TOPICS = {
 
 
 def topic_of(code: str) -> str:
-    """What a rule is about, in a word or two; the code itself where there is no word."""
+    """Return the subject of a rule in a word or two; else the code."""
     return _TOPICS.get(code, code)

@@ -1,4 +1,4 @@
-"""Finding: what is wrong or worth knowing, and what would mend it."""
+"""Finding: a fault or a remark, and a fix."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .span import Edit, Span
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A change that was itself verified. `edit` is None where the text that it changes stands elsewhere.
+    """Verified change. `edit` is None if the changed text stands elsewhere.
 
-    `notes` are what the dialect knows of the cause, such as which number is the framework's default.
+    `notes` are facts of the dialect about the cause, such as the framework's default.
     """
 
     help: str
@@ -23,7 +23,7 @@ class Fix:
 
 
 class Severity(str, Enum):
-    """How bad it is. An error means that failure is proved, not feared."""
+    """Severity of a finding. An error means a proved failure."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -32,24 +32,25 @@ class Severity(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong.
+    """Fault or remark about the input.
 
     Attributes
     ----------
-    code : stable identifier such as ``PW102``; codes below ``PW100`` mean that the input could not be used at all.
+    code : stable identifier such as ``PW102``; codes below ``PW100`` mean unusable input.
     severity : an error is a proved failure; a warning is not.
-    subject : what it is about, usually a component's name; "" for the file as a whole.
-    message : one sentence that states the fact with its numbers.
-    span : where in the file, if it is about a file.
-    label : what is at that spot, shown under the caret.
-    help : an edit or a command that mends it.
-    edit : the same as data, where `help` is an edit of the file.
-    witnesses : the ranks, nodes or accelerators that show it.
-    amount : by how much, in the rule's own unit (accelerators, MiB, processes).
-    origin : a second place: where the value came from if `span` is an interpolation, or what `origin_label` says.
+    subject : usually a component's name; "" for the file as a whole.
+    message : one sentence with the fact and its numbers.
+    span : place in the file, if there is one.
+    label : text under the caret at that place.
+    help : an edit or a command that fixes it.
+    edit : `help` as data, if it is an edit of the file.
+    witnesses : ranks, nodes or accelerators that show it.
+    amount : size of the violation, in the rule's own unit (accelerators, MiB, processes).
+    origin : second place: origin of the value if `span` is an interpolation, or the place of
+        `origin_label`.
     notes : the reasons, one sentence each.
-    also : further subjects with the same fault and the same mend.
-    premises : components whose own ranks and degrees it is judged by, besides those of a subject.
+    also : further subjects with the same fault and fix.
+    premises : components whose ranks and degrees the judgement depends on, besides the subjects.
     """
 
     code: str
@@ -69,7 +70,10 @@ class Finding:
     premises: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
-        """Of a value that came through an alias both places are shown, and no edit is offered: the value is used elsewhere too."""
+        """Show both places of an aliased value and drop the edit.
+
+        The value has other uses too.
+        """
         span = self.span
         if span is not None and (alias := span.alias) is not None:
             object.__setattr__(self, "span", alias)
@@ -79,16 +83,16 @@ class Finding:
 
     @property
     def unusable(self) -> bool:
-        """Is the input itself unusable (not YAML, too large, missing), rather than wrong in content?"""
+        """True if the input itself is unusable (not YAML, too large, missing)."""
         return self.code < "PW100"
 
 
 @dataclass(frozen=True, slots=True)
 class Unchecked:
-    """A rule that could not be judged, and why. It is said, so that silence never passes for approval.
+    """Rule that could not be judged, with the reason; reported so silence is no approval.
 
-    `decides`: the placement was not checked without it, so the verdict is ``incomplete``; `add` then says what the user adds, as a
-    sentence with a command or an edit.
+    `decides`: the verdict is ``incomplete`` without it; `add` then is a sentence with a command or
+    an edit for the user.
     """
 
     rule: str
@@ -100,14 +104,14 @@ class Unchecked:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """What must be known before a placement can be called ok, and what the user adds for it."""
+    """Required information for the verdict ``ok``, and the text to add."""
 
     what: str
     add: str
 
 
 class UnusableInput(Exception):
-    """Raised where reading cannot go on; carries the Findings that say why."""
+    """Abort of reading; carries the findings with the reasons."""
 
     def __init__(self, findings: Iterable[Finding]) -> None:
         self.findings = tuple(findings)
@@ -115,10 +119,10 @@ class UnusableInput(Exception):
 
 
 def error(code: str, subject: str, message: str, span: Span | None = None, **more: object) -> Finding:
-    """A Finding of severity error."""
+    """Return a Finding of severity error."""
     return Finding(code, Severity.ERROR, subject, message, span, **more)  # type: ignore[arg-type]
 
 
 def warning(code: str, subject: str, message: str, span: Span | None = None, **more: object) -> Finding:
-    """A Finding of severity warning."""
+    """Return a Finding of severity warning."""
     return Finding(code, Severity.WARNING, subject, message, span, **more)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Where a value stands in a text, so that every message can point at it and every fix can replace it."""
+"""Place of a value in a text, for messages and edits."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ..record import dataclass
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
-    """A stretch of one text.
+    """Range of characters of a text.
 
-    `line` and `column` count from 1 and point at the first character; `start` and `end` are character offsets from 0,
-    `end` exclusive. A span may cover several lines. `via` is (start, end, line, column) of the alias through which
-    the value came, where it did.
+    `line` and `column` count from 1 and point at the first character; `start` and `end` are
+    character offsets from 0, `end` exclusive. A span may cover several lines. `via` is (start, end,
+    line, column) of the alias through which the value came, if any.
     """
 
     file: str
@@ -25,38 +25,41 @@ class Span:
 
     @property
     def length(self) -> int:
-        """Number of characters covered."""
+        """Number of characters."""
         return self.end - self.start
 
     def part(self, start: int, end: int) -> Span:
-        """The characters `start` to `end` (exclusive) of this span, which must lie on its first line."""
+        """Return the characters `start` to `end` (exclusive), which must lie on the first line."""
         return Span(self.file, self.start + start, self.start + end, self.line, self.column + start, self.via)
 
     def used_at(self, alias: Span) -> Span:
-        """The same place, of a value that comes through an alias."""
+        """Return the span of a value that comes through an alias."""
         return replace(self, via=(alias.start, alias.end, alias.line, alias.column))
 
     @property
     def alias(self) -> Span | None:
-        """The alias that uses what stands here; None for a value that is used where it stands."""
+        """Alias that uses this text; None without an alias."""
         return None if self.via is None else Span(self.file, *self.via)
 
     @property
     def end_in_use(self) -> int:
-        """Where the text of the value ends in what holds it: the end of its alias, where it came through one."""
+        """End of the value in the parent text: the end of the alias, if there is one."""
         return self.end if self.via is None else self.via[1]
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Replace what stands at `span` by `text`; every other character of the file stays as it is."""
+    """Replacement of the text at `span`; the rest stays."""
 
     span: Span
     text: str
 
 
 def apply_edits(text: str, edits: list[Edit]) -> str:
-    """The text with all edits made. Edits must not overlap; two insertions at one place keep their order."""
+    """Return the text with all edits made.
+
+    Edits must not overlap; two insertions at one place keep their order.
+    """
     result, position = [], 0
     for edit in sorted(edits, key=lambda edit: (edit.span.start, edit.span.end)):
         if edit.span.start < position:

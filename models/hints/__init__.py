@@ -1,4 +1,5 @@
-"""What a user says about a component instead of its ranks: how much, how parallel, how much memory, with whom.
+"""Hints of a user about a component: amount, degrees, memory and relations.
 
-`block` reads the whole block `placewright:`, `add` the hints of components. Both are imported where hints were found.
+`block` reads the whole block `placewright:`, `add` the hints of components. Both are imported where
+hints were found.
 """

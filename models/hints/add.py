@@ -1,4 +1,4 @@
-"""Hints become components, relations between them and the choices that they leave open."""
+"""Hints turned into components, relations and open choices."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FIELDS = {
 
 
 class Hinted(NamedTuple):
-    """What hints make of components; `faulty` are the names of those whose hints are wrong, so that nothing can follow from them."""
+    """Result of reading hints; `faulty` names components with unusable hints."""
 
     components: tuple[Component, ...]
     relations: Relations
@@ -44,18 +44,19 @@ def add_hints(
     inner: MapNode, cluster: Cluster, components: tuple[Component, ...], findings: list[Finding], further: Relations = (),
     undivided: Collection[str] = (),
 ) -> Hinted:  # fmt: skip
-    """The components that are already known with what hints say of them, and those that the hints add.
+    """Merge hints into the known components, and add new components.
 
     Parameters
     ----------
     inner : name -> hints.
-    components : components whose ranks were given elsewhere; hints about them are checked, not searched.
+    components : components with ranks given elsewhere; hints about them are checked, not searched.
     findings : gets every fault of the block.
-    further : relations that are said elsewhere in the file.
-    undivided : components of which their framework divides nothing by their degrees, so that these ask for no multiple.
+    further : relations from elsewhere in the file.
+    undivided : components whose framework divides nothing by their degrees, so no multiple is
+        required.
     """
     known = {component.name: component for component in components}
-    found, relations, choices = dict(known), list(further), dict[str, tuple[Parallel, ...]]()
+    by_name, relations, choices = dict(known), list(further), dict[str, tuple[Parallel, ...]]()
     faulty = {entry.key.text for entry in inner}
     for entry in inner:
         name = entry.key.text
@@ -77,7 +78,7 @@ def add_hints(
             continue
         findings += misspelt_models(form, name, entry.value.get("seconds"), cluster)
         spans = {**component.spans, "name": component.spans.get("name", entry.key.span)}
-        found[name] = replace(component, spans=spans)
+        by_name[name] = replace(component, spans=spans)
         faulty.remove(name)
         relations += relations_of(form, name, entry.value)
         groups = component.node_groups
@@ -87,28 +88,31 @@ def add_hints(
             choices[name] = form.parallel.choices()
     count = 1
     for name, alternatives in choices.items():
-        if found[name].timed is None:  # degrees of those with times are chosen by the times, not one combination after the other
+        if by_name[name].timed is None:  # with times, the planner chooses degrees
             count *= len(alternatives)
     if count > MAX_CHOICES:
         message = f"{count} combinations of parallel degrees are open; at most {MAX_CHOICES} are tried"
         findings.append(error("PW121", next(iter(choices)), message, inner.span, help="leave fewer degrees open"))
     findings += misspelt_phases(inner, faulty, cluster)
     unjudged = faulty.union(*(relation.components for relation in relations if not faulty.isdisjoint(relation.components)))
-    gone = faulty - found.keys()
-    relations = [relation for relation in relations if gone.isdisjoint(relation.components)]
-    kept = tuple(consistent(tuple(found.values()), relations, choices, cluster, findings, further, unjudged, undivided))
-    return Hinted(kept, tuple(relations), choices, frozenset(faulty))
+    missing = faulty - by_name.keys()
+    relations = [relation for relation in relations if missing.isdisjoint(relation.components)]
+    checked = tuple(consistent(tuple(by_name.values()), relations, choices, cluster, findings, further, unjudged, undivided))
+    return Hinted(checked, tuple(relations), choices, frozenset(faulty))
 
 
 def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, known: Component | None) -> Component:
-    """One component from its hints. Raises UnusableInput where they cannot be."""
+    """Return a component built from hints.
+
+    Raises UnusableInput for impossible hints.
+    """
     spans = {}
     for entry in value if isinstance(value, MapNode) else ():
         spans[entry.key.text] = spans[_FIELDS.get(entry.key.text, entry.key.text)] = entry.value.span
     groups = known.node_groups if known and "node_group" not in spans else form.node_group
     for label in groups:
         if label not in cluster.groups:
-            exist = ", ".join(f"`{each}`" for each in cluster.groups)
+            exist = ", ".join(f"`{group}`" for group in cluster.groups)
             message = f"`{name}` names node group `{label}`, which does not exist"
             raise UnusableInput(
                 [error("PW107", name, message, spans.get("node_group"), label="not declared", help=f"write one of {exist}")]
@@ -118,37 +122,39 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
         raise UnusableInput([error("PW121", name, message, spans.get("node_group"), help="name each group once")])
     if fault := _group_fault(form, name, groups, cluster):
         raise UnusableInput([error("PW121", name, fault, spans.get("node_group"), help="name groups that go together")])
-    for asked in (form.accelerators, form.processes):
-        if asked and asked[-1][1] >= UNBOUNDED:
-            message = f"`{name}` asks for {asked[-1][1]:,}; {UNBOUNDED - 1:,} is the most that is read"
+    for requested in (form.accelerators, form.processes):
+        if requested and requested[-1][1] >= UNBOUNDED:
+            message = f"`{name}` asks for {requested[-1][1]:,}; {UNBOUNDED - 1:,} is the most that is read"
             raise UnusableInput([error("PW121", name, message, spans.get("amount"), label="too many", help="ask for less")])
-    each, least, most, counts = amount(form, name, cluster.kind(groups) == NODE, spans.get("amount", value.span))
-    room = min(most, _room(cluster, groups))
-    if form.seconds and countless(form, least, room):
-        what = "accelerators" if cluster.kind(groups) == ACCELERATOR else "processes"
-        first = counts[0] if counts else (least, room)
+    per_process, least, most, counts = amount(form, name, cluster.kind(groups) == NODE, spans.get("amount", value.span))
+    available = min(most, _room(cluster, groups))
+    if form.seconds and countless(form, least, available):
+        noun = "accelerators" if cluster.kind(groups) == ACCELERATOR else "processes"
+        first = counts[0] if counts else (least, available)
         written = find(value, "seconds") or value
-        raise UnusableInput(uncounted(name, written, form.phase, cluster, what, example(*first, form.parallel.choices()[0].replica)))
-    if (times := timed(form, least)) and (twice := contradicted(times)):
-        message = f"`{name}` has two times for {twice}"
+        raise UnusableInput(uncounted(name, written, form.phase, cluster, noun, example(*first, form.parallel.choices()[0].replica)))
+    if (times := timed(form, least)) and (clash := contradicted(times)):
+        message = f"`{name}` has two times for {clash}"
         raise UnusableInput([error("PW121", name, message, spans["timed"], label="which?", help="write one of them, such as their mean")])
     if known and "amount" not in spans:
         least, most, counts = known.least, known.most, known.counts
-        each = each if form.accelerators_per_process else known.per_process
+        per_process = per_process if form.accelerators_per_process else known.per_process
     known = known or Component(name, role=name if name in ROLES else "")
-    own = {field: read(form) for field, read in _READ.items() if field in spans}
-    own |= where(form, name, value, cluster)
-    own |= {"timed": times} if "timed" in spans else {}
-    if form.seconds and not form.phase:  # its times name the phases that it works in
-        own["phases"] = tuple(dict.fromkeys(row.phase for row in form.seconds if row.phase))
+    changes = {field: read(form) for field, read in _READ.items() if field in spans}
+    changes |= where(form, name, value, cluster)
+    changes |= {"timed": times} if "timed" in spans else {}
+    if form.seconds and not form.phase:  # the times name the phases
+        changes["phases"] = tuple(dict.fromkeys(row.phase for row in form.seconds if row.phase))
     if place := find(value, "estimate.shards"):
         spans["shards"] = place.span
-    own["counts"] = counts
-    found = replace(known, node_groups=groups, least=least, most=most, per_process=each, spans={**known.spans, **spans}, **own)
-    if wrong := unlikely(found, form.parallel.choices()):
-        place = find(value, f"estimate.{wrong[1]}")
-        raise UnusableInput([error("PW121", name, wrong[0], place.span if place else spans["estimate"], help=wrong[2])])
-    return found
+    changes["counts"] = counts
+    component = replace(
+        known, node_groups=groups, least=least, most=most, per_process=per_process, spans={**known.spans, **spans}, **changes
+    )
+    if impossible := unlikely(component, form.parallel.choices()):
+        place = find(value, f"estimate.{impossible[1]}")
+        raise UnusableInput([error("PW121", name, impossible[0], place.span if place else spans["estimate"], help=impossible[2])])
+    return component
 
 
 _READ: Mapping[str, Callable[[ComponentForm], Any]] = {
@@ -166,11 +172,11 @@ _READ: Mapping[str, Callable[[ComponentForm], Any]] = {
     "any_order": lambda form: form.any_order,
     "stride": lambda form: form.stride,
 }
-"""Field of a Component -> what its hints say of it; what they do not say stays as it is."""
+"""Field of a Component -> value in hints; unwritten fields keep their value."""
 
 
 def _room(cluster: Cluster, groups: tuple[str, ...]) -> int:
-    """How many resources the nodes of these groups have; any number where that is not known, and of processes on nodes."""
+    """Return the resources of node groups; unbounded if unknown, or for processes on nodes."""
     kind = cluster.kind(groups)
     if kind == NODE or not cluster.counted:
         return UNBOUNDED
@@ -178,7 +184,7 @@ def _room(cluster: Cluster, groups: tuple[str, ...]) -> int:
 
 
 def _group_fault(form: ComponentForm, name: str, groups: tuple[str, ...], cluster: Cluster) -> str:
-    """Why a component cannot be searched over these groups together; "" if it can."""
+    """Return why the groups cannot be searched together for a component; else ""."""
     kinds = dict.fromkeys(cluster.groups[label].kind for label in groups)
     if len(kinds) > 1:
         return f"`{name}` may be on groups that number {' and '.join(f'{kind}s' for kind in kinds)}"

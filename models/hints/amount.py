@@ -1,4 +1,4 @@
-"""Amount that a component asks for: counts, ranges, lists, whole replicas."""
+"""Amount of a component: counts, ranges, lists, whole replicas."""
 
 from __future__ import annotations
 
@@ -22,26 +22,32 @@ KEY = "parallel"
 
 
 def multiples(component: Component, parallel: Parallel, step: int, cluster: Cluster) -> str:
-    """The multiples of `step` around what it asks for, of which there are enough accelerators, and a node with a whole tp group."""
+    """Return advice with possible multiples of `step` near the requested amount.
+
+    The cluster must have enough accelerators, and a node with a whole tp group.
+    """
     nodes = [cluster.nodes[rank].count(ACCELERATOR) for rank in cluster.members(component.node_groups)] if cluster.counted else []
     around = [count for count in (component.least // step * step, -(-component.least // step) * step) if count]
     fit = [str(count) for count in around if not nodes or count <= sum(nodes)]
     if not fit:
         return f"lower its degrees: there {are(sum(nodes))} {with_noun(sum(nodes), 'accelerator')}"
-    asked = f"ask for {' or '.join(fit)}"
+    request = f"ask for {' or '.join(fit)}"
     if component.keep or not nodes or parallel.tp <= max(nodes):
-        return asked
-    return f"lower its degrees, or {asked} and {LET_OVER_NODES}"
+        return request
+    return f"lower its degrees, or {request} and {LET_OVER_NODES}"
 
 
 def degrees_of(source: Source, hints: MapNode, parallel: Parallel) -> list[Edit]:
-    """The edits that leave a component with these hints no other degrees: only lists and what comes through an interpolation change."""
+    """Return the edits that fix a component's degrees.
+
+    Only lists and interpolated values change.
+    """
     written = hints.entry(KEY)
     if written is None:
         return []
     if not isinstance(written.value, MapNode):
-        its = {each.name: getattr(parallel, each.name) for each in fields(parallel)}
-        shown = ", ".join(f"{name}: {degree}" for name, degree in its.items() if degree > 1 or name == "tp")
+        degrees = {field.name: getattr(parallel, field.name) for field in fields(parallel)}
+        shown = ", ".join(f"{name}: {degree}" for name, degree in degrees.items() if degree > 1 or name == "tp")
         return [Edit(written.value.span, f"{{{shown}}}")]
     entries = ((entry, getattr(parallel, entry.key.text)) for entry in written.value)
     return [_edit(source, entry, degree) for entry, degree in entries if plain(entry.value) not in (degree, [degree])]
@@ -49,14 +55,14 @@ def degrees_of(source: Source, hints: MapNode, parallel: Parallel) -> list[Edit]
 
 def _edit(source: Source, entry: Entry, degree: int) -> Edit:
     value = entry.value
-    if isinstance(value, ListNode) and not is_flow(source.text, value):  # its items stand in lines of their own
+    if isinstance(value, ListNode) and not is_flow(source.text, value):  # one line per item
         key, end = entry.key.span, value.items[-1].span.end
         return Edit(Span(key.file, key.end, end, key.line, key.column + key.length), f": {degree}")
     return Edit(value.span, str(degree))
 
 
 class Asked(NamedTuple):
-    """Resources per process, the least and the most of all its processes, and which of the numbers between (none: all)."""
+    """Resources per process, range of the total, and allowed counts in it (empty: all)."""
 
     each: int
     least: int
@@ -65,43 +71,46 @@ class Asked(NamedTuple):
 
 
 def amount(form: ComponentForm, name: str, on_nodes: bool, span: Span) -> Asked:
-    """How much it asks for. Raises UnusableInput where `accelerators` and `processes` contradict each other."""
+    """Return the requested amount.
+
+    Raises UnusableInput if `accelerators` and `processes` contradict each other.
+    """
 
     def refuse(message: str, help_text: str) -> UnusableInput:
         return UnusableInput([error("PW121", name, message, span, help=help_text)])
 
-    accelerators, processes, each = form.accelerators, form.processes, form.accelerators_per_process
+    accelerators, processes, per_process = form.accelerators, form.processes, form.accelerators_per_process
     if on_nodes:
-        if (accelerators or each) and CLUSTER_LABEL in form.node_group:
+        if (accelerators or per_process) and CLUSTER_LABEL in form.node_group:
             raise refuse(
                 f"`{name}` asks for accelerators, and no node of the cluster has any", "write `processes:`, or add nodes that have some"
             )
-        if accelerators or each:
+        if accelerators or per_process:
             raise refuse(f"`{name}` asks for accelerators in a group that numbers nodes", "write `processes:`, or name another node group")
         return _asked(1, processes)
-    if accelerators and processes and each is None and (one := _number(accelerators)) and (other := _number(processes)):
-        if one % other:
+    if accelerators and processes and per_process is None and (total := _number(accelerators)) and (count := _number(processes)):
+        if total % count:
             raise refuse(
-                f"{with_noun(one, 'accelerator')} of `{name}` {do(one)} not divide among {other} processes",
+                f"{with_noun(total, 'accelerator')} of `{name}` {do(total)} not divide among {count} processes",
                 "make one a multiple",
             )
-        each = one // other
-    each = each or 1
-    by_process = times(processes, each) if processes else None
+        per_process = total // count
+    per_process = per_process or 1
+    by_process = times(processes, per_process) if processes else None
     if accelerators and by_process:
         if not (both := in_both(accelerators, by_process)):
-            asked = f"{write_counts(accelerators)} accelerators and for {write_counts(by_process)} in processes of {each}"
-            raise refuse(f"`{name}` asks for {asked}", "write one of the two, or `accelerators_per_process` too")
-        return _asked(each, both)
-    return _asked(each, accelerators or by_process)
+            request = f"{write_counts(accelerators)} accelerators and for {write_counts(by_process)} in processes of {per_process}"
+            raise refuse(f"`{name}` asks for {request}", "write one of the two, or `accelerators_per_process` too")
+        return _asked(per_process, both)
+    return _asked(per_process, accelerators or by_process)
 
 
-def _asked(each: int, counts: Counts | None) -> Asked:
+def _asked(per_process: int, counts: Counts | None) -> Asked:
     if not counts:
-        return Asked(each, 1, UNBOUNDED)
-    return Asked(each, counts[0][0], counts[-1][1], () if is_one_range(counts) else counts)
+        return Asked(per_process, 1, UNBOUNDED)
+    return Asked(per_process, counts[0][0], counts[-1][1], () if is_one_range(counts) else counts)
 
 
 def _number(counts: Sequence[tuple[int, int]]) -> int:
-    """The only count; 0 where there are several."""
+    """Return the only count; 0 if there are several."""
     return counts[0][0] if counts[0][0] == counts[-1][1] else 0

@@ -29,7 +29,7 @@ _NUMBER = Kind(whole_between(1).read, {"type": "integer", "minimum": 1})
 _MEANING = "What is known of the model that is trained."
 _KEYS = {name: key(_NUMBER, default=1, description="a whole number such as `28`") for name in NUMBERS}
 ModelForm: type[Form] = type("ModelForm", (Form,), {"__doc__": _MEANING, "is_open": True, **_KEYS})
-"""Other keys are passed over, with a warning (see model_cards/of_block.py)."""
+"""Form of `model`; unknown keys get a warning (see model_cards/of_block.py)."""
 
 
 NAME = "placewright"
@@ -39,7 +39,7 @@ KEYS = (COMPONENTS, RELATIONS, LINKS, OBJECTIVE, PLAN, MODEL)
 
 
 class BlockForm(Form):
-    """Hints about the components of the file, which its framework ignores."""
+    """Hints about the components of the file; the framework ignores them."""
 
     components = key(map_of(form_of(HintForm)), default={}, description="name -> its hints, such as `{actor: {seconds: {8: 120, 16: 66}}}`")
     relations = key(list_of(form_of(RelationForm)), default=(), description="what must hold between components")
@@ -58,7 +58,7 @@ class BlockForm(Form):
 
 
 class FileForm(Form):
-    """A file of a framework; all of its keys but one are the framework's own."""
+    """File of a framework; all keys except `placewright` are the framework's own."""
 
     is_open = True
 
@@ -66,46 +66,47 @@ class FileForm(Form):
 
 
 def timed_names(block: Value | None) -> frozenset[str]:
-    """The components whose hints in the block `placewright` say seconds."""
+    """Return the components with `seconds` in the block `placewright`."""
     return _saying(block, "seconds")
 
 
 def may_leave_degrees(block: Value | None) -> bool:
-    """Do its hints say anything of degrees, so that some may be open?"""
+    """Return True if hints mention degrees, so that some may be open."""
     return bool(_saying(block, "parallel"))
 
 
 def _saying(block: Value | None, key: str) -> frozenset[str]:
-    """The components whose hints in the block have a key."""
+    """Return the components of the block with a key in their hints."""
     inner = block.get("components") if isinstance(block, MapNode) else None
     entries = inner if isinstance(inner, MapNode) else ()
-    return frozenset(each.key.text for each in entries if isinstance(each.value, MapNode) and each.value.get(key) is not None)
+    return frozenset(entry.key.text for entry in entries if isinstance(entry.value, MapNode) and entry.value.get(key) is not None)
 
 
 def said_of_plan(block: Value | None) -> frozenset[str]:
-    """The keys of `plan` in the block `placewright`."""
+    """Return the keys of `plan` in the block `placewright`."""
     plan = block.get("plan") if isinstance(block, MapNode) else None
-    return frozenset(each.key.text for each in plan) if isinstance(plan, MapNode) else frozenset()
+    return frozenset(entry.key.text for entry in plan) if isinstance(plan, MapNode) else frozenset()
 
 
 def without(block: Value | None, entries: Collection[Entry]) -> Value | None:
-    """The block without these entries of its `components`; None where nothing else is in it."""
+    """Return the block without some entries of `components`; None if nothing is left."""
     inner = block.get("components") if isinstance(block, MapNode) else None
     if not isinstance(block, MapNode) or not isinstance(inner, MapNode):
         return block
-    left = replace(inner, entries=tuple(each for each in inner if each not in entries))
-    its = (replace(each, value=left) if each.value is inner else each for each in block)
-    kept = tuple(each for each in its if each.value is not left or left.entries)
-    return replace(block, entries=kept) if kept else None
+    left = replace(inner, entries=tuple(entry for entry in inner if entry not in entries))
+    changed = (replace(entry, value=left) if entry.value is inner else entry for entry in block)
+    remaining = tuple(entry for entry in changed if entry.value is not left or left.entries)
+    return replace(block, entries=remaining) if remaining else None
 
 
 def add_block(
     block: Value, cluster: Cluster, components: tuple[Component, ...], findings: list[Finding], further: tuple[Relation, ...] = (),
     undivided: Collection[str] = (),
 ) -> Said:  # fmt: skip
-    """As `add_hints`, from the whole block, whose keys are `KEYS`; `components` may be left out where another key is there.
+    """Merge the whole block into the components, as `add_hints` does for `components`.
 
-    `undivided`: those of which the framework divides nothing by their degrees.
+    The keys are `KEYS`; `components` may be omitted beside another key. `undivided`: components
+    whose framework divides nothing by their degrees.
     """
     keys = list(block) if isinstance(block, MapNode) else []
     for entry in keys:
@@ -126,13 +127,13 @@ def add_block(
     further += tuple(read_relations(block.get(RELATIONS), names, findings, f"{NAME}.{RELATIONS}"))
     links = tuple(read_links(block.get(LINKS), names, findings, f"{NAME}.{LINKS}"))
     known, relations, choices, faulty = add_hints(hinted, cluster, components, findings, further, undivided)
-    for name, its in ((entry.key.text, entry.value) for entry in hinted):
-        if name not in faulty and isinstance(its, MapNode) and (ranks := its.get("placement")) is not None:
+    for name, hints in ((entry.key.text, entry.value) for entry in hinted):
+        if name not in faulty and isinstance(hints, MapNode) and (ranks := hints.get("placement")) is not None:
             message = f"the ranks of `{name}` belong into the framework's own section, not into its hints"
             findings.append(error("PW121", name, message, ranks.span, help="move them there"))
-    known = tuple(_with_own_role(each, components, findings) for each in known)
-    there = {component.name for component in known}
-    links = tuple(link for link in links if {link.source, link.target} <= there)
+    known = tuple(_with_framework_role(component, components, findings) for component in known)
+    names_left = {component.name for component in known}
+    links = tuple(link for link in links if {link.source, link.target} <= names_left)
     preference = read_preference(block.get(OBJECTIVE), findings, f"{NAME}.{OBJECTIVE}")
     known, assumed = with_usual_phases(known, block.get(PLAN))
     workload = read_plan(block.get(PLAN), known, findings, f"{NAME}.{PLAN}", faulty, cluster)
@@ -140,9 +141,9 @@ def add_block(
     return Said(known, relations, choices, links, preference, workload)
 
 
-def _with_own_role(component: Component, components: tuple[Component, ...], findings: list[Finding]) -> Component:
-    """A component of the framework keeps the role that this runs it in; a warning where its hints say another one."""
-    before = next((each for each in components if each.name == component.name), None)
+def _with_framework_role(component: Component, components: tuple[Component, ...], findings: list[Finding]) -> Component:
+    """Return the component with the framework's role; warn if hints state another role."""
+    before = next((candidate for candidate in components if candidate.name == component.name), None)
     role = role_of(before) if before is not None else ""
     if before is None or not role or role_of(component) == role:
         return component

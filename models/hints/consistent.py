@@ -1,4 +1,4 @@
-"""Hints that contradict each other or the machines, found before any search."""
+"""Contradictions between hints, or between hints and the cluster, before any search."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ UNNAMED = "PW127"
 
 
 def topology_of(component: Component, cluster: Cluster) -> Iterator[Finding]:
-    """What is wrong with the demands of one component about the topology."""
+    """Yield faults of a component's demands on the topology."""
     for keep in component.keep:
         if keep.domains == 1 and not named(cluster, keep.level):
-            yield _unnamed(component.name, keep.level, f"`keep` of {keep.what} holds by itself", keep.span)
+            yield _unnamed_level(component.name, keep.level, f"`keep` of {keep.what} holds by itself", keep.span)
     for spread in component.spread:
         if not named(cluster, spread.level) and (spread.domains > 1 or spread.percent < 100):
-            yield _unnamed(component.name, spread.level, "`spread` cannot be kept", spread.span, Severity.ERROR)
+            yield _unnamed_level(component.name, spread.level, "`spread` cannot be kept", spread.span, Severity.ERROR)
         for keep in component.keep:
             if keep.what == WHOLE and keep.required and keep.level == spread.level and keep.domains < spread.domains:
                 message = (
@@ -43,11 +43,11 @@ def topology_of(component: Component, cluster: Cluster) -> Iterator[Finding]:
         message = f"`{component.name}` excludes every node that it may use"
         yield error("PW121", component.name, message, component.span("excluded"), help="leave a node")
     for position, pin in enumerate(component.pins):
-        yield from _pin(component, position, pin, members)
-    yield from _offloaded(component)
+        yield from _pin_faults(component, position, pin, members)
+    yield from _offload_faults(component)
 
 
-def _pin(component: Component, position: int, pin: Pin, members: frozenset[int]) -> Iterator[Finding]:
+def _pin_faults(component: Component, position: int, pin: Pin, members: frozenset[int]) -> Iterator[Finding]:
     name = component.name
     processes = component.most // component.per_process
     if component.most < UNBOUNDED and component.runs is None and pin.ranks.stop > processes:
@@ -58,14 +58,14 @@ def _pin(component: Component, position: int, pin: Pin, members: frozenset[int])
         yield error("PW121", name, f"{ranks} pinned outside its node groups", pin.span, help="pin them to a node of its groups")
     elif set(pin.nodes).issubset(component.excluded):
         yield error("PW121", name, f"{ranks} pinned to nodes that are excluded", pin.span, help="drop the pin, or leave the node")
-    for other in component.pins[:position]:
-        both = range(max(pin.ranks.start, other.ranks.start), min(pin.ranks.stop, other.ranks.stop))
-        if both and not set(pin.nodes) & set(other.nodes):
+    for earlier in component.pins[:position]:
+        both = range(max(pin.ranks.start, earlier.ranks.start), min(pin.ranks.stop, earlier.ranks.stop))
+        if both and not set(pin.nodes) & set(earlier.nodes):
             message = f"rank {both.start} of `{name}` is pinned to different nodes"
             yield error("PW121", name, message, pin.span, label="again", help="pin each rank once")
 
 
-def _offloaded(component: Component) -> Iterator[Finding]:
+def _offload_faults(component: Component) -> Iterator[Finding]:
     name, span = component.name, component.span("offloaded")
     if component.offloaded and not component.phases:
         message = f"`{name}` has no phase, so that it is never offloaded"
@@ -76,29 +76,31 @@ def _offloaded(component: Component) -> Iterator[Finding]:
 
 
 def without_meaning(component: Component) -> Iterator[tuple[str, Span | None]]:
-    """(key, place) of the demands that mean nothing for a component without accelerators."""
+    """Yield (key, place) of demands without meaning for a component without accelerators."""
     if component.offloaded:
         yield "offloaded", component.span("offloaded")
     yield from ((f"keep.{keep.what}", keep.span) for keep in component.keep if keep.what != WHOLE or keep.level == NUMA)
 
 
 def levels_of(relation: Relation, cluster: Cluster) -> Iterator[Finding]:
-    """A relation between domains of a level that nobody names."""
+    """Yield a fault for a relation on a topology level that no node names."""
     if relation.kind in BETWEEN_DOMAINS and not named(cluster, relation.level):
         apart = relation.kind == APART
-        said = f"`{relation.components[0]}` and `{relation.components[1]}` " + ("cannot be apart" if apart else "are near by themselves")
+        statement = f"`{relation.components[0]}` and `{relation.components[1]}` " + (
+            "cannot be apart" if apart else "are near by themselves"
+        )
         severity = Severity.ERROR if apart else Severity.WARNING
-        yield _unnamed(relation.components[0], relation.level, said, relation.span, severity)
+        yield _unnamed_level(relation.components[0], relation.level, statement, relation.span, severity)
 
 
 def named(cluster: Cluster, level: str) -> bool:
-    """Does any node say which domain of the level it is in?"""
+    """Return True if any node names a domain of the level."""
     if level == NUMA:
-        return any(its.node.numa_domains > 1 for its in cluster.alike)
-    return level not in LEVELS or any(its.node.topology.get(level) for its in cluster.alike)
+        return any(alike.node.numa_domains > 1 for alike in cluster.alike)
+    return level not in LEVELS or any(alike.node.topology.get(level) for alike in cluster.alike)
 
 
-def _unnamed(name: str, level: str, so: str, span: Span | None, severity: Severity = Severity.WARNING) -> Finding:
+def _unnamed_level(name: str, level: str, so: str, span: Span | None, severity: Severity = Severity.WARNING) -> Finding:
     known = (
         f"no node says how many NUMA domains it has, so {so}" if level == NUMA else f"no node names its {level}: all are in one, so {so}"
     )
@@ -117,22 +119,27 @@ def consistent(
     unjudged: Collection[str] = (),
     undivided: Collection[str] = (),
 ) -> Iterator[Component]:
-    """The components; `findings` gets what is wrong with them, and relations to components that do not exist are removed.
+    """Yield the components; collect their faults in `findings`.
 
-    `further` are those of the relations that are no key of a component; `unjudged` are components of which a fault of their own
-    hints, or of those of a component that they are related to, hides how large they are;
-    `undivided` those of which their framework divides nothing by their degrees.
+    Relations to unknown components are removed.
+
+    Parameters
+    ----------
+    further : those of the relations that are not keys of a component.
+    unjudged : components of unknown size, due to faulty hints of their own or of a related
+        component.
+    undivided : components whose framework divides nothing by their degrees.
     """
     by_name = {component.name: component for component in components}
     wrong = []
     for relation in list(relations):
-        said = f"relation `{relation.kind}`" if any(relation is each for each in further) else f"`{KEYS[relation.kind]}`"
-        faults = list(_relation(relation, by_name, choices, cluster, said))
+        key = f"relation `{relation.kind}`" if any(relation is other for other in further) else f"`{KEYS[relation.kind]}`"
+        faults = list(_relation(relation, by_name, choices, cluster, key))
         findings += faults
         if any(fault.severity is Severity.ERROR for fault in faults):
             relations.remove(relation)
             wrong.append(relation)
-    sizes = _sized(components, relations, unjudged)
+    sizes = _sized_components(components, relations, unjudged)
     for component in components:
         sized = component.name in sizes or any(r.kind in TOGETHER and component.name == r.components[0] for r in wrong)
         degrees = (UNDIVIDED,) if component.name in undivided else choices.get(component.name, (component.parallel,))
@@ -140,31 +147,31 @@ def consistent(
         yield component
 
 
-def _sized(components: Sequence[Component], relations: Sequence[Relation], unjudged: Collection[str]) -> set[str]:
-    """The components whose size somebody states: their own, or that of one that shares their accelerators. A size may be chosen by times.
+def _sized_components(components: Sequence[Component], relations: Sequence[Relation], unjudged: Collection[str]) -> set[str]:
+    """Return the components of known size: their own, shared, or chosen by time.
 
-    Nobody is asked for the size of those that are `unjudged`.
+    Components in `unjudged` count as known.
     """
     stated = {"amount", "placement"}
-    found = {each.name for each in components if each.runs is not None or each.timed or stated & each.spans.keys()}
-    found |= set(unjudged)
+    sized = {component.name for component in components if component.runs is not None or component.timed or stated & component.spans.keys()}
+    sized |= set(unjudged)
     growing = True
     while growing:
-        reached = {name for r in relations if r.kind in TOGETHER and found & set(r.components) for name in r.components}
-        growing = not reached <= found
-        found |= reached
-    return found
+        reached = {name for r in relations if r.kind in TOGETHER and sized & set(r.components) for name in r.components}
+        growing = not reached <= sized
+        sized |= reached
+    return sized
 
 
-def _without_meaning(component: Component, choices: tuple[Parallel, ...]) -> Iterator[Finding]:
-    """Hints about accelerators, of a component that is counted in processes on nodes."""
-    said = {
+def _meaningless_hints(component: Component, choices: tuple[Parallel, ...]) -> Iterator[Finding]:
+    """Yield faults for accelerator hints of a component counted in processes on nodes."""
+    values = {
         "accelerator_model": component.accelerator_model, "memory": component.memory, "estimate": component.estimate, "contiguous": component.contiguous,
         "parallel": choices != (Parallel(),),
     }  # fmt: skip
     keys = {"accelerator_model": "accelerator"}
     for key, span in (
-        *((keys.get(name, name), component.span(name)) for name, value in said.items() if value),
+        *((keys.get(name, name), component.span(name)) for name, value in values.items() if value),
         *without_meaning(component),
     ):
         message = f"`{key}` has no meaning for `{component.name}`, whose node group numbers nodes"
@@ -172,56 +179,62 @@ def _without_meaning(component: Component, choices: tuple[Parallel, ...]) -> Ite
 
 
 def _relation(
-    relation: Relation, by_name: Mapping[str, Component], choices: Mapping[str, tuple[Parallel, ...]], cluster: Cluster, said: str
+    relation: Relation, by_name: Mapping[str, Component], choices: Mapping[str, tuple[Parallel, ...]], cluster: Cluster, key: str
 ) -> Iterator[Finding]:
-    """What is wrong with a relation: first with its names, then with how these are placed."""
+    """Yield faults of a relation: first in the names, then in the placement."""
     name = relation.components[0]
-    for other in relation.components:
-        if other not in by_name:
-            close = nearest(other, by_name)
+    for target in relation.components:
+        if target not in by_name:
+            close = nearest(target, by_name)
             edit = Edit(relation.span, in_flow_map(close)) if close and relation.span else None
-            advice = f"write `{close}`" if close else "name one of " + ", ".join(f"`{each}`" for each in by_name if each != name)
-            message = f"`{name}` names `{other}` in {said}, which is no component"
+            advice = f"write `{close}`" if close else "name one of " + ", ".join(f"`{known}`" for known in by_name if known != name)
+            message = f"`{name}` names `{target}` in {key}, which is no component"
             yield error("PW121", name, message, relation.span, label="not a component", help=advice, edit=edit)
             return
     if len(set(relation.components)) < len(relation.components):
-        yield error("PW121", name, f"`{name}` names itself in {said}", relation.span, help="name another component")
+        yield error("PW121", name, f"`{name}` names itself in {key}", relation.span, help="name another component")
     elif relation.kind in BETWEEN_DOMAINS:
         yield from levels_of(relation, cluster)
     elif relation.kind != NOT_FEWER:
-        components = [by_name[each] for each in relation.components]
-        yield from _comparable(relation, components, said, cluster)
+        components = [by_name[component] for component in relation.components]
+        yield from _comparability_faults(relation, components, key, cluster)
         if relation.kind == ZERO_COPY:
-            yield from _zero_copy(relation, *_tensor_parallel(relation, by_name, choices))
+            yield from _zero_copy_faults(relation, *_tensor_parallel(relation, by_name, choices))
 
 
-def _zero_copy(relation: Relation, mine: Sequence[int], theirs: Sequence[int]) -> Iterator[Finding]:
-    """A rank of the larger tp lies on one rank of the smaller: as many on each only if the one divides the other."""
-    if any(tp % other == 0 or other % tp == 0 for tp in mine for other in theirs):
+def _zero_copy_faults(relation: Relation, first_sizes: Sequence[int], second_sizes: Sequence[int]) -> Iterator[Finding]:
+    """Yield a fault unless tp sizes are divisible.
+
+    Ranks of the larger tp lie evenly on ranks of the smaller only then.
+    """
+    if any(first_tp % second_tp == 0 or second_tp % first_tp == 0 for first_tp in first_sizes for second_tp in second_sizes):
         return
-    one, other = relation.components
-    message = f"tp {' or '.join(map(str, mine))} of `{one}` and tp {' or '.join(map(str, theirs))} of `{other}` do not divide each other"
+    first, second = relation.components
+    message = f"tp {' or '.join(map(str, first_sizes))} of `{first}` and tp {' or '.join(map(str, second_sizes))} of `{second}` do not divide each other"
     yield error(
-        "PW121", one, f"{message}, so that not every rank finds its part at home", relation.span, help="make one a multiple of the other"
+        "PW121", first, f"{message}, so that not every rank finds its part at home", relation.span, help="make one a multiple of the other"
     )
 
 
 def _tensor_parallel(
     relation: Relation, by_name: Mapping[str, Component], choices: Mapping[str, tuple[Parallel, ...]]
 ) -> tuple[list[int], ...]:
-    """The tensor parallel sizes that each of the components may have."""
-    return tuple([each.tp for each in choices.get(name, (by_name[name].parallel,))] for name in relation.components)
+    """Return the possible tp sizes per component."""
+    return tuple([degrees.tp for degrees in choices.get(name, (by_name[name].parallel,))] for name in relation.components)
 
 
-def _comparable(relation: Relation, components: Sequence[Component], said: str, cluster: Cluster) -> Iterator[Finding]:
-    """Relations between accelerators hold between components that have some, numbered alike where both are ranges."""
+def _comparability_faults(relation: Relation, components: Sequence[Component], key: str, cluster: Cluster) -> Iterator[Finding]:
+    """Yield faults of relations between accelerators.
+
+    The components must have accelerators, numbered alike if both are ranges.
+    """
     first = components[0]
-    kinds = [cluster.kind(each.node_groups) for each in components]
+    kinds = [cluster.kind(component.node_groups) for component in components]
     strange = next((position for position, kind in enumerate(kinds) if kind == NODE or kind != kinds[0]), None)
     if strange is not None:
-        other = components[strange] if strange else components[1]
-        message = f"`{first.name}` is placed on {kinds[0]}s and `{other.name}` on {cluster.kind(other.node_groups)}s: they cannot be compared by accelerator"
-        yield error("PW121", first.name, message, relation.span, help=f"drop {said}, or name a node group with accelerators")
+        second = components[strange] if strange else components[1]
+        message = f"`{first.name}` is placed on {kinds[0]}s and `{second.name}` on {cluster.kind(second.node_groups)}s: they cannot be compared by accelerator"
+        yield error("PW121", first.name, message, relation.span, help=f"drop {key}, or name a node group with accelerators")
     ranged = [component for component in components if component.contiguous]
     if relation.kind in TOGETHER and len({component.node_groups for component in ranged}) > 1:
         message = f"`{first.name}` and `{components[1].name}` are both contiguous, in the numberings of different node groups"
@@ -233,10 +246,10 @@ def _component(component: Component, choices: tuple[Parallel, ...], sized: bool,
     if component.stride > 1 and not component.contiguous:
         message = f"`{name}` has stride {component.stride} but is not contiguous"
         yield error("PW121", name, message, component.span("stride"), help="add `contiguous: true`, or drop `stride`")
-    yield from _timed_elsewhere(component)
+    yield from _unnamed_phases(component)
     yield from topology_of(component, cluster)
     if cluster.kind(component.node_groups) == NODE:
-        yield from _without_meaning(component, choices)
+        yield from _meaningless_hints(component, choices)
         return
     if component.runs is not None or "placement" in component.spans:
         return  # the rules judge what was placed
@@ -244,9 +257,9 @@ def _component(component: Component, choices: tuple[Parallel, ...], sized: bool,
         message = f"nobody says how large `{name}` is"
         yield error("PW101", name, message, component.span("name"), label="no amount", help="add `accelerators:` or `processes:`")
     for parallel in choices:
-        each = component.per_process
-        if parallel.tp % each and each % parallel.tp and "per_process" in component.spans:
-            message = f"processes of {each} accelerators and tp groups of {parallel.tp} do not nest in `{name}`"
+        per_process = component.per_process
+        if parallel.tp % per_process and per_process % parallel.tp and "per_process" in component.spans:
+            message = f"processes of {per_process} accelerators and tp groups of {parallel.tp} do not nest in `{name}`"
             yield error("PW121", name, message, component.span("parallel"), help="make one a multiple of the other")
             return
     least, most = component.least, component.most
@@ -254,21 +267,24 @@ def _component(component: Component, choices: tuple[Parallel, ...], sized: bool,
     counts = component.counts or ((least, most),)
     if most < UNBOUNDED and not any(-(-low // step) * step <= high for low, high in counts for step in steps):
         step = steps[0]
-        asked = write_counts(counts)
-        its = "accelerator, which holds" if most == 1 else "accelerators, which hold"
-        message = f"`{name}` asks for {asked} {its} no multiple of {step} ({choices[0]}, {component.per_process} a process)"
+        request = write_counts(counts)
+        noun = "accelerator, which holds" if most == 1 else "accelerators, which hold"
+        message = f"`{name}` asks for {request} {noun} no multiple of {step} ({choices[0]}, {component.per_process} a process)"
         advice = multiples(component, choices[0], step, cluster)
         yield error("PW208", name, message, component.span("amount"), label=f"no multiple of {step}", help=advice, amount=least % step)
 
 
-def _timed_elsewhere(component: Component) -> Iterator[Finding]:
-    """A warning where its hints have times for a phase that they do not say it works in: its memory is not counted there."""
+def _unnamed_phases(component: Component) -> Iterator[Finding]:
+    """Yield a warning for times in a phase that `phase` omits.
+
+    Memory does not count in such a phase.
+    """
     if component.timed is None or not {"seconds", "phase"} <= component.spans.keys():
         return
-    said = " and ".join(f"`{phase}`" for phase in component.phases)
+    phases = " and ".join(f"`{phase}`" for phase in component.phases)
     for phase in component.timed.phases:
         if phase and phase not in component.phases:
-            message = f"`{component.name}` has times for the phase `{phase}`, and its `phase` says {said}"
+            message = f"`{component.name}` has times for the phase `{phase}`, and its `phase` says {phases}"
             help_ = "name all its phases in `phase`, or leave that out: its times name them"
             yield warning("PW121", component.name, message, component.span("phase"), label=f"not `{phase}`", help=help_)
 

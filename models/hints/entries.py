@@ -1,4 +1,4 @@
-"""Sections that are lists of maps: every entry against its form, faults at their places."""
+"""Entries of list sections, checked against a form."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AnyForm = TypeVar("AnyForm", bound=Form)
 def entries(
     form: type[AnyForm], written: Value | None, section: str, example: str, findings: list[Finding]
 ) -> Iterator[tuple[AnyForm, Value]]:
-    """Every entry of a section that has the right form, with what is written of it."""
+    """Yield the well-formed entries of a section with their text."""
     if written is None:
         return
     if not isinstance(written, ListNode):
@@ -37,16 +37,16 @@ def entries(
 
 
 def span_in(item: Value, path: str) -> Span:
-    """The span of what an entry holds at a dotted path; that of the entry where there is nothing."""
-    found = find(item, path)
-    return found.span if found else item.span
+    """Return the place of an entry's value at a dotted path, else of the entry."""
+    value = find(item, path)
+    return value.span if value else item.span
 
 
 def unknown(section: str, name: str, names: Collection[str], span: Span) -> Finding:
-    """An entry names what is no component."""
+    """Return the fault of an entry that names an unknown component."""
     close = nearest(name, names)
     edit = Edit(span, in_flow_map(close)) if close else None
-    advice = f"write `{close}`" if close else "name one of " + ", ".join(f"`{each}`" for each in names)
+    advice = f"write `{close}`" if close else "name one of " + ", ".join(f"`{known}`" for known in names)
     return error(
         "PW121", name, f"`{section}` names `{name[:60]}`, which is no component", span, label="not a component", help=advice, edit=edit
     )

@@ -1,4 +1,4 @@
-"""The key `estimate` of a component: what its memory is estimated from, where nobody measured it."""
+"""Key `estimate` of a component: input of the memory estimate."""
 
 from __future__ import annotations
 
@@ -15,39 +15,45 @@ from ..text.form import Form, Kind, key, shown
 from ..text.values import Boolean, Count, OneOf, Percent, Word
 
 MOST = 10**14
-"""Parameters: a hundred times what the largest models have."""
+"""Maximum number of parameters: a hundred times what the largest models have."""
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
 _PATTERN = r"^\s*[0-9]{1,15}(\.[0-9]{1,6})?\s*[KkMmBbTt]?\s*$"
 _TEXT = re.compile(r"\s*(\d{1,15}(?:\.\d{1,6})?)\s*([KMBT]?)\s*", re.IGNORECASE | re.ASCII)
 
 
 def _parameters(value: object) -> int:
-    """How many, of `7B`, `494M` or a number. Raises ValueError with a sentence for a person."""
+    """Return the number in `7B`, `494M` or a plain number.
+
+    Raises ValueError with a sentence for a person.
+    """
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError(f"{shown(value)} is no number of parameters")
     from decimal import Decimal, InvalidOperation
 
     match = _TEXT.fullmatch(str(value))
     try:
-        found = int(Decimal(match[1]) * _UNITS[match[2].upper()]) if match else 0
+        count = int(Decimal(match[1]) * _UNITS[match[2].upper()]) if match else 0
     except InvalidOperation:
-        found = 0
-    if not 1 <= found <= MOST:
+        count = 0
+    if not 1 <= count <= MOST:
         raise ValueError(f"{shown(value)} is no number of parameters such as `7B`")
-    return found
+    return count
 
 
 Parameters = Kind(_parameters, {"anyOf": [{"type": "number", "minimum": 1, "maximum": MOST}, {"type": "string", "pattern": _PATTERN}]})
-"""A number of parameters such as ``7B``."""
+"""Number of parameters like ``7B``."""
 
 
 def _part(value: object) -> int:
-    """Percent of a part of at most 1.0, such as 0.6, as engines have it, or of a whole number. Raises ValueError."""
+    """Return percent of a share, 0.6 as in engines, or of a whole number.
+
+    A share is at most 1.0. Raises ValueError.
+    """
     return max(1, round(100 * value)) if isinstance(value, float) and 0 < value <= 1 else Percent.read(value)
 
 
 Part = Kind(_part, {"anyOf": [*Percent.schema["anyOf"], {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}]})
-"""Percent: a whole number such as ``60``, or a part such as ``0.6``; ``1.0`` is all of it."""
+"""Percent: a whole number like ``60``, or a share, ``0.6``; ``1.0`` is all."""
 
 
 def _one_of(words: tuple[str, ...]) -> str:
@@ -55,7 +61,7 @@ def _one_of(words: tuple[str, ...]) -> str:
 
 
 class EstimateForm(Form):
-    """What memory is estimated from. What a model card knows need not be said again."""
+    """Input of the memory estimate; numbers of a known model may be omitted."""
 
     model = key(Word, default="", title="the model, where its numbers are known", description="an id such as `Qwen/Qwen2.5-7B-Instruct`")
     parameters = key(Parameters, default=None, title="all weights of the model", description="a number such as `7B`")
@@ -114,13 +120,16 @@ class EstimateForm(Form):
     expert_intermediate = key(Count, default=None, title="the width of one expert", description="a whole number such as `768`")
 
     def estimate(self) -> Estimate:
-        """What it says."""
-        said = {name: value for name in Estimate.__dataclass_fields__ if name != "written" and (value := getattr(self, name)) is not None}
-        return Estimate(**said, written=tuple(name for name in said if name in self.said))
+        """Return the estimate that the form states."""
+        values = {name: value for name in Estimate.__dataclass_fields__ if name != "written" and (value := getattr(self, name)) is not None}
+        return Estimate(**values, written=tuple(name for name in values if name in self.said))
 
 
 def unlikely(component: Component, choices: Sequence[Parallel]) -> tuple[str, str, str] | None:
-    """What cannot be in the estimate of a component that may have one of these degrees: a sentence, the key that it is about, and what mends it."""
+    """Return (message, key, help) of an impossible estimate; None if possible.
+
+    `choices` are the possible degrees of the component.
+    """
     estimate = component.estimate
     if estimate is None:
         return None
@@ -130,8 +139,9 @@ def unlikely(component: Component, choices: Sequence[Parallel]) -> tuple[str, st
     if estimate.shards and "sharding" in estimate.written and estimate.sharding in (NONE, MEGATRON):
         message = f"`{component.name}` divides nothing among {with_noun(estimate.shards, 'rank')} with `sharding: {estimate.sharding}`"
         return message, "shards", "leave it out, or write a `sharding` that divides"
-    divided = estimate.divided_among if component.runs is None else 0  # of given ranks solver/rules/amounts/whole_shard_groups.py says it
-    if divided and not any(_some_count(component, divided, parallel) for parallel in choices):
+    # solver/rules/amounts/whole_shard_groups.py checks given ranks.
+    divided = estimate.divided_among if component.runs is None else 0
+    if divided and not any(_has_whole_groups(component, divided, parallel) for parallel in choices):
         shards, ranks = estimate.shards, component.least // (choices[0].tp * choices[0].pp)
         if component.least == component.most and len(choices) == 1:
             return not_whole(component.name, ranks, shards), "shards", fitting(ranks, shards)
@@ -144,8 +154,8 @@ def unlikely(component: Component, choices: Sequence[Parallel]) -> tuple[str, st
     return None
 
 
-def _some_count(component: Component, shards: int, parallel: Parallel) -> bool:
-    """Is there a count of those that it may have with which its ranks divide into whole groups?"""
+def _has_whole_groups(component: Component, shards: int, parallel: Parallel) -> bool:
+    """Return True if some allowed count has ranks in whole groups of shards."""
     step = lcm(component.per_process, parallel.replica)
     counts = range(-(-component.least // step) * step, component.most + 1, step)
     return not counts or any(whole_groups(shards, count, parallel) for count in counts if component.may_have(count))

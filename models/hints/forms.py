@@ -1,4 +1,4 @@
-"""The keys of a component: what is written of it in a native file, and without its place as a hint in the block `placewright:` of any other."""
+"""Keys of a component in a native file; hints in a framework's file lack `placement`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ParallelForm(Form):
     )
 
     def choices(self) -> tuple[Parallel, ...]:
-        """Every combination, the preferred ones first."""
+        """Return every combination of degrees, preferred ones first."""
         return tuple(Parallel(*degrees) for degrees in product(self.tp, self.pp, self.cp, self.ep, self.dp))
 
 
@@ -85,7 +85,7 @@ _OTHER_WORDS = {
 
 
 class HintForm(Form):
-    """Hints about one component of the job: how much it asks for, and how it is run. `accelerators` and `processes` are a number, a range or a list."""
+    """Hints about a component of the job; `accelerators` and `processes` may be ranges or lists."""
 
     other_words = _OTHER_WORDS
 
@@ -210,7 +210,7 @@ _Placement = text_or_list(RankText, list_of(form_of(PlacedForm), 1))
 
 
 class ComponentForm(HintForm):
-    """One component of the job: how much it asks for, or where it is. `accelerators` and `processes` are a number, a range or a list."""
+    """Component of the job; `accelerators` and `processes` may be ranges or lists."""
 
     placement = key(
         _Placement,

@@ -1,4 +1,4 @@
-"""Counts of a list that can never be: more than there are, or no whole number of replicas with any of the degrees."""
+"""Impossible counts in a list: too large, or no whole number of replicas."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ KEYS = ("accelerators", "processes")
 
 
 def never(component: Component, choices: Sequence[Parallel], value: Value, room: int, kind: str) -> Iterator[Finding]:
-    """A warning for each count of a list that is never planned, where others of it may be: where none may, that is an error of its own.
+    """Yield a warning per impossible count in a list with possible counts.
 
-    `choices` are the degrees that it may have, `room` is how many resources of its `kind` there are.
+    If no count is possible, another error says so. `choices` are the possible degrees, `room` the
+    number of resources of `kind`.
     """
     if component.runs is not None or not component.counts:
         return
@@ -28,19 +29,21 @@ def never(component: Component, choices: Sequence[Parallel], value: Value, room:
     for key in KEYS:
         written = find(value, key)
         items = [item for item in written.items if isinstance(item, Scalar)] if isinstance(written, ListNode) else []
-        each = component.per_process if key == "processes" else 1
-        told = []
+        per_process = component.per_process if key == "processes" else 1
+        warnings = []
         for item in items:
             low, high = amount(plain(item))
             name = f"{write_range((low, high))} {key}"
-            if low * each > room:
+            if low * per_process > room:
                 message = f"`{component.name}` never has {name}: there {are(room)} {with_noun(room, noun)}"
-                told.append(warning("PW121", component.name, message, item.span, label="never", help="leave it out of the list"))
-            elif all(-(-low * each // step) * step > high * each for step in steps):
-                said = " or ".join(map(str, dict.fromkeys(steps)))
-                message = f"`{component.name}` never has {name}: it has a multiple of {said}"
-                told.append(
-                    warning("PW121", component.name, message, item.span, label=f"no multiple of {said}", help="leave it out of the list")
+                warnings.append(warning("PW121", component.name, message, item.span, label="never", help="leave it out of the list"))
+            elif all(-(-low * per_process // step) * step > high * per_process for step in steps):
+                multiples = " or ".join(map(str, dict.fromkeys(steps)))
+                message = f"`{component.name}` never has {name}: it has a multiple of {multiples}"
+                warnings.append(
+                    warning(
+                        "PW121", component.name, message, item.span, label=f"no multiple of {multiples}", help="leave it out of the list"
+                    )
                 )
-        if len(told) < len(items):
-            yield from told
+        if len(warnings) < len(items):
+            yield from warnings

@@ -1,4 +1,4 @@
-"""Keys of a component about the topology: kept together, spread, pinned, excluded."""
+"""Keys of a component on the topology: keep, spread, pin, exclude."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from ..text.form import Form, form_of, key, one_or_list_of
 from ..text.values import Boolean, Count, OneOf, Percent, RankText, RankTexts, Word, word_or_map
 
 DOMAINS = (*LEVELS, NODE_LEVEL)
-"""The levels whose domains are nodes or made of nodes: what can fail at once."""
+"""Levels with domains of whole nodes: units of failure."""
 RACK = LEVELS[1]
-"""The level that is meant where none is written."""
+"""Default level."""
 OVER_NODES = "keep: {tp: {level: node, required: false}}"
-"""The hint that lets tensor parallel groups lie over nodes."""
+"""Hint that allows tp groups over nodes."""
 LET_OVER_NODES = f"let its tp groups lie over nodes: `{OVER_NODES}`"
-"""How that is told as a help."""
+"""Help text for `OVER_NODES`."""
 
 
 Level = OneOf("level of the topology", ALL_LEVELS)
@@ -23,7 +23,7 @@ _DOMAINS = ", ".join(f"`{level}`" for level in DOMAINS)
 
 
 class KeptForm(Form):
-    """What lies inside one domain of a level, or inside so many."""
+    """Level of the topology, and in how many of its domains a unit may lie."""
 
     level = key(Level, description=f"one of {_LEVELS}")
     domains = key(Count, default=1, description="in how many domains it may lie, such as `2`; of the whole component only")
@@ -31,7 +31,7 @@ class KeptForm(Form):
 
 
 class SpreadForm(Form):
-    """Over what a component is spread, so that a failure leaves some of it."""
+    """Spread of a component over failure domains."""
 
     level = key(Domain, default=RACK, description=f"one of {_DOMAINS}")
     domains = key(Count, default=None, description="in how many domains it lies at least, such as `2`")
@@ -39,14 +39,14 @@ class SpreadForm(Form):
 
 
 class PinForm(Form):
-    """Processes that must be on certain nodes."""
+    """Processes with a fixed set of nodes."""
 
     ranks = key(RankText, description="process ranks such as `0-7`")
     nodes = key(RankTexts, description="ranks of nodes such as `3` or `0-1`, names of nodes, or a list of them")
 
 
 class OtherForm(Form):
-    """Another component, and the level of the topology whose domains are compared."""
+    """Another component, and the topology level of the comparison."""
 
     component = key(Word, description="the name of a component such as `actor`")
     level = key(Domain, default=RACK, description=f"one of {_DOMAINS}")
@@ -59,7 +59,7 @@ Others = one_or_list_of(word_or_map(Word, OtherForm))
 
 
 class KeepForm(Form):
-    """What stays together, each with a level of the topology, one domain of which holds all of it; or a list of levels."""
+    """Units to keep together, with a topology level, a map, or a list of them."""
 
     tp = key(Kept, default=(), title="a tensor parallel group", description="a level such as `nvlink_domain`, or a map")
     ep = key(Kept, default=(), title="an expert parallel group", description="a level such as `node`, or a map")

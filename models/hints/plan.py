@@ -1,4 +1,4 @@
-"""Key `plan`: what counts are chosen by, with the chains of its `workflow`."""
+"""Key `plan`: choice of counts, with the chains of `workflow`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ARROW, WHOLE = "->", "=>"
 KEY = "workflow"
 LEAVE = f"leave `{KEY}` out"
 _BETWEEN = r"\s*(?:[-=]*>|→|[,;|]|\s)\s*"
-"""What people write between the names of a chain."""
+"""Separators that people write between the names of a chain."""
 _Chains = list_of(Word, most=256, unpack=several, schema=or_list({"type": "string"}, maxItems=256))
 _OTHER_WORDS = {
     **dict.fromkeys(("async", "asynchronous", "off_policy"), "write `cost_model: steady` where nothing waits for anything"),
@@ -48,7 +48,7 @@ _OTHER_WORDS = {
 
 
 class Wait(NamedTuple):
-    """One arrow of a chain: what it says, the tasks at both ends, and where it stands."""
+    """Arrow of a chain: dependency, tasks at both ends, and place."""
 
     after: After
     ones: frozenset[str]
@@ -56,28 +56,28 @@ class Wait(NamedTuple):
     arrow: Span
 
     def pairs(self) -> Iterator[tuple[str, str]]:
-        """(task, task that works on what it makes)."""
-        return ((one, other) for one in sorted(self.ones) for other in sorted(self.others) if one != other)
+        """Yield (task, dependent task)."""
+        return ((earlier, later) for earlier in sorted(self.ones) for later in sorted(self.others) if earlier != later)
 
 
 def waits_in_circles(waits: Sequence[Wait], section: str) -> Iterator[Finding]:
-    """An error for each arrow that asks for the whole of what comes round in a circle."""
+    """Yield an error per arrow with `=>` inside a cycle."""
     following: dict[str, list[str]] = {}
-    for one, other in (pair for wait in waits for pair in wait.pairs()):
-        following.setdefault(one, []).append(other)
-        following.setdefault(other, [])
+    for earlier, later in (pair for wait in waits for pair in wait.pairs()):
+        following.setdefault(earlier, []).append(later)
+        following.setdefault(later, [])
     circle = circles(following)
     names: dict[int, dict[str, None]] = {}
     inside: list[tuple[Wait, int]] = []
     for wait in waits:
-        its = next((circle[one] for one, other in wait.pairs() if circle[one] == circle[other]), None)
-        if its is not None:
-            names.setdefault(its, {}).update({wait.after.earlier: None, wait.after.later: None})
-            inside.append((wait, its))
-    for wait, its in inside:
+        number = next((circle[earlier] for earlier, later in wait.pairs() if circle[earlier] == circle[later]), None)
+        if number is not None:
+            names.setdefault(number, {}).update({wait.after.earlier: None, wait.after.later: None})
+            inside.append((wait, number))
+    for wait, number in inside:
         if wait.after.whole:
-            whose = [f"`{name}`" for name in names[its]]
-            between = f"{', '.join(whose[:-1])} and {whose[-1]}" if len(whose) > 1 else f"the phases of {whose[0]}"
+            quoted = [f"`{name}`" for name in names[number]]
+            between = f"{', '.join(quoted[:-1])} and {quoted[-1]}" if len(quoted) > 1 else f"the phases of {quoted[0]}"
             message = f"`{section}` has `{wait.after.later}` begin when all of `{wait.after.earlier}` is there"
             message += f", and {between} wait for each other in a circle"
             help_ = f"write `{ARROW}`: a batch goes through a circle in the written order; or drop the arrow that leads back"
@@ -85,7 +85,7 @@ def waits_in_circles(waits: Sequence[Wait], section: str) -> Iterator[Finding]:
 
 
 class _Part(NamedTuple):
-    """A name or an arrow of a chain, and where it stands."""
+    """Name or arrow of a chain, with the place."""
 
     text: str
     span: Span
@@ -100,7 +100,11 @@ def read_workflow(
     findings: list[Finding],
     most: int = UNBOUNDED,
 ) -> Iterator[After]:
-    """What the chains of a plan say; of names that are none a finding, of those of `faulty` components nothing. `most`: all accelerators."""
+    """Yield the dependencies in the chains of a plan.
+
+    Unknown names get a finding; names of `faulty` components are skipped. `most`: number of all
+    accelerators.
+    """
     written, waits = find(plan, KEY), list[Wait]()
     if written is not None and len(chains) > 1 and all(len(chain.split()) == 1 and ARROW[-1] not in chain for chain in chains):
         listed, chained = ", ".join(f"`{chain}`" for chain in chains), f" {ARROW} ".join(chains)
@@ -109,79 +113,95 @@ def read_workflow(
         return
     for position, chain in enumerate(chains):
         if written is None:
-            continue  # there are chains only where they were written
+            continue  # chains exist only if they were written
         place = written.items[position] if isinstance(written, ListNode) else written
         parts = list(_parts(chain, place))
         names, arrows = parts[::2], parts[1::2]
-        if len(parts) < 3 or len(parts) % 2 == 0 or any(each.text not in (ARROW, WHOLE) for each in arrows):
+        if len(parts) < 3 or len(parts) % 2 == 0 or any(part.text not in (ARROW, WHOLE) for part in arrows):
             message = f"`{chain}` is no chain of components"
-            said = [name for name in re.split(_BETWEEN, chain.strip()) if name]
-            meant = said if len(said) > 1 and all(name in faulty or _tasks(name, components) for name in said) else ["rollout", "actor"]
+            words = [name for name in re.split(_BETWEEN, chain.strip()) if name]
+            meant = words if len(words) > 1 and all(name in faulty or _tasks(name, components) for name in words) else ["rollout", "actor"]
             help_ = f"write `{f' {ARROW} '.join(meant)}`, or `{f' {WHOLE} '.join(meant)}`; or {LEAVE}"
             findings.append(error("PW105", "", message, place.span, help=help_))
             continue
-        findings += _strange(names, components, faulty, section, most)
-        for one, arrow, other in zip(names, arrows, names[1:]):
-            ones, others = _tasks(one.text, components), _tasks(other.text, components)
-            if not ones or not others:
+        findings += _untimed_names(names, components, faulty, section, most)
+        for source, arrow, target in zip(names, arrows, names[1:]):
+            sources, targets = _tasks(source.text, components), _tasks(target.text, components)
+            if not sources or not targets:
                 continue
-            if ones == others and len(ones) == 1:
-                message = f"`{section}` has `{one.text}` work on what it makes itself"
-                span = other.span
-                findings.append(error("PW121", one.text, message, span, label="the same again", help="name another component, or drop it"))
+            if sources == targets and len(sources) == 1:
+                message = f"`{section}` has `{source.text}` work on what it makes itself"
+                span = target.span
+                findings.append(
+                    error("PW121", source.text, message, span, label="the same again", help="name another component, or drop it")
+                )
             else:
-                after = After(one.text, other.text, arrow.text == WHOLE, place.span)
-                waits.append(Wait(after, ones, others, arrow.span))
+                after = After(source.text, target.text, arrow.text == WHOLE, place.span)
+                waits.append(Wait(after, sources, targets, arrow.span))
                 yield after
     findings += waits_in_circles(waits, section)
 
 
 def _parts(chain: str, place: Value) -> Iterator[_Part]:
-    """The names and arrows of a chain. They have places of their own where the text is written as it is read."""
+    """Yield the names and arrows of a chain.
+
+    They have places of their own if the written text equals the chain.
+    """
     length = place.span.length - len(chain)
     alike = isinstance(place, Scalar) and place.origin is None and place.text == chain and length in (0, 2) and "\n" not in chain
-    for found in re.finditer(rf"{ARROW}|{WHOLE}|(?:(?!{ARROW}|{WHOLE})\S)+", chain):
+    for match in re.finditer(rf"{ARROW}|{WHOLE}|(?:(?!{ARROW}|{WHOLE})\S)+", chain):
         shift = length // 2
-        yield _Part(found.group(), place.span.part(shift + found.start(), shift + found.end()) if alike else place.span)
+        yield _Part(match.group(), place.span.part(shift + match.start(), shift + match.end()) if alike else place.span)
 
 
-def _strange(
+def _untimed_names(
     names: list[_Part], components: Mapping[str, Component], faulty: Collection[str], section: str, most: int
 ) -> Iterator[Finding]:
-    """Names that no time belongs to, each once."""
-    timed = [task for name, each in components.items() if each.timed for task in (name, *_phases(each))]
+    """Yield a finding per name without times in a chain."""
+    timed = [task for name, candidate in components.items() if candidate.timed for task in (name, *_phases(candidate))]
     known = list(dict.fromkeys((*timed, *sorted(faulty))))
-    for text, span in {each.text: each.span for each in reversed(names)}.items():
+    for text, span in {part.text: part.span for part in reversed(names)}.items():
         name, _, phase = text.partition(".")
         if _tasks(text, components) or {text, name} & set(faulty):
             continue
-        its = components.get(text) or components.get(name)
-        if its is None:
-            found = unknown(section, text, known, span)
-            close = nearest(text, known) if span.length == len(text) else None  # else all of the chain would be replaced
-            yield replace(found, edit=Edit(span, close) if close else None)
-        elif its.timed is None:
-            message = f"`{section}` names `{text}`, and nobody says how long `{its.name}` takes"
-            count = example(its.least, min(its.most, most), its.step)
-            yield error("PW121", its.name, message, span, label="no seconds", help=f"write `seconds: {count}` of `{its.name}`, or drop it")
-        else:
-            message = f"`{section}` names `{text}`, and no time of `{its.name}` is of a phase `{phase}`"
+        component = components.get(text) or components.get(name)
+        if component is None:
+            fault = unknown(section, text, known, span)
+            # Without a place of its own, the edit would replace the whole chain.
+            close = nearest(text, known) if span.length == len(text) else None
+            yield replace(fault, edit=Edit(span, close) if close else None)
+        elif component.timed is None:
+            message = f"`{section}` names `{text}`, and nobody says how long `{component.name}` takes"
+            count = example(component.least, min(component.most, most), component.step)
             yield error(
                 "PW121",
-                its.name,
+                component.name,
+                message,
+                span,
+                label="no seconds",
+                help=f"write `seconds: {count}` of `{component.name}`, or drop it",
+            )
+        else:
+            message = f"`{section}` names `{text}`, and no time of `{component.name}` is of a phase `{phase}`"
+            yield error(
+                "PW121",
+                component.name,
                 message,
                 span,
                 label="no such phase",
-                help=f"write one of {', '.join(f'`{each}`' for each in (its.name, *_phases(its)))}",
+                help=f"write one of {', '.join(f'`{task}`' for task in (component.name, *_phases(component)))}",
             )
 
 
 def _tasks(text: str, components: Mapping[str, Component]) -> frozenset[str]:
-    """The tasks that a name means: all of a component, or one of them, such as ``critic.train``; none where it means nothing."""
-    its = components.get(text)
-    if its is not None and its.timed:
-        return frozenset(_phases(its) or (text,))
-    return frozenset({text} if any(text in _phases(each) for each in components.values()) else ())
+    """Return the tasks of a name: all of a component, or a single ``critic.train``.
+
+    Empty if the name has no meaning.
+    """
+    component = components.get(text)
+    if component is not None and component.timed:
+        return frozenset(_phases(component) or (text,))
+    return frozenset({text} if any(text in _phases(candidate) for candidate in components.values()) else ())
 
 
 def _phases(component: Component) -> tuple[str, ...]:
@@ -189,21 +209,21 @@ def _phases(component: Component) -> tuple[str, ...]:
 
 
 def _once(phases: tuple[str, ...]) -> tuple[str, ...]:
-    """Phases of which each is one stage. Raises Advised."""
-    if twice := next((each for each in phases if phases.count(each) > 1), None):
-        raise Advised(f"`{twice}` stands twice", "write each phase once")
+    """Return the phases; raise Advised if a phase occurs twice."""
+    if repeated := next((phase for phase in phases if phases.count(phase) > 1), None):
+        raise Advised(f"`{repeated}` stands twice", "write each phase once")
     return phases
 
 
 class BudgetForm(Form):
-    """What an answer may take at most."""
+    """Upper limits on an answer."""
 
     accelerators = key(Count, default=None, description="a whole number such as `48`")
     seconds = key(Duration, default=None, description="a number such as `60`", title="how long an iteration may take")
 
 
 class BandwidthForm(Form):
-    """How much crosses a level of the topology in a second; with it, what components send counts as time."""
+    """Amount per second across a level of the topology; traffic then counts as time."""
 
     node = key(Rate, default=0, description="an amount such as `50GiB`")
     nvlink_domain = key(Rate, default=0, description="an amount such as `50GiB`")
@@ -212,7 +232,7 @@ class BandwidthForm(Form):
 
 
 class PlanForm(Form):
-    """What counts and degrees are chosen by; the times themselves are the `seconds` of the components."""
+    """Basis for counts and degrees; the times are the `seconds` of the components."""
 
     other_words = _OTHER_WORDS
 
@@ -255,10 +275,12 @@ def read_plan(
     faulty: Collection[str] = (),
     cluster: Cluster | None = None,
 ) -> Workload | None:
-    """What the key says; what is usual where it is not there; None where no component says its time.
+    """Return the workload of the key, with defaults; None if no component has times.
 
-    `faulty` are components whose own hints are wrong: what is said of them here cannot be judged. What is said of levels of the
-    topology is judged by the `cluster`, where there is one.
+    Parameters
+    ----------
+    faulty : components with faulty hints; statements about them cannot be judged.
+    cluster : judges statements about topology levels, if given.
     """
     form, timed = PlanForm(), {component.name: component.timed for component in components if component.timed}
     most, readable = cluster.total() if cluster is not None and cluster.counted else UNBOUNDED, True
@@ -271,7 +293,7 @@ def read_plan(
             form = fill(PlanForm, written, "", f"`{key}`")
         except UnusableInput as problem:
             findings += problem.findings
-            form, readable = _workflow_of(written), False
+            form, readable = _workflow_form(written), False
         if not timed and not any(finding.severity is Severity.ERROR for finding in findings):
             message = f"`{key}` chooses by time, and no component says its `seconds`"
             advice = f"write `seconds: {example(1, most)}` of each component that is planned"
@@ -286,14 +308,14 @@ def read_plan(
     spans = dict(_spans(written))
     span = written.span if written is not None else None
     if form.cost_model == STAGES:
-        findings += _strange_phases(by_name, form.phases, spans.get("phases"), key)
+        findings += _phases_without_stage(by_name, form.phases, spans.get("phases"), key)
     if NESTED in form.scope and "nested" in spans and not form.nested:
         message = f"`{key}.scope` lets components be nested, and `{key}.nested` forbids it"
         findings.append(error("PW121", "", message, spans["nested"], help="drop one of them"))
     if len(findings) > faults:
         return None
-    findings += _not_looked_at(form, spans, key)
-    findings += _strange_levels(form.bandwidth, spans, key, cluster)
+    findings += _ignored_keys(form, spans, key)
+    findings += _unused_bandwidths(form.bandwidth, spans, key, cluster)
     levels = {level: getattr(form.bandwidth, level) for level in ("node", *LEVELS) if getattr(form.bandwidth, level, 0)}
     budget = Budget(form.budget.accelerators, form.budget.seconds)
     return Workload(
@@ -302,34 +324,37 @@ def read_plan(
     )  # fmt: skip
 
 
-def _workflow_of(written: Value) -> PlanForm:
-    """Of a plan with faults elsewhere what its workflow says, so that what is wrong there is told too."""
-    its = written.entry("workflow") if isinstance(written, MapNode) else None
+def _workflow_form(written: Value) -> PlanForm:
+    """Return a form with the workflow alone, to report faults there too."""
+    entry = written.entry("workflow") if isinstance(written, MapNode) else None
     try:
-        return fill(PlanForm, MapNode((its,), written.span), "", "") if its else PlanForm()
+        return fill(PlanForm, MapNode((entry,), written.span), "", "") if entry else PlanForm()
     except UnusableInput:
-        return PlanForm()  # told already
+        return PlanForm()  # already reported
 
 
 def _spans(written: Value | None, before: str = "") -> Iterator[tuple[str, Span]]:
-    """Key of the plan, such as ``budget.seconds`` -> where its value stands."""
+    """Yield (key of the plan, like ``budget.seconds``; place of the value)."""
     for entry in written if isinstance(written, MapNode) else ():
         yield before + entry.key.text, entry.value.span
         yield from _spans(entry.value, f"{before}{entry.key.text}.")
 
 
-def _not_looked_at(form: PlanForm, spans: Mapping[str, Span], key: str) -> Iterator[Finding]:
-    """What is written and says nothing to the cost model. Where a dialect may choose another one, only what none of these looks at."""
+def _ignored_keys(form: PlanForm, spans: Mapping[str, Span], key: str) -> Iterator[Finding]:
+    """Yield a note per key ignored by the cost model.
+
+    If a dialect may choose another cost model, only keys that none of its models uses.
+    """
     judged = [form.cost_model] if "cost_model" in form.said or key == "plan" else [STREAM, STEADY]
-    for each in ("workflow", "batches", "phases"):
-        if each in spans and not any(each in LOOKED_AT[model] for model in judged):
-            others = ", ".join(f"`{model}`" for model in MODELS if each in LOOKED_AT[model])
-            message = f"`{key}.{each}` changes nothing: the cost model `{form.cost_model}` does not look at it"
-            yield Finding("PW121", Severity.INFO, "", message, spans[each], help=f"drop it, or write a `cost_model` that does: {others}")
+    for name in ("workflow", "batches", "phases"):
+        if name in spans and not any(name in LOOKED_AT[model] for model in judged):
+            users = ", ".join(f"`{model}`" for model in MODELS if name in LOOKED_AT[model])
+            message = f"`{key}.{name}` changes nothing: the cost model `{form.cost_model}` does not look at it"
+            yield Finding("PW121", Severity.INFO, "", message, spans[name], help=f"drop it, or write a `cost_model` that does: {users}")
 
 
-def _strange_levels(form: BandwidthForm, spans: Mapping[str, Span], key: str, cluster: Cluster | None) -> Iterator[Finding]:
-    """A bandwidth of nothing, or of a level that no node names."""
+def _unused_bandwidths(form: BandwidthForm, spans: Mapping[str, Span], key: str, cluster: Cluster | None) -> Iterator[Finding]:
+    """Yield a warning for a zero bandwidth, or for a level that no node names."""
     for level in BandwidthForm.keys:
         span = spans.get(f"bandwidth.{level}")
         if span is None:
@@ -349,15 +374,15 @@ def _strange_levels(form: BandwidthForm, spans: Mapping[str, Span], key: str, cl
             )
 
 
-def _strange_phases(components: Mapping[str, Component], phases: Collection[str], span: Span | None, key: str) -> Iterator[Finding]:
+def _phases_without_stage(components: Mapping[str, Component], phases: Collection[str], span: Span | None, key: str) -> Iterator[Finding]:
     for name, component in components.items():
-        its = component.timed
-        for phase in its.phases if its else ():
+        times = component.timed
+        for phase in times.phases if times else ():
             if phase not in phases:
-                what = f"the phase `{phase}`" if phase else "no phase"
-                message = f"a time of `{name}` names {what}, and the stages are {', '.join(f'`{each}`' for each in phases)}"
-                own = next((each.span for each in its.measured if each.phase == phase), None) if its else None
-                where = (component.spans.get(each) for each in ("phases" if phase else "timed", "timed", "name"))
+                subject = f"the phase `{phase}`" if phase else "no phase"
+                message = f"a time of `{name}` names {subject}, and the stages are {', '.join(f'`{stage}`' for stage in phases)}"
+                own = next((row.span for row in times.measured if row.phase == phase), None) if times else None
+                where = (component.spans.get(row) for row in ("phases" if phase else "timed", "timed", "name"))
                 place = own or (span if phase else None) or next(filter(None, where), span)
                 help_text = f"add `{phase}` to `{key}.phases`, or call it as one of these" if phase else "write `phase:` of the component"
                 yield error("PW121", name, message, place, help=help_text)

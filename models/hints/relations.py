@@ -24,7 +24,7 @@ _Kind = OneOf("kind of relation", RELATION_KINDS)
 
 
 class WeightsForm(Form):
-    """What a MiB across each level of the topology costs in the weighted sum."""
+    """Cost of a MiB across each level of the topology in the weighted sum."""
 
     zone = key(Index, default=1, description="a whole number such as `100`")
     rack = key(Index, default=1, description="a whole number such as `10`")
@@ -32,7 +32,7 @@ class WeightsForm(Form):
 
 
 class ObjectiveForm(Form):
-    """How bytes at different levels of the topology are compared."""
+    """Comparison of bytes at different levels of the topology."""
 
     order = key(
         _Order,
@@ -46,7 +46,7 @@ Objective = word_or_map(_Order, ObjectiveForm)
 
 
 def read_preference(written: Value | None, findings: list[Finding], key: str = "objective") -> Preference:
-    """What the key says; the usual preference where there is none, or, with findings, where it is faulty."""
+    """Return the preference of the key; the default if missing or, with findings, faulty."""
     if written is None:
         return Preference()
     if open_values := [value for value in leaves(written) if value.tag == UNRESOLVED]:
@@ -63,17 +63,17 @@ def read_preference(written: Value | None, findings: list[Finding], key: str = "
     order = form.order or (WEIGHTED if weights else LEXICOGRAPHIC)
     if weights and order != WEIGHTED:
         message = f"weights count in one sum, but the order is `{order}`"
-        found = find(written, "weights")
+        place = find(written, "weights")
         findings.append(
             error(
-                "PW121", "", message, found.span if found else written.span, label="not used", help="write `order: weighted`, or drop them"
+                "PW121", "", message, place.span if place else written.span, label="not used", help="write `order: weighted`, or drop them"
             )
         )
     return Preference(order, weights)
 
 
 class RelationForm(Form):
-    """What must hold between components; what a key of one of them says need not be said again here.
+    """Relation between components; do not repeat relations in the components' own keys.
 
     `colocated`: exactly the same accelerators. `disjoint`: none in common. `colocated or disjoint`: one of the two. `subset`:
     the first uses only what the second uses. `in order`: each a solid range, one after the other, over the whole cluster.
@@ -89,7 +89,7 @@ class RelationForm(Form):
 
 
 class LinkForm(Form):
-    """What one component sends to another in every step."""
+    """Traffic from a component to another in every step."""
 
     source = key(Word, written="from", description="the name of the component that sends, such as `actor`")
     target = key(Word, written="to", description="the name of the component that receives, such as `rollout`")
@@ -111,7 +111,7 @@ class LinkForm(Form):
 def read_relations(
     written: Value | None, names: Collection[str], findings: list[Finding], section: str = "relations"
 ) -> Iterator[Relation]:
-    """The relations of the section; `names` are the components that the file has."""
+    """Yield the relations of the section; `names` are the components of the file."""
     for form, item in entries(RelationForm, written, section, "{kind: disjoint, components: [actor, rollout]}", findings):
         spans = [span_in(item, f"components.{position}") for position in range(len(form.components))]
         strange = [position for position, name in enumerate(form.components) if name not in names]
@@ -128,7 +128,7 @@ def read_relations(
 
 
 def read_links(written: Value | None, names: Collection[str], findings: list[Finding], section: str = "links") -> Iterator[Link]:
-    """The links of the section; `names` are the components that the file has."""
+    """Yield the links of the section; `names` are the components of the file."""
     seen: set[tuple[str, str]] = set()
     for form, item in entries(LinkForm, written, section, "{from: actor, to: rollout, weights: 16GiB}", findings):
         strange = [(name, key) for name, key in ((form.source, "from"), (form.target, "to")) if name not in names]

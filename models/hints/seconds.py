@@ -1,4 +1,4 @@
-"""Key `seconds` of a component: time of an iteration, in all its forms."""
+"""Key `seconds` of a component: time of an iteration, in all forms."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ..text.form import MAX_TEXT, Fault, Faults, Form, Kind, Schema, form_of, ke
 from ..text.values import MAX_DIGITS, NAME_PATTERN, Count, Name, Word, whole_schema
 
 LONGEST = 10**7
-"""Seconds: about four months."""
+"""Maximum time in seconds: about four months."""
 _UNITS = {
     **dict.fromkeys(("ms", "msec", "msecs", "millisecond", "milliseconds"), "0.001"),
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), "1"),
     **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), "60"),
     **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), "3600"),
 }
-"""What people write after a time -> seconds of one."""
+"""Unit after a time -> seconds."""
 _WITH_UNIT = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*([a-z]+)", re.ASCII)
 
 
@@ -31,11 +31,14 @@ NUMBER_OF_SECONDS: Schema = {
         {"type": "string", "pattern": r"^\+?(?=[^eE]*[1-9])([0-9]{1,8}(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,2})?$"},
     ]
 }
-"""In digits too, as YAML reads `1e3`; JSON Schema cannot say their upper limit."""
+"""Schema of a time, also in digits as YAML reads `1e3`.
+
+JSON Schema cannot limit such text from above.
+"""
 WRITTEN = "a number such as `59.9`"
-"""How a number of seconds is written."""
+"""Example of a number of seconds."""
 RowsOf = Callable[[object, tuple[str, ...]], list[dict[str, object]]]
-"""The rows of a value at a place of the short form."""
+"""Function that returns the rows of a value at a place of the short form."""
 _OF_NUMBERS = frozenset("-+.0123456789")
 _COUNTS = "counts of accelerators, such as `{8: 120, 16: 66}`"
 _NOTHING = "nothing was measured"
@@ -65,7 +68,10 @@ _ROW: Schema = {
 
 
 def duration(value: object) -> int:
-    """Nanoseconds of a number of seconds. Raises ValueError with a sentence for a person, Advised where it is known what to write."""
+    """Return the nanoseconds of a number of seconds.
+
+    Raises ValueError with a sentence for a person, Advised if the right text is known.
+    """
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError(f"{shown(value)} is no number of seconds")
     from decimal import Decimal, InvalidOperation
@@ -81,27 +87,29 @@ def duration(value: object) -> int:
 
 
 def _meant(text: str) -> str:
-    """What to write instead of a time with its unit: ``write `90` `` for `1.5min`; "" where nobody knows."""
+    """Return the correction of a time with a unit: ``write `90` `` for `1.5min`; else ""."""
     from decimal import Decimal
 
-    found = _WITH_UNIT.fullmatch(text.strip().lower())
-    unit = _UNITS.get(found[2]) if found else None
-    if found is None or unit is None or not 0 < (seconds := Decimal(found[1]) * Decimal(unit)) <= LONGEST:
+    match = _WITH_UNIT.fullmatch(text.strip().lower())
+    unit = _UNITS.get(match[2]) if match else None
+    if match is None or unit is None or not 0 < (seconds := Decimal(match[1]) * Decimal(unit)) <= LONGEST:
         return ""
     return f"write `{seconds.normalize():f}`"
 
 
 Duration = Kind(duration, NUMBER_OF_SECONDS)
-"""Nanoseconds of a number of seconds such as ``59.9``."""
+"""Nanoseconds of a number of seconds like ``59.9``."""
 
 
 def rows_of(value: object) -> object:
-    """The rows of the short forms: a number, a map from counts to seconds, a map from phases to either or to these by model.
+    """Return the rows of the short forms: a number, or maps by count, phase or model.
 
-    A map from models alone is read as one from phases until the cluster is known (see models/hints/times.py). A fault names its place.
+    Maps go from counts to seconds, or from phases to seconds, counts or models. A map from models
+    alone is read as a map from phases until the cluster is known (see models/hints/times.py). A
+    fault names its place.
     """
     if isinstance(value, dict):
-        return _of_map(value)
+        return _map_rows(value)
     if isinstance(value, (list, tuple)):
         if not value:
             raise ValueError(_NOTHING)
@@ -109,7 +117,7 @@ def rows_of(value: object) -> object:
     return _alone(value, ())
 
 
-def _of_map(value: dict[object, object]) -> list[dict[str, object]]:
+def _map_rows(value: dict[object, object]) -> list[dict[str, object]]:
     counts = [_is_count(str(key), inner) for key, inner in value.items()]
     none = next((str(key) for key, inner in value.items() if not (_is_count(str(key)) or set(str(key)) - _OF_NUMBERS)), None)
     if none is not None:
@@ -117,93 +125,102 @@ def _of_map(value: dict[object, object]) -> list[dict[str, object]]:
     if any(counts) and not all(counts):
         raise Faults([_beside_counts(str(key)) for key, is_count in zip(value, counts) if not is_count])
     if all(counts):
-        return _by_count(value, ())
-    return _all(value, "phase", _of_phase, ())
+        return _count_rows(value, ())
+    return _all(value, "phase", _phase_rows, ())
 
 
-def _all(value: dict[object, object], named: str, its_rows: RowsOf, place: tuple[str, ...]) -> list[dict[str, object]]:
-    """The rows of all entries, each row with the key of its entry by this name. Raises one error with the faults of all of them."""
+def _all(value: dict[object, object], named: str, rows_below: RowsOf, place: tuple[str, ...]) -> list[dict[str, object]]:
+    """Return the rows of all entries, extended by their key as `named`.
+
+    Raises one error with the faults of all entries.
+    """
     rows, faults = list[dict[str, object]](), list[Fault]()
     for entry, inner in value.items():
         try:
-            rows += [{**row, named: str(entry)} for row in its_rows(inner, (*place, str(entry)))]
-        except Faults as wrong:
-            faults += wrong.faults
+            rows += [{**row, named: str(entry)} for row in rows_below(inner, (*place, str(entry)))]
+        except Faults as problem:
+            faults += problem.faults
     if faults:
         raise Faults(faults)
     return rows
 
 
-def _of_phase(value: object, place: tuple[str, ...]) -> list[dict[str, object]]:
-    if isinstance(value, dict) and value and not any(_is_count(str(inner), its) for inner, its in value.items()):
-        return _all(value, "accelerator", _of_model, place)
+def _phase_rows(value: object, place: tuple[str, ...]) -> list[dict[str, object]]:
+    if isinstance(value, dict) and value and not any(_is_count(str(inner), below) for inner, below in value.items()):
+        return _all(value, "accelerator", _model_rows, place)
     return _counted(value, place, "counts of accelerators, such as `{8: 120}`, or models of these, such as `{H100: {8: 120}}`")
 
 
-def _of_model(value: object, place: tuple[str, ...]) -> list[dict[str, object]]:
+def _model_rows(value: object, place: tuple[str, ...]) -> list[dict[str, object]]:
     model = place[-1]
     if model in PHASES or not re.fullmatch(NAME_PATTERN, model) or not (set(model) - _OF_NUMBERS or _is_count(model)):
         raise _key_fault(f"`{model[:40]}` is neither a count of accelerators nor a model of these", place)
     return _counted(value, place, "counts of accelerators, such as `{8: 120}`")
 
 
-def _counted(value: object, place: tuple[str, ...], what: str) -> list[dict[str, object]]:
-    """The rows of a number of seconds, or of a map from counts, whose keys are `what` stands at a place of the short form."""
+def _counted(value: object, place: tuple[str, ...], expected: str) -> list[dict[str, object]]:
+    """Return the rows of a number of seconds, or of a map from counts.
+
+    `what` describes the keys at a place of the short form.
+    """
     counts = value.items() if isinstance(value, dict) else ()
-    strange = next((str(count) for count, its in counts if not _is_count(str(count), its)), None)
+    strange = next((str(count) for count, below in counts if not _is_count(str(count), below)), None)
     if strange is not None:
-        raise _key_fault(f"below `{place[-1][:40]}` stand {what}", (*place, strange))
-    return _by_count(value, place) if isinstance(value, dict) else _alone(value, place)
+        raise _key_fault(f"below `{place[-1][:40]}` stand {expected}", (*place, strange))
+    return _count_rows(value, place) if isinstance(value, dict) else _alone(value, place)
 
 
-def _by_count(value: dict[object, object], place: tuple[str, ...]) -> list[dict[str, object]]:
-    """The rows of a map from counts to seconds."""
+def _count_rows(value: dict[object, object], place: tuple[str, ...]) -> list[dict[str, object]]:
+    """Return the rows of a map from counts to seconds."""
     if not value:
         raise _fault(_NOTHING, place)
-    if none := next((str(key) for key in value if not int(str(key))), ""):
-        raise _key_fault(f"nothing is measured on {none} accelerators", (*place, none))
+    if zero := next((str(key) for key in value if not int(str(key))), ""):
+        raise _key_fault(f"nothing is measured on {zero} accelerators", (*place, zero))
     return _all(value, "accelerators", _alone, place)
 
 
 def _alone(value: object, place: tuple[str, ...]) -> list[dict[str, object]]:
-    """The only row of a number of seconds at a place of the short form."""
+    """Return the only row of a number of seconds in the short form."""
     try:
         duration(value)
-    except ValueError as wrong:
-        raise _fault(str(wrong), place, wrong.advice if isinstance(wrong, Advised) else "") from None
+    except ValueError as problem:
+        raise _fault(str(problem), place, problem.advice if isinstance(problem, Advised) else "") from None
     return [{"seconds": value}]
 
 
 def _fault(message: str, place: tuple[str, ...], advice: str = "") -> Faults:
-    """A fault of what stands at a place inside the value, and what to write instead where that is known."""
+    """Return the fault at a place inside the value, with the right text if known."""
     return Faults([Fault(message, inside=place, takes=advice.removeprefix("write ") or (WRITTEN if place else ""))])
 
 
 def _beside_counts(key: str) -> Fault:
-    """The fault of a key that stands beside counts and is none: a phase, or what was meant for a count."""
+    """Return the fault of a key beside counts: a phase, or a misspelt count."""
     if key in PHASES:
         message = "counts of accelerators stand beside phases, whose own counts stand below them"
-        return _of_key(message, (key,), f"counts below each phase, such as `{{{key}: {{8: 120}}}}`")
-    return _of_key(f"`{key[:40]}` stands beside counts of accelerators, and is no whole number", (key,), _COUNTS)
+        return _single_key_fault(message, (key,), f"counts below each phase, such as `{{{key}: {{8: 120}}}}`")
+    return _single_key_fault(f"`{key[:40]}` stands beside counts of accelerators, and is no whole number", (key,), _COUNTS)
 
 
 def _key_fault(message: str, place: tuple[str, ...]) -> Faults:
-    """A fault of a key inside the value, which should be a count."""
-    return Faults([_of_key(message, place, _COUNTS)])
+    """Return the fault of a key that should be a count."""
+    return Faults([_single_key_fault(message, place, _COUNTS)])
 
 
-def _of_key(message: str, place: tuple[str, ...], takes: str) -> Fault:
+def _single_key_fault(message: str, place: tuple[str, ...], takes: str) -> Fault:
     return Fault(message, inside=place, takes=takes, of_key=True)
 
 
 def _is_count(key: str, value: object = None) -> bool:
-    """Is a key a count of accelerators? Digits are, but for a model such as ``4090`` above counts of its own."""
+    """Return True if a key is a count of accelerators.
+
+    Digits are, except for a model such as ``4090`` above counts of its own.
+    """
     digits = key.isascii() and key.isdigit() and len(key) <= MAX_DIGITS
     return digits and not (isinstance(value, dict) and key in NUMBERS)
 
 
 class MeasuredForm(Form):
-    """One measurement: on so many accelerators an iteration took so many seconds, with nothing else on them."""
+    """Measurement: seconds of an iteration on some accelerators, with nothing else on them."""
 
     seconds = key(Duration, description=WRITTEN)
     accelerators = key(
@@ -218,15 +235,18 @@ class MeasuredForm(Form):
     dp = key(Count, default=None, title="data parallel ranks inside one replica that it ran with; any", description=_DEGREE)
 
     def measured(self, amount: int) -> Measured:
-        """What it says; `amount` is how many accelerators the component asks for."""
+        """Return the measurement; `amount` is the component's number of accelerators."""
         named = {name: degree for name in DEGREES if (degree := getattr(self, name))}
         parallel = Parallel(**named) if named else None
-        model, its = self.accelerator or "", tuple(named) or DEGREES
-        return Measured(self.accelerators or amount, self.seconds, self.phase, parallel, model, named=its)
+        model, names = self.accelerator or "", tuple(named) or DEGREES
+        return Measured(self.accelerators or amount, self.seconds, self.phase, parallel, model, named=names)
 
 
 Seconds = list_of(
     form_of(MeasuredForm), 1, MAX_MEASURED, rows_of,
     schema={"anyOf": [NUMBER_OF_SECONDS, _BY_COUNT, _BY_PHASE, {"type": "array", "minItems": 1, "maxItems": MAX_MEASURED, "items": _ROW}]},
 )  # fmt: skip
-"""Measurements: a number of seconds, `{8: 120, 16: 66}`, `{generate: {8: 95}, train: {8: 60}}`, `{H100: {8: 60}, A100: {8: 90}}` or a list of rows in full."""
+"""Measurements: a number of seconds, a map, or a list of rows in full.
+
+Maps: `{8: 120, 16: 66}`, `{generate: {8: 95}, train: {8: 60}}` or `{H100: {8: 60}}`.
+"""

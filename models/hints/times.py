@@ -1,4 +1,4 @@
-"""Times of a component: phases, accelerator models, counts that nobody said."""
+"""Times of a component: phases, accelerator models, and missing counts."""
 
 from __future__ import annotations
 
@@ -21,40 +21,43 @@ CODE = "PW121"
 
 
 def stages_of(plan: Value | None) -> tuple[str, ...]:
-    """The phases that a plan goes through; none where it has another cost model."""
+    """Return the phases of a plan; () for another cost model."""
     model, phases = (plan.get(key) for key in ("cost_model", "phases")) if isinstance(plan, MapNode) else (None, None)
     if not isinstance(model, Scalar) or model.text != STAGES:
         return ()
     written = phases.items if isinstance(phases, ListNode) else (phases,)
-    return tuple(each.text for each in written if isinstance(each, Scalar)) if phases is not None else PHASES
+    return tuple(phase.text for phase in written if isinstance(phase, Scalar)) if phases is not None else PHASES
 
 
 def with_usual_phases(components: Iterable[Component], plan: Value | None) -> tuple[tuple[Component, ...], tuple[str, ...]]:
-    """The components, each time that names no phase in the usual one of its component; and a sentence that says so, if there are any.
+    """Return the components with unnamed phases set to the usual phase, and a note.
 
-    Those whose hints name other phases, whose role is not known, or whose phase the plan does not go through, stay as they are; so do
-    all where the plan goes through the phase without a name.
+    Unchanged are components with other phases in their hints, with an unknown role, or with a phase
+    outside of the plan; also all components if the plan has a phase without a name.
     """
-    stages, found, assumed = stages_of(plan), list[Component](), list[str]()
-    for each in components:
-        phase = usual_phase(each) if stages and "" not in stages and each.timed and "" in each.timed.phases else ""
-        if each.timed and phase and phase in stages and (not each.phases or phase in each.phases):
-            rows = tuple(row if row.phase else replace(row, phase=phase) for row in each.timed.measured)
-            each = replace(each, timed=replace(each.timed, measured=rows))
-            assumed.append(f"{each.name} in {phase}")
-        found.append(each)
-    said = f"phases by what components do, where their hints name none: {', '.join(assumed)}"
-    return tuple(found), (said,) if assumed else ()
+    stages, renamed, assumed = stages_of(plan), list[Component](), list[str]()
+    for component in components:
+        phase = usual_phase(component) if stages and "" not in stages and component.timed and "" in component.timed.phases else ""
+        if component.timed and phase and phase in stages and (not component.phases or phase in component.phases):
+            rows = tuple(row if row.phase else replace(row, phase=phase) for row in component.timed.measured)
+            component = replace(component, timed=replace(component.timed, measured=rows))
+            assumed.append(f"{component.name} in {phase}")
+        renamed.append(component)
+    note = f"phases by what components do, where their hints name none: {', '.join(assumed)}"
+    return tuple(renamed), (note,) if assumed else ()
 
 
 def misspelt_phases(hints: MapNode, faulty: Collection[str], cluster: Cluster) -> Iterator[Finding]:
-    """A warning for each such word. `hints` are those of the components; of the `faulty` ones nothing is said."""
+    """Yield a warning per phase with a likely typing error.
+
+    `hints` are those of the components; `faulty` components are skipped.
+    """
     named = [(entry.key.text, word) for entry in hints if entry.key.text not in faulty for word in _words(entry)]
     words = [(name, word) for name, word in named if not is_model(word.text, cluster)]
-    told = Counter(text for text, _ in {(word.text, name) for name, word in words})
+    uses = Counter(text for text, _ in {(word.text, name) for name, word in words})
     for name, word in {(name, word.text): (name, word) for name, word in words}.values():
-        others = dict.fromkeys((*PHASES, *models_of(cluster), *(text for text in told if text != word.text)))
-        close = nearest(word.text, others) if word.text not in PHASES and told[word.text] == 1 else None
+        candidates = dict.fromkeys((*PHASES, *models_of(cluster), *(text for text in uses if text != word.text)))
+        close = nearest(word.text, candidates) if word.text not in PHASES and uses[word.text] == 1 else None
         if close is None or abs(len(close) - len(word.text)) > 1 or word.text.startswith(close):
             continue  # `infer1` and `infer_critic` are phases of their own
         message = f"nobody else names the phase `{word.text}` of `{name}`"
@@ -63,30 +66,30 @@ def misspelt_phases(hints: MapNode, faulty: Collection[str], cluster: Cluster) -
 
 
 def _words(entry: Entry) -> Iterator[Scalar]:
-    """The phases that the hints of a component name: by `phase`, and as keys of its `seconds`."""
+    """Yield the phases in a component's hints: values of `phase` and keys of `seconds`."""
     if not isinstance(entry.value, MapNode):
         return
-    said, seconds = entry.value.get("phase"), entry.value.get("seconds")
-    for each in said.items if isinstance(said, ListNode) else (said,):
-        if isinstance(each, Scalar) and isinstance(each.value, str):
-            yield each
+    phase, seconds = entry.value.get("phase"), entry.value.get("seconds")
+    for word in phase.items if isinstance(phase, ListNode) else (phase,):
+        if isinstance(word, Scalar) and isinstance(word.value, str):
+            yield word
     for inner in seconds if isinstance(seconds, MapNode) else ():
         if not inner.key.text[:1].isdigit():
             yield inner.key
 
 
 def models_of(cluster: Cluster) -> tuple[str, ...]:
-    """The models of accelerators that there are, in the order of the nodes."""
-    return tuple(dict.fromkeys(each.node.accelerator_model for each in cluster.alike if each.node.accelerators))
+    """Return the accelerator models of the cluster, in the order of the nodes."""
+    return tuple(dict.fromkeys(alike.node.accelerator_model for alike in cluster.alike if alike.node.accelerators))
 
 
 def is_model(word: str, cluster: Cluster) -> bool:
-    """Is this the name of a model, of this cluster or of another?"""
+    """Return True if a word names an accelerator model, of this cluster or known."""
     return word in models_of(cluster) or memory_of(word) is not None
 
 
 def by_model(form: ComponentForm, cluster: Cluster) -> ComponentForm:
-    """The hints, in which what `seconds` names a phase and is a model is one, unless `phase` names it too."""
+    """Return the hints with keys of `seconds` read as models, except for phases in `phase`."""
     if form.seconds is None:
         return form
     rows = (
@@ -99,13 +102,13 @@ def by_model(form: ComponentForm, cluster: Cluster) -> ComponentForm:
 
 
 def misspelt_models(form: ComponentForm, name: str, seconds: Value | None, cluster: Cluster) -> Iterator[Finding]:
-    """A warning for each model of which there are no accelerators here, whose name is nearly that of one that there is.
+    """Yield a warning per absent model with a name like that of a present model.
 
-    A time for a model that this cluster lacks is none of a fault: the same hints may be used for another.
+    A time for an absent model is not a fault: the same hints may serve another cluster.
     """
-    there = models_of(cluster)
+    present = models_of(cluster)
     for model in dict.fromkeys(row.accelerator for row in form.seconds or () if row.accelerator):
-        close = nearest(model, there) if model not in there else None
+        close = nearest(model, present) if model not in present else None
         if close is None or (memory_of(model) is not None and model.upper() != close.upper()):
             continue
         span = _where(seconds, model)
@@ -115,20 +118,21 @@ def misspelt_models(form: ComponentForm, name: str, seconds: Value | None, clust
 
 
 def _where(seconds: Value | None, model: str) -> Span | None:
-    """Where `seconds` names a model first: as a key of it or of one of its phases, or in a row."""
+    """Return the first place of a model in `seconds`: a key or a row."""
     if isinstance(seconds, MapNode):
         keys = [*seconds, *(inner for entry in seconds if isinstance(entry.value, MapNode) for inner in entry.value)]
         return next((entry.key.span for entry in keys if entry.key.text == model), None)
     rows = seconds.items if isinstance(seconds, ListNode) else ()
     named = (row.get("accelerator") for row in rows if isinstance(row, MapNode))
-    return next((each.span for each in named if isinstance(each, Scalar) and each.text == model), None)
+    return next((value.span for value in named if isinstance(value, Scalar) and value.text == model), None)
 
 
 def uncounted(name: str, seconds: Value, phases: Collection[str], cluster: Cluster, what: str, example: str) -> Iterator[Finding]:
-    """A finding for each key of the short form below which no count stands; one of the whole value where it has no such keys.
+    """Yield faults for keys of `seconds` without counts.
 
-    A key that is no count is read as a phase, or as a model below one. Where it is none that is known, a count was probably meant.
-    `what` is counted, and `example` is how a time is written.
+    Without such keys the fault is about the whole value. A key that is not a count is a phase, or a
+    model below a phase; an unknown key was probably meant as a count. `what` is the counted noun,
+    and `example` an example of a time.
     """
     keys = list(_keys(seconds))
     message = f"nobody says on how many {what} the seconds of `{name}` were measured"
@@ -147,7 +151,7 @@ def uncounted(name: str, seconds: Value, phases: Collection[str], cluster: Clust
 
 
 def _keys(value: Value) -> Iterator[Scalar]:
-    """The keys of maps in each other whose value is a time, and that are no counts."""
+    """Yield the keys of nested maps that hold a time and are not counts."""
     for entry in value if isinstance(value, MapNode) else ():
         if isinstance(entry.value, MapNode):
             yield from _keys(entry.value)
@@ -156,7 +160,10 @@ def _keys(value: Value) -> Iterator[Scalar]:
 
 
 def timed(form: ComponentForm, count: int) -> Timed | None:
-    """Its times; None if it has none. A time without a count holds for as many accelerators as the component asks for (see `countless`)."""
+    """Return the times of a component; None without times.
+
+    A time without a count holds for the requested number of accelerators (see `countless`).
+    """
     if form.seconds is None:
         return None
     alone = form.phase[0] if len(form.phase) == 1 else ""
@@ -165,22 +172,25 @@ def timed(form: ComponentForm, count: int) -> Timed | None:
 
 
 def countless(form: ComponentForm, least: int, most: int) -> bool:
-    """Is a time given without a count, and the component may have one or another between these?"""
+    """Return True if a time without a count is ambiguous for this range of counts."""
     return least != most and any(row.accelerators is None for row in form.seconds or ())
 
 
 def example(least: int = 1, most: int = UNBOUNDED, step: int = 1) -> str:
-    """How a time is written, such as ``{8: 120}``, with a count between these that is a multiple of `step`; the usual 8 where that can be."""
+    """Return an example of a time like ``{8: 120}``, with an allowed count, 8 if possible.
+
+    The count lies between `least` and `most` and is a multiple of `step`.
+    """
     lowest = -(-max(least, 1) // step) * step
     return f"{{{max(min(8, most) // step * step, lowest)}: 120}}"
 
 
 def contradicted(times: Timed) -> str:
-    """Where two of the times differ of what is the same, such as `8 accelerators with tp 2`; "" where none do."""
+    """Return the subject of two different times, like `8 accelerators with tp 2`; else ""."""
     known: dict[tuple[object, ...], int] = {}
-    for each in times.measured:
-        same = (each.phase, each.accelerators, each.model, each.parallel, each.named)
-        if known.setdefault(same, each.nanoseconds) != each.nanoseconds:
-            phase, model = f"{each.phase} on " if each.phase else "", f" {each.model}" if each.model else ""
-            return f"{phase}{each.accelerators}{model or ' accelerators'}{f' with {each.degrees}' if each.degrees else ''}"
+    for row in times.measured:
+        subject = (row.phase, row.accelerators, row.model, row.parallel, row.named)
+        if known.setdefault(subject, row.nanoseconds) != row.nanoseconds:
+            phase, model = f"{row.phase} on " if row.phase else "", f" {row.model}" if row.model else ""
+            return f"{phase}{row.accelerators}{model or ' accelerators'}{f' with {row.degrees}' if row.degrees else ''}"
     return ""

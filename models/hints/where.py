@@ -1,4 +1,4 @@
-"""What hints say of a component and the topology: what is kept together, spread, pinned and excluded, each with its place."""
+"""Locality hints of a component: keep, spread, pin and exclude, with their places."""
 
 from __future__ import annotations
 
@@ -20,75 +20,78 @@ Fields = dict[str, object]
 
 
 def where(form: ComponentForm, name: str, value: Value, cluster: Cluster) -> Fields:
-    """The fields of the component that its hints about the topology say. Raises UnusableInput with every fault."""
+    """Return the component fields of the locality hints.
+
+    Raises UnusableInput with every fault.
+    """
     findings: list[Finding] = []
-    found: Fields = {}
+    fields: Fields = {}
     if form.keep is not None:
-        found["keep"] = tuple(_keeps(form, name, value, findings))
+        fields["keep"] = tuple(_keeps(form, name, value, findings))
     if form.spread:
-        found["spread"] = tuple(_spreads(form, value))
+        fields["spread"] = tuple(_spreads(form, value))
     if form.pin:
-        found["pins"] = tuple(_pins(form, name, value, cluster, findings))
+        fields["pins"] = tuple(_pins(form, name, value, cluster, findings))
     if form.exclude is not None:
-        found["excluded"] = _nodes(form.exclude, name, find(value, "exclude") or value, "exclude", cluster, findings)
+        fields["excluded"] = _nodes(form.exclude, name, find(value, "exclude") or value, "exclude", cluster, findings)
     if findings:
         raise UnusableInput(findings)
-    return found
+    return fields
 
 
 def relations_of(form: ComponentForm, name: str, value: Value) -> Iterator[Relation]:
-    """The relations that keys of the component state, each with its place."""
+    """Yield the relations in keys of the component, with their places."""
     for kind, key in KEYS.items():
-        for position, other in enumerate(getattr(form, key)):
+        for position, target in enumerate(getattr(form, key)):
             span = _entry(value, key, position).span
-            if isinstance(other, OtherForm):
-                yield Relation(kind, (name, other.component), span, level=other.level)
+            if isinstance(target, OtherForm):
+                yield Relation(kind, (name, target.component), span, level=target.level)
             else:
-                yield Relation(kind, (name, other), span, level=RACK if kind in BETWEEN_DOMAINS else "")
+                yield Relation(kind, (name, target), span, level=RACK if kind in BETWEEN_DOMAINS else "")
 
 
 def _entry(value: Value, key: str, position: int) -> Value:
-    """What is written at a position of a list, or alone."""
+    """Return the text at a position of a list, or the single value."""
     written = find(value, key) or value
     return written.items[position] if isinstance(written, ListNode) else written
 
 
 def _keeps(form: ComponentForm, name: str, value: Value, findings: list[Finding]) -> Iterator[Keep]:
-    for what in KEPT:
-        for position, its in enumerate(getattr(form.keep, what)):
-            written = _entry(value, f"keep.{what}", position)
+    for unit in KEPT:
+        for position, spec in enumerate(getattr(form.keep, unit)):
+            written = _entry(value, f"keep.{unit}", position)
             keep = (
-                Keep(what, its, span=written.span)
-                if isinstance(its, str)
-                else Keep(what, its.level, its.domains, its.required, written.span)
+                Keep(unit, spec, span=written.span)
+                if isinstance(spec, str)
+                else Keep(unit, spec.level, spec.domains, spec.required, written.span)
             )
-            if keep.domains == 1 or what == WHOLE:
+            if keep.domains == 1 or unit == WHOLE:
                 yield keep
                 continue
-            noun = {TP: "a tp group", EP: "an ep group"}.get(what, "a replica")
+            noun = {TP: "a tp group", EP: "an ep group"}.get(unit, "a replica")
             message = f"`keep` lets {noun} of `{name}` lie in {keep.domains} domains; only the whole component can"
-            at = find(written, "domains") or written
-            findings.append(error("PW121", name, message, at.span, label="more than one", help="drop `domains`, or name a wider level"))
+            place = find(written, "domains") or written
+            findings.append(error("PW121", name, message, place.span, label="more than one", help="drop `domains`, or name a wider level"))
 
 
 def _spreads(form: ComponentForm, value: Value) -> Iterator[Spread]:
-    for position, its in enumerate(form.spread):
+    for position, spec in enumerate(form.spread):
         span = _entry(value, "spread", position).span
-        if isinstance(its, str):
-            yield Spread(its, 2, span=span)
+        if isinstance(spec, str):
+            yield Spread(spec, 2, span=span)
         else:
-            yield Spread(its.level, its.domains or (2 if its.percent == 100 else 1), its.percent, span)
+            yield Spread(spec.level, spec.domains or (2 if spec.percent == 100 else 1), spec.percent, span)
 
 
 def _pins(form: ComponentForm, name: str, value: Value, cluster: Cluster, findings: list[Finding]) -> Iterator[Pin]:
-    for position, its in enumerate(form.pin):
+    for position, spec in enumerate(form.pin):
         written = _entry(value, "pin", position)
-        nodes = _nodes(its.nodes, name, find(written, "nodes") or written, "nodes", cluster, findings)
-        at = find(written, "ranks") or written
+        nodes = _nodes(spec.nodes, name, find(written, "nodes") or written, "nodes", cluster, findings)
+        place = find(written, "ranks") or written
         try:
-            ranges = parse_ranks(its.ranks, None, "process").ranges
+            ranges = parse_ranks(spec.ranks, None, "process").ranges
         except RankError as problem:
-            findings.append(_fault(problem, name, "ranks", its.ranks, at.span))
+            findings.append(_fault(problem, name, "ranks", spec.ranks, place.span))
             continue
         if not ranges or not nodes:
             key = "nodes" if ranges else "ranks"
@@ -99,8 +102,8 @@ def _pins(form: ComponentForm, name: str, value: Value, cluster: Cluster, findin
 
 
 def _nodes(texts: tuple[str, ...], name: str, value: Value, key: str, cluster: Cluster, findings: list[Finding]) -> tuple[int, ...]:
-    """The ranks of nodes that are named by rank, range or name, ascending."""
-    found: set[int] = set()
+    """Return the ranks of nodes named by rank, range or name, ascending."""
+    ranks: set[int] = set()
     names: dict[str, int] | None = None
     size = len(cluster.nodes)
     for position, text in enumerate(texts):
@@ -108,22 +111,22 @@ def _nodes(texts: tuple[str, ...], name: str, value: Value, key: str, cluster: C
         for item in [text] if "," not in text or set(text) <= _RANKS else text.split(","):
             if set(item) <= _RANKS or item.strip().lower() == "all":
                 try:
-                    found.update(parse_ranks(item, size, "node"))
+                    ranks.update(parse_ranks(item, size, "node"))
                 except RankError as problem:
                     findings.append(_fault(problem, name, key, text, span))
                 continue
             names = names if names is not None else {cluster.name(rank): rank for rank in range(size)}
             if item.strip() in names:
-                found.add(names[item.strip()])
+                ranks.add(names[item.strip()])
             else:
-                findings.append(_no_node(item.strip(), names, name, key, span, alone=item == text))
-    return tuple(sorted(found))
+                findings.append(_unknown_node(item.strip(), names, name, key, span, alone=item == text))
+    return tuple(sorted(ranks))
 
 
 _RANKS = frozenset("0123456789-, ")
 
 
-def _no_node(item: str, names: dict[str, int], name: str, key: str, span: Span, alone: bool) -> Finding:
+def _unknown_node(item: str, names: dict[str, int], name: str, key: str, span: Span, alone: bool) -> Finding:
     close = nearest(item, names)
     edit = Edit(span, in_flow_map(close)) if close and alone else None
     advice = f"write `{close}`" if close else "write the rank of a node such as `0`, several such as `0-3`, or a node's name"

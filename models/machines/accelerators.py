@@ -1,7 +1,7 @@
-"""What is known of accelerator models by name: who makes them and how much memory they have.
+"""Known accelerator models: vendor and memory by name.
 
-Vendor names are those that RLinf uses for accelerator types (rlinf/scheduler/hardware/accelerators); of the last three, which it
-does not know, Ray's.
+Vendor names are those of RLinf's accelerator types (rlinf/scheduler/hardware/accelerators). RLinf
+does not know the last three; their names are Ray's.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from ..record import dataclass
 NO_ACCELERATOR = "NO_ACCEL"
 GENERIC = "GPU"
 
-# GiB of memory as the maker states it; a model that is not here has unknown memory, never a guessed one.
+# GiB of memory as the maker states it; the memory of other models is unknown, never guessed.
 _NVIDIA = {
     "B200": 180, "GB200": 186, "H200": 141, "H100": 80, "H800": 80, "H20": 96, "GH200": 96, "A100": 80, "A100-40GB": 40, "A800": 80,
     "L40S": 48, "L40": 48, "L20": 48, "L4": 24, "A40": 48, "A10": 24, "A6000": 48, "V100": 32, "T4": 16,
@@ -22,17 +22,22 @@ _ASCEND = {"910B": 64, "910C": 128}
 _GAUDI = {"GAUDI2": 96, "GAUDI3": 128}
 _TPU = {"TPU-V4": 32, "TPU-V5LITEPOD": 16, "TPU-V5P": 95, "TPU-V6E": 32}
 NUMBERS = tuple(sorted(model for model in _NVIDIA if model.isdigit()))
-"""The models that are named by a number alone, such as ``4090``."""
+"""Models named by a number alone, like ``4090``."""
 _MAKERS = {"NV_GPU": _NVIDIA, "AMD_GPU": _AMD, "NPU": _ASCEND, "HPU": _GAUDI, "TPU": _TPU}
 
 
 @dataclass(frozen=True, slots=True)
 class Accelerator:
-    """One accelerator of a node.
+    """Accelerator of a node.
 
-    `index` is its number on the node, `physical_id` the text that the vendor's visibility variable takes, `model` a
-    name such as ``H100``, `memory` its MiB (None: unknown), `vendor` the accelerator type such as ``NV_GPU``, `numa` the
-    number of its NUMA domain on the node.
+    Attributes
+    ----------
+    index : number on the node.
+    physical_id : text for the vendor's visibility variable.
+    model : name such as ``H100``.
+    memory : MiB; None if unknown.
+    vendor : accelerator type such as ``NV_GPU``.
+    numa : number of its NUMA domain on the node.
     """
 
     index: int
@@ -44,12 +49,12 @@ class Accelerator:
 
 
 def vendor_of(model: str) -> str:
-    """The accelerator type of a model name; NV_GPU where the name is not known."""
-    return next((vendor for vendor, its in _MAKERS.items() if model.upper() in its), "NV_GPU")
+    """Return the accelerator type of a model name; NV_GPU if unknown."""
+    return next((vendor for vendor, models in _MAKERS.items() if model.upper() in models), "NV_GPU")
 
 
 def memory_of(model: str) -> int | None:
-    """The MiB of a model name, or None where the name is not known."""
+    """Return the MiB of a model name; None if unknown."""
     for table in _MAKERS.values():
         if model.upper() in table:
             return table[model.upper()] * 1024
@@ -59,10 +64,14 @@ def memory_of(model: str) -> int | None:
 def accelerators(
     count: int, model: str = GENERIC, memory: int | None = None, ids: tuple[str, ...] = (), numa: int = 1
 ) -> tuple[Accelerator, ...]:
-    """`count` equal accelerators. `model` may name the vendor too, as RLinf does: ``NV_GPU:H100``.
+    """Return `count` equal accelerators.
 
-    `memory` in MiB overrides what is known of the model; `ids` are the physical ids (default 0, 1, ...). In order they
-    belong to `numa` NUMA domains, as evenly as can be.
+    Parameters
+    ----------
+    model : model name, with the vendor in front as in RLinf: ``NV_GPU:H100``.
+    memory : MiB, overrides the known memory of the model.
+    ids : physical ids (default 0, 1, ...).
+    numa : number of NUMA domains, filled in order and as evenly as possible.
     """
     vendor, _, name = model.rpartition(":")
     vendor = vendor or vendor_of(name)

@@ -11,13 +11,13 @@ from .node_group import EnvConfig, NodeGroup
 from .topology import LEVELS
 
 NEW = "new"
-"""The domain of added nodes at each level at which the others have one; their names begin with it too."""
+"""Domain of added nodes at every level with domains; also the prefix of their names."""
 
 
 def with_nodes(cluster: Cluster, sample: Node, more: int) -> Cluster:
-    """The cluster with so many more nodes like the sample, wholly free, in new domains of their own.
+    """Return the cluster with `more` free nodes like the sample, in new domains.
 
-    They are in every declared group that the node of the sample's rank is in.
+    They join every declared group of the sample's node.
     """
     before = len(cluster.nodes)
     topology = {level: NEW if level in LEVELS else name for level, name in sample.topology.items()}
@@ -30,12 +30,15 @@ def with_nodes(cluster: Cluster, sample: Node, more: int) -> Cluster:
 
 
 def ranks_left(cluster: Cluster, lost: Collection[int]) -> dict[int, int]:
-    """Old rank -> new rank of every node that is not lost."""
+    """Return old rank -> new rank of every remaining node."""
     return {rank: position for position, rank in enumerate(rank for rank in range(len(cluster.nodes)) if rank not in lost)}
 
 
 def without_nodes(cluster: Cluster, lost: Collection[int]) -> Cluster:
-    """The cluster without the nodes of these ranks. A declared group may be left without any node."""
+    """Return the cluster without the nodes of the ranks in `lost`.
+
+    A declared group may become empty.
+    """
     left = ranks_left(cluster, lost)
     nodes = tuple(replace(node, rank=left[node.rank]) for node in cluster.nodes if node.rank in left)
     return Cluster(nodes, tuple(_less(group, left) for group in cluster.declared), cluster.counted)
@@ -43,9 +46,9 @@ def without_nodes(cluster: Cluster, lost: Collection[int]) -> Cluster:
 
 def _less(group: NodeGroup, left: dict[int, int]) -> NodeGroup:
     software = tuple(
-        EnvConfig(_ranks(its.node_ranks, left), its.env_vars, its.python_interpreter_path)
-        for its in group.env_configs
-        if _ranks(its.node_ranks, left)
+        EnvConfig(_ranks(config.node_ranks, left), config.env_vars, config.python_interpreter_path)
+        for config in group.env_configs
+        if _ranks(config.node_ranks, left)
     )
     return NodeGroup(group.label, _ranks(group.node_ranks, left), group.kind, software)
 

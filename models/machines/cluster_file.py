@@ -1,4 +1,4 @@
-"""Cluster as YAML or JSON, read with every fault at its place, and written."""
+"""Cluster as YAML or JSON: reading with located faults, and writing."""
 
 from __future__ import annotations
 
@@ -23,19 +23,20 @@ _NOT_TO_BE_USED = (
     "unavailable", "unusable", "unhealthy", "broken", "faulty", "bad", "used", "in_use", "busy", "occupied", "reserved", "exclude", "excluded",
     "blocked", "disabled",
 )  # fmt: skip
-"""What people write for accelerators that may not be used."""
+"""Keys that people write for unusable accelerators."""
 
 
 _ADVICE = "name a cluster file, or write nodes x accelerators, such as `2x8xH100` or `x8`"
 _OF_JOBS = ("components", "cluster", "actor_rollout_ref", "actor_train", "actor_infer", "rollout", "trainer", "defaults", "placewright")
-"""Keys of files that say what runs, and not on which machines."""
+"""Keys of files that describe a job instead of a cluster."""
 _HELP = "a cluster file is `nodes: [{repeat: 2, accelerators: {count: 8, model: H100}}]`"
 
 
 class AcceleratorsForm(Form):
-    """The accelerators of one node: `count` of one `model`; `memory` each; physical `ids`; local indices that are `taken`.
+    """Accelerators of a node: `count` of a `model`, with `memory` each.
 
-    In order they belong to `numa` NUMA domains, as evenly as can be.
+    `ids` are physical ids, `taken` the local indices that other jobs hold. In order the
+    accelerators belong to `numa` NUMA domains, as evenly as can be.
     """
 
     other_words = dict.fromkeys(_NOT_TO_BE_USED, "write `taken`, a list of local indices such as `[6, 7]`")
@@ -61,7 +62,7 @@ class AcceleratorsForm(Form):
 
 
 class HardwareForm(Form):
-    """A device that is not an accelerator, such as a robot: its type and any further settings."""
+    """Device other than an accelerator, like a robot: type and any further settings."""
 
     is_open = True
 
@@ -69,7 +70,7 @@ class HardwareForm(Form):
 
 
 class TopologyForm(Form):
-    """Where a node is in the network; nodes that name no domain of a level share one."""
+    """Network location of a node; nodes without a domain of a level share one."""
 
     zone = key(Name, default=None, description="the name of its zone, a building or a part of one, such as `a`")
     rack = key(Name, default=None, description="the name of its rack, such as `r1`")
@@ -110,7 +111,7 @@ class EnvConfigForm(Form):
 
 
 class GroupForm(Form):
-    """A labelled set of nodes; `kind` is what counts as its resource, found out by itself if not said."""
+    """Labelled set of nodes; `kind` is the counted resource, derived if unspecified."""
 
     label = key(Word, description="a name such as `train`")
     node_ranks = key(RankText, description="ranks of nodes, such as `0-3`")
@@ -130,32 +131,32 @@ _Nodes = text_or_list(Kind(_shorthand, {"type": "string", "pattern": SHORTHAND_P
 
 
 class ClusterForm(Form):
-    """The whole cluster: what a cluster file holds."""
+    """Content of a cluster file: the whole cluster."""
 
     nodes = key(_Nodes, description="a list of nodes in the order of their ranks, or a shorthand such as `2x8xH100`")
     node_groups = key(list_of(form_of(GroupForm)), default=(), description="labelled sets of nodes")
 
     def build(self) -> Cluster:
-        """The Cluster. Raises ValueError with a sentence for a person."""
-        bare = _of_shorthand(self.nodes) if isinstance(self.nodes, str) else Cluster(_nodes_of(self.nodes))
+        """Return the Cluster. Raises ValueError with a sentence for a person."""
+        bare = _shorthand_cluster(self.nodes) if isinstance(self.nodes, str) else Cluster(_nodes_of(self.nodes))
         return bare.with_groups(_group(bare, form) for form in self.node_groups)
 
 
-def _of_shorthand(text: str) -> Cluster:
-    found = read_shorthand(text)
-    if isinstance(found, AsDeclared):
+def _shorthand_cluster(text: str) -> Cluster:
+    cluster = read_shorthand(text)
+    if isinstance(cluster, AsDeclared):
         raise ValueError(f"`{text}` does not say how many nodes there are")
-    return found
+    return cluster
 
 
 def _nodes_of(forms: Sequence[NodeForm]) -> Nodes:
-    found: list[Alike] = []
+    stretches: list[Alike] = []
     count = sum(form.repeat for form in forms)
     if count > MAX_NODES:
         raise ValueError(f"{count:,} nodes are more than {MAX_NODES:,}")
     for form in forms:
-        found.append(_nodes(form, found[-1].stop if found else 0))
-    nodes = Nodes(found)
+        stretches.append(_nodes(form, stretches[-1].stop if stretches else 0))
+    nodes = Nodes(stretches)
     names = [node.name for node in nodes]
     if len(set(names)) != len(names):
         raise ValueError(f"two nodes are called `{next(name for name, count in Counter(names).items() if count > 1)}`")
@@ -163,8 +164,8 @@ def _nodes_of(forms: Sequence[NodeForm]) -> Nodes:
 
 
 def _nodes(form: NodeForm, first: int) -> Alike:
-    its = form.accelerators
-    devices = accelerators(its.count, its.model, its.memory, its.ids, its.numa)
+    spec = form.accelerators
+    devices = accelerators(spec.count, spec.model, spec.memory, spec.ids, spec.numa)
     hardware = tuple(Hardware(device.type, tuple((key, str(value)) for key, value in device.extra.items())) for device in form.hardware)
     taken = sum(1 << index for index in set(form.accelerators.taken))
     topology = {level: name for level in TopologyForm.keys if (name := getattr(form.topology, level))}
@@ -179,36 +180,42 @@ def _group(cluster: Cluster, form: GroupForm) -> NodeGroup:
         raise ValueError(f"the label `{form.label}` is reserved")
     members = _ranks(cluster, form.node_ranks)
     software = tuple(
-        EnvConfig(tuple(_ranks(cluster, each.node_ranks)), tuple(each.env_vars.items()), each.python_interpreter_path)
-        for each in form.env_configs
+        EnvConfig(tuple(_ranks(cluster, config.node_ranks)), tuple(config.env_vars.items()), config.python_interpreter_path)
+        for config in form.env_configs
     )
     return NodeGroup(form.label, members, form.kind or _kind(cluster, members), software)
 
 
 def _ranks(cluster: Cluster, text: str) -> Sequence[int]:
     try:
-        found = parse_ranks(text, len(cluster.nodes), "node")
-        return found.ranges[0] if found.solid else tuple(found)
+        ranks = parse_ranks(text, len(cluster.nodes), "node")
+        return ranks.ranges[0] if ranks.solid else tuple(ranks)
     except RankError as problem:
         raise ValueError(str(problem)) from None
 
 
 def _kind(cluster: Cluster, members: Sequence[int]) -> str:
-    """The only type of hardware of nodes without accelerators; else what counts by default."""
-    types = {device.type for its, _ in cluster.alike_among(members) for device in its.node.hardware}
+    """Return the only hardware type of nodes without accelerators; else the default."""
+    types = {device.type for alike, _ in cluster.alike_among(members) for device in alike.node.hardware}
     default = cluster.default_kind(members)
     return types.pop() if default == NODE and len(types) == 1 else default
 
 
 def read_cluster(path: str | Path) -> Cluster:
-    """The cluster that a YAML or JSON file describes. Raises UnusableInput with every fault of the file."""
+    """Return the cluster in a YAML or JSON file.
+
+    Raises UnusableInput with every fault of the file.
+    """
     if not Path(path).exists():
         raise UnusableInput([error("PW001", "", f"`{path}` is no shorthand, and there is no file of this name", help=_ADVICE)])
     return cluster_of(Source.read(path))
 
 
 def cluster_of(source: Source) -> Cluster:
-    """The cluster that a text describes. Raises UnusableInput with every fault of the text."""
+    """Return the cluster in a text.
+
+    Raises UnusableInput with every fault of the text.
+    """
     from ..text.form import fill
 
     job = next((entry.key for entry in source.root if entry.key.text in _OF_JOBS), None)
@@ -223,7 +230,7 @@ def cluster_of(source: Source) -> Cluster:
 
 
 def cluster_to_data(cluster: Cluster) -> dict[str, object]:
-    """The cluster as JSON data in the form of ClusterForm, reading it gives an equal cluster."""
+    """Return the cluster as JSON data for ClusterForm; reading gives an equal cluster."""
     nodes: list[dict[str, object]] = []
     for node in cluster.nodes:
         data = _node_to_data(node)
@@ -237,15 +244,15 @@ def _node_to_data(node: Node) -> dict[str, object]:
     data: dict[str, object] = {}
     if node.accelerators:
         first = node.accelerators[0]
-        its: dict[str, object] = {"count": len(node.accelerators), "model": f"{first.vendor}:{first.model}"}
-        its["ids"] = [device.physical_id for device in node.accelerators]
+        devices: dict[str, object] = {"count": len(node.accelerators), "model": f"{first.vendor}:{first.model}"}
+        devices["ids"] = [device.physical_id for device in node.accelerators]
         if first.memory is not None:
-            its["memory"] = f"{first.memory}MiB"
+            devices["memory"] = f"{first.memory}MiB"
         if node.numa_domains > 1:
-            its["numa"] = node.numa_domains
+            devices["numa"] = node.numa_domains
         if node.taken:
-            its["taken"] = [index for index in range(len(node.accelerators)) if node.taken >> index & 1]
-        data["accelerators"] = its
+            devices["taken"] = [index for index in range(len(node.accelerators)) if node.taken >> index & 1]
+        data["accelerators"] = devices
     if node.hardware:
         data["hardware"] = [{"type": device.type, **dict(device.config)} for device in node.hardware]
     if node.memory is not None:

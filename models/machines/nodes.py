@@ -1,4 +1,4 @@
-"""Many nodes in little room: those that differ in rank and name alone are kept as one, and made when they are asked for."""
+"""Compact sequence of nodes: alike nodes are stored once and expanded on access."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ _ALIKE = tuple(field.name for field in fields(Node) if field.name not in ("rank"
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """`count` consecutive nodes that differ in rank and name alone; `node` is the first of them.
+    """Stretch of `count` consecutive nodes that differ only in rank and name.
 
-    The others have the names `prefix` followed by the numbers after `number`.
+    `node` is the first node. The others have the names `prefix` followed by the numbers after
+    `number`.
     """
 
     node: Node
@@ -27,44 +28,45 @@ class Alike:
 
     @property
     def stop(self) -> int:
-        """The rank after the last of them."""
+        """Rank after the last node."""
         return self.node.rank + self.count
 
     def name(self, offset: int) -> str:
-        """The name of the node `offset` ranks after the first."""
+        """Return the name of the node `offset` ranks after the first."""
         return f"{self.prefix}{self.number + offset}" if offset else self.node.name
 
     def at(self, offset: int) -> Node:
-        """The node `offset` ranks after the first."""
-        its = self.node
+        """Return the node `offset` ranks after the first."""
+        first = self.node
         if not offset:
-            return its
+            return first
         return Node(
-            its.rank + offset, self.name(offset), its.accelerators, its.hardware, its.cpus, its.memory, its.labels, its.topology, its.taken
+            first.rank + offset, self.name(offset), first.accelerators, first.hardware,
+            first.cpus, first.memory, first.labels, first.topology, first.taken,
         )  # fmt: skip
 
     def cut(self, start: int, stop: int) -> Alike:
-        """Those with the ranks `start` to `stop` (exclusive), which must be some of them."""
+        """Return the stretch from rank `start` to `stop` (exclusive), inside this stretch."""
         offset = start - self.node.rank
         return Alike(self.at(offset), stop - start, self.prefix, self.number + offset)
 
 
 def numbered_nodes(node: Node, count: int, prefix: str = "node-", number: int | None = None) -> Alike:
-    """`count` nodes like this one from its rank on, named by their ranks (or from `number` on)."""
+    """Return `count` nodes like `node`, named by rank, or from `number` on."""
     first = node.rank if number is None else number
     return Alike(replace(node, name=f"{prefix}{first}"), count, prefix, first)
 
 
 class Nodes(Sequence[Node]):
-    """Nodes of consecutive ranks, in their order. It equals any sequence of the same nodes."""
+    """Nodes of consecutive ranks, in order; equal to any sequence of the same nodes."""
 
     __slots__ = ("_starts", "alike")
     alike: tuple[Alike, ...]
-    """The nodes as stretches of alike ones, in rank order."""
+    """Stretches of alike nodes, in rank order."""
 
     def __init__(self, alike: Iterable[Alike]) -> None:
         self.alike = tuple(alike)
-        self._starts = list(accumulate((each.count for each in self.alike), initial=0))
+        self._starts = list(accumulate((stretch.count for stretch in self.alike), initial=0))
 
     def __len__(self) -> int:
         return self._starts[-1]
@@ -80,67 +82,70 @@ class Nodes(Sequence[Node]):
                 return tuple(self[position] for position in positions)
             first = self.alike[0].node.rank if self.alike else 0
             return self._cut(range(first + positions.start, first + positions.stop))
-        which, offset = self._where(index)
-        return self.alike[which].at(offset)
+        position, offset = self._where(index)
+        return self.alike[position].at(offset)
 
     def _cut(self, ranks: range) -> Nodes:
-        return Nodes(each.cut(its.start, its.stop) for each, its in parts(self.alike, ranks))
+        return Nodes(stretch.cut(part.start, part.stop) for stretch, part in parts(self.alike, ranks))
 
     def name(self, index: int) -> str:
-        """The name of a node, without the node itself being made."""
-        which, offset = self._where(index)
-        return self.alike[which].name(offset)
+        """Return the name of a node without building the node."""
+        position, offset = self._where(index)
+        return self.alike[position].name(offset)
 
     def _where(self, index: int) -> tuple[int, int]:
         position = index + len(self) if index < 0 else index
         if not 0 <= position < len(self):
             raise IndexError(f"node {index} of {len(self)}")
-        which = bisect_right(self._starts, position) - 1
-        return which, position - self._starts[which]
+        stretch = bisect_right(self._starts, position) - 1
+        return stretch, position - self._starts[stretch]
 
     def __iter__(self) -> Iterator[Node]:
-        return (each.at(offset) for each in self.alike for offset in range(each.count))
+        return (stretch.at(offset) for stretch in self.alike for offset in range(stretch.count))
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Nodes) and self.alike == other.alike:
             return True
         if not isinstance(other, (Nodes, tuple, list)):
             return NotImplemented
-        return len(self) == len(other) and all(mine == its for mine, its in zip(self, other))
+        return len(self) == len(other) and all(left == right for left, right in zip(self, other))
 
     def __repr__(self) -> str:
         return f"Nodes({list(self.alike)!r})"
 
     def changed(self, nodes: Iterable[Node]) -> Nodes:
-        """The same nodes but for these, which take the places of their ranks."""
-        found: list[Alike] = []
+        """Return the nodes with some replaced, by rank."""
+        stretches: list[Alike] = []
         done = self.alike[0].node.rank if self.alike else 0
         for node in sorted(nodes, key=lambda node: node.rank):
-            found += [*self._cut(range(done, node.rank)).alike, Alike(node)]
+            stretches += [*self._cut(range(done, node.rank)).alike, Alike(node)]
             done = node.rank + 1
-        return Nodes([*found, *self._cut(range(done, self.alike[-1].stop)).alike]) if self.alike else self
+        return Nodes([*stretches, *self._cut(range(done, self.alike[-1].stop)).alike]) if self.alike else self
 
 
 def stretches_of(nodes: Sequence[Node]) -> tuple[Alike, ...]:
-    """The nodes of any sequence as stretches of alike ones; names are not looked at, so only the first node of each may be asked for."""
-    found: list[Alike] = []
-    for each in nodes.alike if isinstance(nodes, Nodes) else map(Alike, nodes):
-        if found and _are_alike(found[-1].node, each.node):
-            found[-1] = Alike(found[-1].node, found[-1].count + each.count)
+    """Return the nodes of any sequence as stretches of alike nodes.
+
+    Names are not compared, so only the first node of each stretch may be asked for.
+    """
+    stretches: list[Alike] = []
+    for stretch in nodes.alike if isinstance(nodes, Nodes) else map(Alike, nodes):
+        if stretches and _are_alike(stretches[-1].node, stretch.node):
+            stretches[-1] = Alike(stretches[-1].node, stretches[-1].count + stretch.count)
         else:
-            found.append(each)
-    return tuple(found)
+            stretches.append(stretch)
+    return tuple(stretches)
 
 
 def parts(alike: Sequence[Alike], ranks: range) -> Iterator[tuple[Alike, range]]:
-    """(stretch, which of its ranks) for every stretch that some of these consecutive ranks lie in."""
-    position = max(bisect_right(alike, ranks.start, key=lambda each: each.node.rank) - 1, 0)
+    """Yield (stretch, overlap) for stretches in a range of ranks."""
+    position = max(bisect_right(alike, ranks.start, key=lambda stretch: stretch.node.rank) - 1, 0)
     while position < len(alike) and alike[position].node.rank < ranks.stop:
-        its = range(max(ranks.start, alike[position].node.rank), min(ranks.stop, alike[position].stop))
-        if its:
-            yield alike[position], its
+        part = range(max(ranks.start, alike[position].node.rank), min(ranks.stop, alike[position].stop))
+        if part:
+            yield alike[position], part
         position += 1
 
 
-def _are_alike(one: Node, other: Node) -> bool:
-    return all(getattr(one, name) is getattr(other, name) or getattr(one, name) == getattr(other, name) for name in _ALIKE)
+def _are_alike(left: Node, right: Node) -> bool:
+    return all(getattr(left, name) is getattr(right, name) or getattr(left, name) == getattr(right, name) for name in _ALIKE)

@@ -1,4 +1,4 @@
-"""Clusters in one word: `2x8xH100`, `4x8`, `2x8xH100+1x0`, `x8`."""
+"""Cluster shorthands: `2x8xH100`, `4x8`, `2x8xH100+1x0`, `x8`."""
 
 from __future__ import annotations
 
@@ -14,40 +14,50 @@ from .nodes import Alike, Nodes, numbered_nodes
 MAX_NODES = 131_072
 MAX_ACCELERATORS_PER_NODE = 1_024
 MAX_PARTS = 4
-"""Machines of more parts are named by their sum."""
+"""Maximum number of parts in a name; clusters of more parts are named by sums."""
 _FILES = (".yaml", ".yml", ".json")
 _OTHER = r"(?![A-Za-z0-9_.:-]*x[0-9]+(?![A-Za-z0-9_.:-]))"
-"""No model ends in `x3`: of `2x8xH100x3` nobody knows what the last number says."""
+"""Lookahead that refuses models ending in `x3`: `2x8xH100x3` would be ambiguous."""
 _MODEL = rf"(?:x{_OTHER}([A-Za-z][A-Za-z0-9_.:-]{{0,63}}|[0-9]{{3,5}}[A-Za-z]{{0,8}}))?"
 _PART = re.compile(r"([0-9]{1,6})x([0-9]{1,6})" + _MODEL)
 _AS_DECLARED = re.compile(r"x([0-9]{1,6})" + _MODEL)
 SHORTHAND_PATTERN = rf"^\s*{_PART.pattern}(\s*\+\s*{_PART.pattern})*\s*$"
-"""What `read_shorthand` takes for a whole cluster, as JSON Schema says it."""
+"""Pattern of a whole cluster in `read_shorthand`, for JSON Schema."""
 
 
 @dataclass(frozen=True, slots=True)
 class AsDeclared:
-    """`x8`: as many nodes as the file declares, `count` accelerators on each that does not carry other hardware only."""
+    """Shorthand `x8`: nodes as declared in the file, `count` accelerators on each.
+
+    Nodes with other hardware only get no accelerators.
+    """
 
     count: int
     model: str = GENERIC
 
 
 def looks_like_shorthand(text: str) -> bool:
-    """Is this meant as a shorthand rather than as a file name?"""
+    """Return True if the text looks like a shorthand rather than a file name."""
     if text.lower().endswith(_FILES):
         return False
     return bool(_AS_DECLARED.fullmatch(text)) or all(re.match(r"[0-9]+x[0-9]", part.strip()) for part in text.split("+"))
 
 
 def meant(text: str) -> str | None:
-    """The shorthand that was probably meant: `1x8xH100` by `8xH100`, `2x8` by `2*8`, `2x8xH100` by `2 x 8 x H100`; None where nothing says it."""
+    """Return the shorthand that was probably meant; None if unclear.
+
+    Examples: `1x8xH100` for `8xH100`, `2x8` for `2*8`, `2x8xH100` for `2 x 8 x H100`.
+    """
     joined = re.sub(r"\s*[*X\u00d7]\s*|\s+x\s*|\s*x\s+", "x", text.strip())
-    return next((each for each in (joined, f"1x{joined}") if re.fullmatch(SHORTHAND_PATTERN, each)), None) if "x" in joined else None
+    return (
+        next((candidate for candidate in (joined, f"1x{joined}") if re.fullmatch(SHORTHAND_PATTERN, candidate)), None)
+        if "x" in joined
+        else None
+    )
 
 
 def read_shorthand(text: str) -> Cluster | AsDeclared:
-    """The cluster that a shorthand describes. Raises ValueError with a sentence for a person."""
+    """Return the cluster of a shorthand. Raises ValueError with a sentence for a person."""
     if match := _AS_DECLARED.fullmatch(text.strip()):
         return AsDeclared(_bounded(int(match[1])), match[2] or GENERIC)
     nodes: list[Alike] = []
@@ -66,7 +76,10 @@ def read_shorthand(text: str) -> Cluster | AsDeclared:
 
 
 def in_one_word(cluster: Cluster) -> str:
-    """Machines as a shorthand, such as ``2x8xH100+1x0``; ``12 nodes, 90 accelerators`` where they differ too often."""
+    """Return a shorthand like ``2x8xH100+1x0``.
+
+    ``12 nodes, 90 accelerators`` if it has more than `MAX_PARTS` parts.
+    """
     parts: list[tuple[int, int, str]] = []
     for alike in cluster.alike:
         devices = alike.node.accelerators

@@ -1,1 +1,1 @@
-"""What a component needs of the memory of an accelerator, estimated term by term from its model and how it is run."""
+"""Estimated memory of a component per accelerator, term by term."""

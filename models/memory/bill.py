@@ -1,4 +1,4 @@
-"""What a design needs of the memory of its accelerators: block by block and part by part of an iteration, against what there is."""
+"""Memory bill of a design, per block and segment, against the capacity."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from .estimated import with_slack
 from .terms import Term
 
 WORKS, KEPT, RESIDENT = "works", "kept", "resident"
-"""It works in this part of the iteration; it waits, and keeps some of its memory; it holds all of its memory, whatever runs."""
+"""States: working, keeping some memory while waiting, or holding all memory always."""
 DECLARED, ESTIMATED, SILENT = "declared", "estimated", "not known"
-"""Where an amount comes from: the file, an estimate; or nobody says it, and it is counted as nothing."""
+"""Origins of an amount: the file, an estimate, or unknown (counted as 0)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What one component needs on each accelerator in one part: MiB, why, and where the number comes from.
+    """Memory of a component per accelerator in a segment: MiB, state and origin.
 
-    `terms` are those of an estimate that are there in this part. An estimate is here as it is, without its slack.
+    `terms` are the terms of an estimate that exist in this segment. An estimate has no slack here.
     """
 
     component: str
@@ -28,15 +28,16 @@ class Entry:
 
     @property
     def demanded(self) -> int:
-        """MiB that must be there for it: those of an estimate with their slack."""
+        """MiB to reserve; an estimate includes slack."""
         return with_slack(self.mebibytes) if self.origin == ESTIMATED else self.mebibytes
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """One part of the iteration: parts 0, 1, ... run one after the other. Where components take turns in it, the turn that needs most.
+    """Memory in a segment of the iteration, in the turn with the highest need.
 
-    `segment` is None for a turn of components of which nobody says how long they take: all that is known is its `phase`.
+    Segments 0, 1, ... run one after the other. `segment` is None for a turn of components without
+    times: only its `phase` is known.
     """
 
     segment: int | None
@@ -45,20 +46,21 @@ class Moment:
 
     @property
     def mebibytes(self) -> int:
-        """MiB that are needed on each accelerator."""
+        """MiB needed per accelerator."""
         return sum(entry.mebibytes for entry in self.entries)
 
     @property
     def demanded(self) -> int:
-        """The same, with the slack of estimates."""
+        """MiB needed per accelerator, with the slack of estimates."""
         return sum(entry.demanded for entry in self.entries)
 
 
 @dataclass(frozen=True, slots=True)
 class BlockBill:
-    """The bill of one block of a design, of each of its accelerators. `capacity` is None where nobody knows it.
+    """Memory bill of a block of a design, per accelerator.
 
-    `models` : those of its accelerators as they were placed, where their kind does not say it; else none.
+    `capacity` is None if unknown. `models`: models of the accelerators as placed, if their kind
+    does not name them.
     """
 
     block: Block
@@ -68,10 +70,10 @@ class BlockBill:
 
     @property
     def peak(self) -> Moment:
-        """The part in which most is needed, the first of those."""
+        """First segment with the highest need."""
         return max(self.moments, key=lambda moment: moment.mebibytes)
 
     @property
     def tight(self) -> bool:
-        """Is less left than the slack of its estimates?"""
+        """True if less than the slack of the estimates remains."""
         return self.capacity is not None and max(moment.demanded for moment in self.moments) > self.capacity

@@ -1,4 +1,4 @@
-"""Memory that a component needs on each of its accelerators, estimated."""
+"""Estimated memory of a component per accelerator."""
 
 from __future__ import annotations
 
@@ -18,20 +18,23 @@ from .terms import Estimated, activations, cache, gathered, states
 from .work import Work, as_run, optimizer_of
 
 SLACK = 10
-"""Percent of each accelerator that no estimate fills: for what is not estimated. That is the context of CUDA, buffers of communication and of
-graphs, fragments that the allocator cannot use, and what an engine needs for a step."""
+"""Percent of an accelerator kept free of estimates.
+
+It is for what is not estimated: the context of CUDA, buffers of communication and of graphs,
+fragments that the allocator cannot use, and what an engine needs for a step.
+"""
 
 
 def estimated(
     component: Component, card: ModelCard | None, parallel: Parallel, accelerators: int, capacity: int | None = None
 ) -> Estimated | None:
-    """What is known of a component's need with these degrees on so many accelerators; None where nothing can be said.
+    """Return the estimate for given degrees and accelerators; None without input.
 
     Parameters
     ----------
-    card : what is known of its model, besides what its estimate says.
-    accelerators : of all its replicas together.
-    capacity : MiB of an accelerator, where that is known: engines take a part of it.
+    card : known numbers of the model, besides the component's estimate.
+    accelerators : accelerators of all replicas together.
+    capacity : MiB of an accelerator, if known: engines take a part of it.
     """
     if component.estimate is None:
         return None
@@ -42,7 +45,7 @@ def estimated(
 
 
 def with_slack(mebibytes: int) -> int:
-    """What must be there for an estimate of so many MiB, so that `SLACK` percent are left."""
+    """Return the MiB to reserve for an estimate, so that `SLACK` percent remain."""
     return -(-mebibytes * 100 // (100 - SLACK))
 
 
@@ -66,75 +69,80 @@ def _shape(estimate: Estimate, card: ModelCard | None) -> Shape:
 
 
 def _missing(work: Work) -> list[str]:
-    """What nobody says, and is not counted."""
-    what, shape = "the cache" if work.serves else "activations", work.shape
-    found = ["parts of the model for images or sound: nobody says `parameters`"] if shape.partial and not shape.said else []
+    """Return sentences on inputs that are unknown and not counted."""
+    term, shape = "the cache" if work.serves else "activations", work.shape
+    sentences = ["parts of the model for images or sound: nobody says `parameters`"] if shape.partial and not shape.said else []
     if work.estimate.lora_rank and not work.estimate.trainable and work.optimizer != NONE and not shape.adapters(1):
-        found.append("adapters: the layers and the width of the model are not known")
+        sentences.append("adapters: the layers and the width of the model are not known")
     if not work.estimate.sequence:
-        found.append(f"{what}: nobody says `sequence`")
+        sentences.append(f"{term}: nobody says `sequence`")
     elif not (shape.layers and shape.hidden and (shape.cached or not work.serves)):
-        found.append(f"{what}: the layers and the width of the model are not known")
-    return found
+        sentences.append(f"{term}: the layers and the width of the model are not known")
+    return sentences
 
 
 def _assumed(work: Work, card: ModelCard | None, says_recompute: bool) -> list[str]:
-    """What is taken for granted."""
-    found = [f"the model is taken for `{card.name}`, by the last part of its path"] if card is not None and card.assumed else []
+    """Return sentences on the assumptions of the estimate."""
+    sentences = [f"the model is taken for `{card.name}`, by the last part of its path"] if card is not None and card.assumed else []
     if not work.shape.said:
-        found.append(f"{work.shape.counted:,} parameters, counted from the shape of the model, with gated feed-forward parts")
+        sentences.append(f"{work.shape.counted:,} parameters, counted from the shape of the model, with gated feed-forward parts")
     estimate, shape = work.estimate, work.shape
     if work.serves or not (estimate.sequence and shape.layers and shape.hidden):
-        return found
+        return sentences
     if work.optimizer != NONE and estimate.recompute == FULL and not says_recompute:
-        found.append("layers are computed again in the backward pass (`recompute: full`)")
+        sentences.append("layers are computed again in the backward pass (`recompute: full`)")
     if work.parallel.tp > 1:
-        found.append("tp ranks divide all that is kept (sequence parallelism)")
-    return found
+        sentences.append("tp ranks divide all that is kept (sequence parallelism)")
+    return sentences
 
 
 def with_estimates(job: Job, divided: bool) -> Job:
-    """The job with a model for each component that has an estimate, if its framework names none.
+    """Return the job with a model for every component with an estimate.
 
-    `divided` : is it said here what of a model its degrees divide? A framework says that itself.
+    A framework's own model has priority. `divided`: True if the divisions of the model by degrees
+    are stated here; a framework states them itself.
     """
-    found = dict(job.models)
+    uses = dict(job.models)
     for component in job.components:
         estimate = component.estimate
         if estimate is None:
             continue
-        use = found.get(component.name)
+        use = uses.get(component.name)
         if use is None:
-            found[component.name] = ModelUse(estimate.model, ESTIMATE, _splits(component) if divided else (), component.span(ESTIMATE))
+            uses[component.name] = ModelUse(estimate.model, ESTIMATE, _splits(component) if divided else (), component.span(ESTIMATE))
         elif estimate.model and (use.key == ESTIMATE or not use.path):
-            found[component.name] = replace(use, path=estimate.model)
+            uses[component.name] = replace(use, path=estimate.model)
     components = tuple(
-        replace(each, estimate=as_run(each.estimate, found[each.name].run)) if each.estimate else each for each in job.components
+        replace(component, estimate=as_run(component.estimate, uses[component.name].run)) if component.estimate else component
+        for component in job.components
     )
-    return replace(job, models=found, components=components)
+    return replace(job, models=uses, components=components)
 
 
 def with_degrees(job: Job) -> Job:
-    """The job with a model, which nobody names yet, for each component without one that has, or may be given, degrees which divide one."""
-    found = dict(job.models)
+    """Return the job with unnamed models for components whose degrees could divide one."""
+    uses = dict(job.models)
     for component in job.components:
-        splits, its = _splits(component), job.choices.get(component.name, (component.parallel,))
-        if component.name not in found and any(split.of(parallel) > 1 for parallel in its for split in splits):
-            found[component.name] = ModelUse("", DEGREES, splits, component.span(DEGREES))
-    return replace(job, models=found)
+        splits, degrees = _splits(component), job.choices.get(component.name, (component.parallel,))
+        if component.name not in uses and any(split.of(parallel) > 1 for parallel in degrees for split in splits):
+            uses[component.name] = ModelUse("", DEGREES, splits, component.span(DEGREES))
+    return replace(job, models=uses)
 
 
 def told(component: Component, card: ModelCard | None) -> ModelCard | None:
-    """What is known of a component's model: its card, with what its estimate says itself."""
+    """Return a component's model card, overridden by the estimate."""
     estimate = component.estimate
-    said: dict[str, Any] = {name: value for name in NUMBERS if (value := getattr(estimate, name, 0))} if estimate else {}
-    if not said:
+    numbers: dict[str, Any] = {name: value for name in NUMBERS if (value := getattr(estimate, name, 0))} if estimate else {}
+    if not numbers:
         return card
-    return replace(card, **said) if card else ModelCard.of(f"{component.name}.estimate", said)
+    return replace(card, **numbers) if card else ModelCard.of(f"{component.name}.estimate", numbers)
 
 
 def _splits(component: Component) -> tuple[Split, ...]:
-    """What engines divide; for anything else what Megatron divides, where layers need not be even in other programs."""
+    """Return the divisions of an engine, otherwise those of Megatron.
+
+    Outside of Megatron, layers need not divide evenly, so that split is not proved.
+    """
     if optimizer_of(component) == NONE and role_of(component) == ROLLOUT:
         return engine_splits({})
     return tuple(replace(split, proved=False) if split.what == "layers" else split for split in megatron_splits({}))

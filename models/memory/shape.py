@@ -1,4 +1,4 @@
-"""The shape of a model: what a card or the user knows of it, and how many parameters follow from that."""
+"""Shape of a model from a card or the user, with parameter counts."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ from ..model_cards.card import ModelCard
 from ..record import dataclass
 
 GATED = 3
-"""Matrices of the feed-forward part of a layer: gate, up and down (SwiGLU, arXiv 2002.05202), as all models of models/model_cards/known.py have."""
+"""Matrices in the feed-forward part of a layer: gate, up and down.
+
+All models of models/model_cards/known.py have them (SwiGLU, arXiv 2002.05202).
+"""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """The numbers of a model, 0 where they are not known; see ModelCard. `said` is the number of parameters that somebody says.
+    """Numbers of a model, 0 if unknown; see ModelCard.
 
-    `partial` : it is that of the language model, beside which there are parts for images or sound.
+    `said` is the stated number of parameters. `partial`: the numbers are those of the language
+    model, beside parts for images or sound.
     """
 
     said: int = 0
@@ -46,59 +50,65 @@ class Shape:
 
     @cached_property
     def head(self) -> int:
-        """Parameters of a head that is not the embedding."""
+        """Parameters of a head that differs from the embedding."""
         if not self.said or not self._in_layers:
             return 0 if self.tied else self.embedding
-        rest = self.said - self._in_layers  # what is left of the parameters tells whether there is one
+        rest = self.said - self._in_layers  # the remainder shows if there is a head
         return self.embedding if 2 * rest > 3 * self.embedding else 0
 
     @cached_property
     def expert_parameters(self) -> int:
-        """Parameters of all routed experts of all layers; never more than somebody says that there are of all."""
-        its = GATED * self.experts * self.hidden * self.expert_intermediate * max(0, self.layers - self.dense_layers)
-        return min(its, self.said) if self.said else its
+        """Parameters of all routed experts, at most the stated number."""
+        computed = GATED * self.experts * self.hidden * self.expert_intermediate * max(0, self.layers - self.dense_layers)
+        return min(computed, self.said) if self.said else computed
 
     @cached_property
     def _in_layers(self) -> int:
-        """Parameters of all layers; 0 where the shape is not known well enough."""
+        """Parameters of all layers; 0 if the shape is unknown."""
         if not self._is_known:
             return 0
         attention = sum(rows * columns for rows, columns in self._attention)
         shared = self.experts * self.hidden + GATED * self.hidden * self.expert_intermediate * self.shared_experts
-        forward = self._dense * GATED * self.hidden * self.intermediate + (self.layers - self._dense) * shared
+        forward = (
+            self._layers_without_experts * GATED * self.hidden * self.intermediate + (self.layers - self._layers_without_experts) * shared
+        )
         return self.layers * attention + forward + self.expert_parameters
 
     def adapters(self, rank: int) -> int:
-        """Parameters of two matrices of this rank beside each matrix of each layer; 0 where the shape is not known well enough.
+        """Return the parameters of LoRA adapters of this rank on all matrices.
 
-        Source: LoRA, arXiv 2106.09685, section 4.1; on all that PEFT calls `all-linear`, but for what chooses the experts.
+        An adapter has two matrices beside each matrix of each layer. 0 if the shape is unknown.
+        Source: LoRA, arXiv 2106.09685, section 4.1; on all that PEFT calls `all-linear`, except for
+        the router of experts.
         """
         if not self._is_known:
             return 0
         attention = sum(rows + columns for rows, columns in self._attention)
-        each = GATED * (self.hidden + self.expert_intermediate) * (self.experts + self.shared_experts)
-        forward = self._dense * GATED * (self.hidden + self.intermediate) + (self.layers - self._dense) * each
+        per_layer = GATED * (self.hidden + self.expert_intermediate) * (self.experts + self.shared_experts)
+        forward = (
+            self._layers_without_experts * GATED * (self.hidden + self.intermediate)
+            + (self.layers - self._layers_without_experts) * per_layer
+        )
         return rank * (self.layers * attention + forward)
 
     @property
     def _is_known(self) -> bool:
-        return bool(self.layers and self.hidden and all(rows and columns for rows, columns in self._attention) and self._wide)
+        return bool(self.layers and self.hidden and all(rows and columns for rows, columns in self._attention) and self._feed_forward_width)
 
     @property
-    def _wide(self) -> int:
+    def _feed_forward_width(self) -> int:
         return self.intermediate or self.expert_intermediate
 
     @property
-    def _dense(self) -> int:
-        """Layers without experts."""
+    def _layers_without_experts(self) -> int:
         return self.dense_layers if self.experts else self.layers
 
     @property
     def _attention(self) -> tuple[tuple[int, int], ...]:
-        """The matrices of attention of a layer: queries, keys, values, and out of it.
+        """Matrices of attention in a layer: queries, keys, values, and output.
 
-        Where keys and values come from a latent: into the latents, from each to its heads, and out (DeepSeek-V2, arXiv 2405.04434, section 2.1;
-        its appendix C has the formulas).
+        With a latent: into the latents, from each latent to its heads, and output (DeepSeek-V2,
+        arXiv 2405.04434, section 2.1; its appendix C has the formulas).
         """
         hidden, queries, kv = self.hidden, self.heads * self.head_size, (self.kv_heads or self.heads) * self.head_size
         if not self.latent:
@@ -111,39 +121,43 @@ class Shape:
 
     @cached_property
     def counted(self) -> int:
-        """Parameters that the shape comes to, without norms and biases, and of the language model alone; 0 where it is not known well enough."""
+        """Parameters computed from the shape; 0 if unknown.
+
+        Without norms and biases, and of the language model alone.
+        """
         return self._in_layers + self.embedding + (0 if self.tied else self.embedding) if self._in_layers else 0
 
     @property
     def parameters(self) -> int:
-        """All parameters: those that somebody says, else those that the shape comes to; 0 where neither is known."""
+        """All parameters: stated, else computed from the shape; 0 if unknown."""
         return self.said or self.counted
 
     @cached_property
     def cached(self) -> int:
-        """Numbers that a layer caches of a token: a key and a value for each key-value head, or the latent."""
+        """Numbers that a layer caches per token: keys and values of all heads, or the latent."""
         return self.latent or 2 * (self.kv_heads or self.heads) * self.head_size
 
 
 def shape_of(estimate: Estimate, card: ModelCard | None) -> Shape:
-    """The shape of a component's model; what the user says goes before what its card says."""
+    """Return the shape of a component's model; the estimate overrides the card."""
     known = card or ModelCard("")
 
     def number(name: str) -> int:
         return int(getattr(estimate, name) or getattr(known, name))
 
     heads, hidden = number("heads"), number("hidden")
-    each = number("expert_intermediate") or (number("intermediate") if number("experts") else 0)  # as Mixtral's configuration has it
-    said = estimate.parameters or (0 if _reshaped(estimate) else known.parameters)
+    # Mixtral's configuration has the width of an expert under `intermediate_size`.
+    expert_width = number("expert_intermediate") or (number("intermediate") if number("experts") else 0)
+    stated = estimate.parameters or (0 if _overrides_shape(estimate) else known.parameters)
     return Shape(
-        said, number("layers"), hidden, heads, number("kv_heads") or heads, number("head_size") or (hidden // heads if heads else 0),
-        number("intermediate"), number("vocabulary"), number("experts"), each, known.shared_experts,
+        stated, number("layers"), hidden, heads, number("kv_heads") or heads, number("head_size") or (hidden // heads if heads else 0),
+        number("intermediate"), number("vocabulary"), number("experts"), expert_width, known.shared_experts,
         known.active_experts, known.dense_layers,
         known.latent, known.query_latent, known.rope, known.value_size,
         bool(known.tied), known.multimodal,
     )  # fmt: skip
 
 
-def _reshaped(estimate: Estimate) -> bool:
-    """Does the user say himself what decides how many parameters there are?"""
+def _overrides_shape(estimate: Estimate) -> bool:
+    """Return True if the user states numbers that decide the parameter count."""
     return any((estimate.layers, estimate.hidden, estimate.intermediate, estimate.vocabulary, estimate.experts))

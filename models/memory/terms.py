@@ -1,4 +1,4 @@
-"""Terms of an estimate of memory: states, activations, cache of an engine."""
+"""Terms of a memory estimate: states, activations, cache of an engine."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ _DIVIDED = {
     NONE: (), ZERO1: ("optimizer",), ZERO2: ("optimizer", "gradients"), ZERO3: ("optimizer", "gradients", "weights"),
     FSDP: ("optimizer", "gradients", "weights"), MEGATRON: (), DISTRIBUTED: ("optimizer",),
 }  # fmt: skip
-"""Sharding -> what data parallel ranks divide among themselves."""
+"""Sharding -> states that data parallel ranks divide."""
 ACTIVATIONS_PAPER = "Reducing Activation Recomputation, arXiv 2205.05198, sections 4.1 to 5"
 OUTPUT = "Reducing Activation Recomputation, arXiv 2205.05198, section 4.3"
 _HALF, _FULL = 2, 4
-"""Bytes of a number: activations are kept in 16 bits, logits are in 32."""
+"""Bytes of a number: activations are stored in 16 bits, logits in 32."""
 PAPER = "PagedAttention, arXiv 2309.06180, section 3"
 ENGINE = "vLLM, vllm/config/cache.py (CacheConfig.gpu_memory_utilization)"
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """So many bytes on each accelerator, for one reason.
+    """Bytes on an accelerator for a purpose.
 
     Attributes
     ----------
-    name : what they are for, such as ``optimizer``.
+    name : purpose, such as ``optimizer``.
     size : bytes, rounded up.
-    words : the formula, with a place for each of `figures`.
-    source : where the formula is from.
-    stays : is it there while another phase runs, if the component does not leave its accelerators?
+    words : formula with a placeholder for each of `figures`.
+    source : source of the formula.
+    stays : True if the memory stays during other phases, unless the component is offloaded.
     """
 
     name: str
@@ -57,20 +57,20 @@ class Term:
 
     @property
     def formula(self) -> str:
-        """How it comes about, with its numbers."""
+        """Formula with numbers filled in."""
         return self.words.format(*(f"{figure:,}" if isinstance(figure, int) else figure for figure in self.figures))
 
 
 @dataclass(frozen=True, slots=True)
 class Estimated:
-    """What a component needs on each of its accelerators: an estimate.
+    """Estimated need of a component per accelerator.
 
     Attributes
     ----------
-    terms : what is counted.
-    missing : what is not counted, because somebody would have to say more: a sentence each.
-    assumed : what is taken for granted.
-    offloaded : does it leave its accelerators while another phase runs?
+    terms : counted terms.
+    missing : uncounted terms with the missing input, a sentence each.
+    assumed : assumptions.
+    offloaded : True if the component leaves its accelerators during other phases.
     """
 
     terms: tuple[Term, ...]
@@ -80,27 +80,28 @@ class Estimated:
 
     @property
     def mebibytes(self) -> int:
-        """MiB while it works."""
+        """MiB while working."""
         return -(-sum(term.size for term in self.terms) // MEBIBYTE)
 
     @property
     def kept(self) -> int:
-        """MiB that stay while another phase runs."""
+        """MiB kept while another phase runs."""
         return 0 if self.offloaded else -(-sum(term.size for term in self.terms if term.stays) // MEBIBYTE)
 
 
 def states(work: Work) -> Iterator[Term]:
-    """A term for each; those that do not train have weights alone.
+    """Yield a term per training state; weights alone without training.
 
-    DeepSpeed's own estimators (deepspeed/runtime/zero/stage_1_and_2.py and stage3.py, estimate_zero2_model_states_mem_needs and its like) count
-    more for each divided parameter, 4 bytes for `zero2` and 2 for `zero3`: gradients in 32 bits while the optimizer steps. By then activations
-    are gone, which need more; they are not added here.
+    DeepSpeed's own estimators (deepspeed/runtime/zero/stage_1_and_2.py and stage3.py,
+    estimate_zero2_model_states_mem_needs and its like) count more for each divided parameter, 4
+    bytes for `zero2` and 2 for `zero3`: gradients in 32 bits during the optimizer step. By then
+    activations, which need more, are freed; these bytes are not added here.
     """
     sharding, size = work.estimate.sharding, BITS[work.estimate.precision]
     source = FSDP_PAPER if sharding == FSDP else MEGATRON_PAGE if sharding in (MEGATRON, DISTRIBUTED) else ZERO_PAPER
     trains = work.optimizer != NONE
     count, trained = work.parameters, work.trained
-    if trains and sharding == FSDP:  # the weights that are trained are kept in 32 bits; they are cast where they work
+    if trains and sharding == FSDP:  # trained weights are stored in 32 bits and cast for use
         frozen = Parts(count.dense - trained.dense, count.experts - trained.experts)
         if frozen.total:
             yield _term(work, "frozen weights", frozen, size, "weights", source)
@@ -119,7 +120,11 @@ def states(work: Work) -> Iterator[Term]:
 
 
 def _gradient_bits(sharding: str, precision: str) -> int:
-    """FSDP and Megatron add up gradients of bf16 weights in 32 bits; of fp16 weights Megatron keeps both."""
+    """Return the bits per gradient.
+
+    FSDP and Megatron add up gradients of bf16 weights in 32 bits; for fp16 weights Megatron keeps
+    both.
+    """
     return 32 if sharding == FSDP or (sharding in (MEGATRON, DISTRIBUTED) and precision != "fp16") else BITS[precision]
 
 
@@ -132,7 +137,8 @@ def _term(work: Work, name: str, count: Parts, bits: int, part: str, source: str
         figures: tuple[object, ...] = (count.dense, ranks, count.experts, *((few,) if few > 1 else ()), _per_number(bits))
     else:
         words, figures = "{} parameters x {} bytes" + (" / {} ranks" if ranks > 1 else ""), (count.total, _per_number(bits), ranks)
-    # Programs free the gradients after a step (PyTorch: `zero_grad` sets them to None); Megatron keeps its buffer.
+    # Programs free the gradients after a step (PyTorch: `zero_grad` sets them to None);
+    # Megatron keeps its buffer.
     stays = part != "gradients" or work.estimate.sharding in (MEGATRON, DISTRIBUTED)
     return Term(name, size, words, figures, source, stays)
 
@@ -142,15 +148,16 @@ def _per_number(bits: int) -> int | float:
 
 
 def gathered(work: Work) -> Iterator[Term]:
-    """Weights that are whole for a moment, where ranks hold parts of them.
+    """Yield the sharded weights that are gathered for a moment.
 
-    While a layer works it is whole, and so is the next one, which is fetched ahead; embedding and head stay whole throughout.
+    The working layer and the prefetched next layer are whole; embedding and head stay whole
+    throughout.
     """
     shape = work.shape
     if work.whole or work.ranks == 1 or not shape.layers:
         return
     outer = -(-(shape.embedding + (shape.head if work.parallel.pp == 1 else 0)) // work.parallel.tp)
-    divided = work.dense + (work.experts if work.expert_ranks > 1 else 0)  # the others are whole anyway
+    divided = work.dense + (work.experts if work.expert_ranks > 1 else 0)  # the rest is whole anyway
     layer = -(-max(0, divided - outer) // max(1, work.stage_layers))
     size = work.bytes_of(2 * layer + outer)
     words = "(2 layers x {} + {} of embedding and head) x {} bytes"
@@ -158,10 +165,11 @@ def gathered(work: Work) -> Iterator[Term]:
 
 
 def activations(work: Work) -> Iterator[Term]:
-    """Of one micro batch; with pipeline stages, those of the stage that needs most.
+    """Yield the activations of a micro batch, in the pipeline stage with the highest need.
 
-    That is the first stage, where as many micro batches are in flight as there are stages, or the last one, which has one of them and the
-    logits (section 4.2.3 of the paper, of 1F1B). tp ranks divide all of it, with sequence parallelism (section 4.2.2).
+    That is the first stage, with as many micro batches in flight as stages, or the last, with one
+    micro batch and the logits (section 4.2.3 of the paper, of 1F1B). tp ranks divide all of it,
+    with sequence parallelism (section 4.2.2).
     """
     shape, tokens, stages = work.shape, work.tokens, work.parallel.pp
     if not (tokens and shape.hidden and shape.layers):
@@ -178,7 +186,7 @@ def activations(work: Work) -> Iterator[Term]:
 
 
 def _kept(work: Work, batches: int) -> Iterator[Term]:
-    """What the layers of a stage keep of so many micro batches."""
+    """Yield the activations that the layers of a stage store for some micro batches."""
     tokens = work.tokens
     layers = f"{{}} {plural('layer', work.stage_layers)}"
     words, figures = layers + " x {} tokens x {} bytes", [work.stage_layers, tokens]
@@ -197,29 +205,32 @@ def _kept_term(work: Work, name: str, source: str, words: str, *figures: int) ->
 
 
 def layer_bytes(work: Work) -> int:
-    """Bytes that one layer keeps of a token.
+    """Return the activation bytes of a layer per token.
 
-    The inputs of two norms, of attention and of the feed-forward part, queries, keys and values, the input of the projection after attention,
-    and of the gated part both factors, the activated one and the product. In 16 bits that is 16 x the width and 8 x the width of the
-    feed-forward part, less where key-value heads are fewer. The paper (section 4.1) counts the same parts for a feed-forward part of four
-    times the width without gate, and 2 x the width for dropout, which is not used here: 34 x the width. Norms that are not one kernel, as in
-    transformers' own models, keep 8 x the width more; a gate that is one kernel, as Megatron's, keeps 2 x its width less.
+    Stored are the inputs of two norms, of attention and of the feed-forward part, queries, keys and
+    values, the input of the projection after attention, and of the gated part both factors, the
+    activated factor and the product. In 16 bits that is 16 x the width and 8 x the width of the
+    feed-forward part, less with fewer key-value heads. The paper (section 4.1) counts the same
+    parts for a feed-forward part of four times the width without gate, and 2 x the width for
+    dropout, which is not used here: 34 x the width. Norms that are not one kernel, as in
+    transformers' own models, keep 8 x the width more; a gate that is one kernel, as Megatron's,
+    keeps 2 x its width less.
     """
     shape, estimate = work.shape, work.estimate
-    wide, kept = shape.intermediate, 4 * shape.hidden + _attention(work)
-    if shape.experts:  # of each token a copy goes to every expert that works on it, and comes back
+    wide, stored = shape.intermediate, 4 * shape.hidden + _attention(work)
+    if shape.experts:  # each token is copied to its active experts and back
         wide = shape.expert_intermediate * (shape.active_experts + shape.shared_experts)
-        kept += 2 * shape.hidden * shape.active_experts
-    kept += 4 * wide
+        stored += 2 * shape.hidden * shape.active_experts
+    stored += 4 * wide
     scores = 5 * shape.heads * estimate.sequence if estimate.attention_scores and estimate.recompute == NONE else 0
-    return _HALF * kept + scores
+    return _HALF * stored + scores
 
 
 def _attention(work: Work) -> int:
-    """Numbers of queries, keys, values and what attention gives, of a token.
+    """Return the numbers of queries, keys, values and attention output per token.
 
-    Where they come from latents every head has its own keys and values, and the latents and their norms are kept too (DeepSeek-V2, arXiv
-    2405.04434, section 2.1; appendix C has the formulas).
+    With latents every head has its own keys and values, and the latents and their norms are stored
+    too (DeepSeek-V2, arXiv 2405.04434, section 2.1; appendix C has the formulas).
     """
     shape = work.shape
     if shape.latent and shape.value_size:
@@ -229,10 +240,12 @@ def _attention(work: Work) -> int:
 
 
 def cache(work: Work, others: Sequence[Term]) -> Iterator[Term]:
-    """What the sequences need; or, where the engine takes a part of the accelerator whatever it needs, what that leaves beside `others`.
+    """Yield the cache of the sequences, and the rest of a reserved share.
 
-    tp ranks divide key-value heads among themselves, and repeat them where there are fewer; a latent is on every one of them. Data parallel
-    ranks in an engine have sequences of their own (vLLM, docs/serving/data_parallel_deployment.md).
+    The rest is left beside `others` if the engine reserves a share of the accelerator whatever it
+    needs. tp ranks divide key-value heads, and repeat them if there are fewer; a latent is on every
+    rank. Data parallel ranks in an engine have sequences of their own (vLLM,
+    docs/serving/data_parallel_deployment.md).
     """
     shape, estimate, parallel = work.shape, work.estimate, work.parallel
     needed = 0
@@ -241,10 +254,10 @@ def cache(work: Work, others: Sequence[Term]) -> Iterator[Term]:
         heads = shape.kv_heads or shape.heads
         divisor = 1 if shape.latent else min(parallel.tp, heads)
         tokens = sequences * -(-estimate.sequence // parallel.cp)
-        each = -(-shape.cached * bits // (8 * divisor))
-        needed = tokens * work.stage_layers * each
+        token_bytes = -(-shape.cached * bits // (8 * divisor))
+        needed = tokens * work.stage_layers * token_bytes
         words = "{} sequence" + "s" * (sequences > 1) + " x {} tokens x {} layers x {} bytes"
-        yield Term("cache", needed, words, (sequences, tokens // sequences, work.stage_layers, each), PAPER)
+        yield Term("cache", needed, words, (sequences, tokens // sequences, work.stage_layers, token_bytes), PAPER)
     if estimate.utilization and work.capacity:
         rest = work.capacity * MEBIBYTE * estimate.utilization // 100 - needed - sum(term.size for term in others)
         if rest > 0:
@@ -253,6 +266,6 @@ def cache(work: Work, others: Sequence[Term]) -> Iterator[Term]:
 
 
 def precision(work: Work) -> str:
-    """That of the cache: of the weights, if that has 16 bits or more."""
+    """Return the precision of the cache: that of the weights if at least 16 bits."""
     own = work.estimate.precision
     return work.estimate.cache or (own if own in ("bf16", "fp16") else "bf16")

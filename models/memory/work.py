@@ -1,4 +1,4 @@
-"""Model as one component runs it: how it is divided, what trains it.
+"""Model as run by a component: division and optimizer.
 
 Source: PyTorch, init_device_mesh (a mesh has as many ranks as its sides multiplied).
 """
@@ -21,13 +21,19 @@ _KEYS = tuple(each.name for each in fields(Estimate) if each.compare)
 
 
 def whole_groups(shards: int, accelerators: int, parallel: Parallel) -> bool:
-    """Do the ranks of so many accelerators make whole groups? No more of them than a group has are one; of 0 shards, all are."""
+    """Return True if the ranks form whole groups of shards.
+
+    Fewer ranks than a group form one group; with 0 shards the answer is True.
+    """
     ranks = accelerators // (parallel.tp * parallel.pp)
     return not shards or ranks <= shards or ranks % shards == 0
 
 
 def are_whole(component: Component) -> bool:
-    """Does it ask only for counts that are whole groups: for one that is, or for no more ranks than one group has?"""
+    """Return True if the requested counts can only form whole groups.
+
+    That is a single count with whole groups, or at most as many ranks as one group.
+    """
     shards, parallel = component.divided_among, component.parallel
     if component.least == component.most:
         return whole_groups(shards, component.most, parallel)
@@ -35,57 +41,57 @@ def are_whole(component: Component) -> bool:
 
 
 def not_whole(name: str, ranks: int, shards: int) -> str:
-    """One sentence about ranks that make no whole groups."""
+    """Return the sentence on ranks that form no whole groups."""
     return (
         f"the {with_noun(ranks, 'rank')} of `{name}` {do(ranks)} not divide into groups of {shards} shards: {ranks % shards} would be left"
     )
 
 
 def fitting(ranks: int, shards: int) -> str:
-    """What mends that: the nearest sizes of groups that divide these ranks."""
-    fit = [each for each in range(1, ranks) if ranks % each == 0]
-    below, above = max(each for each in fit if each < shards), min((each for each in fit if each > shards), default=0)
+    """Return the advice with the nearest group sizes that divide the ranks."""
+    fit = [size for size in range(1, ranks) if ranks % size == 0]
+    below, above = max(size for size in fit if size < shards), min((size for size in fit if size > shards), default=0)
     return f"write {below} or {above}" if above else f"write {below}, or leave it out where all of them divide"
 
 
 def optimizer_of(component: Component) -> str:
-    """What trains it: Adam where its role is to be trained and nobody says otherwise; `NONE` for anything else."""
-    said = component.estimate.optimizer if component.estimate else ""
-    return said or ("adam" if role_of(component) in TRAINED else NONE)
+    """Return the optimizer: by default Adam for trained roles, else `NONE`."""
+    written = component.estimate.optimizer if component.estimate else ""
+    return written or ("adam" if role_of(component) in TRAINED else NONE)
 
 
 def as_run(said: Estimate, run: Estimate | None) -> Estimate:
-    """What the user says, and what the framework's settings say where the user says nothing."""
+    """Return the user's estimate, completed by the framework's settings."""
     if run is None:
         return said
-    usual = Estimate()
-    known = {key: value for key in _KEYS if (value := getattr(run, key)) != getattr(usual, key) and key not in said.written}
+    defaults = Estimate()
+    known = {key: value for key in _KEYS if (value := getattr(run, key)) != getattr(defaults, key) and key not in said.written}
     return replace(said, written=(*said.written, *known), **known)
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Parameters on an accelerator: those of routed experts, and all others."""
+    """Parameters on an accelerator: of routed experts, and all others."""
 
     dense: int
     experts: int
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """All parameters."""
         return self.dense + self.experts
 
 
 @dataclass(frozen=True)
 class Work:
-    """One component on so many accelerators.
+    """Component on a number of accelerators.
 
     Attributes
     ----------
     optimizer : one of `OPTIMIZERS`.
-    serves : does it generate, with a cache?
-    accelerators : of all its replicas together.
-    capacity : MiB of each; None where that is not known.
+    serves : True if it generates, with a cache.
+    accelerators : accelerators of all replicas together.
+    capacity : MiB per accelerator; None if unknown.
     """
 
     shape: Shape
@@ -98,27 +104,32 @@ class Work:
 
     @property
     def ranks(self) -> int:
-        """Among how many each part of the model may be divided further: the data and context parallel ranks, or `shards` of them."""
-        return self._of_those_that_divide(self.accelerators // (self.parallel.tp * self.parallel.pp))
+        """Ranks that may further divide the model: data and context parallel ranks, or `shards`."""
+        return self._sharding_ranks(self.accelerators // (self.parallel.tp * self.parallel.pp))
 
     @property
     def expert_ranks(self) -> int:
-        """Among how many a routed expert may be divided further: fewer, as ep ranks hold different experts.
+        """Ranks that may further divide a routed expert; ep ranks hold different experts.
 
-        Source: Megatron-LM, megatron/core/parallel_state.py (expert data parallel ranks are all / (tp x ep x pp)).
+        Source: Megatron-LM, megatron/core/parallel_state.py (expert data parallel ranks are all /
+        (tp x ep x pp)).
         """
-        return self._of_those_that_divide(self.accelerators // (self.expert_degree * self.parallel.pp))
+        return self._sharding_ranks(self.accelerators // (self.expert_degree * self.parallel.pp))
 
-    def _of_those_that_divide(self, ranks: int) -> int:
-        """Where weights are divided inside of groups, each group has them all: PyTorch FSDP, arXiv 2304.11277, section 3.2.2."""
+    def _sharding_ranks(self, ranks: int) -> int:
+        """Return the size of a sharding group; every group has all weights.
+
+        Source: PyTorch FSDP, arXiv 2304.11277, section 3.2.2.
+        """
         return max(1, min(ranks, self.estimate.shards or ranks))
 
     @property
     def expert_degree(self) -> int:
-        """Among how many the experts of a layer are divided.
+        """Number of ranks that divide the experts of a layer.
 
-        In training that is ep and, as for everything else, tp (Megatron-LM, megatron/core/parallel_state.py, where tp of experts is that of
-        the model if nobody says otherwise). In an engine tp x dp ranks share the experts, whole or in parts (vLLM,
+        In training these are ep and, as for everything else, tp (Megatron-LM,
+        megatron/core/parallel_state.py, where tp of experts is by default that of the model). In an
+        engine tp x dp ranks share the experts, whole or in parts (vLLM,
         docs/serving/data_parallel_deployment.md and expert_parallel_deployment.md).
         """
         parallel = self.parallel
@@ -126,29 +137,30 @@ class Work:
 
     @property
     def whole(self) -> bool:
-        """Does each data parallel rank hold its weights whole?"""
+        """True if every data parallel rank holds whole weights."""
         return self.estimate.sharding not in (ZERO3, FSDP)
 
     def bytes_of(self, numbers: int) -> int:
-        """Bytes of so many numbers in the precision of the weights."""
+        """Return the bytes of a count of numbers in the precision of the weights."""
         return -(-numbers * BITS[self.estimate.precision] // 8)
 
     @cached_property
     def stage_layers(self) -> int:
-        """Layers of a pipeline stage, of the one with the most."""
+        """Layers of the largest pipeline stage."""
         return -(-self.shape.layers // self.parallel.pp)
 
     @cached_property
     def experts(self) -> int:
         """Parameters of routed experts on an accelerator."""
-        its = self.shape.expert_parameters
-        return -(-its * self.stage_layers // (self.shape.layers * self.expert_degree)) if its else 0
+        total = self.shape.expert_parameters
+        return -(-total * self.stage_layers // (self.shape.layers * self.expert_degree)) if total else 0
 
     @cached_property
     def dense(self) -> int:
-        """All other parameters on an accelerator: those of a stage with the embedding, divided by tp.
+        """Dense parameters on an accelerator: those of a stage with the embedding, divided by tp.
 
-        With several stages the head lies on another one than the embedding. Source: Megatron-LM, megatron/training/theoretical_memory_usage.py.
+        With several stages the head lies on another stage than the embedding. Source: Megatron-LM,
+        megatron/training/theoretical_memory_usage.py.
         """
         shape, parallel = self.shape, self.parallel
         rest = shape.parameters - shape.expert_parameters
@@ -161,19 +173,22 @@ class Work:
 
     @property
     def parameters(self) -> Parts:
-        """Parameters on an accelerator, before data parallel ranks divide them."""
+        """Parameters on an accelerator, before data parallel sharding."""
         return Parts(self.dense, self.experts)
 
     @property
     def trained(self) -> Parts:
-        """Of these, those that are trained: all where nobody says how many, nor that there are adapters."""
+        """Trained parameters on an accelerator; all by default.
+
+        Fewer with a stated number or adapters.
+        """
         every, estimate = self.shape.parameters, self.estimate
         if not (estimate.trainable or estimate.lora_rank):
             return self.parameters
-        some = min(estimate.trainable or self.shape.adapters(estimate.lora_rank), every)
-        return Parts(-(-some * self.dense // every), -(-some * self.experts // every))
+        count = min(estimate.trainable or self.shape.adapters(estimate.lora_rank), every)
+        return Parts(-(-count * self.dense // every), -(-count * self.experts // every))
 
     @property
     def tokens(self) -> int:
-        """Tokens of a micro batch on one accelerator; context parallel ranks divide each sequence."""
+        """Tokens of a micro batch on an accelerator; cp ranks divide every sequence."""
         return -(-self.estimate.sequence * self.estimate.micro_batch // self.parallel.cp)

@@ -1,4 +1,4 @@
-"""What is known of the models: how many heads, layers and experts there are to be divided."""
+"""Known models: heads, layers and experts, and their division by degrees."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ NUMBERS = (
     "heads", "kv_heads", "layers", "vocabulary", "experts", "parameters", "hidden", "head_size", "intermediate", "expert_intermediate",
     "shared_experts", "active_experts", "dense_layers", "latent", "query_latent", "rope", "value_size", "tied",
 )  # fmt: skip
-"""The fields that are numbers."""
+"""Numeric fields."""
 MAX_BYTES = 1 << 20
 KEYS = {
     "heads": ("num_attention_heads", "n_head"),
@@ -34,34 +34,37 @@ KEYS = {
     "rope": ("qk_rope_head_dim",),
     "value_size": ("v_head_dim",),
 }
-"""Field of a card -> the keys that families of models have for it."""
+"""Field of a card -> keys in model families."""
 _TIED, _WITHOUT_POSITION, _SHARED_WIDTH = "tie_word_embeddings", ("qk_nope_head_dim",), ("shared_expert_intermediate_size",)
 _OTHER_PARTS = ("vision_config", "audio_config", "visual", "vision_tower", "mm_vision_tower")
-"""What describes parts of a model for images or sound."""
+"""Keys of model parts for images or sound."""
 _TEXT = ("text_config", "llm_config", "thinker_config")
-"""Where models of several kinds of input keep the numbers of their language model."""
+"""Keys of the language model inside a multimodal model."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelCard:
-    """A model. Every number is 0 where it is not known.
+    """Numbers of a model; 0 if unknown.
 
     Attributes
     ----------
-    name : what is known by it: the id of the model, or the file that says it.
+    name : id of the model, or the file of the numbers.
     heads : attention heads of a layer; `kv_heads` of them hold keys and values.
     layers : transformer layers.
-    vocabulary : tokens, padded as the checkpoint has them.
-    experts : routed experts of a layer; 0 also where there are none.
+    vocabulary : tokens, padded as in the checkpoint.
+    experts : routed experts of a layer; 0 also for none.
     parameters : all weights, each counted once.
-    hidden : the width of the model; `head_size` that of a head, `intermediate` that of the feed-forward part of a layer.
-    expert_intermediate : the width of one expert; `shared_experts` of that width work on every token,
+    hidden : width of the model; `head_size` is that of a head, `intermediate` that of the
+        feed-forward part of a layer.
+    expert_intermediate : width of an expert; `shared_experts` of that width work on every token,
         and `active_experts` of the routed ones. The first `dense_layers` have no experts.
-    latent : numbers that a layer caches of a token instead of keys and values; `rope` of them are for positions. Then `head_size` is that of
-        queries and keys, `value_size` that of values, and queries come from `query_latent` numbers, where that is not 0.
-    tied : 1 where the embedding and the head are the same weights.
-    assumed : the model is only taken for this one, by the last part of its path.
-    multimodal : the numbers are those of its language model; parts for images or sound are beside it.
+    latent : numbers that a layer caches per token instead of keys and values; `rope` of them are
+        for positions. Then `head_size` is that of queries and keys, `value_size` that of values,
+        and queries come from `query_latent` numbers, unless that is 0.
+    tied : 1 if the embedding and the head are the same weights.
+    assumed : True if the model is inferred from the last part of a path.
+    multimodal : True if the numbers are those of the language model, beside parts for images or
+        sound.
     """
 
     name: str
@@ -88,13 +91,17 @@ class ModelCard:
 
     @staticmethod
     def of(name: str, numbers: Mapping[str, int]) -> ModelCard:
-        """The card with these numbers; what is not among them is not known."""
-        said: dict[str, Any] = {number: numbers[number] for number in NUMBERS if number in numbers}
-        return ModelCard(name, **said)
+        """Return the card with these numbers; the rest is unknown."""
+        known: dict[str, Any] = {number: numbers[number] for number in NUMBERS if number in numbers}
+        return ModelCard(name, **known)
 
 
 def read_model_config(path: str | Path) -> ModelCard:
-    """The numbers of a model. Raises UnusableInput if the file cannot be read, says neither heads nor layers, or has no number where one stands."""
+    """Return the numbers of a model's configuration.
+
+    Raises UnusableInput if the file is unreadable, lacks both heads and layers, or has an invalid
+    number.
+    """
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read(MAX_BYTES + 1)
@@ -107,8 +114,8 @@ def read_model_config(path: str | Path) -> ModelCard:
         value = json.loads(text)
     except (ValueError, RecursionError):
         raise _unusable("PW003", f"the model's configuration `{path}` is not JSON") from None
-    if isinstance(value, dict) and (wrong := _wrong(value)):
-        raise _unusable("PW003", f"the model's configuration `{path}` says {wrong}, which is no number of 0 or more")
+    if isinstance(value, dict) and (invalid := _wrong(value)):
+        raise _unusable("PW003", f"the model's configuration `{path}` says {invalid}, which is no number of 0 or more")
     card = card_of(str(path), value) if isinstance(value, dict) else ModelCard(str(path))
     if not card.heads and not card.layers:
         raise _unusable("PW003", f"`{path}` is not the configuration of a model: it says neither heads nor layers")
@@ -116,31 +123,40 @@ def read_model_config(path: str | Path) -> ModelCard:
 
 
 def card_of(name: str, config: Mapping[str, object]) -> ModelCard:
-    """The card of a configuration; the numbers of its language model where it has several. What is not said is 0."""
+    """Return the card of a configuration, or of the language model inside.
+
+    Missing numbers are 0.
+    """
     inner = next((config[key] for key in _TEXT if isinstance(config.get(key), dict)), None)
-    found = {field: _number(inner, keys) or _number(config, keys) for field, keys in KEYS.items()}
-    if not found["kv_heads"]:
-        found["kv_heads"] = found["heads"]  # models without the key have a key-value head for each head
-    if found["latent"]:  # `head_dim` is then that of the positions alone (transformers, models/deepseek_v3/configuration_deepseek_v3.py)
-        found["head_size"] = found["rope"] + (_number(inner, _WITHOUT_POSITION) or _number(config, _WITHOUT_POSITION))
-        found["latent"] += found["rope"]
+    numbers = {field: _number(inner, keys) or _number(config, keys) for field, keys in KEYS.items()}
+    if not numbers["kv_heads"]:
+        numbers["kv_heads"] = numbers["heads"]  # without the key, one key-value head per head
+    # With a latent, `head_dim` is that of the positions alone
+    # (transformers, models/deepseek_v3/configuration_deepseek_v3.py).
+    if numbers["latent"]:
+        numbers["head_size"] = numbers["rope"] + (_number(inner, _WITHOUT_POSITION) or _number(config, _WITHOUT_POSITION))
+        numbers["latent"] += numbers["rope"]
     else:
-        found |= {"query_latent": 0, "rope": 0, "value_size": 0}
-    if not found["shared_experts"] and found["expert_intermediate"]:  # one of their width together, as Qwen2's have
-        found["shared_experts"] = (_number(inner, _SHARED_WIDTH) or _number(config, _SHARED_WIDTH)) // found["expert_intermediate"]
-    said = [each[_TIED] for each in (inner, config) if isinstance(each, dict) and isinstance(each.get(_TIED), bool)]
-    found["tied"] = int(any(said) or not said)  # what is as usual is not written (transformers, configuration_utils.py: tied)
-    return replace(ModelCard.of(name, found), multimodal=inner is not None or any(config.get(key) for key in _OTHER_PARTS))
+        numbers |= {"query_latent": 0, "rope": 0, "value_size": 0}
+    # Qwen2 states the total width of shared experts.
+    if not numbers["shared_experts"] and numbers["expert_intermediate"]:
+        numbers["shared_experts"] = (_number(inner, _SHARED_WIDTH) or _number(config, _SHARED_WIDTH)) // numbers["expert_intermediate"]
+    flags = [part[_TIED] for part in (inner, config) if isinstance(part, dict) and isinstance(part.get(_TIED), bool)]
+    numbers["tied"] = int(any(flags) or not flags)  # default: tied (transformers, configuration_utils.py)
+    return replace(ModelCard.of(name, numbers), multimodal=inner is not None or any(config.get(key) for key in _OTHER_PARTS))
 
 
 def _wrong(config: Mapping[str, object]) -> str:
-    """A number of the model that cannot be, such as `num_hidden_layers: -3`; "" if there is none. Lists, one number a layer, and -1 for none are not read."""
-    own = (config, *(inner for key in _TEXT if isinstance(inner := config.get(key), dict)))
-    said = ((key, each[key]) for each in own for keys in KEYS.values() for key in keys if key in each)
+    """Return an invalid number of the model like `num_hidden_layers: -3`; else "".
+
+    Lists with a number per layer, and -1 for none, are not read.
+    """
+    configs = (config, *(inner for key in _TEXT if isinstance(inner := config.get(key), dict)))
+    entries = ((key, part[key]) for part in configs for keys in KEYS.values() for key in keys if key in part)
     return next(
         (
             f"`{key}: {str(value)[:40]}`"
-            for key, value in said
+            for key, value in entries
             if isinstance(value, str) or (isinstance(value, (int, float)) and value < -1)
         ),
         "",

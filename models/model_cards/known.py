@@ -1,7 +1,7 @@
-"""Models whose numbers are known, by their official id on Hugging Face.
+"""Known models by their official id on Hugging Face.
 
-Source: the `config.json` of each model. The numbers of parameters follow from its shape with its norms and biases, one by one, and are those
-of its weights (tests/models/memory/test_parameters.py).
+Source: the `config.json` of each model. The numbers of parameters follow from its shape with its
+norms and biases, one by one, and are those of its weights (tests/models/memory/test_parameters.py).
 """
 
 from __future__ import annotations
@@ -17,22 +17,25 @@ _QWEN2 = {
     "14B": (40, 8, 48, 152_064, 14_770_033_664, 5120, 13_824), "32B": (40, 8, 64, 152_064, 32_763_876_352, 5120, 27_648),
     "72B": (64, 8, 80, 152_064, 72_706_203_648, 8192, 29_568),
 }  # fmt: skip
-"""Heads, key-value heads, layers, vocabulary, parameters, width, and that of the feed-forward part."""
+"""Heads, key-value heads, layers, vocabulary, parameters, width, feed-forward width."""
 _QWEN3 = {
     "0.6B": (16, 8, 28, 0, 596_049_920, 1024, 3072), "1.7B": (16, 8, 28, 0, 1_720_574_976, 2048, 6144),
     "4B": (32, 8, 36, 0, 4_022_468_096, 2560, 9728), "8B": (32, 8, 36, 0, 8_190_735_360, 4096, 12_288),
     "14B": (40, 8, 40, 0, 14_768_307_200, 5120, 17_408), "32B": (64, 8, 64, 0, 32_762_123_264, 5120, 25_600),
     "30B-A3B": (32, 4, 48, 128, 30_532_122_624, 2048, 768), "235B-A22B": (64, 4, 94, 128, 235_093_634_560, 4096, 1536),
 }  # fmt: skip
-"""Heads, key-value heads, layers, experts, parameters, width, and that of the feed-forward part or of one expert."""
+"""Heads, key-value heads, layers, experts, parameters, width, feed-forward or expert width."""
 _LLAMA = {
     "1B": (32, 8, 16, 1_235_814_400, 2048, 8192), "3B": (24, 8, 28, 3_212_749_824, 3072, 8192),
     "8B": (32, 8, 32, 8_030_261_248, 4096, 14_336), "70B": (64, 8, 80, 70_553_706_496, 8192, 28_672),
 }  # fmt: skip
 _TIED = ("0.5B", "0.6B", "1B", "1.5B", "1.7B", "3B", "4B")
-"""Sizes whose head is the embedding: the small ones of every family here, where `_OTHERS` does not say otherwise."""
+"""Sizes with tied head and embedding: small sizes of every family, except for `_OTHERS`."""
 _OTHERS = {"Qwen/Qwen2.5-VL": 0, "deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B": 1_777_088_000}
-"""What is not as large as its family: the part for images is not counted here; a head that is not the embedding too."""
+"""Parameters of models that differ from their family.
+
+The part for images is not counted (0); the head of the other is not the embedding.
+"""
 _QWEN3_VARIANTS = {
     "0.6B": ("", "-Base"), "1.7B": ("", "-Base"), "4B": ("", "-Base", "-Instruct-2507", "-Thinking-2507"), "8B": ("", "-Base"),
     "14B": ("", "-Base"), "32B": ("",), "30B-A3B": ("", "-Base", "-Instruct-2507", "-Thinking-2507"),
@@ -95,12 +98,15 @@ def _llama(size: str) -> ModelCard:
 
 
 KNOWN = {card.name: card for card in _cards()}
-"""Official id -> its card."""
+"""Official id -> card."""
 _BY_LAST_PART = {name.rpartition("/")[2]: card for name, card in KNOWN.items()}
 
 
 def known_model(path: str) -> ModelCard | None:
-    """The card of an official id; of a path that ends like one, as an assumption. None for any other model."""
+    """Return the card of an official id, or (assumed) of a path with that end.
+
+    None for any other model.
+    """
     if path in KNOWN:
         return KNOWN[path]
     card = _BY_LAST_PART.get(path.rstrip("/").rpartition("/")[2])

@@ -1,4 +1,4 @@
-"""Card of a model from the block `placewright:` of a file."""
+"""Model card in the block `placewright:` of a file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ PLACE = f"placewright.{MODEL}"
 
 
 def model_of_block(root: MapNode, findings: list[Finding]) -> ModelCard | None:
-    """The model that a file describes; None if it describes none. `findings` gets every fault of the block."""
+    """Return the model that a file describes; None without a description.
+
+    `findings` gets every fault of the block.
+    """
     block = find(root, PLACE)
     if block is None:
         return None
@@ -20,7 +23,7 @@ def model_of_block(root: MapNode, findings: list[Finding]) -> ModelCard | None:
         message = f"`{PLACE}` must be a map, but it is {kind_of(block)}"
         findings.append(error("PW105", "", message, block.span, label=kind_of(block), help="write `{heads: 28, kv_heads: 4, layers: 28}`"))
         return None
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for entry in block:
         name, value = entry.key.text, entry.value
         number = value.value if isinstance(value, Scalar) else None
@@ -32,5 +35,5 @@ def model_of_block(root: MapNode, findings: list[Finding]) -> ModelCard | None:
             message = f"`{PLACE}.{name}` must be a whole number of at least 1, but it is {kind_of(value) if number is None else number}"
             findings.append(error("PW105", "", message, value.span, help="write a number such as `28`"))
         else:
-            found[name] = number
-    return ModelCard.of(PLACE, found) if found else None
+            numbers[name] = number
+    return ModelCard.of(PLACE, numbers) if numbers else None

@@ -1,4 +1,4 @@
-"""Layers of a model in pipeline stages, where the configuration says them."""
+"""Layers of a model per pipeline stage, if the configuration states them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST = 100_000
 
 @dataclass(frozen=True)
 class Stages:
-    """Layers of the first and the last stage; embedding and loss where they count as layers."""
+    """Layers of the first and the last stage; `extra`: embedding and loss counted as layers."""
 
     first: Amount | None = None
     last: Amount | None = None
@@ -26,33 +26,33 @@ class Stages:
 
     @property
     def is_given(self) -> bool:
-        """True if stages have layers of their own number."""
+        """True if the configuration states the layers of a stage."""
         return self.first is not None or self.last is not None
 
     def splits(self, stages: int, virtual: int, when: str) -> tuple[Split, ...]:
-        """What the layers in the middle divide by: the other stages, and each stage by its virtual ones."""
+        """Return the divisors of the middle layers: middle stages, and virtual stages."""
         ends = [amount for amount in (self.first, self.last) if amount is not None]
         middle = stages - len(ends) if ends else stages
         less = sum(amount.value for amount in ends) - (0 if ends else self.extra)
-        if middle == 0 and stages > 1:  # Megatron counts no layers here, and builds those of both ends alone
+        if middle == 0 and stages > 1:  # Megatron builds the layers of both ends alone, unchecked
             among, last = "the first and the last stage", ends[1]
             return (Split("layers", "pp", 1, key=last.name, span=last.span, proved=False, less=less, among=among, exact=True),)
         if middle < 1:
             return ()
-        key, given, span = "", 0, None
+        key, stated, span = "", 0, None
         if ends:
-            key, given = ends[0].name, ends[0].value
+            key, stated = ends[0].name, ends[0].value
             span = ends[0].span if ends[0].scalar and ends[0].scalar.origin is None else None
         noun = f"{middle} middle stage{'s' * (middle > 1)}" if ends else f"{stages} stages"
-        found = [Split("layers", "pp", middle, False, key, span, when=when, less=less, among=noun, given=given)]
+        splits = [Split("layers", "pp", middle, False, key, span, when=when, less=less, among=noun, given=stated)]
         if virtual > 1:
             among = f"{virtual} virtual stages of each of {noun}"
-            found.append(Split("layers", "vpp", middle * virtual, False, key, span, when=when, less=less, among=among, given=given))
-        return tuple(found)
+            splits.append(Split("layers", "vpp", middle * virtual, False, key, span, when=when, less=less, among=among, given=stated))
+        return tuple(splits)
 
 
 def layout_of(text: str) -> tuple[int, int] | None:
-    """(stages, decoder layers) of a layout such as ``Et*3|(tt|)*29,m|L``; None where it cannot be read."""
+    """Return (stages, decoder layers) of a layout like ``Et*3|(tt|)*29,m|L``; else None."""
     text, group = text.replace(",", "").replace(" ", "").strip("'\""), re.compile(r"\(([^()]*)\)\*(\d{1,4})|([A-Za-z])\*(\d{1,4})")
     for _ in range(64):
         match = group.search(text)
@@ -68,7 +68,10 @@ def layout_of(text: str) -> tuple[int, int] | None:
 
 
 def places_of(**amounts: Amount | None) -> Places:
-    """Degree -> its key and place, of those that are known; a value that came through an interpolation has no place of its own."""
+    """Return degree -> (key, place) of the known amounts.
+
+    A value that came through an interpolation has no place of its own.
+    """
     return {
         degree: (amount.name, amount.span if amount.scalar and amount.scalar.origin is None else None)
         for degree, amount in amounts.items()

@@ -1,6 +1,7 @@
-"""Use of a model by a component: what of it is divided by which degree.
+"""Use of a model by a component: divisors of the model's numbers.
 
-Source: Megatron-LM, megatron/core/transformer/transformer_config.py (TransformerConfig.__post_init__) and pipeline_parallel_layer_layout.py.
+Source: Megatron-LM, megatron/core/transformer/transformer_config.py
+(TransformerConfig.__post_init__) and pipeline_parallel_layer_layout.py.
 """
 
 from __future__ import annotations
@@ -18,35 +19,38 @@ WORDS = {
     "heads": "attention heads", "kv_heads": "key-value heads", "layers": "layers", "vocabulary": "tokens of the vocabulary",
     "experts": "experts",
 }  # fmt: skip
-"""Field of a card -> what it counts."""
+"""Field of a card -> noun."""
 ESTIMATE = "estimate"
-"""The key of a model that only the estimate of a component's memory speaks of."""
+"""Key of a model that only a memory estimate names."""
 DEGREES = "parallel"
-"""The key of a model that nothing speaks of but degrees of a component that divide one."""
+"""Key of a model that only degrees of a component imply."""
 Places = Mapping[str, tuple[str, "Span | None"]]
-"""Degree -> (its key, the place of its value)."""
+"""Degree -> (key, place of the value)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """One number of the model divides by one degree.
+    """Number of the model that a degree must divide.
 
     Attributes
     ----------
-    what : the field of the card.
-    degree : the degree, as people write it: ``tp``, ``pp``, ``sp``, ``vpp``, ``ep``.
-    size : what it is; None where it is the field of the component's Parallel that has the name of the degree.
-    either_way : it may also be a multiple of the number, whose parts are then repeated.
-    key : where the degree is written, such as ``actor_rollout_ref.rollout.tensor_model_parallel_size``; "" if that is not known.
-    span : the place of its value, if it can be changed there.
-    within : a degree that the number is divided by first, such as the pipeline stages that layers lie in.
-    proved : does what runs the model refuse anything else?
-    when : when it would be noticed; "" if nothing is to be said.
-    at_least : the key and the value of another degree that this one must not be below; ("", 1) if there is none.
-    less : how much of the number is shared out otherwise, such as layers of the first and the last stage; negative where more counts.
-    among : what the rest is divided among, such as ``6 middle stages``; "" for ranks of the degree.
-    given : the part of `less` that `key` says, which is to be changed.
-    exact : `less` is all that there may be, and nothing is left to divide.
+    what : field of the card.
+    degree : degree as people write it: ``tp``, ``pp``, ``sp``, ``vpp``, ``ep``.
+    size : value of the degree; None to read the field of that name in the component's Parallel.
+    either_way : the degree may also be a multiple of the number, whose parts are then repeated.
+    key : key of the degree, such as ``actor_rollout_ref.rollout.tensor_model_parallel_size``; "" if
+        unknown.
+    span : place of the value, if it can be changed there.
+    within : degree that divides the number first, such as the pipeline stages around virtual
+        stages.
+    proved : True if the program that runs the model refuses anything else.
+    when : time when the framework notices; "" for no remark.
+    at_least : key and value of another degree that is a lower bound; ("", 1) without a bound.
+    less : part of the number that is shared out otherwise, such as layers of the first and the last
+        stage; negative for additions.
+    among : receivers of the rest, such as ``6 middle stages``; "" for ranks of the degree.
+    given : part of `less` that `key` states and a fix would change.
+    exact : True if the number must equal `less`, with nothing left to divide.
     """
 
     what: str
@@ -65,11 +69,14 @@ class Split:
     exact: bool = False
 
     def of(self, parallel: Parallel) -> int:
-        """The degree of a component with these degrees."""
+        """Return the degree of a component with the degrees `parallel`."""
         return int(getattr(parallel, self.degree)) if self.size is None else self.size
 
     def fits(self, amount: int, degree: int) -> bool:
-        """Does so much of the model divide by the degree? What does not divide by `within` is said of that degree itself."""
+        """Return True if the number of the model divides by the degree.
+
+        Also True if it does not divide by `within`: the split of that degree reports it.
+        """
         if self.exact or self.less > amount:
             return amount == self.less
         amount -= self.less
@@ -81,10 +88,14 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class ModelUse:
-    """The model of one component.
+    """Model of a component.
 
-    `path` is what the configuration says, `key` where; `card` is what is known of it, None if nothing is. `run` is how the framework
-    runs it, where an estimate of memory asks for that. `passed` is the model that the user names where it is not this component's.
+    Attributes
+    ----------
+    path : text of the configuration; `key` is its key.
+    card : known numbers; None if unknown.
+    run : how the framework runs it, if a memory estimate needs that.
+    passed : model that the user names, if it is not this component's.
     """
 
     path: str
@@ -97,46 +108,53 @@ class ModelUse:
 
 
 def engine_splits(places: Places, when: str = "") -> tuple[Split, ...]:
-    """What an inference engine divides by tp: attention heads exactly; key-value heads, or it repeats them.
+    """Return the splits of an inference engine by tp: heads, and key-value heads or copies.
 
-    Source: vLLM, vllm/config (verify_with_parallel_config) and vllm/model_executor/layers/linear.py (QKVParallelLinear).
+    Attention heads must divide exactly. Source: vLLM, vllm/config (verify_with_parallel_config) and
+    vllm/model_executor/layers/linear.py (QKVParallelLinear).
     """
     return _heads("tp", None, places, when)
 
 
 def ulysses_splits(size: int, places: Places, when: str = "") -> tuple[Split, ...]:
-    """What sequence parallel ranks divide; `places` names the degree ``sp``.
+    """Return the splits of sequence parallel ranks; `places` names the degree ``sp``.
 
-    Source: verl, verl/models/transformers/monkey_patch.py; ROLL, roll/distributed/strategy/fsdp2_strategy.py.
+    Source: verl, verl/models/transformers/monkey_patch.py; ROLL,
+    roll/distributed/strategy/fsdp2_strategy.py.
     """
     return _heads("sp", size, places, when)
 
 
 def megatron_splits(places: Places, stages: int = 1, virtual: int = 1, even_layers: bool = True, when: str = "") -> tuple[Split, ...]:
-    """What Megatron divides: heads by tp, layers by pp and then by virtual stages, experts by ep.
+    """Return the splits of Megatron: heads by tp, layers by pp and virtual stages, experts by ep.
 
-    `even_layers` is False where the configuration says itself which layers lie in which stage.
-    Source: Megatron-LM, megatron/core/transformer/transformer_config.py (TransformerConfig.__post_init__).
+    `even_layers` is False if the configuration assigns the layers to stages.
+    Source: Megatron-LM, megatron/core/transformer/transformer_config.py
+    (TransformerConfig.__post_init__).
     """
-    found = list(_heads("tp", None, places, when))
+    splits = list(_heads("tp", None, places, when))
     if even_layers:
-        found.append(Split("layers", "pp", None, False, *_place("pp", places), when=when))
+        splits.append(Split("layers", "pp", None, False, *_place("pp", places), when=when))
         if virtual > 1:
-            found.append(Split("layers", "vpp", virtual, False, *_place("vpp", places), within=stages, when=when))
-    found.append(Split("experts", "ep", None, False, *_place("ep", places), when=when))
-    return tuple(found)
+            splits.append(Split("layers", "vpp", virtual, False, *_place("vpp", places), within=stages, when=when))
+    splits.append(Split("experts", "ep", None, False, *_place("ep", places), when=when))
+    return tuple(splits)
 
 
 def vocabulary_split(places: Places, when: str = "") -> Split:
-    """What Megatron's embedding divides by tp, where it is made as large as the checkpoint has it and no padding is added.
+    """Return the split of Megatron's embedding by tp, without padding of the vocabulary.
 
-    Source: Megatron-LM, megatron/core/tensor_parallel/layers.py (VocabParallelEmbedding) and utils.py (VocabUtility).
+    The embedding is then as large as in the checkpoint. Source: Megatron-LM,
+    megatron/core/tensor_parallel/layers.py (VocabParallelEmbedding) and utils.py (VocabUtility).
     """
     return Split("vocabulary", "tp", None, False, *_place("tp", places), when=when)
 
 
 def with_sizes(splits: tuple[Split, ...], written: Parallel, own: Parallel) -> tuple[Split, ...]:
-    """The same, with the degrees that are written: where a component's own are others, as those of one that could not be shaped."""
+    """Return the splits with written degrees, if the component's own degrees differ.
+
+    They differ for a component that could not be shaped.
+    """
     return tuple(split if split.of(written) == split.of(own) else replace(split, size=split.of(written)) for split in splits)
 
 

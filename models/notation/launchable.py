@@ -1,4 +1,7 @@
-"""Can the processes of a component be started where its runs say: each on one node, with one kind of hardware?"""
+"""Check that processes can start as their runs say.
+
+Each process needs one node and one kind of hardware.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,11 @@ from ..placements.run import Run, repeats_of
 
 
 def why_not(runs: Sequence[Run], in_order: bool) -> str:
-    """The code of the rule that the runs of one component break; "" if they break none. The cost grows with repeats.
+    """Return the code of the rule that a component's runs break; else "".
 
-    PW203: a process on several nodes. PW302: a process that holds two kinds of hardware. PW210: with `in_order`, a node
-    after a higher one. PW108: a resource that is numbered in two node groups, and held through both.
+    The cost grows with repeats. PW203: a process on several nodes. PW302: a process with two kinds
+    of hardware. PW210: with `in_order`, a node after a higher one. PW108: a resource numbered in
+    two node groups, and held through both.
     """
     before: Run | None = None
     for repeat in repeats_of(runs):
@@ -30,12 +34,12 @@ def why_not(runs: Sequence[Run], in_order: bool) -> str:
 
 
 def twice(runs: Sequence[Run]) -> tuple[Run, str, int] | None:
-    """(a run, another group's label, the lowest resource that is held through both groups), if there is one."""
+    """Return (run, second group's label, lowest resource held through both groups); else None."""
     if len({run.node_group for repeat in repeats_of(runs) for run in repeat.runs}) < 2:
         return None
-    held: dict[tuple[int, str], dict[str, int]] = {}
+    masks_by_node: dict[tuple[int, str], dict[str, int]] = {}
     for run in runs:
-        groups = held.setdefault((run.node, run.kind), {})
+        groups = masks_by_node.setdefault((run.node, run.kind), {})
         for label, mask in groups.items():
             both = mask & run.mask
             if label != run.node_group and both:

@@ -1,7 +1,8 @@
 """Placement text, `0-1:0-3,3-5`, read as runs.
 
-R resources and P processes of one pair: with R >= P process i holds resources ``i*R/P`` to ``(i+1)*R/P - 1``, else P/R
-consecutive processes share each resource. Source: RLinf, rlinf/scheduler/placement/placement.py, ComponentPlacement.
+R resources and P processes of one pair: with R >= P process i holds resources ``i*R/P`` to
+``(i+1)*R/P - 1``, else P/R consecutive processes share each resource. Source: RLinf,
+rlinf/scheduler/placement/placement.py, ComponentPlacement.
 
 Source of the rules: RLinf, rlinf/scheduler/placement/placement.py, ComponentPlacement.
 """
@@ -21,18 +22,18 @@ from ..record import dataclass
 from .runs_text import joined
 
 _PLAIN = re.compile(r"\s*(\d{1,18})(?:-(\d{1,18}))?(?::(\d{1,18})(?:-(\d{1,18}))?)?\s*", re.ASCII)
-"""A segment as nearly all are written; any other is read slowly, and every fault is found there."""
+"""Pattern of usual segments; the slow path reads the rest and finds all faults."""
 MAX_FAULTS = 1_000
-"""After so many faults a placement is read no further."""
+"""Number of faults after which reading stops."""
 
 
 def is_counted(cluster: Cluster, labels: tuple[str, ...]) -> bool:
-    """Is it known how many resources the groups have?"""
+    """Return True if the number of resources of the groups is known."""
     return cluster.counted or all(cluster.groups[label].kind != ACCELERATOR for label in labels)
 
 
 def numbered(cluster: Cluster, labels: tuple[str, ...], most: int | None = None) -> Numbered:
-    """The resources of these groups in one numbering; `most` cuts it short."""
+    """Return the joint numbering of groups, cut at `most`."""
     where = ", ".join(f"`{label}`" for label in labels)
     kind = cluster.kind(labels)
     what = {ACCELERATOR: "accelerator", NODE: "node"}.get(kind, kind)
@@ -45,21 +46,24 @@ def numbered(cluster: Cluster, labels: tuple[str, ...], most: int | None = None)
     exist = "only rank 0 exists" if size == 1 else f"ranks 0-{size - 1} exist"
     counts = {stretch.count for stretch in numbering.wide}
     nodes = numbering.nodes
-    each = counts.pop() if len(counts) == 1 else 0
+    per_node = counts.pop() if len(counts) == 1 else 0
     amount = with_noun(nodes, "node")
     if kind != NODE:
-        amount += f" x {with_noun(each, what)}" if each else f", {size} {what}s"
+        amount += f" x {with_noun(per_node, what)}" if per_node else f", {size} {what}s"
     return Numbered(size, what, where, f"{amount}, {exist}")
 
 
 def runs_of(pairs: Iterable[Pair], cluster: Cluster, labels: tuple[str, ...]) -> Runs:
-    """The runs of a component whose resources are numbered over these groups. A process on two nodes has two runs."""
+    """Return the runs of a component with resources numbered over the groups.
+
+    A process on two nodes has two runs.
+    """
     numbering = cluster.numbering(labels)
     return runs_over(pairs, numbering, {label: NODE if numbering.kind == NODE else cluster.groups[label].kind for label in labels})
 
 
 def runs_over(pairs: Iterable[Pair], numbering: Numbering, kinds: dict[str, str]) -> Runs:
-    """The same over any numbering; `kinds` says for each label what its resources are."""
+    """Return the runs over any numbering; `kinds` maps a label to the kind of resource."""
     repeats: list[Repeat] = []
     rank = 0
     for pair in joined(pairs, _both):
@@ -71,11 +75,14 @@ def runs_over(pairs: Iterable[Pair], numbering: Numbering, kinds: dict[str, str]
     return Runs(repeats)
 
 
-def _both(one: Pair, other: Pair) -> Pair | None:
-    """One pair of two, where the other goes on with the same share: a segment for every node says no more than one for all."""
-    if other.start != one.stop or other.resources * one.processes != one.resources * other.processes:
+def _both(first: Pair, second: Pair) -> Pair | None:
+    """Return two pairs merged if the second continues with the same share, else None.
+
+    A segment for every node says no more than one for all.
+    """
+    if second.start != first.stop or second.resources * first.processes != first.resources * second.processes:
         return None
-    return Pair(one.start, other.stop, one.processes + other.processes)
+    return Pair(first.start, second.stop, first.processes + second.processes)
 
 
 def _shared(pair: Pair, rank: int, numbering: Numbering, kinds: dict[str, str]) -> Iterator[Repeat]:
@@ -84,33 +91,37 @@ def _shared(pair: Pair, rank: int, numbering: Numbering, kinds: dict[str, str]) 
         kind = kinds[stretch.label]
         runs = []
         for index in range(first, first + count):
-            local, each = (0, 0) if kind == NODE else (index, 1)
+            local, count_held = (0, 0) if kind == NODE else (index, 1)
             start = rank + (index - first) * share
-            runs.append(Run(range(start, start + share), stretch.node_rank, kind, local, each, 1, 0, stretch.label))
+            runs.append(Run(range(start, start + share), stretch.node_rank, kind, local, count_held, 1, 0, stretch.label))
         yield Repeat(tuple(runs), stretch.nodes)
         rank += share * count * stretch.nodes
 
 
 def _divided(pair: Pair, rank: int, numbering: Numbering, kinds: dict[str, str]) -> Iterator[Repeat]:
-    each, held = pair.resources // pair.processes, 0
+    per_process, carried = pair.resources // pair.processes, 0
     for wide, first, count in numbering.wide_pieces(pair.start, pair.stop):
         kind = kinds[wide.label]
-        if not held and count % each == 0:
-            yield Repeat((_solid(range(rank, rank + count // each), wide, kind, first, each),), wide.nodes)
-            rank += count // each * wide.nodes
+        if not carried and count % per_process == 0:
+            yield Repeat((_solid(range(rank, rank + count // per_process), wide, kind, first, per_process),), wide.nodes)
+            rank += count // per_process * wide.nodes
             continue
         for stretch in map(wide.on, range(wide.nodes)):
             start, left = first, count
             while left:
-                taken, processes = (min(each - held, left), 1) if held or left < each else (left // each * each, left // each)
+                taken, processes = (
+                    (min(per_process - carried, left), 1)
+                    if carried or left < per_process
+                    else (left // per_process * per_process, left // per_process)
+                )
                 yield Repeat((_solid(range(rank, rank + processes), stretch, kind, start, taken // processes),))
-                held = (held + taken) % each
-                rank += processes if not held and processes > 1 else int(not held)
+                carried = (carried + taken) % per_process
+                rank += processes if not carried and processes > 1 else int(not carried)
                 start, left = start + taken, left - taken
 
 
 def _solid(ranks: range, stretch: Stretch, kind: str, first: int, each: int) -> Run:
-    """Processes that hold `each` resources one after the other, or the node itself."""
+    """Return a run of processes with `each` consecutive resources, or with the node itself."""
     if kind == NODE:
         return Run(ranks, stretch.node_rank, NODE, 0, 0, 1, 0, stretch.label)
     return Run(ranks, stretch.node_rank, kind, first, each, 1, each, stretch.label)
@@ -118,9 +129,16 @@ def _solid(ranks: range, stretch: Stretch, kind: str, first: int, each: int) -> 
 
 @dataclass(frozen=True, slots=True)
 class Numbered:
-    """What a placement numbers: `size` resources (None: not known), each a `what`, in `where`; `shape` spells the size.
+    """Resources that a placement numbers.
 
-    `excess`: how many ranks more RLinf takes `all` for, where it counts accelerators but places on nodes.
+    Attributes
+    ----------
+    size : number of resources; None if unknown.
+    what : noun of a resource.
+    where : node groups, for messages.
+    shape : text of the size.
+    excess : further ranks that RLinf includes in `all`, if it counts accelerators but places on
+        nodes.
     """
 
     size: int | None
@@ -130,13 +148,13 @@ class Numbered:
     excess: int = 0
 
     def plural(self, count: int) -> str:
-        """`1 node`, `8 accelerators`."""
+        """Return text like `1 node` or `8 accelerators`."""
         return with_noun(count, self.what)
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Resources `start` to `stop` (exclusive) that `processes` processes share or divide."""
+    """Resources `start` to `stop` (exclusive), shared or divided by `processes` processes."""
 
     start: int
     stop: int
@@ -144,13 +162,16 @@ class Pair:
 
     @property
     def resources(self) -> int:
-        """How many resources they are."""
+        """Number of resources."""
         return self.stop - self.start
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something wrong at the characters `start` to `end` of the text. `last`: the highest rank asked for, where it is too high."""
+    """Fault at the characters `start` to `end` of the text.
+
+    `last`: the highest requested rank, if it is too high.
+    """
 
     code: str
     message: str
@@ -162,7 +183,7 @@ class Fault:
 
 @dataclass
 class PlacementText:
-    """The pairs of a placement, and everything that is wrong with it. `open`: some resources are `all` of an unknown number."""
+    """Pairs and faults of a placement. `open`: some resources are `all` of an unknown number."""
 
     pairs: list[Pair]
     faults: list[Fault]
@@ -170,22 +191,22 @@ class PlacementText:
 
     @property
     def resources(self) -> int:
-        """How many resources are named."""
+        """Number of named resources."""
         return sum(pair.resources for pair in self.pairs)
 
     @property
     def processes(self) -> int:
-        """How many processes are placed."""
+        """Number of placed processes."""
         return sum(pair.processes for pair in self.pairs)
 
 
 def read_placement(text: str, numbered: Numbered) -> PlacementText:
-    """What the text says; all its faults at once (at most MAX_FAULTS)."""
+    """Return the pairs and up to MAX_FAULTS faults of the text."""
     return _Reader(text, numbered).read()
 
 
 class _Reader:
-    """Reads segment by segment; `piece` and `position` are the segment that is read and where it stands in the text."""
+    """Segment reader; `piece` and `position` are the current segment and offset."""
 
     def __init__(self, text: str, numbered: Numbered) -> None:
         self.text, self.numbered = text, numbered
@@ -207,9 +228,9 @@ class _Reader:
                 if match[3] is None or low <= high:
                     self._segment(start, stop, range(low, high + 1) if match[3] else None)
                 else:
-                    self._slowly()
+                    self._read_unusual()
             elif piece.strip():
-                self._slowly()
+                self._read_unusual()
             self.position += len(piece) + 1
             if len(self.found.faults) >= MAX_FAULTS:
                 break
@@ -221,13 +242,13 @@ class _Reader:
         self.found.faults.append(Fault(code, message, *place, label, last))
 
     def _place(self, part: str | None = None) -> tuple[int, int]:
-        """Where the resources or the processes of the segment stand, or all of it, without the blanks around."""
+        """Return the span of the resources, the processes, or the segment, without blanks."""
         left, _, right = self.piece.partition(":")
-        shown = {None: self.piece, "resources": left, "processes": right}[part]
-        start = self.position + (len(left) + 1 if part == "processes" else 0) + len(shown) - len(shown.lstrip())
-        return start, start + len(shown.strip())
+        texts = {None: self.piece, "resources": left, "processes": right}[part]
+        start = self.position + (len(left) + 1 if part == "processes" else 0) + len(texts) - len(texts.lstrip())
+        return start, start + len(texts.strip())
 
-    def _slowly(self) -> None:
+    def _read_unusual(self) -> None:
         size, excess = self.numbered.size, self.numbered.excess
         left, colon, right = self.piece.partition(":")
         everything = left.strip().lower() == "all"
@@ -264,10 +285,10 @@ class _Reader:
         self._fault(CODES_BY_REASON[problem.reason], message, (start, end), label, problem.last)
 
     def _segment(self, start: int, stop: int, ranks: range | None) -> None:
-        """The resources `start` to `stop` (exclusive), with their process ranks if these are written."""
-        twice = self._held(start, stop)
-        if twice is not None:
-            self._fault("PW108", f"{self.numbered.what} {twice} is named twice in one placement", self._place("resources"), "again here")
+        """Add a pair for resources `start` to `stop` (exclusive) and written process ranks."""
+        repeated = self._held(start, stop)
+        if repeated is not None:
+            self._fault("PW108", f"{self.numbered.what} {repeated} is named twice in one placement", self._place("resources"), "again here")
         elif start < self.last[0]:
             message = f"{self.numbered.what} {start} comes after {self.last[1] - 1}, but ranks must ascend"
             self._fault("PW109", message, self._place("resources"), "goes back")
@@ -283,14 +304,14 @@ class _Reader:
                 self._fault("PW110", message, self._place("processes"), f"{self.following} comes next")
             self.following = ranks.stop
             if count % resources and resources % count:
-                each, processes = self.numbered.plural(resources), with_noun(count, "process")
-                message = f"{processes} cannot be divided evenly over {each}, nor these over them"
+                amount, processes = self.numbered.plural(resources), with_noun(count, "process")
+                message = f"{processes} cannot be divided evenly over {amount}, nor these over them"
                 self._fault("PW111", message, self._place(), f"{count} over {resources}")
         self.first = False
         self.found.pairs.append(Pair(start, stop, count))
 
     def _held(self, start: int, stop: int) -> int | None:
-        """The first of these resources that was named before; if none was, they are noted."""
+        """Return the first resource that was named before; else record all and return None."""
         if not self.held or start >= self.held[-1][1]:
             self.held.append((start, stop))
             return None

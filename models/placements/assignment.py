@@ -1,4 +1,4 @@
-"""Where everything went, compactly: runs of processes whose resources follow a pattern."""
+"""Assignment: runs of processes with resources in a pattern."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from .run import Repeat, Run, Runs, repeats_of
 __all__ = ["Assignment", "Run", "Runs", "Seat", "compress", "met", "repeats_of", "seats"]
 
 Seat = tuple[int, int]
-"""(node rank, local index): one resource."""
+"""(node rank, local index) of a resource."""
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """Per component its runs, in the order of the process ranks. All other facts are read off the runs."""
+    """Runs per component, in the order of the process ranks; all further facts follow."""
 
     runs: Mapping[str, Sequence[Run]]
 
     def of(self, component: str) -> Sequence[Run]:
-        """The runs of a component; none if it is not placed."""
+        """Return the runs of a component; empty if unplaced."""
         return self.runs.get(component, ())
 
     def repeats(self, component: str) -> Sequence[Repeat]:
-        """The runs of a component, those that are the same on the next nodes as one."""
+        """Return the runs of a component, merged over equal consecutive nodes."""
         return repeats_of(self.of(component))
 
     def masks(self, component: str) -> dict[tuple[int, str], int]:
-        """(node rank, kind) -> the local resources that the component holds there, as a bit mask."""
+        """Return (node rank, kind) -> bit mask of the component's local resources."""
         result: dict[tuple[int, str], int] = {}
         for repeat in self.repeats(component):
             for run in repeat.runs:
@@ -42,54 +42,60 @@ class Assignment:
         return result
 
     def accelerators(self, component: str) -> frozenset[Seat]:
-        """Every accelerator that the component holds."""
-        its = ((node, mask) for (node, kind), mask in self.masks(component).items() if kind == ACCELERATOR)
-        return frozenset((node, index) for node, mask in its for index in range(mask.bit_length()) if mask >> index & 1)
+        """Return every accelerator of the component."""
+        masks = ((node, mask) for (node, kind), mask in self.masks(component).items() if kind == ACCELERATOR)
+        return frozenset((node, index) for node, mask in masks for index in range(mask.bit_length()) if mask >> index & 1)
 
     def node_ranges(self, component: str) -> tuple[range, ...]:
-        """The ranks of the nodes that the component is on, as ascending ranges."""
+        """Return the node ranks of the component, as ascending ranges."""
         return merge([repeat.node_ranks for repeat in self.repeats(component)])
 
     def held(self, component: str, kind: str = ACCELERATOR) -> int:
-        """How many resources of a kind it holds, one that its processes share counted once."""
+        """Return the number of resources of a kind; shared resources count once."""
         repeats = self.repeats(component)
         if sum(repeat.nodes for repeat in repeats) > sum(map(len, self.node_ranges(component))):
-            return sum(mask.bit_count() for (_, its), mask in self.masks(component).items() if its == kind)
+            return sum(mask.bit_count() for (_, mask_kind), mask in self.masks(component).items() if mask_kind == kind)
         return sum(repeat.mask(kind).bit_count() * repeat.nodes for repeat in repeats)
 
     def held_together(self, components: Iterable[str], kind: str = ACCELERATOR) -> int:
-        """Number of resources of a kind that components hold together; one that several of them hold counts once."""
+        """Return the number of resources of a kind that components hold together.
+
+        A resource of several components counts once.
+        """
         union: dict[int, int] = {}
         for component in components:
-            for (node, its), mask in self.masks(component).items():
-                if its == kind:
+            for (node, mask_kind), mask in self.masks(component).items():
+                if mask_kind == kind:
                     union[node] = union.get(node, 0) | mask
         return sum(mask.bit_count() for mask in union.values())
 
     def processes_on(self, component: str) -> dict[int, int]:
-        """Node rank -> how many of its processes begin there: one that lies on several nodes is where its first resource is."""
-        found: dict[int, int] = {}
+        """Return node rank -> number of processes that begin there.
+
+        A process on several nodes begins at its first resource.
+        """
+        counts: dict[int, int] = {}
         done = 0
         for repeat in self.repeats(component):
-            # Where there are several runs or nodes, every process lies in one run (see Repeat).
+            # With several runs or nodes, every process lies in one run (see Repeat).
             for node in repeat.node_ranks:
                 count = repeat.each_node if len(repeat) > 1 else repeat.ranks.stop - max(repeat.ranks.start, done)
                 if count > 0:
-                    found[node] = found.get(node, 0) + count
+                    counts[node] = counts.get(node, 0) + count
             done = max(done, repeat.ranks.stop)
-        return found
+        return counts
 
     def amount(self, component: str) -> int:
-        """How many resources its processes hold, one that is shared by several counted for each of them."""
+        """Return the resources of all processes, shared ones counted per process."""
         return sum(run.amount * repeat.nodes for repeat in self.repeats(component) for run in repeat.runs)
 
     def world_size(self, component: str) -> int:
-        """How many processes the component has."""
+        """Return the number of processes of the component."""
         return max((repeat.ranks.stop for repeat in self.repeats(component)), default=0)
 
 
 def met(cluster: Cluster, repeats: Iterable[Repeat]) -> Iterator[tuple[Run, Node, int]]:
-    """(run, its node, on how many nodes like that one it is repeated): every run of the repeats once for each sort of node."""
+    """Yield (run, node, number of alike nodes) once per sort of node."""
     for repeat in repeats:
         for alike, ranks in cluster.alike_among(repeat.node_ranks):
             offset = ranks.start - repeat.node_ranks.start
@@ -98,20 +104,23 @@ def met(cluster: Cluster, repeats: Iterable[Repeat]) -> Iterator[tuple[Run, Node
 
 
 def seats(runs: Iterable[Run]) -> Iterator[tuple[int, list[tuple[Seat, str, str]]]]:
-    """(rank, [((node, local index), kind, node group)...]) in rank order; a process on a bare node has one entry with index -1."""
-    held: dict[int, list[tuple[Seat, str, str]]] = {}
+    """Yield (rank, [((node, local index), kind, node group)...]) in rank order.
+
+    A process on a bare node has one entry with index -1.
+    """
+    entries: dict[int, list[tuple[Seat, str, str]]] = {}
     for run in runs:
         for rank in run.ranks:
-            its = held.setdefault(rank, [])
-            its += [((run.node, index), run.kind, run.node_group) for index in run.held_by(rank)]
+            entries_of_rank = entries.setdefault(rank, [])
+            entries_of_rank += [((run.node, index), run.kind, run.node_group) for index in run.held_by(rank)]
             if not run.each:
-                its.append(((run.node, -1), run.kind, run.node_group))
-    for rank in sorted(held):
-        yield rank, held[rank]
+                entries_of_rank.append(((run.node, -1), run.kind, run.node_group))
+    for rank in sorted(entries):
+        yield rank, entries[rank]
 
 
 def compress(processes: Iterable[tuple[int, Iterable[Seat]]], kind: str = ACCELERATOR, node_group: str = CLUSTER_LABEL) -> tuple[Run, ...]:
-    """Runs from (rank, its resources) in rank order: the one way from lists to runs."""
+    """Return runs from (rank, resources) in rank order: the only way from lists to runs."""
     runs: list[Run] = []
     open_run = False
     for rank, resources in processes:
@@ -119,26 +128,29 @@ def compress(processes: Iterable[tuple[int, Iterable[Seat]]], kind: str = ACCELE
         if len(pieces) == 1 and open_run and (longer := _extended(runs[-1], rank, pieces[0])):
             runs[-1] = longer
             continue
-        for node, first, each, step in pieces:
-            runs.append(Run(range(rank, rank + 1), node, kind, first, each, step, each, node_group))
+        for node, first, per_process, step in pieces:
+            runs.append(Run(range(rank, rank + 1), node, kind, first, per_process, step, per_process, node_group))
         open_run = len(pieces) == 1
     return tuple(runs)
 
 
 def _extended(run: Run, rank: int, piece: tuple[int, int, int, int]) -> Run | None:
-    """The run with one more process, if that process follows its pattern."""
-    node, first, each, step = piece
-    if (run.node, run.each, run.ranks.stop) != (node, each, rank) or (each > 1 and run.step != step):
+    """Return the run extended by a process if the process fits the pattern, else None."""
+    node, first, per_process, step = piece
+    if (run.node, run.each, run.ranks.stop) != (node, per_process, rank) or (per_process > 1 and run.step != step):
         return None
     count = len(run.ranks)
     pitch = first - (run.first + (count - 1) * run.pitch) if count > 1 else first - run.first
     if count > 1 and pitch != run.pitch:
         return None
-    return Run(range(run.ranks.start, rank + 1), node, run.kind, run.first, each, run.step, pitch, run.node_group)
+    return Run(range(run.ranks.start, rank + 1), node, run.kind, run.first, per_process, run.step, pitch, run.node_group)
 
 
 def _progressions(resources: tuple[Seat, ...]) -> Iterator[tuple[int, int, int, int]]:
-    """(node, first, count, step) pieces of a list of resources, each an arithmetic progression on one node."""
+    """Yield (node, first, count, step) pieces of a list of resources.
+
+    A piece is an arithmetic progression on one node.
+    """
     position = 0
     while position < len(resources):
         node, first = resources[position]

@@ -1,4 +1,4 @@
-"""What a new placement leaves where it was, and what it does not."""
+"""Moves of a new placement against the previous placement."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from ..record import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What became of the groups of one component, or of several on the same accelerators.
+    """Moves of the groups of a component, or of several on the same accelerators.
 
-    A group is what is placed as one piece: a tensor parallel group, with those on the same accelerators; a block of groups where they
-    interleave. It is kept if its processes hold the very accelerators of the very node that they held. Of what the framework deals out
-    to nodes it is one process, which is kept on its node.
+    A group is a unit of placement: a tensor parallel group, with those on the same accelerators; a
+    block of groups if they interleave. It is kept if its processes hold the same accelerators of
+    the same node. For components that the framework deals out to nodes a group is one process, kept
+    on its node.
 
     Attributes
     ----------
     name : the component, or several joined by ``+``.
     size : accelerators of one group.
-    before, now : how many groups there were, and are.
-    lost : groups that cannot be where they were: their node is gone, or their accelerators are, or others were given them.
-    kept : groups that are where they were.
-    renumbered : those of them whose process ranks are others than before.
+    before, now : number of groups before and now.
+    lost : groups that cannot stay: their node or accelerators are gone, or others were given them.
+    kept : groups that stay.
+    renumbered : kept groups with changed process ranks.
     """
 
     name: str
@@ -38,23 +39,23 @@ class Moved:
 
     @property
     def ended(self) -> int:
-        """Survivors that must end because fewer groups are asked for than survive."""
+        """Survivors that must end because fewer groups are requested."""
         return max(0, self.survivors - self.now)
 
     @property
     def moved(self) -> int:
-        """Survivors that are not kept, beyond those that must end."""
+        """Survivors that are neither kept nor must end."""
         return self.survivors - self.kept - self.ended
 
     @property
     def started(self) -> int:
-        """Groups that are where none of the component was: lost and moved ones that run on, and new ones."""
+        """Groups on new places: lost and moved groups that run on, and new groups."""
         return self.now - self.kept
 
 
 @dataclass(frozen=True, slots=True)
 class Trade:
-    """What a few moves more would buy: so many moves in all, and then this much less of a term of the objective."""
+    """Next better answer with more moves: total moves, and the saving in an objective term."""
 
     moves: int
     term: str
@@ -63,11 +64,12 @@ class Trade:
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """What became of all groups of a previous plan.
+    """Moves of all groups of a previous plan.
 
-    `bound` is how many must move whatever is done; where it is what was moved, that is proved to be the fewest. With `traffic_first`
-    both are so among answers with no more traffic, as where that counts as time. `trade` is the next better answer that more moves would
-    give, None if there is none or none was looked for; `no_trade` says that it is proved that there is none.
+    `bound` is a lower bound on moves; if it equals the moves, they are proved minimal. With
+    `traffic_first` the bound holds among answers without more traffic, as with traffic counted as
+    time. `trade` is the next better answer with more moves, None if none was found or searched;
+    `no_trade`: the absence of such an answer is proved.
     """
 
     parts: tuple[Moved, ...]
@@ -84,7 +86,7 @@ class Moves:
 
     @property
     def moved(self) -> int:
-        """Groups that could have stayed and did not."""
+        """Groups that could have stayed but moved."""
         return sum(part.moved for part in self.parts)
 
     @property
@@ -94,10 +96,13 @@ class Moves:
 
     @property
     def renumbered(self) -> int:
-        """Kept groups whose process ranks changed."""
+        """Kept groups with changed process ranks."""
         return sum(part.renumbered for part in self.parts)
 
     @property
     def proved(self) -> bool:
-        """Is it proved that no answer of the same demands moves fewer, with `traffic_first` none that has no more traffic?"""
+        """True if the moves are proved minimal for the same demands.
+
+        With `traffic_first`, minimal among answers without more traffic.
+        """
         return self.moved == self.bound

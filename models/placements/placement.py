@@ -1,4 +1,4 @@
-"""One process and where it runs: what a worker needs to know, expanded from the runs when asked for."""
+"""Placement of a process: what a worker needs to know, expanded from the runs."""
 
 from __future__ import annotations
 
@@ -14,25 +14,30 @@ from .run import Run, repeats_of
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where one process of a component runs.
+    """Place of a process of a component.
 
     Attributes
     ----------
-    rank : its rank in the component, 0 to world size - 1.
-    node_rank : the rank of its node in the cluster.
-    node_id : the name of that node.
-    placement_node_rank : the rank of that node among the nodes that the component uses, in the order of its processes.
-    local_accelerator_id : local index of its first accelerator; 0 where nothing is isolated and the node has some; else -1.
-    accelerator_type : vendor of the node's accelerators, such as ``NV_GPU``; ``NO_ACCEL`` without any.
-    local_rank, local_world_size : its rank among the component's processes on this node, and how many these are.
+    rank : rank in the component, 0 to world size - 1.
+    node_rank : rank of the node in the cluster.
+    node_id : name of the node.
+    placement_node_rank : rank of the node among the nodes of the component, in the order of its
+        processes.
+    local_accelerator_id : local index of the first accelerator; without isolation 0, or -1 if the
+        node has no accelerators.
+    accelerator_type : vendor of the node's accelerators, such as ``NV_GPU``; ``NO_ACCEL`` without
+        any.
+    local_rank, local_world_size : rank among the component's processes on this node, and their
+        number.
     visible_accelerators : physical ids that the process shall see, in its own order.
-    isolate_accelerator : whether the process sees only its own accelerators.
-    local_hardware_ranks : local indices of the resources that it holds on its node, in its own order; empty where the node itself is the
-        resource.
-    node_group : label of the group through which it was placed.
+    isolate_accelerator : True if the process sees only its own accelerators.
+    local_hardware_ranks : local indices of the process's resources on its node, in its own order;
+        empty if the node itself is the resource.
+    node_group : label of the group of the placement.
 
-    The names that RLinf used before and after are properties: ``local_gpu_id``, ``cuda_visible_devices`` and ``isolate_gpu``,
-    when it knew GPUs alone; ``cluster_node_rank``, ``local_accelerator_rank`` and ``node_group_label`` in its code of today.
+    Other names of RLinf are properties: ``local_gpu_id``, ``cuda_visible_devices`` and
+    ``isolate_gpu`` from the time when it knew GPUs alone; ``cluster_node_rank``,
+    ``local_accelerator_rank`` and ``node_group_label`` in its code of today.
     Source of the fields: RLinf, rlinf/scheduler/placement/placement.py, class Placement.
     """
 
@@ -51,41 +56,44 @@ class Placement:
 
     @property
     def local_gpu_id(self) -> int:
-        """An older name of `local_accelerator_id`."""
+        """Older name of `local_accelerator_id`."""
         return self.local_accelerator_id
 
     @property
     def cuda_visible_devices(self) -> tuple[str, ...]:
-        """An older name of `visible_accelerators`, whatever vendor they are of."""
+        """Older name of `visible_accelerators`, for any vendor."""
         return self.visible_accelerators
 
     @property
     def isolate_gpu(self) -> bool:
-        """An older name of `isolate_accelerator`."""
+        """Older name of `isolate_accelerator`."""
         return self.isolate_accelerator
 
     @property
     def cluster_node_rank(self) -> int:
-        """RLinf's name of `node_rank` today."""
+        """RLinf's current name of `node_rank`."""
         return self.node_rank
 
     @property
     def local_accelerator_rank(self) -> int:
-        """RLinf's name of `local_accelerator_id` today."""
+        """RLinf's current name of `local_accelerator_id`."""
         return self.local_accelerator_id
 
     @property
     def node_group_label(self) -> str:
-        """RLinf's name of `node_group` today."""
+        """RLinf's current name of `node_group`."""
         return self.node_group
 
 
 _View = tuple[tuple[int, ...], tuple[str, ...], int]
-"""What a process holds, what it sees, and its first accelerator: all local to its node."""
+"""(held resources, visible ids, first accelerator), local to the node."""
 
 
 class _Draft:
-    """A Placement while it is made: to set each field of a frozen object costs three times as much as all else that is done here."""
+    """Mutable Placement under construction.
+
+    Setting each field of a frozen object costs three times as much as the rest of the expansion.
+    """
 
     __slots__ = Placement.__slots__
 
@@ -108,7 +116,7 @@ class _Draft:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """Processes on nodes that follow each other: `held` of each process on each of them; ranks go on from node to node."""
+    """Processes with resources `held` on consecutive nodes; ranks continue from node to node."""
 
     rank: int
     node_ranks: range
@@ -118,7 +126,7 @@ class _Block:
 
 
 def placements(cluster: Cluster, runs: Sequence[Run], isolate_accelerator: bool = True) -> list[Placement]:
-    """The Placement of every process of one component, in rank order."""
+    """Return the Placement of every process of a component, in rank order."""
     blocks = list(_blocks(runs))
     sizes: Counter[int] = Counter()
     for block in blocks:
@@ -146,34 +154,35 @@ def placements(cluster: Cluster, runs: Sequence[Run], isolate_accelerator: bool 
 
 
 def _blocks(runs: Sequence[Run]) -> Iterator[_Block]:
-    """The processes in rank order."""
+    """Yield the processes in rank order."""
     repeats = repeats_of(runs)
     if any(after.ranks.start < before.ranks.stop for before, after in zip(repeats, repeats[1:])):
         yield from _torn(runs)
         return
     for repeat in repeats:
         run = repeat.runs[0]
-        held = tuple(tuple(each.held_by(rank)) for each in repeat.runs for rank in each.ranks)
-        yield _Block(run.ranks.start, repeat.node_ranks, run.kind, run.node_group, held)
+        resources = tuple(tuple(member.held_by(rank)) for member in repeat.runs for rank in member.ranks)
+        yield _Block(run.ranks.start, repeat.node_ranks, run.kind, run.node_group, resources)
 
 
 def _torn(runs: Iterable[Run]) -> Iterator[_Block]:
-    """As `_blocks`, where a process lies in several runs: one process at a time, on the node of its first run.
+    """Yield a block per process, for processes in several runs.
 
-    What it holds on other nodes it does not see itself. Source: ROLL, roll/distributed/executor/cluster.py, `_create_workers`.
+    Its node is that of the first run. A process does not see its resources on other nodes. Source:
+    ROLL, roll/distributed/executor/cluster.py, `_create_workers`.
     """
-    held: dict[int, list[Run]] = {}
+    runs_by_rank: dict[int, list[Run]] = {}
     for run in runs:
         for rank in run.ranks:
-            held.setdefault(rank, []).append(run)
-    for rank, its in sorted(held.items(), key=lambda item: item[0]):
-        resources = tuple(index for run in its if run.node == its[0].node for index in run.held_by(rank))
-        yield _Block(rank, range(its[0].node, its[0].node + 1), its[0].kind, its[0].node_group, (resources,))
+            runs_by_rank.setdefault(rank, []).append(run)
+    for rank, own_runs in sorted(runs_by_rank.items(), key=lambda item: item[0]):
+        resources = tuple(index for run in own_runs if run.node == own_runs[0].node for index in run.held_by(rank))
+        yield _Block(rank, range(own_runs[0].node, own_runs[0].node + 1), own_runs[0].kind, own_runs[0].node_group, (resources,))
 
 
-def _views(node: Node, held: Iterable[tuple[int, ...]], isolated: bool) -> list[_View]:
-    """What processes that hold these see on a node like this one."""
+def _views(node: Node, resources_by_process: Iterable[tuple[int, ...]], isolated: bool) -> list[_View]:
+    """Return the views of processes with these resources on a node."""
     ids = tuple(accelerator.physical_id for accelerator in node.accelerators)
     if isolated:
-        return [(local, tuple(ids[index] for index in local), local[0]) for local in held]
-    return [(local, ids, 0 if ids else -1) for local in held]
+        return [(local, tuple(ids[index] for index in local), local[0]) for local in resources_by_process]
+    return [(local, ids, 0 if ids else -1) for local in resources_by_process]

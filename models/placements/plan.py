@@ -1,4 +1,4 @@
-"""The answer: where everything goes, how good that is, and for which cluster it was made."""
+"""Plan: a placement with bounds and digest for a cluster."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ VERIFIED, OPTIMAL, FEASIBLE = "verified", "optimal", "feasible"
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One term of the objective: its value, a lower bound on it, and the weight it has in the sum.
+    """Term of the objective: value, lower bound, and weight in the sum.
 
-    Terms of one tier are weighed against each other; what is proved is that the value cannot be below `bound` unless another
-    term of its tier, or of an earlier one, becomes worse.
+    Terms of one tier are weighed against each other. `bound` holds unless another term of the same
+    or an earlier tier becomes worse.
     """
 
     name: str
@@ -33,12 +33,15 @@ class Term:
 
 @dataclass(frozen=True)
 class Plan:
-    """Where every process of every component goes.
+    """Placement of every process of every component.
 
-    `status` is ``verified`` (the ranks were given), ``optimal`` (proved) or ``feasible`` (within `gap` of the bound, or its counts
-    were chosen by time and are not proved the best).
-    `seconds` is the time it took and no part of the digest. `degrees` are the parallel degrees that were chosen where a
-    choice was left. `cpus` are the CPUs that are reserved for each process of a component (see reserved.py).
+    Attributes
+    ----------
+    status : ``verified`` (given ranks), ``optimal`` (proved) or ``feasible`` (within `gap` of the
+        bound, or counts chosen by time without proof).
+    seconds : search time; not part of the digest.
+    degrees : chosen parallel degrees, if there was a choice.
+    cpus : component -> CPUs reserved per process (see reserved.py).
     """
 
     cluster: Cluster
@@ -54,39 +57,42 @@ class Plan:
 
     @property
     def objective(self) -> int:
-        """The weighted sum of all terms; smaller is better."""
+        """Weighted sum of all terms; smaller is better."""
         return sum(term.weight * term.value for term in self.terms)
 
     @property
     def first_open(self) -> tuple[tuple[Term, ...], int]:
-        """(the terms of the first tier that is not proved, what these and all later ones cost together at least); no terms if all are."""
+        """(terms of the first unproved tier, bound on the cost of this and later tiers).
+
+        No terms if all tiers are proved.
+        """
         bound = self.bound
         for tier in dict.fromkeys(term.tier for term in self.terms):
-            its = tuple(term for term in self.terms if term.tier == tier)
-            value = sum(term.weight * term.value for term in its)
+            terms = tuple(term for term in self.terms if term.tier == tier)
+            value = sum(term.weight * term.value for term in terms)
             if value > bound:
-                return its, bound
+                return terms, bound
             bound -= value
         return (), bound
 
     @property
     def gap(self) -> float:
-        """How far the first tier of the objective that is not proved may be from the best possible, as a share of it; 0.0 if all are."""
-        its, bound = self.first_open
-        value = sum(term.weight * term.value for term in self.terms if its and term.tier >= its[0].tier)
-        return min(1.0, (value - bound) / value) if its else 0.0
+        """Relative gap of the first unproved tier of the objective; 0.0 if all are proved."""
+        terms, bound = self.first_open
+        value = sum(term.weight * term.value for term in self.terms if terms and term.tier >= terms[0].tier)
+        return min(1.0, (value - bound) / value) if terms else 0.0
 
     @property
     def components(self) -> tuple[str, ...]:
-        """The names of the placed components."""
+        """Names of the placed components."""
         return tuple(self.assignment.runs)
 
     def placements(self, component: str) -> list[Placement]:
-        """The Placement of every process of a component, in rank order."""
+        """Return the Placement of every process of a component, in rank order."""
         return placements(self.cluster, self.assignment.of(component), self.isolate_accelerator)
 
     def canonical(self) -> dict[str, object]:
-        """All that makes this plan this plan, as JSON data: what the digest is taken of."""
+        """Return the identity of the plan as JSON data: the input of the digest."""
         from ..machines.cluster_file import cluster_to_data
 
         return {
@@ -94,14 +100,14 @@ class Plan:
             "status": self.status,
             "isolate_accelerator": self.isolate_accelerator,
             "cluster": cluster_to_data(self.cluster),
-            **({"degrees": {name: _degrees(its) for name, its in self.degrees.items()}} if self.degrees else {}),
+            **({"degrees": {name: _degrees(parallel) for name, parallel in self.degrees.items()}} if self.degrees else {}),
             **({"cpus": dict(self.cpus)} if self.cpus else {}),
             "components": {name: [_run_to_data(run) for run in runs] for name, runs in self.assignment.runs.items()},
         }
 
     @cached_property
     def digest(self) -> str:
-        """sha256 of the canonical form: the same input and seed give the same digest, in any process."""
+        """Sha256 of the canonical form: equal for equal input and seed, in any process."""
         import hashlib
         import json
 

@@ -1,4 +1,4 @@
-"""A Plan as a file: written whole or not at all, read within limits and checked against its digest."""
+"""Plan as a file: atomic writing, limited reading, and a check of the digest."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .sound import must_be_sound
 
 MAX_BYTES = 64 << 20
 MAX_ACCELERATORS = 1 << 18
-"""The digest of a plan is taken of its whole cluster, accelerator by accelerator."""
+"""Maximum cluster size: the digest covers every accelerator of the cluster."""
 _BESIDE = "what `solve --format json` says beside the plan; nothing is read of it"
 Count = Annotated[int, Field(ge=0, le=1 << 30)]
 
@@ -44,7 +44,7 @@ class RunForm(_Strict):
 
 
 class DegreesForm(_Strict):
-    """The parallel degrees that were chosen for a component, where a choice was left."""
+    """Parallel degrees chosen for a component, if there was a choice."""
 
     tp: Count = Field(description="tensor parallel size")
     pp: Count = Field(description="pipeline parallel size")
@@ -64,7 +64,7 @@ class TermForm(_Strict):
 
 
 class PlanForm(_Strict):
-    """A plan: where every process of every component goes, for which cluster, and how good that is."""
+    """Plan: placement of every process, cluster, and quality."""
 
     schema_: Literal[1] = Field(alias="schema", description="the version of this format")
     status: Literal["verified", "optimal", "feasible"] = Field(description="`verified` where the ranks were given, else how good it is")
@@ -91,16 +91,16 @@ class PlanForm(_Strict):
 
 
 def plan_to_json(plan: Plan) -> str:
-    """The plan as JSON text."""
+    """Return the plan as JSON text."""
     terms = [{"name": t.name, "value": t.value, "bound": t.bound, "weight": t.weight, "tier": t.tier} for t in plan.terms]
     rest = {"terms": terms, "bound": plan.bound, "seed": plan.seed, "seconds": round(plan.seconds, 3), "digest": plan.digest}
     return json.dumps({**plan.canonical(), **rest}, indent=1) + "\n"
 
 
 def write_whole(path: str | Path, text: str) -> None:
-    """Write a text file so that nobody ever sees half of it: a new file beside it takes its place. Raises OSError."""
+    """Write a text file atomically: a new file replaces the old one. Raises OSError."""
     target = Path(path)
-    if target.exists() and not target.is_file():  # a pipe or a device takes what it is given, and stays what it is
+    if target.exists() and not target.is_file():  # a pipe or a device cannot be replaced
         target.write_text(text, encoding="utf-8", newline="")
         return
     mode = target.stat().st_mode & 0o777 if target.exists() else 0o644
@@ -118,7 +118,10 @@ def write_whole(path: str | Path, text: str) -> None:
 
 
 def read_plan(path: str | Path) -> Plan:
-    """The plan in a file. Raises UnusableInput if it is missing, not a plan, or not the plan that its digest says."""
+    """Return the plan in a file.
+
+    Raises UnusableInput if it is missing, not a plan, or does not match its digest.
+    """
     try:
         with open(path, "rb") as file:
             data = file.read(MAX_BYTES + 1)
@@ -130,14 +133,17 @@ def read_plan(path: str | Path) -> Plan:
 
 
 def plan_of(data: bytes, path: str | Path) -> Plan:
-    """The plan in a text, which came from `path`. Raises UnusableInput as `read_plan` does."""
+    """Return the plan in a text, which came from `path`.
+
+    Raises UnusableInput as `read_plan` does.
+    """
     try:
         form = PlanForm.model_validate_json(data)
         plan = _build(form)
     except ValidationError as problem:
         first = problem.errors()[0]
-        place, wrong = first["loc"], first.get("ctx", {}).get("error")
-        fault = next(faults_at(wrong, None, *place), None) if isinstance(wrong, ValueError) else None
+        place, cause = first["loc"], first.get("ctx", {}).get("error")
+        fault = next(faults_at(cause, None, *place), None) if isinstance(cause, ValueError) else None
         where = ".".join(map(str, fault.place if fault else place)) or "the file"
         message = f"`{path}` is not a plan: {where}: {(fault.message or fault.kind) if fault else first['msg']}"
         raise UnusableInput([error("PW008", "", message, help="make it again with `placewright solve FILE -o plan.json`")]) from None
@@ -156,13 +162,13 @@ def _build(form: PlanForm) -> Plan:
     if cluster.total() > MAX_ACCELERATORS:
         raise ValueError(f"its cluster has {cluster.total():,} accelerators; more than {MAX_ACCELERATORS:,} are not read")
     runs: dict[str, tuple[Run, ...]] = {}
-    for name, its in form.components.items():
+    for name, run_forms in form.components.items():
         runs[name] = tuple(
-            Run(range(*run.ranks), run.node, run.kind, run.first, run.each, run.step, run.pitch, run.node_group) for run in its
+            Run(range(*run.ranks), run.node, run.kind, run.first, run.each, run.step, run.pitch, run.node_group) for run in run_forms
         )
     must_be_sound(cluster, runs)
     terms = tuple(Term(t.name, t.value, t.bound, t.weight, t.tier) for t in form.terms)
-    degrees = {name: Parallel(its.tp, its.pp, its.cp, its.ep, its.dp) for name, its in form.degrees.items()}
+    degrees = {name: Parallel(sizes.tp, sizes.pp, sizes.cp, sizes.ep, sizes.dp) for name, sizes in form.degrees.items()}
     if unplaced := sorted(set(form.cpus) - set(runs)):
         raise ValueError(f"cpus: `{unplaced[0]}` is no component of it")
     return Plan(

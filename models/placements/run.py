@@ -1,4 +1,4 @@
-"""Processes whose resources follow a pattern: on one node, and the same pattern again on the nodes after it."""
+"""Runs: processes with resources in a pattern on a node, repeated on the next nodes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..record import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Consecutive processes of a component on one node.
+    """Consecutive processes of a component on a node.
 
-    Process number i of the run (from 0) holds the local resources ``first + i*pitch + j*step`` for ``0 <= j < each``.
-    ``each`` is 0 where the node itself is the resource, ``pitch`` is 0 where the processes share. A process that
-    occurs in several runs holds the resources of all of them, in order.
+    Process number i of the run (from 0) holds the local resources ``first + i*pitch + j*step`` for
+    ``0 <= j < each``. ``each`` is 0 if the node itself is the resource, ``pitch`` is 0 if the
+    processes share. A process in several runs holds the resources of all of them, in order.
     """
 
     ranks: range
@@ -32,7 +32,7 @@ class Run:
 
     @property
     def mask(self) -> int:
-        """The local resources that the run holds, as a bit mask."""
+        """Local resources of the run as a bit mask."""
         count = len(self.ranks) if self.pitch else min(len(self.ranks), 1)
         if not self.each or not count:
             return 0
@@ -46,17 +46,17 @@ class Run:
 
     @property
     def amount(self) -> int:
-        """How many resources its processes hold, one that is shared by several counted for each of them."""
+        """Resources of all processes, shared ones counted per process."""
         return len(self.ranks) * self.each
 
     def held_by(self, rank: int) -> range:
-        """The local resources of one of its processes."""
+        """Return the local resources of a process."""
         first = self.first + (rank - self.ranks.start) * self.pitch
         return range(first, first + self.each * self.step, self.step) if self.each else range(0)
 
     @property
     def within(self) -> tuple[int, int]:
-        """The lowest and the highest local resource that it holds; (0, -1) if it holds none."""
+        """Lowest and highest local resource; (0, -1) if there is none."""
         if not self.each or not len(self.ranks):
             return 0, -1
         ends = [self.first + i * self.pitch + j * self.step for i in (0, len(self.ranks) - 1) for j in (0, self.each - 1)]
@@ -65,10 +65,10 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """Runs on one node, and the same on the nodes after it, `nodes` in all; the process ranks go on from node to node.
+    """Runs on a node, repeated on `nodes` consecutive nodes with continued process ranks.
 
-    The runs are of one kind and node group. Where there are several runs or nodes, the ranks ascend without holes and every
-    process lies in one run.
+    The runs are of one kind and node group. With several runs or nodes, the ranks ascend without
+    holes and every process lies in one run.
     """
 
     runs: tuple[Run, ...]
@@ -82,25 +82,25 @@ class Repeat:
 
     @property
     def each_node(self) -> int:
-        """By how much the process ranks go on from node to node."""
+        """Number of process ranks per node."""
         return self.runs[-1].ranks.stop - self.runs[0].ranks.start
 
     @property
     def ranks(self) -> range:
-        """The process ranks on all nodes."""
+        """Process ranks on all nodes."""
         return range(self.runs[0].ranks.start, self.runs[-1].ranks.stop + (self.nodes - 1) * self.each_node)
 
     @property
     def node_ranks(self) -> range:
-        """The ranks of the nodes."""
+        """Ranks of the nodes."""
         return range(self.runs[0].node, self.runs[0].node + self.nodes)
 
     def mask(self, kind: str) -> int:
-        """The local resources of a kind that its runs hold on each node, as a bit mask."""
+        """Return the local resources of a kind per node, as a bit mask."""
         return reduce(or_, (run.mask for run in self.runs if run.kind == kind), 0)
 
     def on(self, offset: int) -> tuple[Run, ...]:
-        """The runs on the node `offset` ranks after the first."""
+        """Return the runs on the node `offset` ranks after the first."""
         if not offset:
             return self.runs
         shift = offset * self.each_node
@@ -114,7 +114,10 @@ class Repeat:
 
 
 class Runs(Sequence[Run]):
-    """Runs in rank order, kept as repeats; a Run is made when it is asked for. It equals any sequence of the same runs."""
+    """Runs in rank order, stored as repeats; equal to any sequence of the same runs.
+
+    A Run is built on access.
+    """
 
     __slots__ = ("_starts", "repeats")
     repeats: tuple[Repeat, ...]
@@ -136,9 +139,9 @@ class Runs(Sequence[Run]):
         position = index + len(self) if index < 0 else index
         if not 0 <= position < len(self):
             raise IndexError(f"run {index} of {len(self)}")
-        which = bisect_right(self._starts, position) - 1
-        offset, inside = divmod(position - self._starts[which], len(self.repeats[which].runs))
-        return self.repeats[which].on(offset)[inside]
+        repeat = bisect_right(self._starts, position) - 1
+        offset, inside = divmod(position - self._starts[repeat], len(self.repeats[repeat].runs))
+        return self.repeats[repeat].on(offset)[inside]
 
     def __iter__(self) -> Iterator[Run]:
         return (run for repeat in self.repeats for run in repeat)
@@ -148,7 +151,7 @@ class Runs(Sequence[Run]):
             return True
         if not isinstance(other, (Runs, tuple, list)):
             return NotImplemented
-        return len(self) == len(other) and all(mine == its for mine, its in zip(self, other))
+        return len(self) == len(other) and all(left == right for left, right in zip(self, other))
 
     def __hash__(self) -> int:
         return hash(tuple(self))
@@ -158,5 +161,5 @@ class Runs(Sequence[Run]):
 
 
 def repeats_of(runs: Sequence[Run]) -> Sequence[Repeat]:
-    """The runs of any sequence as repeats."""
+    """Return the runs of any sequence as repeats."""
     return runs.repeats if isinstance(runs, Runs) else [Repeat((run,)) for run in runs]

@@ -1,4 +1,4 @@
-"""Runs of other origin: sound for a cluster, claimed once, carried to other nodes."""
+"""Checks and transfer of runs from files and foreign clusters."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ _TOO_MANY = f"it has more than {MAX_PROCESSES:,} processes"
 
 
 class Claims:
-    """Disjoint, non-adjacent ranges in ascending order. All claims together cost what the ranges are, not the ranks."""
+    """Set of ranks as disjoint, non-adjacent, ascending ranges.
+
+    The cost of all claims depends on the number of ranges, not of ranks.
+    """
 
     def __init__(self) -> None:
         self._starts: list[int] = []
         self._stops: list[int] = []
 
     def claim(self, ranks: range) -> tuple[range, ...]:
-        """The parts of these ranks that were taken before; all of them are from now on."""
+        """Claim ranks; return the parts with an earlier claim."""
         low = bisect_left(self._stops, ranks.start)
         high = bisect_right(self._starts, ranks.stop)
         spans = list(zip(self._starts[low:high], self._stops[low:high]))
@@ -36,9 +39,10 @@ class Claims:
 
 
 def carried(plan: Plan, cluster: Cluster) -> Assignment:
-    """Where the processes of a plan are on the nodes of another cluster that have the same names.
+    """Return the placement of a plan on equally named nodes of another cluster.
 
-    Processes keep their ranks; those on nodes that are gone have no place. A run may hold resources that its node has no more.
+    Processes keep their ranks; those on lost nodes have no place. A run may hold resources that its
+    node no longer has.
     """
     ranks = {node.name: node.rank for node in cluster.nodes}
     runs = {}
@@ -49,17 +53,20 @@ def carried(plan: Plan, cluster: Cluster) -> Assignment:
 
 
 def must_be_sound(cluster: Cluster, runs: Mapping[str, Sequence[Run]]) -> None:
-    """Raises ValueError if a run holds what the cluster does not have, or ranks do not follow each other."""
-    for name, its in runs.items():
-        for run in its:
+    """Raise ValueError if the cluster lacks a run's resources, or ranks have holes."""
+    for name, runs_of_name in runs.items():
+        for run in runs_of_name:
             _must_exist(cluster, name, run)
-        _must_follow(name, its)
-    if sum(len(run.ranks) for its in runs.values() for run in its) > MAX_PROCESSES:
+        _must_follow(name, runs_of_name)
+    if sum(len(run.ranks) for runs_of_name in runs.values() for run in runs_of_name) > MAX_PROCESSES:
         raise ValueError(_TOO_MANY)
 
 
 def _must_exist(cluster: Cluster, name: str, run: Run) -> None:
-    """Raises ValueError if a run holds what the cluster does not have: a plan that was made here never does."""
+    """Raise ValueError if the cluster lacks a run's resources.
+
+    A plan that was made here never does.
+    """
     if not 0 <= run.node < len(cluster.nodes):
         raise ValueError(f"`{name}` is on a node that the plan's cluster does not have")
     if run.ranks.stop > MAX_PROCESSES:
@@ -74,7 +81,7 @@ def _must_exist(cluster: Cluster, name: str, run: Run) -> None:
 
 
 def _must_follow(name: str, runs: Sequence[Run]) -> None:
-    """Raises ValueError if the ranks of a component are not 0, 1, ... to the last, in order."""
+    """Raise ValueError unless the ranks of a component are 0, 1, ... to the last, in order."""
     following = 0
     for run in runs:
         if not following - 1 <= run.ranks.start <= following or (run.ranks.start < following and len(run.ranks) > 1) or not runs:
@@ -85,7 +92,7 @@ def _must_follow(name: str, runs: Sequence[Run]) -> None:
 
 
 def in_turn(workers: int, nodes: int) -> Sequence[Run]:
-    """Process r is on node r modulo the number of nodes."""
+    """Return runs with process r on node r modulo the number of nodes."""
     if nodes == 1:
         return Runs([Repeat((Run(range(workers), 0, NODE, 0, 0, 1, 0, NODE_LABEL),))] if workers else [])
     rounds = [(first, min(nodes, workers - first)) for first in range(0, workers, nodes)]

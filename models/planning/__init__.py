@@ -1,1 +1,1 @@
-"""What a user says of time instead of counts: what was measured, what depends on what, what may be spent."""
+"""Planning data: measured times, dependencies between tasks, and budgets."""

@@ -1,4 +1,4 @@
-"""Which designs are not to be answered: what is ruled out, held against an option or a whole design."""
+"""Matching of no-goods against options and designs."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from .option import Option
 
 
 def meets(use: Use, option: Option) -> bool:
-    """Does an option take this?"""
+    """Return True if an option matches this use."""
     enough = option.amount >= use.amount if use.or_more else option.amount == use.amount
     return enough and option.kind == use.kind and use.parallel in (None, option.parallel)
 
 
 def bars(barred: Barred, design: Design) -> bool:
-    """Is a design one of these?"""
+    """Return True if a design matches the no-good."""
     if barred.segments is not None and design.segments != barred.segments:
         return False
     if not all(meets(use, design.options[name]) for name, use in barred.uses.items()):
@@ -23,6 +23,8 @@ def bars(barred: Barred, design: Design) -> bool:
 
 
 def inside_of(design: Design, names: frozenset[str]) -> frozenset[tuple[str, str]]:
-    """The pairs of these components of which the first lies on accelerators of the second."""
+    """Return the pairs of `names` with the first on accelerators of the second."""
     blocks = {name: frozenset(design.blocks_of(name)) for name in names}
-    return frozenset((one, other) for one in names for other in names if one != other and blocks[one] and blocks[one] <= blocks[other])
+    return frozenset(
+        (inner, outer) for inner in names for outer in names if inner != outer and blocks[inner] and blocks[inner] <= blocks[outer]
+    )

@@ -1,4 +1,4 @@
-"""An answer of planning: who uses how many accelerators with whom, and what runs at the same time. It names no accelerator."""
+"""Design: counts, sharing and concurrency of components, without naming accelerators."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .way import Way
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """So many accelerators of one kind that exactly these components use, in the order of the question."""
+    """Accelerators of a kind with exactly these components, in the problem's order."""
 
     kind: int
     accelerators: int
@@ -23,13 +23,13 @@ class Block:
 
 @dataclass(frozen=True)
 class Design:
-    """One answer.
+    """Answer of planning: blocks, options and segments.
 
     Attributes
     ----------
-    blocks : no accelerator is in two of them; a component uses all of every block that names it.
-    options : the option of each component.
-    segments : for each task, the part of the iteration in which it runs: parts 0, 1, ... one after the other.
+    blocks : disjoint; a component uses all of every block that names it.
+    options : component -> option.
+    segments : segment of the iteration of each task: segments 0, 1, ... run one after the other.
     """
 
     blocks: tuple[Block, ...]
@@ -38,69 +38,77 @@ class Design:
 
     @property
     def accelerators(self) -> int:
-        """How many accelerators planned components use."""
+        """Accelerators used by planned components."""
         return sum(block.accelerators for block in self.blocks)
 
     def used(self, question: PlanningProblem) -> int:
-        """How many these use, and components that let them use theirs, at least: as many of these as can be lie below planned ones.
+        """Return a lower bound on accelerators in use, shared ones included.
 
-        By max-flow min-cut: whichever of what is shared is held by somebody in any case, all blocks come beside it that may not be there.
+        As many shared accelerators as possible lie below planned blocks. By max-flow min-cut: for
+        every choice of shared accelerators, held in any case, the blocks that may not lie on them
+        come beside them; the largest sum counts.
         """
         return max(
-            sum(each.accelerators for each in its)
-            + sum(block.accelerators for block in self.blocks if not any(each.lets(block.kind, block.components) for each in its))
-            for its in question.together_shared
+            sum(shared.accelerators for shared in choice)
+            + sum(block.accelerators for block in self.blocks if not any(shared.lets(block.kind, block.components) for shared in choice))
+            for choice in question.together_shared
         )
 
     def held(self, question: PlanningProblem) -> int:
-        """How many accelerators all components hold with it, those too that are not planned; at least that, where some of theirs are shared."""
+        """Return the accelerators of all components, planned or not; a lower bound if shared."""
         return self.used(question) + question.given.held
 
     def blocks_of(self, component: str) -> tuple[int, ...]:
-        """Indices of the blocks that a component uses."""
+        """Return the indices of the blocks of a component."""
         return tuple(index for index, block in enumerate(self.blocks) if component in block.components)
 
     @property
     def overlapping(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of components that share accelerators of which neither lies inside the other: no search proposes such a design."""
+        """Pairs of components with partly shared accelerators, neither inside its partner.
+
+        No search proposes such a design.
+        """
         uses = {name: set(self.blocks_of(name)) for name in self.options}
         return tuple(
-            (one, other)
-            for one, other in combinations(uses, 2)
-            if uses[one] & uses[other] and not (uses[one] <= uses[other] or uses[other] <= uses[one])
+            (first, second)
+            for first, second in combinations(uses, 2)
+            if uses[first] & uses[second] and not (uses[first] <= uses[second] or uses[second] <= uses[first])
         )
 
     def nanoseconds(self, question: PlanningProblem, task: int) -> int:
-        """How long a task takes, a whole iteration of it."""
+        """Return the time of a task in a whole iteration."""
         component = question.tasks[task].component
         return self.options[component].nanoseconds[question.tasks_of[component].index(task)]
 
     def way(self, question: PlanningProblem) -> Way | None:
-        """The first of the question's arrangements that it keeps to; None where there are none."""
+        """Return the first matching arrangement of the problem; None if there is none."""
         uses = {name: set(self.blocks_of(name)) for name in self.options}
-        for way in question.ways:
-            if all(uses[one] == uses[other] for one, other in way.together) and not any(
-                uses[one] & uses[other] for one, other in way.apart
+        for arrangement in question.ways:
+            if all(uses[first] == uses[second] for first, second in arrangement.together) and not any(
+                uses[first] & uses[second] for first, second in arrangement.apart
             ):
-                return way
+                return arrangement
         return None
 
     def not_started(self, idle: Idle) -> frozenset[str]:
-        """Components that the framework does not start with it: they need no memory."""
+        """Return the components without a start, and so without memory, in the framework."""
         return frozenset().union(*(idle.among(block.components) for block in self.blocks))
 
     def option_of_work(self, question: PlanningProblem, component: str) -> Option:
-        """The option with whose degrees its work is run: that of what does it where the framework does not start the component itself."""
-        way = self.way(question)
-        worker = way.worker(component) if way is not None else None
+        """Return the option that runs a component's work.
+
+        It is the option of the worker if the framework does not start the component.
+        """
+        arrangement = self.way(question)
+        worker = arrangement.worker(component) if arrangement is not None else None
         return self.options[component if worker is None else worker]
 
     def degrees(self, question: PlanningProblem, component: str) -> Parallel:
-        """The degrees with which its work is run."""
+        """Return the degrees that run a component's work."""
         return self.option_of_work(question, component).parallel
 
     def structure(self) -> tuple[frozenset[tuple[str, str]], tuple[int, ...]]:
-        """What is left when counts and degrees are not told apart: who lies on accelerators of whom alone, and what runs at the same time."""
+        """Return (pairs of nested components, segments): the design without counts and degrees."""
         uses = {name: set(self.blocks_of(name)) for name in self.options}
-        pairs = ((one, other) for one in uses for other in uses if one != other and uses[one] and uses[one] <= uses[other])
+        pairs = ((inner, outer) for inner in uses for outer in uses if inner != outer and uses[inner] and uses[inner] <= uses[outer])
         return frozenset(pairs), self.segments

@@ -1,4 +1,4 @@
-"""Limits of designs: room in whole groups, shared accelerators, traffic, what is barred."""
+"""Limits of designs: capacity in whole groups, shared accelerators, traffic, no-goods."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ..record import dataclass
 
 @dataclass(frozen=True)
 class Area:
-    """Nodes that hold all accelerators of one kind of these components.
+    """Nodes with all accelerators of a kind for some components.
 
     Attributes
     ----------
     kind : index of the kind of accelerators.
-    components : those that may be nowhere else with this kind.
-    rooms : size of a group -> how many accelerators of the nodes lie in whole groups of it.
+    components : components confined to these nodes for this kind.
+    rooms : group size -> accelerators of the nodes in whole groups of that size.
     """
 
     kind: int
@@ -27,7 +27,10 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What one component takes: its degrees (None: whatever they are), on so many accelerators of a kind, or also on more of them."""
+    """Option of a component in a no-good: degrees (None: any) and accelerators of a kind.
+
+    `or_more`: more accelerators match too.
+    """
 
     kind: int
     amount: int
@@ -37,13 +40,14 @@ class Use:
 
 @dataclass(frozen=True)
 class Barred:
-    """Designs that are not to be answered: no placement has them, or theirs is known.
+    """No-good: designs without a placement, or with a known placement.
 
     Attributes
     ----------
-    uses : what each of some components takes.
-    inside : pairs of these, of which the first uses no accelerator that the second does not use; no others of them share any.
-    segments : the parts of the iteration; None where they make no difference.
+    uses : component -> its option.
+    inside : pairs of these components in which the first uses only accelerators of the second; no
+        other pairs share any.
+    segments : segments of the iteration; None if they make no difference.
     """
 
     uses: Mapping[str, Use]
@@ -53,13 +57,13 @@ class Barred:
 
 @dataclass(frozen=True)
 class Shared:
-    """Accelerators that components hold by given ranks which are not planned, and let others use.
+    """Accelerators of unplanned components with given ranks, open to others.
 
     Attributes
     ----------
-    accelerators : how many; they are in the kinds too.
-    kinds : the kinds that have them.
-    users : the planned components that may be on them.
+    accelerators : number of accelerators; the kinds include them.
+    kinds : kinds with such accelerators.
+    users : planned components that may be on them.
     """
 
     accelerators: int
@@ -67,18 +71,19 @@ class Shared:
     users: frozenset[str]
 
     def lets(self, kind: int, components: Iterable[str]) -> bool:
-        """May accelerators of a kind that exactly these use be among them?"""
+        """Return True if accelerators with exactly `components` may be shared ones."""
         return kind in self.kinds and self.users.issuperset(components)
 
 
 @dataclass(frozen=True, slots=True)
 class Crossed:
-    """One level of the topology.
+    """Level of the topology with costs.
 
     Attributes
     ----------
-    cost : nanoseconds for each MiB that crosses it.
-    free : for each kind of accelerators, for each domain of the level: how many are free on each of its nodes of this kind.
+    cost : nanoseconds per MiB across the level.
+    free : kind of accelerators -> domain of the level -> free accelerators of this kind on each
+        node.
     """
 
     cost: int
@@ -87,7 +92,7 @@ class Crossed:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """What one component sends another; see models/link.py."""
+    """Traffic from a component to another; see models/link.py."""
 
     source: str
     target: str
@@ -98,12 +103,13 @@ class Flow:
 
 @dataclass(frozen=True)
 class Crossing:
-    """What crosses levels.
+    """Traffic across levels.
 
     Attributes
     ----------
-    traffic : MiB that a component exchanges for every domain beyond its first.
-    fixed : nanoseconds of what crosses in every design alike: inside and between components whose place is given.
+    traffic : component -> MiB per domain beyond its first.
+    fixed : nanoseconds of traffic equal in every design: inside and between components with given
+        places.
     """
 
     levels: tuple[Crossed, ...]

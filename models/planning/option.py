@@ -1,4 +1,4 @@
-"""Option of a component, kinds of accelerators, and components that are not started."""
+"""Options of components, kinds of accelerators, and components that are not started."""
 
 from __future__ import annotations
 
@@ -11,19 +11,23 @@ from ..record import dataclass
 from .way import Way
 
 NO_KIND = -1
-"""The kind of a component that needs no accelerators."""
+"""Kind of a component without accelerators."""
 AND = " and "
-"""Between the names of several models; no name of one has a space."""
+"""Separator between the names of several models; model names have no space."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Accelerators that are as good as each other: their model, how many there are, MiB of each (None: not known).
+    """Interchangeable accelerators: model, number, MiB per accelerator (None: unknown).
 
-    `models` : the several models that they are of, which nothing that is asked tells apart; none where they are of one. Each has as
-    much memory at least. `mixed` : something tells them apart all the same, and a component may be on all of them: each has `memory` at the
-    most, and `least` MiB at least. `holders` : the components whose given ranks these accelerators are, of several kinds, and those within them;
-    nobody else may use them. None where who may use them is open.
+    Attributes
+    ----------
+    models : several models that no demand distinguishes; empty for a single model. Each has at
+        least `memory`.
+    mixed : True if demands distinguish the models, but a component may be on all of them: each has
+        at most `memory`, and at least `least` MiB.
+    holders : components with given ranks on these accelerators of several kinds, and components
+        within them; nobody else may use them. Empty if open to all.
     """
 
     model: str
@@ -36,16 +40,16 @@ class Kind:
 
     @property
     def named(self) -> tuple[str, ...]:
-        """The models that they are of, also where given ranks are on several; ("",) where none is named."""
+        """Models of the accelerators, also for given ranks on several; ("",) if unnamed."""
         return self.models or tuple(self.model.split(AND))
 
     @property
     def floor(self) -> int | None:
-        """MiB that each of them has, whichever it is."""
+        """MiB that every accelerator of the kind has."""
         return self.least if self.mixed else self.memory
 
     def covers(self, model: str, memory: int | None) -> bool:
-        """Are accelerators of a model with so many MiB each of this kind, wherever they are?"""
+        """Return True if accelerators of a model and size belong to this kind anywhere."""
         if self.holders:
             return False
         if not self.models:
@@ -55,21 +59,24 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One way to run a component.
+    """Configuration of a component.
 
     Attributes
     ----------
-    kind : index of the kind of accelerators; `NO_KIND` for a component that needs none.
-    amount : accelerators of all its replicas together; robots or processes where it needs no accelerators.
-    nanoseconds : of each of its tasks, a whole iteration of it, rounded up to a multiple of the question's batches.
-    memory : MiB on each accelerator while it works; `kept` of them stay while another phase does.
-    on_sizes : both by the memory of an accelerator, where they depend on that and a kind has several sizes. Then `memory` and `kept` are
-        those of the largest, and no more than as much of it as of any other.
-    estimated : are these an estimate, with its slack? Then a design keeps to them where one can, and no placement must.
-    extrapolated : whether a time of it lies outside of what was measured.
+    kind : index of the kind of accelerators; `NO_KIND` for a component without accelerators.
+    amount : accelerators of all replicas together; robots or processes without accelerators.
+    nanoseconds : time of each of its tasks in a whole iteration, rounded up to a multiple of the
+        problem's batches.
+    memory : MiB on each accelerator while working; `kept` of them stay during other phases.
+    on_sizes : both by accelerator size, if they depend on it and a kind has several sizes. Then
+        `memory` and `kept` are those of the largest, and a lower bound for the others.
+    estimated : True if both are an estimate with slack. A design keeps to them if possible; a
+        placement need not.
+    extrapolated : True if a time lies outside of the measured counts.
     group : accelerators that one node holds together.
-    processes : of all its replicas together.
-    undivided : does its framework divide nothing by these degrees, so that each accelerator is a replica?
+    processes : processes of all replicas together.
+    undivided : True if the framework divides nothing by these degrees, so each accelerator is a
+        replica.
     """
 
     kind: int
@@ -87,43 +94,43 @@ class Option:
 
     @property
     def replicas(self) -> int:
-        """How many replicas of its work there are; of what needs no accelerators its robots or processes."""
+        """Number of replicas; robots or processes without accelerators."""
         return self.amount if self.undivided or self.kind == NO_KIND else self.amount // self.parallel.replica
 
     @property
     def each(self) -> int:
-        """Accelerators of one process."""
+        """Accelerators per process."""
         return self.amount // max(self.processes, 1)
 
     @property
     def accelerators(self) -> int:
-        """How many accelerators it takes."""
+        """Number of accelerators."""
         return 0 if self.kind == NO_KIND else self.amount
 
 
 @dataclass(frozen=True)
 class Idle:
-    """Which those are, by the ways in which a job may be arranged: such components need no memory there."""
+    """Components without a start, and so without memory, by arrangement."""
 
     ways: tuple[Way, ...]
 
     @cached_property
     def beside(self) -> Mapping[str, frozenset[str]]:
-        """Components that are not started where they share accelerators with some of these -> these."""
-        found: dict[str, frozenset[str]] = {}
-        for number, way in enumerate(self.ways):
-            others = (*self.ways[:number], *self.ways[number + 1 :])
-            for name in way.without:
-                found[name] = found.get(name, frozenset()) | way.beside_in_it_alone(name, others)
-        return found
+        """Component -> components that prevent the start on shared accelerators."""
+        neighbours: dict[str, frozenset[str]] = {}
+        for index, arrangement in enumerate(self.ways):
+            others = (*self.ways[:index], *self.ways[index + 1 :])
+            for name in arrangement.without:
+                neighbours[name] = neighbours.get(name, frozenset()) | arrangement.beside_in_it_alone(name, others)
+        return neighbours
 
     @cached_property
     def workers(self) -> Mapping[str, str]:
-        """Components that are not started beside some others -> who does their work there."""
-        its = ((name, way.worker(name)) for way in self.ways for name in self.beside if name in way.without)
-        return {name: worker for name, worker in its if worker is not None}
+        """Unstarted component -> component with the work."""
+        pairs = ((name, arrangement.worker(name)) for arrangement in self.ways for name in self.beside if name in arrangement.without)
+        return {name: worker for name, worker in pairs if worker is not None}
 
     def among(self, components: Iterable[str]) -> frozenset[str]:
-        """Those of components on the same accelerators that are not started there."""
-        its = frozenset(components) if self.beside else frozenset()
-        return frozenset(name for name, beside in self.beside.items() if name in its and not its.isdisjoint(beside))
+        """Return the colocated components without a start."""
+        present = frozenset(components) if self.beside else frozenset()
+        return frozenset(name for name, beside in self.beside.items() if name in present and not present.isdisjoint(beside))

@@ -1,4 +1,4 @@
-"""What planning found: the design that was placed, what is proved of it, and what else there was."""
+"""Result of planning: the placed design, the proof, and alternatives."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .workload import SECONDS
 
 @dataclass(frozen=True)
 class Priced:
-    """A design with the nanoseconds of an iteration of it; `segments` are those of its parts, in order.
+    """Design with the ns of an iteration; `segments` has the ns per segment.
 
-    `traffic` are those that its placement takes besides, where what crosses the topology counts as time. `held`: how many accelerators all
-    components hold in its placement, where some of them are shared and the design says only how many they are at least.
-    `models` : those that its components are on, where the question of the plan beside which it is told does not say it.
+    `traffic`: ns of its placement's traffic, if it counts as time. `held`: accelerators of all
+    components in its placement, if some are shared and the design has only a lower bound. `models`:
+    models of the components, if the problem of the compared plan does not state them.
     """
 
     design: Design
@@ -29,18 +29,21 @@ class Priced:
     models: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
 
     def accelerators(self, question: PlanningProblem) -> int:
-        """How many accelerators all components hold, planned or not; where it was not placed, at least."""
+        """Return the accelerators of all components, planned or not; a lower bound if unplaced."""
         return self.design.held(question) if self.held is None else self.held
 
     def price(self, question: PlanningProblem) -> tuple[int, int]:
-        """What is as small as possible, ns or accelerators of all components, and what comes second; traffic with the time."""
-        takes, used = self.nanoseconds + self.traffic, self.accelerators(question)
-        return (takes, used) if question.aim == SECONDS else (used, takes)
+        """Return (objective, tie-breaker): ns with traffic, and accelerators, or the reverse."""
+        total, accelerators = self.nanoseconds + self.traffic, self.accelerators(question)
+        return (total, accelerators) if question.aim == SECONDS else (accelerators, total)
 
 
 @dataclass(frozen=True)
 class Unplaceable:
-    """A design that no placement has, and why; `question` is what it is a design of, where that is another question than that of the plan."""
+    """Design without a placement, and the reason.
+
+    `question` is its planning problem, if that differs from the plan's.
+    """
 
     priced: Priced
     reason: tuple[Finding, ...] = field(compare=False)
@@ -49,9 +52,9 @@ class Unplaceable:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A component without times that got what the others leave, of the range that was asked for.
+    """Component without times, filled up with the rest of its range.
 
-    `most` is what was asked at most; `proved`: none has more in any placement in which the others have what they have.
+    `most` is the requested maximum; `proved`: no placement with the others' counts gives it more.
     """
 
     most: int
@@ -60,9 +63,9 @@ class Filled:
 
 @dataclass(frozen=True)
 class Further:
-    """A plan of whatever arrangement on fewer accelerators, or with other degrees of a component.
+    """Plan of any structure on fewer accelerators, or with different degrees of a component.
 
-    `proved`: is it the best of these?
+    `proved`: it is optimal among these.
     """
 
     priced: Priced
@@ -71,31 +74,36 @@ class Further:
 
 @dataclass(frozen=True)
 class Planned:
-    """The answer of planning.
+    """Answer of planning.
 
     Attributes
     ----------
-    question : what was asked.
-    model : the name of the cost model.
-    best : the design that was placed.
-    bound : what is as small as possible is in no design that can be placed smaller than this: ns, or accelerators of all components.
-    proved : is what is as small as possible proved to be no smaller in any design that has a placement?
-    others : the best designs of other structures that have a placement, the best first.
-    further : where few other structures are, the best on fewer accelerators (on any number, where these are to be few) and with other
-        degrees of a component, each with its placement, the best first.
-    unplaceable : designs that no placement has and that would be better, or among the others, in the order they were found.
-    without_estimates : the best design where estimates of memory are left out, if that is another and better one.
-    without_question : what that is a design of, where that is another question than that of the plan.
-    structures : how many structures there are, and of how many the counts were searched.
-    not_placed : those of `others` of which nobody knows whether they have a placement.
-    is_own : is it the file's own placement, which nothing beats?
-    filled : components of the best design that have no times, and more than was compared since nobody else needs it.
-    parts : the questions of all choices of models, and of degrees that others follow, of which this had the best answer; none where nothing follows.
-    lean : the best design as it was compared with others, without this; None where nothing is filled.
-    ties_open : may there be one with as much of what is as small as possible, proved, and less of what comes second?
-    spent : deterministic seconds that were searched for it.
-    others_open : may designs of other structures be better than `others` with choices that were not planned, as none of these can be better
-        than the best?
+    question : planning problem.
+    model : name of the cost model.
+    best : placed design.
+    bound : lower bound on the objective over all designs with a placement: ns, or accelerators of
+        all components.
+    proved : True if the objective of `best` is proved optimal among designs with a placement.
+    others : best designs of other structures with a placement, the best first.
+    further : if there are few other structures, the best on fewer accelerators (on any number, if
+        accelerators are the objective) and with other degrees of a component, each with its
+        placement, the best first.
+    unplaceable : better designs, or designs among the others, without a placement, in the order of
+        the search.
+    without_estimates : best design without memory estimates, if different and better.
+    without_question : planning problem of `without_estimates`, if different.
+    structures : number of structures, and number of those with searched counts.
+    not_placed : those of `others` for which a placement is unknown.
+    is_own : True if it is the baseline, which nothing beats.
+    filled : components of the best design without times that got more than compared, as nobody else
+        needs it.
+    parts : problems of all choices of models, and of degrees that others follow; this was the best
+        answer of them. Empty if nothing follows.
+    lean : best design as compared, without `filled`; None if nothing is filled.
+    ties_open : True if a design with an equal, proved objective may have a better tie-breaker.
+    spent : deterministic seconds of the search.
+    others_open : True if designs of other structures may be better than `others` under unplanned
+        choices; none of these can be better than the best.
     """
 
     question: PlanningProblem
@@ -120,21 +128,21 @@ class Planned:
 
     @property
     def in_part(self) -> bool:
-        """Is the question one of several, of which this had the best answer?"""
+        """True if several problems were planned, and this answer is the best of all."""
         return bool(self.parts)
 
     @property
     def compared(self) -> Design:
-        """The best design as it was compared with others: components without times have what they need at least."""
+        """Best design as compared: components without times have their minimum."""
         return self.lean or self.best.design
 
     @property
     def held(self) -> int:
-        """How many accelerators all components hold in it."""
+        """Accelerators of all components."""
         return self.best.accelerators(self.question) if self.lean is None else self.lean.held(self.question)
 
     @property
     def price(self) -> tuple[int, int]:
-        """What was as small as possible, and what came second, traffic with the time."""
-        takes, used = self.best.nanoseconds + self.best.traffic, self.held
-        return (takes, used) if self.question.aim == SECONDS else (used, takes)
+        """(objective, tie-breaker), with traffic in the time."""
+        total, accelerators = self.best.nanoseconds + self.best.traffic, self.held
+        return (total, accelerators) if self.question.aim == SECONDS else (accelerators, total)

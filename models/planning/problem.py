@@ -1,4 +1,7 @@
-"""Planning problem: tasks, options of each component, and accelerators by kind; it knows no node and no rank."""
+"""Planning problem: tasks, options by component, accelerators by kind.
+
+It knows no node and no rank.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from .workload import SECONDS, Budget
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """The work of one component in one phase; "" where a component does all its work at once."""
+    """Work of a component in a phase; "" for all work as a single task."""
 
     component: str
     phase: str = ""
@@ -28,7 +31,10 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Task `later` works on what task `earlier` makes; `whole`: it begins when all of that is there, not batch by batch."""
+    """Dependency of task `later` on task `earlier`.
+
+    `whole`: it waits for the whole result instead of a batch.
+    """
 
     earlier: int
     later: int
@@ -41,11 +47,11 @@ class Workflow:
 
     Attributes
     ----------
-    edges : what works on what.
-    rounds : tasks that wait for each other in a circle, so that a batch goes round: they run at the same time, or, where some of them
-        share accelerators, one after the other.
-    phases : the order of the phases, for a cost model that runs one after the other.
-    batches : an iteration is handed on in so many.
+    edges : dependencies between tasks.
+    rounds : cycles of tasks through which a batch passes: they run at the same time, or, if some of
+        them share accelerators, one after the other.
+    phases : order of the phases, for a cost model that runs one after the other.
+    batches : number of batches of an iteration that are handed on.
     """
 
     edges: tuple[Edge, ...] = ()
@@ -56,12 +62,13 @@ class Workflow:
 
 @dataclass(frozen=True)
 class MemoryTurns:
-    """When components need all their memory.
+    """Phases in which components need all their memory.
 
     Attributes
     ----------
-    resident : components that hold their memory all the time, whatever else runs.
-    turns : of the other components, the phases in which each needs all its memory; one that is not named has a turn of its own.
+    resident : components that hold their memory all the time.
+    turns : other component -> phases in which it needs all its memory; an unnamed component has a
+        turn of its own.
     """
 
     resident: frozenset[str] = frozenset()
@@ -70,20 +77,27 @@ class MemoryTurns:
 
 @dataclass(frozen=True)
 class Sharing:
-    """Which components may use the same accelerators, and how they lie there.
+    """Allowed sharing of accelerators between components.
 
     Attributes
     ----------
-    together, apart, within : pairs of components on exactly the same accelerators, on none in common, the first inside the second.
+    together, apart, within : pairs of components on exactly the same accelerators, on none in
+        common, the first inside the second.
     whole : pairs on exactly the same accelerators, or on none in common.
-    not_fewer : pairs of which the first has at least as many processes as the second.
-    in_step : pairs of which the first, where both share accelerators, has a multiple of those of a process of the second.
+    not_fewer : pairs in which the first has at least as many processes as the second.
+    in_step : pairs in which the first, on shared accelerators, has a multiple of the accelerators
+        of a process of the second.
     filling : sets of components, all `apart`, that use all accelerators between them.
-    alone : components that share accelerators with those alone that they are `together` with or `within`.
-    nested : may a component use the accelerators of several others, or only those of one set?
-    only_within : where some are `within` others, does nobody else use only some of another's accelerators, but those together with them?
-    forbids_nesting : where so, is that because the file says `nested: false`? For words alone.
-    inside : where so, pairs of which the first may lie inside the second though nothing demands it.
+    alone : components that share accelerators only with those that they are `together` with or
+        `within`.
+    nested : True if a component may use the accelerators of several others; False for those of one
+        set.
+    only_within : True if, beside pairs in `within`, no other component uses only some of another's
+        accelerators, except those together with them.
+    forbids_nesting : True if the reason for `only_within` is `nested: false` in the file. For
+        messages alone.
+    inside : under `only_within`, pairs in which the first may lie inside the second without a
+        demand.
     """
 
     together: frozenset[tuple[str, str]] = frozenset()
@@ -106,8 +120,10 @@ class Given:
 
     Attributes
     ----------
-    held : accelerators of components whose ranks are given and that are not planned, and let nobody use theirs. They are in no kind, and `budget` is what they leave.
-    shared : those of them that planned components may use too. They are in the kinds, and count in `budget` whether these are on them or not.
+    held : accelerators of unplanned components with given ranks that share with nobody. They are in
+        no kind, and `budget` is without them.
+    shared : accelerators of such components that planned components may use too. They are in the
+        kinds, and count in `budget` in any case.
     """
 
     held: int = 0
@@ -116,14 +132,17 @@ class Given:
 
 @dataclass(frozen=True)
 class ScopeUsed:
-    """Scope of the designs: models of accelerators, and what is left out.
+    """Scope of the designs: accelerator models and omitted widenings.
 
     Attributes
     ----------
-    over_kinds : is each component on any of the accelerators of a vendor, although something tells these apart?
-    on_models : components with times that name models -> those that each is on, where it may be on several at once: the slowest decides.
-    confined : other components that may be on only some of the models of a kind, whatever is chosen -> these.
-    left_out : by which widenings of the scope there would be other designs. For words alone.
+    over_kinds : True if each component may be on any accelerators of a vendor, although demands
+        distinguish them.
+    on_models : component with times that name models -> its models, several at once if allowed: the
+        slowest decides.
+    confined : other component that may be on only some models of a kind, whatever is chosen ->
+        these models.
+    left_out : widenings of the scope with further designs. For messages alone.
     """
 
     over_kinds: bool = False
@@ -134,18 +153,21 @@ class ScopeUsed:
 
 @dataclass(frozen=True)
 class PlanningProblem:
-    """What is to be chosen: an option for each component, which of them share accelerators, and what runs at the same time.
+    """Choice of an option per component, of sharing, and of concurrency.
 
     Attributes
     ----------
-    kinds : the accelerators that there are.
-    tasks : no task comes before one that it works on; those of one component are in the order of its options' times.
-    options : component -> the ways to run it. A component without tasks has options too: it takes accelerators and no time.
-    ways : a design keeps to what one of them says; none: nothing more is asked of it.
-    areas : nodes on which components must share the room.
-    barred : designs that are not to be answered.
-    crossing : what crosses the topology, where that counts as time; the price of a design has the least of it.
-    leading : components whose degrees others follow -> the degrees with which this is asked; the options say these, where there are any.
+    kinds : kinds of available accelerators.
+    tasks : in topological order; tasks of one component are in the order of its options' times.
+    options : component -> options. A component without tasks has options too: it takes accelerators
+        and no time.
+    ways : arrangements; a design keeps to one of them. Empty: no further constraint.
+    areas : nodes with a shared capacity for components.
+    barred : no-goods.
+    crossing : traffic across the topology, if it counts as time; the price of a design has its
+        lower bound.
+    leading : component that others follow -> its degrees in this problem; the options state them,
+        if there are any.
     flow, memory, sharing, given, scope : see these classes.
     """
 
@@ -167,97 +189,110 @@ class PlanningProblem:
 
     @cached_property
     def accelerators(self) -> int:
-        """How many there are, of all kinds."""
+        """Number of accelerators of all kinds."""
         return sum(kind.accelerators for kind in self.kinds)
 
     @property
     def components(self) -> tuple[str, ...]:
-        """The components in the written order."""
+        """Components in the written order."""
         return tuple(self.options)
 
     def kind_of(self, model: str, memory: int | None) -> int | None:
-        """The kind of accelerators of a model with so many MiB each: with exactly these, where there is one; None where no component may be on them."""
-        its = [number for number, kind in enumerate(self.kinds) if kind.covers(model, memory)]
-        return next((number for number in its if self.kinds[number].memory == memory), its[0] if its else None)
+        """Return the kind of accelerators of a model and size, an exact match first.
+
+        None if no component may be on them.
+        """
+        kinds = [number for number, kind in enumerate(self.kinds) if kind.covers(model, memory)]
+        return next((number for number in kinds if self.kinds[number].memory == memory), kinds[0] if kinds else None)
 
     @cached_property
     def together_shared(self) -> tuple[tuple[Shared, ...], ...]:
-        """Every choice of what is shared, the empty one first: where none of it is left to be used, all else that is used comes beside it."""
-        return tuple(its for count in range(len(self.given.shared) + 1) for its in combinations(self.given.shared, count))
+        """All subsets of the shared accelerators, the empty set first.
+
+        If a subset has no accelerator left for others, all other use comes beside it.
+        """
+        return tuple(subset for count in range(len(self.given.shared) + 1) for subset in combinations(self.given.shared, count))
 
     @cached_property
     def tasks_of(self) -> Mapping[str, tuple[int, ...]]:
-        """Component -> indices of its tasks, in the order of its options' times."""
-        found: dict[str, list[int]] = {name: [] for name in self.options}
+        """Component -> task indices, in the order of the options' times."""
+        indices: dict[str, list[int]] = {name: [] for name in self.options}
         for index, task in enumerate(self.tasks):
-            found[task.component].append(index)
-        return {name: tuple(its) for name, its in found.items()}
+            indices[task.component].append(index)
+        return {name: tuple(tasks) for name, tasks in indices.items()}
 
     @cached_property
     def heeds_estimates(self) -> bool:
-        """Is memory of some option only estimated, so that its designs fit by that?"""
-        return any(option.estimated for its in self.options.values() for option in its)
+        """True if some option's memory is estimated, so designs fit by estimates."""
+        return any(option.estimated for options in self.options.values() for option in options)
 
     @cached_property
     def of_one_kind(self) -> tuple[str, ...]:
-        """The components that are looked at on one kind of accelerators alone, whichever it is."""
-        return tuple(name for name, its in self.options.items() if len({option.kind for option in its}) > 1)
+        """Components with options on several kinds, restricted to a single kind at a time."""
+        return tuple(name for name, options in self.options.items() if len({option.kind for option in options}) > 1)
 
     def turns_of(self, component: str) -> tuple[tuple[str, str], ...]:
-        """When a component that is not resident needs all its memory: (phase, ""), or ("", its name) where no phase is said."""
+        """Return the memory turns of a nonresident component: (phase, "").
+
+        ("", its name) without a phase.
+        """
         phases = self.memory.turns.get(component, ())
         return tuple((phase, "") for phase in phases) if phases else (("", component),)
 
     @cached_property
     def idle(self) -> Idle:
-        """Who is not started beside whom."""
+        """Components without a start, and their neighbours."""
         return Idle(self.ways)
 
     def turns_beside(self, component: str, idle: Iterable[str]) -> tuple[tuple[str, str], ...]:
-        """When a component needs all its memory where some are idle: in its own turns, and in those of what it does the work of."""
+        """Return the memory turns of a component beside idle ones.
+
+        These are its own turns and those of the components whose work it does.
+        """
         done = (name for name in idle if self.idle.workers.get(name) == component)
         return tuple(dict.fromkeys((*self.turns_of(component), *(turn for name in done for turn in self.turns_of(name)))))
 
     @cached_property
     def all_turns(self) -> tuple[tuple[str, str], ...]:
-        """Every turn of a component that is not resident, in the order of the components."""
+        """All memory turns of nonresident components, in the order of the components."""
         return tuple(dict.fromkeys(turn for name in self.options if name not in self.memory.resident for turn in self.turns_of(name)))
 
     @cached_property
     def misshapen(self) -> tuple[Barred, ...]:
-        """Designs in which a component has other degrees, or fewer accelerators, than the way in which it lies has for it."""
+        """No-goods for degrees or counts that an arrangement does not allow."""
         return tuple(
-            Barred({name: Use(kind, amount, parallel, parallel is not None), other: Use(beside, 0, its, True)}, inside)
-            for number, way in enumerate(self.ways)
-            for name, amount, parallel, met in self._unfit(way)
-            for other, together in way.told_by(name, [*self.ways[:number], *self.ways[number + 1 :]])
-            for its in [met.get(other) if met else None]
-            if not met or its is not None
+            Barred({name: Use(kind, amount, parallel, parallel is not None), neighbour: Use(beside, 0, degrees, True)}, inside)
+            for index, arrangement in enumerate(self.ways)
+            for name, amount, parallel, neighbour_degrees in self._excluded_shapes(arrangement)
+            for neighbour, together in arrangement.told_by(name, [*self.ways[:index], *self.ways[index + 1 :]])
+            for degrees in [neighbour_degrees.get(neighbour) if neighbour_degrees else None]
+            if not neighbour_degrees or degrees is not None
             for kind, beside in product(range(len(self.kinds)), repeat=2)
-            for inside in [frozenset({(name, other), (other, name)} if together else ())]
+            for inside in [frozenset({(name, neighbour), (neighbour, name)} if together else ())]
             if kind == beside or not together
         )
 
-    def _unfit(self, way: Way) -> Iterator[tuple[str, int, Parallel | None, Mapping[str, Parallel]]]:
-        """Component -> degrees that it does not have in a way, on any count; or a count that it does not have there, with any degrees.
+    def _excluded_shapes(self, arrangement: Way) -> Iterator[tuple[str, int, Parallel | None, Mapping[str, Parallel]]]:
+        """Yield (component, count, degrees, degrees of others) that an arrangement excludes.
 
-        Degrees that it does not have beside those of another are told with these.
+        Either degrees on any count (count 0), or a count with any degrees (None). Degrees excluded
+        only beside those of another component come with these.
         """
-        for name, shape in way.shapes.items():
-            if all(name in each.shapes for each in self.ways):
+        for name, shape in arrangement.shapes.items():
+            if all(name in candidate.shapes for candidate in self.ways):
                 yield from ((name, 0, parallel, {}) for parallel in self._degrees(name) if parallel != shape.parallel)
-        for name, least in way.least.items():
+        for name, least in arrangement.least.items():
             counts = dict.fromkeys(option.amount for option in self.options.get(name, ()))
             yield from ((name, count, None, {}) for count in counts if count < least)
-        for pair in way.paired:
-            for one, other in product(self._degrees(pair.one), self._degrees(pair.other)):
-                if pair.of(one, other) is None:
-                    yield pair.one, 0, one, {pair.other: other}
+        for pair in arrangement.paired:
+            for first, second in product(self._degrees(pair.one), self._degrees(pair.other)):
+                if pair.of(first, second) is None:
+                    yield pair.one, 0, first, {pair.other: second}
 
     def _degrees(self, name: str) -> tuple[Parallel, ...]:
-        """All that a component may have."""
+        """Return the possible degrees of a component."""
         return tuple(dict.fromkeys(option.parallel for option in self.options.get(name, ())))
 
     def phase(self, task: int) -> int:
-        """The place of a task's phase in the order of phases."""
+        """Return the index of a task's phase in the order of phases."""
         return self.flow.phases.index(self.tasks[task].phase)

@@ -1,4 +1,4 @@
-"""Planning part of a job, and what follows from chosen degrees."""
+"""Planning part of a job, and consequences of chosen degrees."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .workload import Timed, Workload
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """Fields of a component that are others with a choice than in the job itself; None for those that are as there."""
+    """Fields of a component that a choice of degrees changes; None for unchanged fields."""
 
     least: int | None = None
     most: int | None = None
@@ -28,8 +28,8 @@ class Changed:
 
     @property
     def named(self) -> dict[str, int | Counts | Parallel | Timed]:
-        """Those that are others, by their names."""
-        return {name: its for name in FIELDS if (its := getattr(self, name)) is not None}
+        """Changed fields by name."""
+        return {name: value for name in FIELDS if (value := getattr(self, name)) is not None}
 
 
 FIELDS = tuple(each.name for each in fields(Changed))
@@ -37,13 +37,13 @@ FIELDS = tuple(each.name for each in fields(Changed))
 
 @dataclass(frozen=True)
 class Followed:
-    """One choice.
+    """Consequences of a choice of degrees.
 
     Attributes
     ----------
-    degrees : of the components that others follow.
-    changes : component -> what of it is another with this choice.
-    ways, accepted : those of the job (see Job) with this choice.
+    degrees : leading component -> degrees.
+    changes : component -> changed fields.
+    ways, accepted : fields of the Job under this choice.
     """
 
     degrees: Mapping[str, Parallel]
@@ -54,24 +54,25 @@ class Followed:
 
 @dataclass(frozen=True)
 class PlanningSpec:
-    """Planning part of a Job: times, arrangements that the dialect can write, and where the file itself places what is planned.
+    """Planning part of a Job: times, arrangements of the dialect, and the baseline.
 
     Attributes
     ----------
-    workload : times that counts are chosen by; None where there are none.
-    ways : arrangements of which a plan keeps to one.
-    own : ranks of planned components in the file: no demand, but what the plan is compared with.
-    own_faults : sentences on what the framework refuses of them.
-    own_servers : accelerators that a server takes there, for components where that follows from how their pool is written.
-    accepted : counts and degrees of planned components that the dialect takes, where only its own reading can tell.
-    laying : how the dialect lays out pools whose sizes are chosen.
-    shapes : processes of a component with each choice of its degrees.
-    tied : planned component -> component whose degrees it follows: the same degrees, or those in `followed`.
-    followed : what follows from each choice of degrees.
-    not_read : number of choices of which nobody knows what follows, since there are very many.
-    sizes_not_read : number of pool sizes of which nobody knows what the framework makes.
-    by_size : components whose degrees may differ on other sizes of a pool.
-    not_started : components that the framework does not start where others do their work.
+    workload : times for choosing counts; None without times.
+    ways : arrangements; a plan keeps to one.
+    own : ranks of planned components in the file: the baseline, not a demand.
+    own_faults : sentences on what the framework refuses in `own`.
+    own_servers : accelerators per server in `own`, for components whose pool text decides it.
+    accepted : counts and degrees that the dialect accepts, if only its own reading can tell.
+    laying : layout of pools with chosen sizes.
+    shapes : component -> degrees -> shape of its processes.
+    tied : planned component -> component whose degrees it follows: the same degrees, or those in
+        `followed`.
+    followed : consequences of each choice of degrees.
+    not_read : number of choices with unknown consequences, since there are very many.
+    sizes_not_read : number of pool sizes with an unknown result of the framework.
+    by_size : components whose degrees may differ on other pool sizes.
+    not_started : components that the framework does not start if others do their work.
     """
 
     workload: Workload | None = None

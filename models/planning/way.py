@@ -1,4 +1,4 @@
-"""The ways in which a framework lets a job be arranged, where it has several and a design keeps to one of them."""
+"""Arrangements of a job in a framework; a design keeps to a single arrangement."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ..record import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How the accelerators of a component become its processes.
+    """Division of a component's accelerators into processes.
 
     Attributes
     ----------
-    per_process, stride : accelerators of a process, and how far apart they are.
-    parallel : the degrees that divide its work.
-    least : where the degrees that were chosen divide nothing, and its framework only wants as many accelerators: that many; else 0.
+    per_process, stride : accelerators of a process, and their distance.
+    parallel : degrees that divide the work.
+    least : minimum number of accelerators if the chosen degrees divide nothing; else 0.
     """
 
     per_process: int = 1
@@ -27,16 +27,17 @@ class Shape:
 
     @property
     def block(self) -> int:
-        """What the number of accelerators must be a multiple of."""
+        """Divisor of the number of accelerators."""
         return self.per_process * self.stride
 
 
 @dataclass(frozen=True, slots=True)
 class Multiple:
-    """Of two components `one` has a multiple of `step` accelerators, and no more than `other`, or whole times as many where that has a multiple too.
+    """Constraint on two counts: that of `one` is a multiple of `step`.
 
-    `with_one`, `with_other`: this is so where they have these degrees; whatever they have where that is None. `equal`: it is so where
-    they have as many as each other, and of other numbers nothing is known.
+    It is also at most that of `other`, or a whole multiple of it if that is a multiple of `step`
+    too. `with_one`, `with_other`: degrees under which this holds; None for all. `equal`: it holds
+    for equal counts only; nothing is known of unequal counts.
     """
 
     one: str
@@ -48,11 +49,11 @@ class Multiple:
 
     @property
     def meant(self) -> tuple[tuple[str, Parallel | None], ...]:
-        """Both components with the degrees that are meant."""
+        """Both components with their degrees."""
         return (self.one, self.with_one), (self.other, self.with_other)
 
     def holds(self, one: int, other: int) -> bool:
-        """Does it, of so many accelerators?"""
+        """Return True if the counts satisfy the constraint."""
         if self.equal and one != other:
             return True
         return one % self.step == 0 and (one <= other or (one % other == 0 and other % self.step == 0))
@@ -60,12 +61,12 @@ class Multiple:
 
 @dataclass(frozen=True)
 class Paired:
-    """The shapes of `one` with the degrees that are chosen for it and for `other`.
+    """Shapes of `one` by the degrees chosen for it and for `other`.
 
     Attributes
     ----------
-    shapes : (degrees of `one`, degrees of `other`) -> shape of `one`; None stands for the degrees of one of which none are chosen.
-        Degrees that are not here do not go together.
+    shapes : (degrees of `one`, degrees of `other`) -> shape of `one`; None stands for degrees that
+        are not chosen. Missing pairs do not go together.
     """
 
     one: str
@@ -73,26 +74,28 @@ class Paired:
     shapes: Mapping[tuple[Parallel | None, Parallel | None], Shape]
 
     def of(self, one: Parallel, other: Parallel) -> Shape | None:
-        """The shape with these degrees; None where they do not go together."""
+        """Return the shape with these degrees; None for an impossible pair."""
         keys = ((one, other), (one, None), (None, other))
         return next((self.shapes[key] for key in keys if key in self.shapes), None)
 
 
 @dataclass(frozen=True)
 class Way:
-    """One of them.
+    """Arrangement of a job.
 
     Attributes
     ----------
-    name : what the framework calls it, such as ``collocated``.
-    together, apart : pairs of components on exactly the same accelerators, and on none in common, in this way.
-    shapes : components that have another shape in this way than they have by themselves. One that every way has a shape for has the
-        degrees of that shape there; it is in a pair that is together in the one way and apart in the others.
-    without : components that the framework does not start in this way; those on their accelerators do their work.
-    multiples : numbers of accelerators that go together. They are kept to whatever way a design has.
-    paired : shapes that depend on degrees that are chosen, which come before those of `shapes`; both components are in a pair as one with
-        a shape is.
-    least : components that have at least so many accelerators in this way; each is in a pair as one with a shape is.
+    name : name in the framework, such as ``collocated``.
+    together, apart : pairs of components on exactly the same accelerators, and on none in common.
+    shapes : component -> shape that differs in this arrangement. A component with a shape in every
+        arrangement has its degrees; it is in a pair that is together in one arrangement and apart
+        in the others.
+    without : components that the framework does not start; those on their accelerators do their
+        work.
+    multiples : constraints on counts. They hold in every arrangement.
+    paired : shapes that depend on chosen degrees, with priority over `shapes`; both components are
+        in a pair as for `shapes`.
+    least : component -> minimum number of accelerators; each is in a pair as for `shapes`.
     """
 
     name: str
@@ -105,31 +108,44 @@ class Way:
     paired: tuple[Paired, ...] = ()
 
     def told_by(self, name: str, others: Sequence[Way]) -> Iterator[tuple[str, bool]]:
-        """Components that tell this way from all others by how they lie to the one, with whether they share its accelerators in this one."""
+        """Yield (component, shared): neighbours of `name` that identify this arrangement.
+
+        They are together in this arrangement and apart in all others, or the reverse.
+        """
         for pairs, together in ((self.together, True), (self.apart, False)):
             for pair in sorted(pairs):
                 opposite = (way.apart if together else way.together for way in others)
-                if name in pair and all(pair in its or pair[::-1] in its for its in opposite):
+                if name in pair and all(pair in pairs_of_way or pair[::-1] in pairs_of_way for pairs_of_way in opposite):
                     yield pair[0] if pair[1] == name else pair[1], together
 
     def beside_in_it_alone(self, name: str, others: Sequence[Way]) -> frozenset[str]:
-        """Those on exactly the same accelerators as a component in this way, and in each of the others on none of its."""
+        """Return the components colocated with `name` in this arrangement alone.
+
+        In each of the other arrangements they are apart from it.
+        """
         reached = {name}
         for _ in self.together:  # enough for the longest chain of pairs
-            reached |= {each for pair in self.together if not reached.isdisjoint(pair) for each in pair}
-        return frozenset(each for each in reached - {name} if all((each, name) in way.apart or (name, each) in way.apart for way in others))
+            reached |= {member for pair in self.together if not reached.isdisjoint(pair) for member in pair}
+        return frozenset(
+            neighbour
+            for neighbour in reached - {name}
+            if all((neighbour, name) in way.apart or (name, neighbour) in way.apart for way in others)
+        )
 
     def worker(self, name: str) -> str | None:
-        """Who does the work of a component that is not started in this way; None of one that is, or where that one is not here."""
-        others = (each for pair in sorted(self.together) if name in pair for each in pair if each != name)
-        return next(others, None) if name in self.without else None
+        """Return the component with the work of an unstarted component; else None.
+
+        None also if that component is not here.
+        """
+        partners = (partner for pair in sorted(self.together) if name in pair for partner in pair if partner != name)
+        return next(partners, None) if name in self.without else None
 
     def among(self, names: frozenset[str]) -> Way:
-        """What it says of these components."""
+        """Return the arrangement restricted to `names`."""
         together = frozenset(pair for pair in self.together if names.issuperset(pair))
         apart = frozenset(pair for pair in self.apart if names.issuperset(pair))
-        shapes = {name: its for name, its in self.shapes.items() if name in names}
-        multiples = tuple(each for each in self.multiples if {each.one, each.other} <= names)
+        shapes = {name: shape for name, shape in self.shapes.items() if name in names}
+        multiples = tuple(multiple for multiple in self.multiples if {multiple.one, multiple.other} <= names)
         least = {name: count for name, count in self.least.items() if name in names}
-        paired = tuple(each for each in self.paired if {each.one, each.other} <= names)
+        paired = tuple(entry for entry in self.paired if {entry.one, entry.other} <= names)
         return Way(self.name, together, apart, shapes, self.without & names, multiples, least, paired)

@@ -1,4 +1,4 @@
-"""Workload of an iteration, its budget, and tasks that wait for each other."""
+"""Workload of an iteration, the budget, and cycles of tasks."""
 
 from __future__ import annotations
 
@@ -16,46 +16,47 @@ if TYPE_CHECKING:
 Each = TypeVar("Each", bound=Hashable)
 
 
-STAGES, STREAM, STEADY, RLINF, RLINF_EMBODIED = MODELS = ("stages", "stream", "steady", "rlinf", "rlinf-embodied")
-"""The cost models that a user may name (see planner/costs)."""
+STAGES, STREAM, STEADY = "stages", "stream", "steady"
+MODELS = (STAGES, STREAM, STEADY, "rlinf", "rlinf-embodied")
+"""Names of the cost models that a user may choose (see planner/costs.py)."""
 _FLOW = ("workflow", "batches")
-LOOKED_AT = {STREAM: _FLOW, STAGES: ("phases",), STEADY: (), RLINF: _FLOW, RLINF_EMBODIED: _FLOW}
-"""Cost model -> what it looks at, of what is said of how an iteration goes on."""
+LOOKED_AT = {**dict.fromkeys(MODELS, _FLOW), STAGES: ("phases",), STEADY: ()}
+"""Cost model -> used keys of the plan."""
 SECONDS, ACCELERATORS = AIMS = ("seconds", "accelerators")
 PHASES = ("generate", "infer", "train")
-"""The usual order of phases: HybridFlow, section 6 (generation, preparation, training)."""
+"""Usual order of phases: HybridFlow, section 6 (generation, preparation, training)."""
 
 
 def circles(following: Mapping[Each, Sequence[Each]]) -> dict[Each, int]:
-    """Each task with a number that those have in common that can be reached from each other (Kosaraju and Sharir)."""
+    """Return task -> number of the strongly connected component (Kosaraju and Sharir)."""
     before: dict[Each, list[Each]] = {task: [] for task in following}
-    for task, its in following.items():
-        for other in its:
-            before[other].append(task)
+    for task, successors in following.items():
+        for successor in successors:
+            before[successor].append(task)
     seen, left = set[Each](), set[Each]()
-    done = [each for task in following for each in _reached(task, following, seen)]
-    return {each: number for number, task in enumerate(reversed(done)) for each in _reached(task, before, left)}
+    done = [node for task in following for node in _reached(task, following, seen)]
+    return {node: number for number, task in enumerate(reversed(done)) for node in _reached(task, before, left)}
 
 
 def _reached(start: Each, following: Mapping[Each, Sequence[Each]], seen: set[Each]) -> list[Each]:
-    """What is reached from there and was not seen before, each after all that is reached from it."""
-    found, way = list[Each](), [] if start in seen else [(start, iter(following[start]))]
+    """Return the unseen tasks reachable from `start`, in postorder."""
+    order, stack = list[Each](), [] if start in seen else [(start, iter(following[start]))]
     seen.add(start)
-    while way:
-        task, rest = way[-1]
-        other = next((each for each in rest if each not in seen), None)
-        if other is None:
-            found.append(task)
-            way.pop()
+    while stack:
+        task, rest = stack[-1]
+        successor = next((candidate for candidate in rest if candidate not in seen), None)
+        if successor is None:
+            order.append(task)
+            stack.pop()
         else:
-            seen.add(other)
-            way.append((other, iter(following[other])))
-    return found
+            seen.add(successor)
+            stack.append((successor, iter(following[successor])))
+    return order
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What an answer may take: at most so many accelerators, at most so many nanoseconds an iteration; None: as many as there are."""
+    """Maximum number of accelerators and maximum ns of an iteration; None: unlimited."""
 
     accelerators: int | None = None
     nanoseconds: int | None = None
@@ -63,9 +64,9 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class After:
-    """`later` works on what `earlier` makes; both are components, or tasks such as ``critic.train``.
+    """Dependency of `later` on `earlier`: components, or tasks like ``critic.train``.
 
-    `whole`: it begins when all of that is there, not batch by batch.
+    `whole`: it waits for the whole result instead of a batch.
     """
 
     earlier: str
@@ -76,14 +77,15 @@ class After:
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """What is known of the time that one component takes.
+    """Measured times of a component.
 
     Attributes
     ----------
-    measured : at least one measurement for each of its phases.
-    scaling : one of `SCALINGS`, for counts between and beyond them.
-    samples : what its data parallel ranks must divide evenly among themselves; 0 if nothing.
-    longest_of : what counts for each of several models, where it is on all of them at once: the longest time counts.
+    measured : at least one measurement for each phase.
+    scaling : one of `SCALINGS`, for counts between and beyond the measured ones.
+    samples : number that its data parallel ranks must divide evenly; 0 for none.
+    longest_of : measurements of each of several models, if it is on all of them at once: the
+        longest time counts.
     """
 
     measured: tuple[Measured, ...]
@@ -93,30 +95,36 @@ class Timed:
 
     @property
     def phases(self) -> tuple[str, ...]:
-        """Its phases, in the written order."""
-        return tuple(dict.fromkeys(each.phase for each in self.measured))
+        """Phases in the written order."""
+        return tuple(dict.fromkeys(row.phase for row in self.measured))
 
 
 @dataclass(frozen=True)
 class Workload:
-    """What the plan is chosen by, besides the times of the components (`Component.timed`); those without times are not planned.
+    """Basis of planning besides the times (`Component.timed`).
+
+    Components without times are not planned.
 
     Attributes
     ----------
-    after : what works on what.
-    nested : may a component use the accelerators of several others, each of which uses some of them?
-    spanning, heterogeneous : may tensor parallel groups lie over nodes, and components on several models of accelerators?
-    batches : an iteration is handed on in so many batches, so that components on different accelerators overlap; 1: as a whole.
-    model : the cost model, one of `MODELS` or a dialect's own.
-    phases : the order of the phases (cost model `stages`).
-    aim : what is as small as possible, time or accelerators; the other one comes second.
-    budget : what an answer may take at most.
-    span, spans : where the plan is written, and the values of its keys, such as ``budget.seconds``.
-    heeds_estimates : does an option need the memory that is estimated where none is declared?
-    bandwidth : level of the topology -> MiB a second that cross it; with it, traffic counts as time.
-    assumed : sentences on what the file's framework is taken to do, where nobody says it.
-    over_kinds : is each component on any of the accelerators of a vendor in this question, although something tells these apart?
-    on_models : components with times that name models -> those that each is on, where it may be on several at once.
+    after : dependencies.
+    nested : True if a component may use the accelerators of several others, each on some of them.
+    spanning, heterogeneous : True if tp groups may span nodes, and components several accelerator
+        models.
+    batches : number of batches of an iteration, so that components on different accelerators
+        overlap; 1: as a whole.
+    model : cost model, one of `MODELS` or a dialect's own.
+    phases : order of the phases (cost model `stages`).
+    aim : objective, time or accelerators; the other is the tie-breaker.
+    budget : limits on an answer.
+    span, spans : place of the plan, and of the values of its keys, such as ``budget.seconds``.
+    heeds_estimates : True if options need the estimated memory if none is declared.
+    bandwidth : level of the topology -> MiB per second across it; if present, traffic counts as
+        time.
+    assumed : assumptions about the file's framework, one sentence each.
+    over_kinds : True if each component may be on any accelerators of a vendor in this problem,
+        although demands distinguish them.
+    on_models : component with times that name models -> its models, several at once if allowed.
     """
 
     after: tuple[After, ...] = ()
@@ -138,14 +146,14 @@ class Workload:
 
     @property
     def handed_on(self) -> int:
-        """In how many batches an iteration is handed on by the cost model."""
+        """Number of batches in the cost model."""
         return self.batches if "batches" in LOOKED_AT.get(self.model, _FLOW) else 1
 
     @property
     def flows(self) -> bool:
-        """Does the cost model look at what works on what?"""
+        """True if the cost model uses the dependencies."""
         return "workflow" in LOOKED_AT.get(self.model, _FLOW)
 
     def place(self, key: str) -> Span | None:
-        """Where the value of a key stands; the whole plan where it is not written."""
+        """Return the place of a key's value; the whole plan if unwritten."""
         return self.spans.get(key, self.span)

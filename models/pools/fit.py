@@ -1,4 +1,4 @@
-"""Can the parts of pools lie on these nodes at all, in whatever order? An exact answer for what is asked in practice."""
+"""Feasibility of pools on nodes in any order; exact for the sizes of real files."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from .pool import Pool, Reserve
 MAX_NODES = 64
 MAX_STATES = 20_000
 Item = tuple[int, int]
-"""(accelerators, CPUs) that one node must give together."""
+"""(accelerators, CPUs) of a part on a node."""
 
 
 class _TooMany(Exception):
-    """More states than are looked at."""
+    """Abort of a search after MAX_STATES states."""
 
 
 def can_fit(pools: Sequence[Pool], rooms: Sequence[Room], reserves: Sequence[Reserve] = ()) -> bool | None:
-    """Is there a way to put every part, and every process beside the pools, onto one node each? None where that was not decided.
+    """Return True if all parts and reserves fit onto nodes; None if undecided.
 
-    A count decides most cases; what it does not decide is searched, node by node, within a limit.
+    A counting bound decides most cases; the rest is searched, node by node, within a limit.
     """
     items = _items(pools, reserves)
     nodes = [(room.free.bit_count(), room.cpus) for room in rooms for _ in range(min(len(room.nodes), MAX_NODES + 1))]
@@ -35,38 +35,41 @@ def can_fit(pools: Sequence[Pool], rooms: Sequence[Room], reserves: Sequence[Res
 
 
 def _items(pools: Sequence[Pool], reserves: Sequence[Reserve]) -> dict[Item, int]:
-    found: dict[Item, int] = {}
+    items: dict[Item, int] = {}
     for pool in pools:
         for parts in pool.parts:
             item = (parts.size, parts.size * pool.cpus)
-            found[item] = found.get(item, 0) + parts.count
+            items[item] = items.get(item, 0) + parts.count
     for reserve in reserves:
         item = (0, reserve.cpus)
-        found[item] = found.get(item, 0) + 1
-    return found
+        items[item] = items.get(item, 0) + 1
+    return items
 
 
 def _too_many(items: dict[Item, int], rooms: Sequence[Room]) -> bool:
-    """Are there more parts of some size or larger than nodes have room for? Then nothing fits."""
+    """Return True if some size has more parts than the nodes can hold."""
     for size, cpus in items:
-        wanted = sum(count for (other, its), count in items.items() if other >= size and its >= cpus)
-        room = sum(len(each.nodes) * _times(each.free.bit_count(), each.cpus, size, cpus) for each in rooms)
-        if wanted > room:
+        wanted = sum(count for (part_size, part_cpus), count in items.items() if part_size >= size and part_cpus >= cpus)
+        capacity = sum(len(group.nodes) * _times(group.free.bit_count(), group.cpus, size, cpus) for group in rooms)
+        if wanted > capacity:
             return True
     need = sum(size * count for (size, _), count in items.items())
-    cpus = sum(its * count for (_, its), count in items.items())
-    return need > sum(len(room.nodes) * room.free.bit_count() for room in rooms) or cpus > sum(
-        len(room.nodes) * room.cpus for room in rooms
+    cpus = sum(part_cpus * count for (_, part_cpus), count in items.items())
+    return need > sum(len(group.nodes) * group.free.bit_count() for group in rooms) or cpus > sum(
+        len(group.nodes) * group.cpus for group in rooms
     )
 
 
-def _times(accelerators: int, cpus: int, size: int, each: int) -> int:
-    """How often a part fits on a node."""
-    return min(accelerators // size if size else UNLIMITED, cpus // each if each else UNLIMITED)
+def _times(accelerators: int, cpus: int, size: int, part_cpus: int) -> int:
+    """Return how often a part fits on a node."""
+    return min(accelerators // size if size else UNLIMITED, cpus // part_cpus if part_cpus else UNLIMITED)
 
 
 def _search(items: tuple[tuple[Item, int], ...], nodes: tuple[Item, ...], seen: set[object]) -> bool:
-    """Fills the first node in every way that leaves no room for another part, then the others."""
+    """Return True if the items fit on the nodes.
+
+    Fills the first node in every maximal way, then the rest.
+    """
     if not any(count for _, count in items):
         return True
     if not nodes or (items, len(nodes)) in seen:
@@ -78,11 +81,11 @@ def _search(items: tuple[tuple[Item, int], ...], nodes: tuple[Item, ...], seen: 
 
 
 def _fillings(items: tuple[tuple[Item, int], ...], position: int, accelerators: int, cpus: int) -> Iterator[tuple[tuple[Item, int], ...]]:
-    """What is left of the parts, for every way to fill a node; the fullest first."""
+    """Yield the remaining parts for every way to fill a node; the fullest first."""
     if position == len(items):
         yield items
         return
-    (size, each), count = items[position]
-    for taken in range(min(count, _times(accelerators, cpus, size, each)), -1, -1):
-        left = (*items[:position], ((size, each), count - taken), *items[position + 1 :])
-        yield from _fillings(left, position + 1, accelerators - taken * size, cpus - taken * each)
+    (size, part_cpus), count = items[position]
+    for taken in range(min(count, _times(accelerators, cpus, size, part_cpus)), -1, -1):
+        left = (*items[:position], ((size, part_cpus), count - taken), *items[position + 1 :])
+        yield from _fillings(left, position + 1, accelerators - taken * size, cpus - taken * part_cpus)

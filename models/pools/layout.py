@@ -1,4 +1,4 @@
-"""Pools onto nodes: each part on one node, in the order and by the preference of the scheduler that places them.
+"""Layout of pools: parts on single nodes, in the scheduler's order and preference.
 
 Cost grows with stretches of alike nodes and with sizes of parts, not with accelerators or nodes.
 """
@@ -15,26 +15,26 @@ from ..record import dataclass
 from .pool import Parts, Pool, Reserve
 
 UNLIMITED = 1 << 30
-"""The CPUs of a node of which nobody said how many it has."""
+"""CPUs of a node with an unknown number of CPUs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What is left on each of `nodes`, which are alike: accelerators as a bit mask, and CPUs."""
+    """Free capacity per node of several alike nodes: accelerator bit mask and CPUs."""
 
     nodes: range
     free: int
     cpus: int = UNLIMITED
 
     def largest(self, cpus: int) -> int:
-        """The largest part that fits, where each accelerator takes so many CPUs with it."""
+        """Return the largest part that fits, with `cpus` CPUs per accelerator."""
         count = self.free.bit_count()
         return min(count, self.cpus // cpus) if cpus else count
 
 
 @dataclass(frozen=True, slots=True)
 class Short:
-    """A part for which no node had room: the how-many-eth of its pool it is (from 0), and the node that had most left."""
+    """Part without a fitting node: index in the pool (from 0), and the best node."""
 
     pool: Pool
     part: int
@@ -44,9 +44,13 @@ class Short:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the parts are: per pool (nodes, accelerators on each of them as a bit mask) in the order of placing.
+    """Places of the parts.
 
-    `short` is the first part that found no room; None where all have. `left` is what remains on the nodes.
+    Attributes
+    ----------
+    placed : pool -> (nodes, bit mask of accelerators on each of them), in the order of placing.
+    left : remaining capacity of the nodes.
+    short : first part that did not fit; None if all fit.
     """
 
     placed: dict[str, list[tuple[range, int]]]
@@ -54,13 +58,13 @@ class Layout:
     short: Short | None = None
 
     def runs(self, pool: str) -> Runs:
-        """One process on each accelerator of a pool, in the order of the nodes, on one node in the order of placing."""
-        its = self.placed[pool]
-        cuts = sorted({edge for nodes, _ in its for edge in (nodes.start, nodes.stop)})
+        """Return a process per accelerator of a pool, by node and order of placing."""
+        parts = self.placed[pool]
+        cuts = sorted({edge for nodes, _ in parts for edge in (nodes.start, nodes.stop)})
         repeats, rank = [], 0
         for start, stop in zip(cuts, cuts[1:]):
             runs, first = list[Run](), rank
-            for nodes, mask in its:
+            for nodes, mask in parts:
                 if nodes.start <= start < nodes.stop:
                     for low, count in _solid(mask):
                         runs.append(Run(range(rank, rank + count), start, first=low))
@@ -72,18 +76,18 @@ class Layout:
 
 
 def rooms_of(cluster: Cluster) -> tuple[Room, ...]:
-    """What all nodes of a cluster have to give, in rank order."""
+    """Return the free capacity of all nodes, in rank order."""
     return tuple(
-        Room(range(its.node.rank, its.stop), its.node.free(ACCELERATOR), UNLIMITED if its.node.cpus is None else its.node.cpus)
-        for its in cluster.alike
+        Room(range(alike.node.rank, alike.stop), alike.node.free(ACCELERATOR), UNLIMITED if alike.node.cpus is None else alike.node.cpus)
+        for alike in cluster.alike
     )
 
 
 def lay_out(pools: Sequence[Pool], rooms: Sequence[Room], reserves: Sequence[Reserve] = ()) -> Layout:
-    """Every part in turn on the node that has most room left, of equal ones on the first.
+    """Place every part in turn on the node with most capacity, the first of equals.
 
-    Source: Ray, src/ray/raylet/scheduling/policy (STRICT_PACK takes the node that scores best, LeastResourceScorer the one with most
-    left); the processes beside the pools start first.
+    Source: Ray, src/ray/raylet/scheduling/policy (STRICT_PACK takes the node that scores best,
+    LeastResourceScorer the one with most left); the processes outside of the pools start first.
     """
     left = list(rooms)
     for reserve in reserves:
@@ -94,7 +98,7 @@ def lay_out(pools: Sequence[Pool], rooms: Sequence[Room], reserves: Sequence[Res
         for parts in pool.parts:
             wanted = parts.count
             while wanted and parts.size:
-                position = max(range(len(left)), key=lambda at: left[at].largest(pool.cpus), default=-1)
+                position = max(range(len(left)), key=lambda index: left[index].largest(pool.cpus), default=-1)
                 if position < 0 or left[position].largest(pool.cpus) < parts.size:
                     best = left[position] if position >= 0 else None
                     return Layout(placed, tuple(left), Short(pool, done + parts.count - wanted, parts.size, best))
@@ -104,18 +108,21 @@ def lay_out(pools: Sequence[Pool], rooms: Sequence[Room], reserves: Sequence[Res
 
 
 def _reserved(left: list[Room], reserve: Reserve) -> bool:
-    """Takes the CPUs of a process from the first node that has them."""
+    """Take the CPUs of a process from the first node with enough.
+
+    Returns False if there is no such node.
+    """
     for position, room in enumerate(left):
         if room.cpus >= reserve.cpus:
             if room.cpus < UNLIMITED:
-                one = Room(room.nodes[:1], room.free, room.cpus - reserve.cpus)
-                left[position : position + 1] = [one, *_rest(room, 1)]
+                used = Room(room.nodes[:1], room.free, room.cpus - reserve.cpus)
+                left[position : position + 1] = [used, *_rest(room, 1)]
             return True
     return False
 
 
 def _taken(left: list[Room], position: int, size: int, cpus: int, wanted: int, into: list[tuple[range, int]]) -> int:
-    """Puts a part on each of as many nodes of a stretch as are wanted; how many that were."""
+    """Put parts on up to `wanted` nodes of a stretch; return their number."""
     room = left[position]
     count = min(wanted, len(room.nodes))
     mask = lowest(room.free, size)
@@ -130,27 +137,27 @@ def _rest(room: Room, count: int) -> list[Room]:
 
 
 def lowest(mask: int, count: int) -> int:
-    """The lowest `count` bits of a mask."""
-    found = 0
+    """Return the lowest `count` bits of a mask."""
+    bits = 0
     for _ in range(count):
         bit = mask & -mask
-        found, mask = found | bit, mask & ~bit
-    return found
+        bits, mask = bits | bit, mask & ~bit
+    return bits
 
 
 def _solid(mask: int) -> list[tuple[int, int]]:
-    """(first, count) of every stretch of bits, ascending."""
-    found = []
+    """Return (first, count) of every stretch of bits, ascending."""
+    stretches = []
     while mask:
         low = (mask & -mask).bit_length() - 1
         count = (~(mask >> low) & (mask >> low) + 1).bit_length() - 1
-        found.append((low, count))
+        stretches.append((low, count))
         mask &= ~(((1 << count) - 1) << low)
-    return found
+    return stretches
 
 
 def apart(pools: Sequence[Pool]) -> tuple[tuple[Parts, ...], Layout]:
-    """Every part on a node of its own, which has just its accelerators: these nodes, and where the parts are."""
+    """Return (nodes, layout) with every part on a node of equal size."""
     nodes, placed, rank = list[Parts](), dict[str, list[tuple[range, int]]](), 0
     for pool in pools:
         placed[pool.name] = []
@@ -162,19 +169,20 @@ def apart(pools: Sequence[Pool]) -> tuple[tuple[Parts, ...], Layout]:
 
 
 def cut(runs: Runs, first: int, last: int) -> Runs:
-    """The processes of these ranks alone, their own ranks from 0."""
-    kept = []
+    """Return the processes of a range of ranks, renumbered from 0."""
+    repeats = []
     for run in runs:
         start, stop = max(run.ranks.start, first), min(run.ranks.stop, last + 1)
         if start < stop:
-            kept.append(Repeat((replace(run, ranks=range(start - first, stop - first), first=run.first + start - run.ranks.start),)))
-    return Runs(kept)
+            repeats.append(Repeat((replace(run, ranks=range(start - first, stop - first), first=run.first + start - run.ranks.start),)))
+    return Runs(repeats)
 
 
 def machines_for(pools: Sequence[Pool], size: int, least: int | None = None) -> int:
-    """How many nodes of `size` accelerators hold these parts, each pool with as few parts on one node as can be.
+    """Return the number of nodes of `size` accelerators for all parts.
 
-    As many as the largest pool has parts, or as `least` says, more only where they have no room; 0 where a part is larger than a node.
+    Each pool has as few parts per node as possible. The minimum is the part count of the largest
+    pool, or `least`; more nodes only if parts do not fit. 0 if a part is larger than a node.
     """
     most = sum(pool.count for pool in pools)
     least = max((pool.count for pool in pools), default=0) if least is None else min(least, most)
@@ -190,11 +198,11 @@ def machines_for(pools: Sequence[Pool], size: int, least: int | None = None) -> 
 
 
 def as_parts(sizes: Sequence[int]) -> tuple[Parts, ...]:
-    """Parts of a list of sizes, equal neighbours as one."""
-    found: list[Parts] = []
+    """Return the parts of a list of sizes, equal neighbours merged."""
+    parts: list[Parts] = []
     for size in sizes:
-        if found and found[-1].size == size:
-            found[-1] = Parts(size, found[-1].count + 1)
+        if parts and parts[-1].size == size:
+            parts[-1] = Parts(size, parts[-1].count + 1)
         else:
-            found.append(Parts(size))
-    return tuple(found)
+            parts.append(Parts(size))
+    return tuple(parts)

@@ -1,4 +1,4 @@
-"""A pool of accelerators in equal or unequal parts, each of which lies on one node, as verl asks for them."""
+"""Pool of accelerators in node-local parts, as in verl."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..record import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """`count` parts of `size` accelerators, each part on one node."""
+    """`count` parts of `size` accelerators; a part lies on a single node."""
 
     size: int
     count: int = 1
@@ -22,16 +22,17 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Accelerators that are reserved together; nobody says on which nodes.
+    """Accelerators reserved together, without named nodes.
 
     Attributes
     ----------
-    name : its name in the framework.
-    parts : its parts in their order, equal neighbours as one.
-    cpus : CPUs that are reserved with each accelerator.
-    components : the components that run on all of it.
-    accelerators_key, nodes_key : the keys that say how large a part is and how many there are; "" where a list says both.
-    spans : where its numbers are written: ``size`` of its parts, their ``count``, else the ``name``.
+    name : name in the framework.
+    parts : parts in order, equal neighbours merged.
+    cpus : CPUs reserved with each accelerator.
+    components : components that run on the whole pool.
+    accelerators_key, nodes_key : keys of the part size and the part count; "" if a list states
+        both.
+    spans : places of the numbers: ``size``, ``count``, else the ``name``.
     """
 
     name: str
@@ -44,26 +45,26 @@ class Pool:
 
     @property
     def size(self) -> int:
-        """How many accelerators it has: its world size."""
+        """Number of accelerators: the world size."""
         return sum(parts.size * parts.count for parts in self.parts)
 
     @property
     def count(self) -> int:
-        """How many parts it has."""
+        """Number of parts."""
         return sum(parts.count for parts in self.parts)
 
     @property
     def even(self) -> bool:
-        """Are all parts of one size?"""
+        """True if all parts have the same size."""
         return len({parts.size for parts in self.parts if parts.count}) <= 1
 
     def span(self, name: str) -> Span | None:
-        """Where a number of it is written; where the pool is, if that is not."""
+        """Return the place of a number; the place of the pool if unwritten."""
         return self.spans.get(name) or self.spans.get("name")
 
     @property
     def sizes(self) -> str:
-        """Its parts in one word, such as ``2 x 8``, or ``[4, 2]`` where they differ."""
+        """Text of the parts: ``2 x 8``, or ``[4, 2]`` if sizes differ."""
         if self.even:
             return str(Parts(self.parts[0].size, self.count)) if self.parts else "0 x 0"
         listed = [parts.size for parts in self.parts for _ in range(min(parts.count, 8))]
@@ -72,7 +73,7 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Reserve:
-    """A process beside the pools that holds CPUs of one node, any one."""
+    """Process outside of the pools with reserved CPUs on any node."""
 
     name: str
     cpus: int

@@ -1,1 +1,1 @@
-"""Releases of the frameworks: which are known, which one a file is judged for, and what holds for which of them."""
+"""Releases of the frameworks: known releases, the release of a file, facts by release."""

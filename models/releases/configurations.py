@@ -1,7 +1,9 @@
-"""Configurations of a framework in every release: their keys with defaults, and what other options of their groups change.
+"""Configurations of a framework by release: keys with defaults, and effects of options.
 
-Data, all in one folder: ``configurations.json`` lists them by name; one that changes another (its ``base``) stands there whole, of the others
-``NAME.json`` holds the keys and ``NAME.options.json`` what other options change. Every line is a key with its runs, see `runs`.
+All data is in one folder. ``configurations.json`` lists the configurations by name. A configuration
+that changes another (its ``base``) stands there whole; for the others, ``NAME.json`` has the keys
+and ``NAME.options.json`` the changes by other options. Every line is a key with its runs, see
+`release.py`.
 """
 
 from __future__ import annotations
@@ -18,13 +20,14 @@ from .release import REMOVED, Releases
 
 @dataclass
 class Composed:
-    """One configuration in one release.
+    """Configuration in one release.
 
     Attributes
     ----------
     keys : dotted key -> default.
     made : group -> its option.
-    open : dotted paths below which nothing is known, since the option of their group is unknown; "" for the whole.
+    open : dotted paths with unknown content, because the option of their group is unknown; "" for
+        the whole.
     """
 
     keys: dict[str, Any]
@@ -33,122 +36,131 @@ class Composed:
 
 
 class Configurations:
-    """All configurations of a data folder; each file is read once, when it is first asked for."""
+    """All configurations of a data folder; files are read on first use."""
 
     def __init__(self, folder: Path, releases: Releases) -> None:
         self.folder = folder
         self.releases = releases
         self._files: dict[str, dict[str, Any]] = {}
-        self._kept_known_in = lru_cache(maxsize=4096)(self._known_in)
+        self._cached_known_in = lru_cache(maxsize=4096)(self._known_in)
 
     @cached_property
     def index(self) -> Mapping[str, Mapping[str, Any]]:
-        """Every configuration by name."""
+        """Entries of all configurations by name."""
         return self._file("configurations")
 
     def mask(self, name: str) -> int:
-        """Bits of the releases that have a configuration."""
+        """Return the bits of the releases that have a configuration."""
         return self.releases.mask(self.index[name]["releases"]) if name in self.index else 0
 
     def compose(self, name: str, release: int, chosen: Mapping[str, str | None] | None = None) -> Composed | None:
-        """Configuration in a release with some options chosen, None for an unknown one; None where the release lacks it."""
+        """Build a configuration in a release; None if the release lacks it.
+
+        `chosen` maps groups to options, None for an unknown option.
+        """
         entry = self.index.get(name)
         if entry is None or not self.releases.has(entry["releases"], release):
             return None
-        base, own = entry.get("base"), self.releases.chosen(entry.get("choices", {}), release)
+        base, choices = entry.get("base"), self.releases.chosen(entry.get("choices", {}), release)
         if not base:
             return self._root(name, release, chosen or {})
         implied = self._implied(base, chosen) if chosen else set()
-        lacking = {group for group, option in own.items() if option is REMOVED}
-        made = {**{group: option for group, option in own.items() if group not in implied}, **(chosen or {})}
-        made = {group: option for group, option in made.items() if group not in lacking}
-        found = self.compose(base, release, made) or Composed({}, {})
-        found.made = {group: option for group, option in found.made.items() if group not in lacking}
-        change(found.keys, self.releases.chosen(entry["keys"], release))
-        return found
+        lacking = {group for group, option in choices.items() if option is REMOVED}
+        options = {**{group: option for group, option in choices.items() if group not in implied}, **(chosen or {})}
+        options = {group: option for group, option in options.items() if group not in lacking}
+        composed = self.compose(base, release, options) or Composed({}, {})
+        composed.made = {group: option for group, option in composed.made.items() if group not in lacking}
+        change(composed.keys, self.releases.chosen(entry["keys"], release))
+        return composed
 
     def path(self, name: str, release: int) -> str:
-        """File of a configuration in a release."""
+        """Return the file of a configuration in a release."""
         return next((run[2] for run in self.index[name]["paths"] if self.releases.covers(run, release)), "")
 
     def options(self, name: str, release: int) -> list[str]:
-        """Choices of one that changes no other, as ``group=option``, that a release has."""
+        """Return the choices of a configuration without base in a release, as ``group=option``."""
         options: Mapping[str, Mapping[str, Any]] = self._file(f"{name}.options")
-        return [choice for choice, its in options.items() if self.releases.has(its["releases"], release)]
+        return [choice for choice, facts in options.items() if self.releases.has(facts["releases"], release)]
 
     def groups(self, name: str) -> dict[str, int]:
-        """Groups whose option can be chosen -> bits of the releases that have them."""
+        """Map groups with a choice of options to the bits of their releases."""
         entry = self.index.get(name, {})
-        found = self.groups(entry["base"]) if entry.get("base") else {}
+        masks = self.groups(entry["base"]) if entry.get("base") else {}
         for group, runs in entry.get("choices", {}).items():
             without = self.releases.mask([run for run in runs if len(run) == 4])
-            found[group] = (found.get(group, 0) | self.releases.mask(runs)) & ~without
-        return found
+            masks[group] = (masks.get(group, 0) | self.releases.mask(runs)) & ~without
+        return masks
 
     def known_in(self, name: str, key: str) -> int:
-        """Bits of the releases in which a configuration has a key, or keys below it, with some options or others."""
-        return self._kept_known_in(name, key)
+        """Return the bits of the releases with a key, or keys below, under any options."""
+        return self._cached_known_in(name, key)
 
     def _known_in(self, name: str, key: str) -> int:
         every, newest = self.mask(name), len(self.releases.names) - 1
-        found, tables = 0, []
+        known, tables = 0, []
         for table, mask in self._tables(name):
             tables.append((table, mask))
-            found |= self.releases.mask([run for run in table.get(key, ()) if len(run) < 4]) & mask
-            if found >> newest & 1:  # what other options have besides matters where the newest release seems to lack it
-                return found & every
+            known |= self.releases.mask([run for run in table.get(key, ()) if len(run) < 4]) & mask
+            if known >> newest & 1:  # options matter only if the newest release lacks the key
+                return known & every
         inside = f"{key}."
-        for table, mask in tables if not found else ():
-            for each, runs in table.items():
-                if each.startswith(inside):
-                    found |= self.releases.mask([run for run in runs if len(run) < 4]) & mask
-        return found & every
+        for table, mask in tables if not known else ():
+            for table_key, runs in table.items():
+                if table_key.startswith(inside):
+                    known |= self.releases.mask([run for run in runs if len(run) < 4]) & mask
+        return known & every
 
     def valued_in(self, name: str, key: str) -> int:
-        """Bits of the releases in which a key has a default that is not null, or keys below it, with the usual options."""
-        entry, found = self.index.get(name), 0
+        """Return the bits of the releases with a default other than null for a key.
+
+        Keys below it count too. Options are the usual ones.
+        """
+        entry, valued = self.index.get(name), 0
         if entry is None:
             return 0
-        own = entry["keys"] if entry.get("base") else self._file(name)["keys"]
-        runs = own.get(key, ())
+        keys = entry["keys"] if entry.get("base") else self._file(name)["keys"]
+        runs = keys.get(key, ())
         if entry.get("base"):
-            found = self.valued_in(entry["base"], key) & ~self.releases.mask(runs)
-        found |= self.releases.mask([run for run in runs if len(run) < 4 and (len(run) == 2 or run[2] is not None)])
-        return found & self.mask(name)
+            valued = self.valued_in(entry["base"], key) & ~self.releases.mask(runs)
+        valued |= self.releases.mask([run for run in runs if len(run) < 4 and (len(run) == 2 or run[2] is not None)])
+        return valued & self.mask(name)
 
     def option_in(self, name: str, group: str, option: str) -> int:
-        """Bits of the releases in which a group has an option."""
+        """Return the bits of the releases in which a group has an option."""
         entry = self.index.get(name, {})
-        found = self.option_in(entry["base"], group, option) if entry.get("base") else 0
-        found |= self.releases.mask([run for run in entry.get("choices", {}).get(group, ()) if len(run) == 3 and run[2] == option])
+        mask = self.option_in(entry["base"], group, option) if entry.get("base") else 0
+        mask |= self.releases.mask([run for run in entry.get("choices", {}).get(group, ()) if len(run) == 3 and run[2] == option])
         options: Mapping[str, Mapping[str, Any]] = {} if entry.get("base") else self._file(f"{name}.options")
-        return found | self.releases.mask(options.get(f"{group}={option}", {}).get("releases", ()))
+        return mask | self.releases.mask(options.get(f"{group}={option}", {}).get("releases", ()))
 
     def options_of(self, name: str, group: str) -> list[str]:
-        """Options of a group in any release, by name."""
+        """Return the options of a group in any release, sorted by name."""
         entry = self.index.get(name, {})
-        found = self.options_of(entry["base"], group) if entry.get("base") else []
-        found += [run[2] for run in entry.get("choices", {}).get(group, ()) if len(run) == 3]
+        names = self.options_of(entry["base"], group) if entry.get("base") else []
+        names += [run[2] for run in entry.get("choices", {}).get(group, ()) if len(run) == 3]
         options: Mapping[str, Mapping[str, Any]] = {} if entry.get("base") else self._file(f"{name}.options")
-        return sorted({*found, *(choice.partition("=")[2] for choice in options if choice.startswith(f"{group}="))})
+        return sorted({*names, *(choice.partition("=")[2] for choice in options if choice.startswith(f"{group}="))})
 
     def options_with(self, name: str, release: int, key: str) -> list[str]:
-        """What makes a release have a key: ``group=option``, the group that implies others first."""
+        """Return the choices that give a release a key, as ``group=option``.
+
+        Choices that imply other groups come first.
+        """
         base = self.index.get(name, {}).get("base")
         if base:
             return self.options_with(base, release, key)
         options: Mapping[str, Mapping[str, Any]] = self._file(f"{name}.options")
-        there = {each: its for each, its in options.items() if self.releases.has(its["releases"], release)}
-        found = [each for each, its in there.items() if key in self.releases.chosen(its["keys"], release)]
-        found = [each for each in found if self.releases.chosen(options[each]["keys"], release)[key] is not REMOVED]
+        facts_by_choice = {choice: facts for choice, facts in options.items() if self.releases.has(facts["releases"], release)}
+        giving = [choice for choice, facts in facts_by_choice.items() if key in self.releases.chosen(facts["keys"], release)]
+        giving = [choice for choice in giving if self.releases.chosen(options[choice]["keys"], release)[key] is not REMOVED]
         implying = [
-            each for each, its in there.items()
-            if any(f"{group}={option}" in found for group, option in self.releases.chosen(its.get("choices", {}), release).items())
+            choice for choice, facts in facts_by_choice.items()
+            if any(f"{group}={option}" in giving for group, option in self.releases.chosen(facts.get("choices", {}), release).items())
         ]  # fmt: skip
-        return [*implying, *found]
+        return [*implying, *giving]
 
     def _tables(self, name: str) -> Iterator[tuple[Mapping[str, Any], int]]:
-        """Tables that the keys of a configuration come from, each with the bits of the releases that it is for."""
+        """Yield the tables with keys of a configuration, and the bits of their releases."""
         entry = self.index.get(name)
         if entry is None:
             return
@@ -162,35 +174,35 @@ class Configurations:
             yield option["keys"], self.releases.mask(option["releases"])
 
     def _implied(self, name: str, groups: Container[str]) -> set[str]:
-        """Groups whose option follows from that of one of some groups."""
+        """Return the groups whose option is implied by an option of `groups`."""
         base = self.index[name].get("base")
         if base:
             return self._implied(base, groups)
         options: Mapping[str, Mapping[str, Any]] = self._file(f"{name}.options")
-        return {each for choice, its in options.items() if choice.partition("=")[0] in groups for each in its.get("choices", ())}
+        return {group for choice, facts in options.items() if choice.partition("=")[0] in groups for group in facts.get("choices", ())}
 
     def _root(self, name: str, release: int, chosen: Mapping[str, str | None]) -> Composed:
-        """One that changes no other."""
+        """Compose a configuration without base."""
         entry, releases = self.index[name], self.releases
-        found = Composed(releases.chosen(self._file(name)["keys"], release), releases.chosen(entry.get("choices", {}), release))
-        wanted = {group: option for group, option in chosen.items() if found.made.get(group, option) != option}
-        if not wanted:
-            return found
+        composed = Composed(releases.chosen(self._file(name)["keys"], release), releases.chosen(entry.get("choices", {}), release))
+        overrides = {group: option for group, option in chosen.items() if composed.made.get(group, option) != option}
+        if not overrides:
+            return composed
         options: Mapping[str, Mapping[str, Any]] = self._file(f"{name}.options")
         implied: dict[str, str | None] = {}
-        for group, option in wanted.items():
-            its = options.get(f"{group}={option}")
-            if its is None or not releases.has(its["releases"], release):
-                found.open.add(package_of(group))
+        for group, option in overrides.items():
+            facts = options.get(f"{group}={option}")
+            if facts is None or not releases.has(facts["releases"], release):
+                composed.open.add(package_of(group))
             else:
-                implied.update(releases.chosen(its.get("choices", {}), release))
+                implied.update(releases.chosen(facts.get("choices", {}), release))
         steps = {group: option for group, option in implied.items() if group not in chosen}
-        for group, option in {**steps, **wanted}.items():
-            its = options.get(f"{group}={option}")
-            if its is not None and option is not None and found.made.get(group) != option:
-                change(found.keys, releases.chosen(its["keys"], release))
-                found.made[group] = option
-        return found
+        for group, option in {**steps, **overrides}.items():
+            facts = options.get(f"{group}={option}")
+            if facts is not None and option is not None and composed.made.get(group) != option:
+                change(composed.keys, releases.chosen(facts["keys"], release))
+                composed.made[group] = option
+        return composed
 
     def _file(self, name: str) -> dict[str, Any]:
         if name not in self._files:
@@ -200,7 +212,7 @@ class Configurations:
 
 
 def change(keys: dict[str, Any], changes: Mapping[str, Any]) -> None:
-    """Make changes in a table of keys."""
+    """Apply changes to a table of keys."""
     for key, value in changes.items():
         if value is REMOVED:
             keys.pop(key, None)
@@ -209,6 +221,9 @@ def change(keys: dict[str, Any], changes: Mapping[str, Any]) -> None:
 
 
 def package_of(group: str) -> str:
-    """Path that a group fills: what follows its ``@``, else its name; "" for one that chooses others."""
+    """Return the path filled by a group: the text after ``@``, else the group's name.
+
+    "" for a group that chooses other groups.
+    """
     name, _, package = group.partition("@")
     return package or ("" if name.endswith("_engine") else name.replace("/", "."))

@@ -1,8 +1,9 @@
 """Releases of one framework in order, ranges of them, and values by release.
 
-A run is ``[since, until, value]``, half-open by release name; "" leaves a side open. Without a value the fact is there and its value is
-not stored. Releases that no run covers lack the fact. In a table that changes another one they have it as it is there, and a run
-``[since, until, null, "removed"]`` takes it away.
+A run is ``[since, until, value]``, half-open by release name; "" leaves a side open. Without a
+value, the fact exists and its value is not stored. Releases that no run covers lack the fact. In a
+table that changes another table, such releases keep the fact of that table, and a run ``[since,
+until, null, "removed"]`` removes it.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from ..record import dataclass
 
 Run = Sequence[Any]
 UNSAID = type("Unsaid", (), {"__repr__": lambda self: "UNSAID"})()
-"""Value of a fact that is there, but whose value is not stored."""
+"""Value of a fact that exists without a stored value."""
 REMOVED = type("Removed", (), {"__repr__": lambda self: "REMOVED"})()
-"""Value of a fact that a change takes away."""
+"""Value of a fact that a change removes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +29,14 @@ class Release:
 
     Attributes
     ----------
-    framework : name as it is written in messages, such as ``verl``.
-    name : version without a leading ``v``, such as ``0.6.1``; an abbreviated commit where no version names it.
+    framework : name in messages, such as ``verl``.
+    name : version without a leading ``v``, such as ``0.6.1``; an abbreviated commit for a release
+        without version.
     commit : commit that the facts were read from.
     date : date of that commit, ISO 8601.
     index : position among the known releases, oldest first.
-    aliases : other names, such as ``0.3.0.post1``.
-    version : what its package says of itself, where that is another version.
+    aliases : more names, such as ``0.3.0.post1``.
+    version : version that the package itself states, if different from `name`.
     """
 
     framework: str
@@ -51,7 +53,10 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Half-open range of releases by name: from `since` (first one) up to, without, `until`; "" leaves a side open."""
+    """Half-open range of releases by name, from `since` up to but without `until`.
+
+    "" leaves a side open.
+    """
 
     since: str = ""
     until: str = ""
@@ -66,11 +71,12 @@ class ReleaseTable:
 
     Attributes
     ----------
-    package : its distribution name on an index.
-    checkout, version : a file that tells a checkout, and the one that holds its version, below its folder.
-    required : a file beside a recipe that names the release which it is for.
-    marks : path below a checkout -> the ranges of the releases that have it.
-    commits : abbreviated commit that recipes ask for -> the two releases that it lies between.
+    package : distribution name on an index.
+    checkout, version : paths below a checkout: a file that identifies it, and the file with its
+        version.
+    required : file beside a recipe with the release of the recipe.
+    marks : path below a checkout -> ranges of the releases that have it.
+    commits : abbreviated commit in recipes -> the two releases around it.
     """
 
     framework: str
@@ -97,7 +103,7 @@ class ReleaseTable:
         return self.releases[-1]
 
     def named(self, name: str) -> Release | None:
-        """Release of this version, alias or commit (seven characters or more); None if unknown."""
+        """Return the release of a version, alias or commit (seven characters or more), or None."""
         text = name.strip().removeprefix("v")
         if text in self._by_name:
             return self._by_name[text]
@@ -107,14 +113,17 @@ class ReleaseTable:
         return same[0] if same else None
 
     def holds(self, releases: Range, release: Release) -> bool:
-        """True if a release lies in the range. Raises KeyError for an unknown name in the range."""
+        """Return True if a release lies in the range.
+
+        Raises KeyError for an unknown name in the range.
+        """
         if releases.since and release.index < self._by_name[releases.since].index:
             return False
         return not releases.until or release.index < self._by_name[releases.until].index
 
 
 def spans_of(releases: Iterable[Release]) -> str:
-    """Releases in words, neighbours joined: ``0.4.0 to 0.6.1 and 0.8.0``."""
+    """Write releases as text, neighbours joined: ``0.4.0 to 0.6.1 and 0.8.0``."""
     runs: list[list[Release]] = []
     for release in sorted(releases, key=lambda release: release.index):
         if runs and release.index == runs[-1][-1].index + 1:
@@ -127,13 +136,23 @@ def spans_of(releases: Iterable[Release]) -> str:
 
 @cache
 def read_releases(file: Path) -> ReleaseTable:
-    """Table of a data file: the attributes of ReleaseTable, and ``"releases": [{"name", "commit", "date", "aliases", "version"}]``."""
+    """Read the table of a data file.
+
+    The file has the attributes of ReleaseTable, and ``"releases": [{"name", "commit", "date",
+    "aliases", "version"}]``.
+    """
     data = json.loads(file.read_text(encoding="utf-8"))
     releases = tuple(
         Release(
-            data["framework"], each["name"], each["commit"], each["date"], index, tuple(each.get("aliases", ())), each.get("version", "")
+            data["framework"],
+            entry["name"],
+            entry["commit"],
+            entry["date"],
+            index,
+            tuple(entry.get("aliases", ())),
+            entry.get("version", ""),
         )
-        for index, each in enumerate(data["releases"])
+        for index, entry in enumerate(data["releases"])
     )
     marks = {path: tuple(Range(*run) for run in runs) for path, runs in data.get("marks", {}).items()}
     signs = {name: data.get(name, "") for name in ("checkout", "version", "required")}
@@ -142,7 +161,7 @@ def read_releases(file: Path) -> ReleaseTable:
 
 
 class Releases:
-    """Names of releases in order, by which runs are read and written."""
+    """Release names in order, with operations on runs."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = tuple(names)
@@ -150,36 +169,37 @@ class Releases:
         self._ends = {**self._starts, "": len(names)}
 
     def covers(self, run: Run, index: int) -> bool:
-        """True if the release at an index lies in a run."""
+        """Return True if the release at an index lies in a run."""
         return self._starts[run[0]] <= index < self._ends[run[1]]
 
     def has(self, runs: Sequence[Run], index: int) -> bool:
-        """True if the fact is there in a release."""
+        """Return True if a release has the fact."""
         return any(self.covers(run, index) for run in runs)
 
     def chosen(self, table: Mapping[str, Sequence[Run]], index: int) -> dict[str, Any]:
-        """Every fact of a table that is there in a release, with its value."""
-        starts, ends, found = self._starts, self._ends, {}
+        """Return the facts of a table in a release, with their values."""
+        starts, ends, facts = self._starts, self._ends, {}
         for key, runs in table.items():
             for run in runs:
                 if starts[run[0]] <= index < ends[run[1]]:
-                    found[key] = run[2] if len(run) == 3 else UNSAID if len(run) == 2 else REMOVED
+                    facts[key] = run[2] if len(run) == 3 else UNSAID if len(run) == 2 else REMOVED
                     break
-        return found
+        return facts
 
     def mask(self, runs: Sequence[Run]) -> int:
-        """Bits of the releases in which the fact is there, the oldest in the lowest bit."""
-        found = 0
+        """Return the bits of the releases with the fact, the oldest in the lowest bit."""
+        bits = 0
         for run in runs:
-            found |= (1 << self._ends[run[1]]) - (1 << self._starts[run[0]])
-        return found
+            bits |= (1 << self._ends[run[1]]) - (1 << self._starts[run[0]])
+        return bits
 
     def runs(self, column: Mapping[int, Any], known: Sequence[int]) -> list[list[Any]]:
-        """Values by index as runs; `known` are the indices, ascending, of the releases that the table is about.
+        """Convert values by index to runs.
 
-        A run that reaches the first or the last of those is open there, so that it holds on in a release that is added.
+        `known` are the indices, ascending, of the releases in the table. A run that reaches the
+        first or the last of them is open on that side, so that it also covers an added release.
         """
-        found: list[list[Any]] = []
+        runs: list[list[Any]] = []
         last: tuple[int, Any] | None = None
         for place, index in enumerate(known):
             if index not in column:
@@ -187,17 +207,17 @@ class Releases:
                 continue
             value = column[index]
             if last is None or not same(last[1], value):
-                found.append([self.names[index] if place else "", "", *_stored(value)])
-            found[-1][1] = self.names[known[place + 1]] if place + 1 < len(known) else ""
+                runs.append([self.names[index] if place else "", "", *_stored(value)])
+            runs[-1][1] = self.names[known[place + 1]] if place + 1 < len(known) else ""
             last = (index, value)
-        return found
+        return runs
 
 
 def same(one: Any, other: Any) -> bool:
-    """True if two values are equal as text too: 1, 1.0 and true are different."""
+    """Return True if two values are equal as text too: 1, 1.0 and true are different."""
     return type(one) is type(other) and one == other
 
 
 def _stored(value: Any) -> list[Any]:
-    """What a run holds behind its range."""
+    """Return the entries of a run after its range."""
     return [] if value is UNSAID else [None, "removed"] if value is REMOVED else [value]

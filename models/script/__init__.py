@@ -1,1 +1,1 @@
-"""Shell scripts as people write them to start a job: read and followed, never executed."""
+"""Shell scripts that start training jobs: parsed and interpreted, never executed."""

@@ -1,4 +1,4 @@
-"""The arguments of a program: options, and `key=value` settings with their places in the script.
+"""Arguments of a program: options, and `key=value` settings with their places in the script.
 
 Source of the options: Hydra, hydra/_internal/utils.py (get_args_parser).
 """
@@ -39,18 +39,18 @@ _SPECIAL = re.compile(r'([\\$`"])')
 
 @dataclass
 class Arguments:
-    """What the words after a program say.
+    """Parsed words after a program.
 
     Attributes
     ----------
-    settings : in the order of the command line.
-    options : by their names without dashes; an empty text where the value is unknown.
-    positional : words that are neither, which only programs without Hydra take.
-    reasons : why an unknown value is unknown, by its place.
-    assumed : which variables were taken as not set for a value, by its place.
-    shell : True if they stand in a script.
-    hydra : True if Hydra is known to read them; nothing is refused otherwise.
-    multirun : True if Hydra starts a job for each value of a sweep.
+    settings : settings in the order of the command line.
+    options : values by option name without dashes; an empty text for an unknown value.
+    positional : words that are neither settings nor options; only programs without Hydra take them.
+    reasons : why a value is unknown, by its place.
+    assumed : variables assumed unset for a value, by its place.
+    shell : True for words of a script.
+    hydra : True if Hydra is known to read the words; otherwise nothing is refused.
+    multirun : True if Hydra starts a job for every value of a sweep.
     """
 
     source: Source
@@ -68,7 +68,7 @@ class Arguments:
     multirun: bool = False
 
     def read(self, words: Sequence[Text]) -> None:
-        """Reads all words."""
+        """Parse all words."""
         rest, self.multirun = iter(words), any(word.plain in _MULTIRUN for word in words)
         for word in rest:
             plain = word.plain
@@ -84,7 +84,7 @@ class Arguments:
                 self.positional.append(word)
 
     def option(self, name: str) -> str:
-        """What an option says; "" if that is unknown, or not to be shown."""
+        """Return the value of an option; "" if unknown or secret."""
         return shown(self.options.get(name))
 
     def _setting(self, word: Text) -> None:
@@ -113,7 +113,7 @@ class Arguments:
             self._add(setting, self.hydra)
 
     def _read(self, text: str, key: str, value: Text, mapped: Mapped) -> Setting | None:
-        """The setting that Hydra reads; None if Hydra refuses it, which is noted."""
+        """Parse a setting as Hydra does; None, with a finding, if Hydra refuses it."""
         try:
             return mapped.setting(read_setting(text, Span("", 0, len(text), 1, 1)))
         except UnusableInput as problem:
@@ -121,17 +121,17 @@ class Arguments:
             return None
 
     def _add(self, setting: Setting, is_claimed: bool) -> None:
-        """Add a setting; if nothing is claimed of it, whether its key is there is unknown."""
+        """Add a setting; without a claim, the existence of its key is not checked."""
         free = not is_claimed and setting.kind is not Kind.DELETE
         self.settings.append(replace(setting, kind=Kind.FORCE) if free else setting)
 
     def _refused(self, key: str, value: Text, mapped: Mapped, findings: Sequence[Finding]) -> None:
-        """A setting that Hydra refuses; one to be filled in is a warning."""
+        """Report a setting that Hydra refuses; a placeholder to fill in is a warning."""
         start, written = len(key) + 1, value.plain[:80]
         if value.secret:
             message = "a value from the environment, which is not shown, is refused by Hydra"
             self.findings.append(error("PW012", "", message, mapped.span(0, start)))
-        elif self.multirun and any("--multirun" in each.message for each in findings):
+        elif self.multirun and any("--multirun" in finding.message for finding in findings):
             self._unread(key, value, mapped, f"`--multirun` starts a job for each value of `{written}`")
         elif not self.hydra and value.pieces:
             why = "its program may read it in another way than Hydra does"
@@ -150,7 +150,7 @@ class Arguments:
         self._open(key, Text.unknown(value.plain[:MAX_LENGTH], place, why), mapped)
 
     def _open(self, key: str, value: Text, mapped: Mapped) -> None:
-        """A setting whose value is unknown."""
+        """Add a setting with an unknown value."""
         start, end = len(key) + 1, len(key) + 1 + len(value.plain)
         setting = self._read(f"{key}=", key, Text(), mapped)
         if setting is None:
@@ -167,9 +167,10 @@ class Arguments:
         return self.source.text[span.start : span.end][:80]
 
     def refuse_all_but(self, options: Sequence[str], words: Sequence[Text], program: str, certain: bool) -> None:
-        """Drop the settings; an error for words that argparse, which knows these options alone, refuses.
+        """Drop the settings and report words that argparse refuses.
 
-        If not `certain`, the program may be of a fork that takes more: that is unknown.
+        The program knows `options` alone. If not `certain`, a fork of the program may take more:
+        the words are unchecked then.
         """
         self.settings, rest, refused = [], iter(words), list[Text]()
         for word in rest:
@@ -182,9 +183,9 @@ class Arguments:
         if not refused:
             return
         span = Mapped(refused[0], len(refused[0].plain), self.lines, self.source.text).span(0, len(refused[0].plain))
-        message = f"`{program}` takes {' and '.join(f'`{each}`' for each in options)} alone, so it refuses "
-        meant = "--" + refused[0].plain.partition("=")[0][2:].replace("-", "_")
-        help_ = f"write `{meant}`" if meant in options else "write it into the configuration itself"
+        message = f"`{program}` takes {' and '.join(f'`{option}`' for option in options)} alone, so it refuses "
+        close = "--" + refused[0].plain.partition("=")[0][2:].replace("-", "_")
+        help_ = f"write `{close}`" if close in options else "write it into the configuration itself"
         if certain:
             message += f"this argument and {len(refused) - 1} more" if len(refused) > 1 else "this argument"
             note = "argparse ends the program with exit status 2"
@@ -195,7 +196,7 @@ class Arguments:
             self.unchecked.append(Unchecked("PW122", "", why, True, add))
 
     def refuse_positional(self, program: str) -> None:
-        """Words that Hydra refuses: neither settings nor options."""
+        """Report words that are neither settings nor options, as Hydra refuses them."""
         line_end = -1
         for word in self.positional:
             span = Mapped(word, len(word.plain), self.lines, self.source.text).span(0, len(word.plain))
@@ -218,13 +219,13 @@ class Arguments:
 
 
 def shown(text: Text | None) -> str:
-    """A text as it may be shown; "" if it is unknown or comes from the environment."""
+    """Return a text that may be shown; "" if unknown or from the environment."""
     known = text is not None and text.known and not text.secret and not text.unset
     return text.plain if text is not None and known else ""
 
 
 def why_open(text: Text) -> str:
-    """Why a text is unknown: what it says, or which variables are not set."""
+    """Explain why a text is unknown: its own reason, or the unset variables."""
     return text.why_unknown or "; ".join(
         f"`{name}` is an argument of the script, and none are given"
         if name.startswith("$")
@@ -234,11 +235,16 @@ def why_open(text: Text) -> str:
 
 
 class Mapped:
-    """One word. `key` is how many of its first characters name what is set.
+    """Word of a command, with a map from its characters to places in the script.
 
-    A word that a variable holds whole, key and all, stands where the variable's value is written.
-    What comes through a variable into a word stands where the variable is named, with where its
-    value is written as the origin. `shell`: quotes are taken away before a program sees the word.
+    A word that a variable holds whole, key and all, has its place in the value of that variable.
+    Text from a variable within a word has its place at the name of the variable, and its origin in
+    the value.
+
+    Parameters
+    ----------
+    key : number of leading characters that name the key.
+    shell : True if quotes are removed before a program sees the word.
     """
 
     def __init__(self, word: Text, key: int, lines: Lines, script: str, shell: bool = True) -> None:
@@ -247,34 +253,34 @@ class Mapped:
         self._depth = min((len(piece.frames) - 1 for piece in pieces), default=0)
 
     def span(self, start: int, end: int) -> Span:
-        """The place of some of its characters."""
+        """Return the place of some characters."""
         places = [self._place(piece) for piece in self._covering(start, end)]
         whole = (places[0][0], max(place[1] for place in places)) if places else (0, 0)
         return self._lines.span(whole)
 
     def origin(self, start: int, end: int) -> Span | None:
-        """Where some of its characters really stand, if that is elsewhere."""
-        deeper = (each for each in self._covering(start, end) if len(each.frames) - 1 > self._depth)
-        return next((self._lines.span(piece.frames[-1]) for piece in deeper), None)
+        """Return the real place of some characters if it differs from `span`, else None."""
+        deeper = (part for part in self._covering(start, end) if len(part.frames) - 1 > self._depth)
+        return next((self._lines.span(part.frames[-1]) for part in deeper), None)
 
     def _place(self, piece: Piece) -> Place:
         return piece.frames[min(self._depth, len(piece.frames) - 1)]
 
     def _covering(self, start: int, end: int) -> Sequence[Piece]:
-        """The pieces of these characters; of an empty stretch those at its edge."""
+        """Return the pieces of some characters; for an empty range, the pieces at its edge."""
         pieces = self.word.cut(start, max(start, end)).pieces
         return pieces or self.word.cut(max(0, start - 1), start).pieces[-1:]
 
-    # -- what was read of its plain text, whose spans count from 0
+    # -- values and findings of the plain text, whose spans count from 0
 
     def setting(self, setting: Setting) -> Setting:
-        """A setting of the plain text, at its real places."""
+        """Move a setting of the plain text to its places in the script."""
         value = None if setting.value is None else self.value(setting.value)
         span, key_span = self._moved(setting.span), self._moved(setting.key_span)
         return replace(setting, value=value, span=span, key_span=key_span)
 
     def value(self, value: Value) -> Value:
-        """A value of the plain text, at its real places."""
+        """Move a value of the plain text to its places in the script."""
         span = self._moved(value.span)
         if isinstance(value, Scalar):
             return replace(value, span=span, origin=self.origin(value.span.start, value.span.end))
@@ -284,12 +290,15 @@ class Mapped:
         return MapNode(tuple(entries), span, value.flow)
 
     def finding(self, finding: Finding) -> Finding:
-        """A finding about the plain text, at its real places; its edit in the quotes it needs."""
+        """Move a finding about the plain text to its real place.
+
+        Its edit is quoted as the shell needs.
+        """
         span = None if finding.span is None else self._moved(finding.span)
         edit = finding.edit
         if edit is None:
-            wanted = self._shell and "in quotes" in finding.help
-            return replace(finding, span=span, help=_QUOTES if wanted else finding.help)
+            needs_quotes = self._shell and "in quotes" in finding.help
+            return replace(finding, span=span, help=_QUOTES if needs_quotes else finding.help)
         moved = Edit(self._moved(edit.span), edit.text)
         if self.origin(edit.span.start, edit.span.end) is not None:
             help_ = f"write `{quoted(moved.text)}` where the value comes from"
@@ -306,11 +315,11 @@ class Mapped:
         return self._lines.span((position, position))
 
 
-# -- edits of a script that keep it valid: new text in the quotes that it needs where it goes
+# -- edits that keep a script valid: new text is quoted as its place needs
 
 
 def fitted(script: str, edit: Edit) -> Edit:
-    """The edit with its text quoted as it must be at its place."""
+    """Quote the text of an edit for its place."""
     around = NONE if _PLAIN.fullmatch(edit.text) else quotes_at(script, edit.span.start)
     if around == SINGLE:
         return replace(edit, text=edit.text.replace("'", "'\\''"))
@@ -318,14 +327,14 @@ def fitted(script: str, edit: Edit) -> Edit:
 
 
 def quoted(text: str) -> str:
-    """The text as one word of a command, or a part of one."""
+    """Quote a text as a word of a command, or as part of a word."""
     if _PLAIN.fullmatch(text):
         return text
     return f"'{text}'" if "'" not in text else '"' + _SPECIAL.sub(r"\\\1", text) + '"'
 
 
 def quotes_at(script: str, position: int) -> str:
-    """The quotes that an offset of a script stands in."""
+    """Return the quotes around an offset of a script."""
     text, byte = Script.of(script), len(script[:position].encode())
     node = text.root.descendant_for_byte_range(byte, byte)
     while node is not None and node.type != "command_substitution":

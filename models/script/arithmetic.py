@@ -1,4 +1,4 @@
-"""Arithmetic on whole numbers of 64 bits, as in `$((a * 8))`.
+"""Bash arithmetic on whole numbers of 64 bits, as in `$((a * 8))`.
 
 The grammar is Python's where it agrees with bash's (the Bash Reference Manual, 6.5); the text is
 parsed, never evaluated. Operators on bits, powers, `!` and `a ? b : c` are out of scope.
@@ -25,11 +25,14 @@ _OPERATE: dict[type[ast.AST], Callable[[int, int], int]] = {
 
 
 class NotComputed(Exception):
-    """The expression has no value here; the message says why, as the end of a sentence."""
+    """Expression without a value; the message is a reason, as the end of a sentence."""
 
 
 def calculated(text: str, lookup: Callable[[str], int], store: Callable[[str, int], None]) -> int:
-    """The value of an expression; variables through `lookup` and `store`. Raises NotComputed."""
+    """Compute an expression, with variables through `lookup` and `store`.
+
+    Raises NotComputed.
+    """
     if len(text) <= MAX_LENGTH and (match := _ASSIGNMENT.fullmatch(text)):
         name, sign, value, step = match.groups()
         before = lookup(name) if sign or step else 0
@@ -49,7 +52,7 @@ def calculated(text: str, lookup: Callable[[str], int], store: Callable[[str, in
 
 
 def _value(node: ast.AST, lookup: Callable[[str], int]) -> int:
-    """The value of a part of an expression. Raises NotComputed, LookupError or ZeroDivisionError."""
+    """Compute a node of an expression. Raises NotComputed, LookupError or ZeroDivisionError."""
     if isinstance(node, ast.Constant) and type(node.value) is int:
         return _wrapped(node.value)
     if isinstance(node, ast.Name):
@@ -67,6 +70,6 @@ def _value(node: ast.AST, lookup: Callable[[str], int]) -> int:
 
 
 def _wrapped(value: int) -> int:
-    """The value as a signed number of 64 bits."""
+    """Wrap a value to a signed number of 64 bits."""
     value &= (1 << 64) - 1
     return value - (1 << 64) if value >> 63 else value

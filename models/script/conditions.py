@@ -1,4 +1,4 @@
-"""Conditions: `[ ... ]`, `[[ ... ]]`, `(( ... ))`. Files and commands are not looked at.
+"""Conditions: `[ ... ]`, `[[ ... ]]`, `(( ... ))`; tests of files and commands are unknown.
 
 Source: the Bash Reference Manual, 6.4 (Bash Conditional Expressions). Parentheses are out of scope.
 """
@@ -24,12 +24,12 @@ _COMPARING = (*_NUMBERS, "=", "==", "!=", "<", ">", "=~", "-nt", "-ot", "-ef")
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """Whether something holds.
+    """Truth of a condition: true, false or unknown.
 
     Attributes
     ----------
-    value : None if that is unknown; `why` says why, as a sentence or its end.
-    depends : the variables and arguments that were taken as not set.
+    value : None if unknown; `why` is the reason, as a sentence or its end.
+    depends : variables and arguments assumed unset.
     """
 
     value: bool | None
@@ -37,17 +37,17 @@ class Truth:
     depends: frozenset[str] = frozenset()
 
     def negated(self) -> Truth:
-        """The opposite."""
+        """Return the negation."""
         return Truth(None if self.value is None else not self.value, self.why, self.depends)
 
     def both(self, other: Truth) -> Truth:
-        """This and the other."""
+        """Return the conjunction."""
         values = (self.value, other.value)
         value = False if False in values else None if None in values else True
         return Truth(value, self.why or other.why, self.depends | other.depends)
 
     def either(self, other: Truth) -> Truth:
-        """This or the other."""
+        """Return the disjunction."""
         return self.negated().both(other.negated()).negated()
 
 
@@ -55,12 +55,12 @@ HOLDS = Truth(True)
 
 
 def depends(*texts: Text) -> frozenset[str]:
-    """What was taken as not set in texts."""
+    """Return the variables assumed unset in texts."""
     return frozenset(name for text in texts for name in text.unset | text.assumed)
 
 
 def computed(inside: Place, expander: Expander, shown: str) -> Truth:
-    """What `(( sum ))` says: whether it is not 0."""
+    """Evaluate `(( sum ))`: true if the sum is not 0."""
     try:
         value = expander.number(inside, expander.place(inside))
     except NotComputed as problem:
@@ -69,7 +69,10 @@ def computed(inside: Place, expander: Expander, shown: str) -> Truth:
 
 
 def tested(words: Sequence[Word | Text], shown: str, expander: Expander) -> Truth:
-    """What `[[ words ]]` says, or `[ words ]` of expanded words; `shown` is how it is written."""
+    """Evaluate `[[ words ]]`, or `[ words ]` of expanded words.
+
+    `shown` is the condition as written.
+    """
     if not words:
         return Truth(False)
     try:
@@ -84,14 +87,14 @@ def tested(words: Sequence[Word | Text], shown: str, expander: Expander) -> Trut
 
 @dataclass
 class _Condition:
-    """The words of a condition, and which comes next."""
+    """Parser of the words of a condition, with the position of the next word."""
 
     words: Sequence[Word | Text]
     expander: Expander
     position: int = 0
 
     def whole(self) -> Truth:
-        """The verdict of all words. Raises NotComputed or IndexError."""
+        """Evaluate all words. Raises NotComputed or IndexError."""
         truth = self._and()
         while self._takes("||", "-o"):
             truth = truth.either(self._and())
@@ -106,12 +109,12 @@ class _Condition:
         return truth
 
     def _takes(self, *signs: str) -> bool:
-        taken = self.position < len(self.words) and self.words[self.position].plain in signs
-        self.position += taken
-        return taken
+        is_next = self.position < len(self.words) and self.words[self.position].plain in signs
+        self.position += is_next
+        return is_next
 
     def _single(self) -> Truth:
-        """What the next words say, up to one that joins."""
+        """Evaluate the next words up to a joining operator."""
         negated = False
         while len(self.words) > self.position + 1 and self._takes("!"):
             negated = not negated
@@ -119,7 +122,7 @@ class _Condition:
         return truth.negated() if negated else truth
 
     def _plain(self, following: Sequence[str]) -> Truth:
-        """`a = b`, `-n a` or `a`. Raises NotComputed or IndexError."""
+        """Evaluate `a = b`, `-n a` or `a`. Raises NotComputed or IndexError."""
         first, sign = self.words[self.position], following[0]
         if isinstance(first, Word) and self.expander.script.text[first.place[0]] == "(":
             raise NotComputed("parentheses are not followed")
@@ -139,26 +142,29 @@ class _Condition:
         return self.expander.one(word.parts) if isinstance(word, Word) else word
 
     def _compared(self, left: Word | Text, sign: str, right: Word | Text) -> Truth:
-        """What a sign between two words says. Raises NotComputed."""
+        """Evaluate a comparison of two words. Raises NotComputed."""
         first, second = self._text(left), self._text(right)
-        taken = depends(first, second)
+        assumed = depends(first, second)
         if not first.known or not second.known:
-            return Truth(None, first.why_unknown or second.why_unknown, taken)
+            return Truth(None, first.why_unknown or second.why_unknown, assumed)
         if sign in _NUMBERS:
             numbers = [self.expander.calculate(text, text.place(0, 1)) for text in (first, second)]
             return _known(_NUMBERS[sign](*numbers), first, second)
         if sign not in ("=", "==", "!="):
-            return Truth(None, f"`{sign}` is not followed", taken)
+            return Truth(None, f"`{sign}` is not followed", assumed)
         same = first.plain == second.plain
         if isinstance(right, Word):
             same = self.expander.pattern(right.parts).matches(first.plain)
         if self.expander.state.doubting:
             return _known(same == (sign != "!="), first, second)
-        return Truth(same == (sign != "!="), depends=taken)
+        return Truth(same == (sign != "!="), depends=assumed)
 
 
 def _known(value: bool, *texts: Text) -> Truth:
-    """What texts say; unknown if the environment may give one, as nothing is no number."""
+    """Return a truth computed from texts; unknown if the environment may provide them.
+
+    An unset variable is no number.
+    """
     names = sorted(name for text in texts for name in text.unset if name[0] != "$")
     if names:
         return Truth(None, f"`{names[0]}` is not set in the script", depends(*texts))
@@ -166,7 +172,7 @@ def _known(value: bool, *texts: Text) -> Truth:
 
 
 def _nonempty(text: Text) -> Truth:
-    """Whether a text is not empty."""
+    """Return the truth of "the text is not empty"."""
     known = text.known or any(piece.text for piece in text.pieces if not piece.unknown)
     if not known:
         return Truth(None, text.why_unknown, depends(text))

@@ -1,7 +1,8 @@
-"""The configurations that a script starts programs with, a Document for each; that of settings alone.
+"""Documents of a script: one configuration per started program.
 
-A script may be the `run:` block of a SkyPilot task. Source: SkyPilot, the task YAML specification
-and its environment variables (SKYPILOT_NUM_NODES and its kin).
+Settings alone, without a script, also make a Document. A script may be the `run:` block of a
+SkyPilot task. Source: SkyPilot, the task YAML specification and its environment variables
+(SKYPILOT_NUM_NODES and its kin).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from .state import State, TooMuch
 from .syntax import Script, Unreadable
 
 NAME = "command line"
-"""The name of the text that the settings of a command line stand in, a line each."""
+"""Name of the text with the settings of a command line, one a line."""
 _MAIN = re.compile(r"(.*[./])?(main|main_\w+|\w+_main)(\.py)?")
 _COUNT = re.compile(r"(\d{1,4})")
 _BETWEEN = re.compile(r"(?:\s|\\\n|#[^\n]*)*")
@@ -40,19 +41,19 @@ _ACCELERATORS = re.compile(r"\s*[\w.-]+(?:\s*:\s*(\d{1,4}))?\s*")
 _SLURM = re.compile(r"^#SBATCH[ \t]+(?:--gpus-per-node|--gres)[= \t]+(?:gpu:)?(?:[A-Za-z][\w.-]*:)?([0-9]{1,4})\b", re.MULTILINE)
 _KEPT = re.compile(r"^[^#\n]*?(--entrypoint-num-gpus[= \t]+(?!0\b)[^\s\\]+)", re.MULTILINE)
 _UNREACHED = "what the script does after this is not known; bash carries out what stands before it"
-_LOST = "bash takes them for a command of its own, which it does not find once the program has ended"
+_LOST_NOTE = "bash takes them for a command of its own, which it does not find once the program has ended"
 
 
 @dataclass(frozen=True)
 class Followed:
-    """A script, followed.
+    """Script after interpretation.
 
     Attributes
     ----------
-    started : its commands, in the order of following, as far as it could be read.
-    findings : why it could not be read to its end.
-    unchecked : what it takes from elsewhere.
-    machine : what a task says of each node.
+    started : commands in the order of interpretation, up to the first unreadable place.
+    findings : why the script could not be read to its end.
+    unchecked : commands that take values from elsewhere.
+    machine : what a task says of every node.
     """
 
     source: Source
@@ -65,7 +66,7 @@ class Followed:
 
 @dataclass(frozen=True)
 class _Start:
-    """A program that a script starts, and its arguments."""
+    """Program started by a script, and its arguments."""
 
     launch: Launch
     program: StartedProgram
@@ -73,19 +74,19 @@ class _Start:
 
     @property
     def is_configured(self) -> bool:
-        """True if settings or a configuration are named."""
+        """True if the command has settings or names a configuration."""
         words = self.arguments
         return bool(words.settings or words.findings) or "config-name" in words.options
 
 
 def read_script(source: Source, environment: Mapping[str, str] | None = None, doubting: bool = False, sourced: bool = True) -> Followed:
-    """A script, followed with these variables of the environment. Nothing is executed.
+    """Interpret a script with some variables of the environment; nothing is executed.
 
-    If `doubting`, conditions on other variables of the environment are unknown; if `sourced`, so are
-    variables that only a file that is not followed may set.
+    If `doubting`, conditions on further variables of the environment are unknown; if `sourced`, so
+    are variables that only an uninterpreted file may set.
 
-    As bash does, statements are carried out one by one: what stands before a place that cannot be
-    read was reached.
+    As bash does, statements are carried out one by one: everything before an unreadable place was
+    reached.
     """
     lines, (script, variables, machine) = Lines(source), _task(source)
     state = State(os.path.abspath(source.name), environment or {}, variables, doubting=doubting, sourced=sourced)
@@ -96,9 +97,9 @@ def read_script(source: Source, environment: Mapping[str, str] | None = None, do
         position = min(problem.position, len(script.text) - 1)
         start, end = script.origin.place(position, position + 1)
         span = lines.span((start if position == problem.position else end, end))
-        code, what = ("PW002", "more than is read") if problem.limit else ("PW014", "this is no command that bash could read")
+        code, explanation = ("PW002", "more than is read") if problem.limit else ("PW014", "this is no command that bash could read")
         help_ = "mend the script at this place"
-        findings.append(error(code, "", f"{problem}: {what}", span, label="from here on", help=help_))
+        findings.append(error(code, "", f"{problem}: {explanation}", span, label="from here on", help=help_))
     except TooMuch as problem:
         message = f"following the script takes too long: {problem}"
         help_ = "give the settings without loops, or as `key=value` words"
@@ -112,14 +113,17 @@ def read_script(source: Source, environment: Mapping[str, str] | None = None, do
     return Followed(source, lines, started, tuple(findings), tuple(unchecked), machine)
 
 
-_WAYS = ((False, True), (True, True), (False, False))
-"""How a script is followed until a program is found, such as one that only the first node starts."""
+_MODES = ((False, True), (True, True), (False, False))
+"""Modes (`doubting`, `sourced`), tried in order until a program is found.
+
+Some programs need a later mode, such as one that only the first node starts.
+"""
 
 
 def documents_of(source: Source, composer: Composer) -> tuple[Document, ...]:
-    """A Document for each program started with settings. Raises UnusableInput if there is none."""
+    """Return a Document for every program with settings. Raises UnusableInput without any."""
     values = Environment.of(composer.allowed).values
-    for doubting, sourced in _WAYS:
+    for doubting, sourced in _MODES:
         script = read_script(source, values, doubting, sourced)
         chosen = _chosen(script, composer)
         if chosen or script.findings:
@@ -127,14 +131,14 @@ def documents_of(source: Source, composer: Composer) -> tuple[Document, ...]:
     if not chosen:
         raise UnusableInput(script.findings or [_nothing(script)])
     weak, notes = Severity.WARNING, (_UNREACHED,)
-    findings = (replace(each, severity=weak, notes=notes) for each in script.findings)
+    findings = (replace(finding, severity=weak, notes=notes) for finding in script.findings)
     script, count = replace(script, findings=tuple(findings)), len(chosen)
     return tuple(_document(script, start, composer, number, count) for number, start in enumerate(chosen, 1))
 
 
 def _chosen(script: Followed, composer: Composer) -> list[_Start]:
-    """The programs of a script that are judged."""
-    starts = [_start(launch, script, composer) for each in script.started if (launch := launch_of(each))]
+    """Return the programs to check: configured ones, else found ones, else those named `main`."""
+    starts = [_start(launch, script, composer) for started in script.started if (launch := launch_of(started))]
     return (
         [start for start in starts if start.is_configured]
         or [start for start in starts if start.program.found is not None]
@@ -143,25 +147,25 @@ def _chosen(script: Followed, composer: Composer) -> list[_Start]:
 
 
 def _nothing(script: Followed) -> Finding:
-    """A script that starts no program with settings."""
+    """Build the error for a script that starts no program with settings."""
     message, place = f"`{script.source.name}` starts no program with settings", None
     help_ = "a script starts one with words such as `python3 -m MODULE key=value`"
     if script.unchecked:
         message = f"`{script.source.name}` starts no program in what could be followed: {script.unchecked[0].why}"
         return error("PW010", "", message, script.source.whole(), help="write the command in the script itself")
-    for each in script.started:
-        first, second = ([word.plain for word in each.words] + [""])[:2]
-        name, what = first.rpartition("/")[2], ""
+    for command in script.started:
+        first, second = ([word.plain for word in command.words] + [""])[:2]
+        name, reason = first.rpartition("/")[2], ""
         if name in ("bash", "sh", "sbatch", "source") and second and second[0] != "-":
-            what, help_ = " itself, but another script", "verify that script"
+            reason, help_ = " itself, but another script", "verify that script"
         elif re.fullmatch(r"python[0-9.]*", name) and second in ("-", "-c"):
-            what = " in a file, but a text of Python"
+            reason = " in a file, but a text of Python"
             help_ = "write the text into a file, or verify its settings: `placewright verify key=value ...`"
-        elif re.fullmatch(r"python[0-9.]*|torchrun", name) and not each.words[-1].known:
-            what = f" that are known: {each.words[-1].why_unknown}"
+        elif re.fullmatch(r"python[0-9.]*|torchrun", name) and not command.words[-1].known:
+            reason = f" that are known: {command.words[-1].why_unknown}"
             help_ = "verify the configuration that it is given"
-        if what:
-            message, place = message + what, each.place
+        if reason:
+            message, place = message + reason, command.place
             break
     span = script.lines.span(place) if place is not None else script.source.whole()
     return error("PW010", "", message, span, help=help_)
@@ -179,16 +183,16 @@ def _start(launch: Launch, script: Followed, composer: Composer) -> _Start:
 
 
 def _document(script: Followed, start: _Start, composer: Composer, number: int, count: int) -> Document:
-    launch, begins, words = start.launch, start.program, start.arguments
-    words.refuse_positional(begins.name)
-    main = composer.library.source(begins.found.path, begins.found.name) if begins.found else None
-    document = composer.started(script.source, main, words.settings, words.environment, begins.added)
+    launch, entry, words = start.launch, start.program, start.arguments
+    words.refuse_positional(entry.name)
+    main = composer.library.source(entry.found.path, entry.found.name) if entry.found else None
+    document = composer.started(script.source, main, words.settings, words.environment, entry.added)
     mapped = Mapped(launch.program, len(launch.program.plain), script.lines, script.source.text)
     command = script.lines.span(launch.started.place)
-    lost, (machine, why) = _lost_after(launch, script), machine_of(launch, script.started, script.lines)
+    lost, (machine, why) = _lost_arguments(launch, script), machine_of(launch, script.started, script.lines)
     failed = any(finding.severity is Severity.ERROR for finding in words.findings)
     program = Program(
-        name=begins.name,
+        name=entry.name,
         span=mapped.span(0, len(launch.program.plain)),
         launcher=launch.launcher,
         config_path=words.option("config-path"),
@@ -199,9 +203,9 @@ def _document(script: Followed, start: _Start, composer: Composer, number: int, 
         count=count,
         found=main is not None,
         complete=not (lost or words.unchecked or failed),
-        is_hydra=begins.is_hydra,
+        is_hydra=entry.is_hydra,
         machine=machine or script.machine,
-        missing=begins.missing,
+        missing=entry.missing,
     )
     unchecked = list[Unchecked]()
     if match := _KEPT.search(script.source.text):
@@ -209,7 +213,7 @@ def _document(script: Followed, start: _Start, composer: Composer, number: int, 
     if why:
         unchecked.append(Unchecked("PW122", "", why, True, "Show the program all accelerators of its nodes"))
     if condition := launch.started.condition:
-        why = f"whether `{begins.name}` in line {command.line} is started is not known: {condition}"
+        why = f"whether `{entry.name}` in line {command.line} is started is not known: {condition}"
         unchecked.append(Unchecked("PW122", "", why))
 
     def again(text: Source) -> Document:
@@ -217,15 +221,15 @@ def _document(script: Followed, start: _Start, composer: Composer, number: int, 
         return documents[min(number, len(documents)) - 1]
 
     findings, before = (*script.findings, *words.findings, *lost), (*script.unchecked, *words.unchecked)
-    made = _completed(document, words, program, again, findings, before)
-    return replace(made, unchecked=(*made.unchecked, *unchecked))
+    completed = _completed(document, words, program, again, findings, before)
+    return replace(completed, unchecked=(*completed.unchecked, *unchecked))
 
 
 def _completed(
     document: Document, words: Arguments, program: Program, again: Callable[[Source], Document],
     findings: tuple[Finding, ...], unchecked: tuple[Unchecked, ...],
 ) -> Document:  # fmt: skip
-    """The document with its program, and what was found in the words of its command."""
+    """Add the program and the findings about its command to a document."""
     return replace(
         document, findings=(*findings, *document.findings), unchecked=(*unchecked, *document.unchecked),
         program=program, reasons=words.reasons, assumed=words.assumed, compose=again,
@@ -233,54 +237,55 @@ def _completed(
 
 
 def _options(words: Sequence[Text], arguments: Arguments) -> tuple[tuple[str, str], ...]:
-    """The options of the launcher and of the program, with what each says."""
+    """Return the options of the launcher and of the program, with their values."""
     options, rest = list[tuple[str, str]](), list(words)
     while rest:
         word = rest.pop(0)
         name, equals, _ = word.plain.partition("=")
         if name.startswith("-"):
-            apart = not equals and rest and not rest[0].plain.startswith("-")
-            options.append((name, shown(rest.pop(0) if apart else word.cut(len(name) + 1))))
+            is_separate = not equals and rest and not rest[0].plain.startswith("-")
+            options.append((name, shown(rest.pop(0) if is_separate else word.cut(len(name) + 1))))
     options += [(f"--{name}", shown(value)) for name, value in arguments.options.items()]
     return tuple(options)
 
 
-# -- arguments that never reach their program, because the command ended before them
+# -- arguments that never reach the program, because the command ended before them
 
 
-def _lost_after(launch: Launch, script: Followed) -> tuple[Finding, ...]:
-    """A warning if the next command is made of settings, so that they were meant for this one."""
+def _lost_arguments(launch: Launch, script: Followed) -> tuple[Finding, ...]:
+    """Warn if the next command consists of settings, which were meant for this command."""
     end, text, lines = launch.started.place[1], script.source.text, script.lines
-    following = next((each for each in script.started if each.place[0] >= end), None)
+    following = next((command for command in script.started if command.place[0] >= end), None)
     is_setting = following is not None and DOTTED_SETTING.match(following.words[0].plain)
     if following is None or not is_setting or not _BETWEEN.fullmatch(text[end : following.place[0]]):
         return ()
     count = sum(bool(_PLAIN_SETTING.match(word.plain)) for word in following.words)
     first = text[slice(*following.place)].split()[0].split("=")[0]
-    what = f"{count} settings, from `{first}` on, never reach" if count > 1 else f"`{first}` never reaches"
+    lost = f"{count} settings, from `{first}` on, never reach" if count > 1 else f"`{first}` never reaches"
     edit: Edit | None
     if place := launch.started.cut:
         begin = text.rfind("\n", 0, place[0]) + 1
-        before = len(text[begin : place[0]].rstrip())  # without anything, the whole line goes
+        before = len(text[begin : place[0]].rstrip())  # if 0, the whole line is removed
         edit = Edit(lines.span((begin + before, place[1] if before else min(place[1] + 1, len(text)))), "")
         why, label = f"the comment in line {lines.number(place[0])} ends the command", "the command ends here"
         help_ = "move the comment out of the command"
     else:
         stop = lines.end(end)
         last = end + len(text[end:stop].rstrip())
-        escaped = re.search(r"\\[ \t]", text[text.rfind("\n", 0, end) + 1 : stop])  # mended by itself
+        # a blank after the backslash has a fix in `Arguments.refuse_positional`
+        escaped = re.search(r"\\[ \t]", text[text.rfind("\n", 0, end) + 1 : stop])
         edit, place = None if escaped or last > end else Edit(lines.span((end, stop)), " \\"), (last - 1, last)
         why, label = f"line {lines.number(end - 1)} does not end with a backslash", "no backslash follows"
         help_ = "end the line with a backslash"
-    message, span = f"{what} `{launch.program.plain}`: {why}", lines.span(place)
-    return (warning("PW125", "", message, span, label=label, help=help_, edit=edit, notes=(_LOST,)),)
+    message, span = f"{lost} `{launch.program.plain}`: {why}", lines.span(place)
+    return (warning("PW125", "", message, span, label=label, help=help_, edit=edit, notes=(_LOST_NOTE,)),)
 
 
-# -- settings without a script: of a command line, in a file as on a command line, or as Hydra lists them
+# -- settings without a script: of a command line, of a file, or listed by Hydra
 
 
 def document_of_arguments(texts: Sequence[str], composer: Composer) -> Document:
-    """The configuration that the settings of a command line make."""
+    """Build the configuration made by the settings of a command line."""
     words, position = list[Text](), 0
     for text in texts:
         words.append(_exact(text, position))
@@ -289,7 +294,7 @@ def document_of_arguments(texts: Sequence[str], composer: Composer) -> Document:
 
 
 def document_of_settings(source: Source, composer: Composer) -> Document:
-    """The configuration that a file of settings makes. Raises UnusableInput."""
+    """Build the configuration made by a file of settings. Raises UnusableInput."""
     words = list[Text]()
     for item in listed(source) or ():
         at = source.text.find(item.text, item.span.start, item.span.end)
@@ -326,13 +331,14 @@ def _of_settings(source: Source, words: Sequence[Text], composer: Composer) -> D
 
 
 def _task(source: Source) -> tuple[Script, dict[str, Held], Machine | None]:
-    """The script of a source, what its file sets for it, and what the file says of the nodes."""
+    """Return the script of a source, its preset variables, and the machine."""
     run = find(source.root, "run") if source.name.endswith((".yaml", ".yml")) else None
     if not isinstance(run, Scalar) or not isinstance(run.value, str):
         match = _SLURM.search(source.text)
         slurm = Machine(int(match[1]), Lines(source).span(match.span(1))) if match else None
         return Script.of(source.text), {}, slurm
-    variables: dict[str, Held] = {"SKYPILOT_NODE_RANK": _text(run, "0")}  # the head starts the program
+    # the head node starts the program
+    variables: dict[str, Held] = {"SKYPILOT_NODE_RANK": _text(run, "0")}
     for section in ("envs", "secrets"):
         values = find(source.root, section)
         for entry in values if isinstance(values, MapNode) else ():
@@ -362,12 +368,12 @@ def _place(value: Scalar) -> Place:
 
 
 def _block(source: Source, run: Scalar, text: str) -> Script:
-    """The text of the block, each line with its place in the file."""
+    """Return the text of the block, with the place of every line in the file."""
     written, pieces, (position, stop) = source.text, list[Piece](), _place(run)
     for line in text.splitlines(keepends=True):
         bare = line.strip("\n")
         at = written.find(bare, position, stop) if bare else position
-        if at < 0:  # it is not written line by line
+        if at < 0:  # not written line by line
             return Script(text, _text(run, text))
         end = min(at + len(line), stop)
         pieces.append(Piece(line, ((at, end),), written[at:end] == line))

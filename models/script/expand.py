@@ -1,7 +1,7 @@
-"""Words expanded: parameters, sums, quotes removed, split into fields; the rest is unknown.
+"""Expansion of words: parameters, arithmetic, quote removal and field splitting.
 
-Source: the Bash Reference Manual, 3.5. File names are not looked up: `*` stays as it is written.
-Of braces only `{1..3}` as a whole word is followed.
+Source: the Bash Reference Manual, 3.5. File names are not expanded: `*` stays as written. Of
+braces, only `{1..3}` as a whole word is expanded. The rest is unknown.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ MAX_REFERENCES = 16
 MAX_WORDS = 4_096
 MAX_WORK = 2_000_000
 _NUMBERS = re.compile(r"\{(0|[1-9][0-9]{0,8})\.\.(0|[1-9][0-9]{0,8})\}", re.ASCII)
-_SEVERAL = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
+_BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
 _EXTENDED = re.compile(r"[?*+@!]\(")
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)\s*(?:(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+|--)", re.ASCII)
 _STRETCH = re.compile(r"[ \t\n]+|[^ \t\n]+")
 
 
 class Fields:
-    """The words that one word becomes, split at blanks (3.5.7, Word Splitting)."""
+    """Fields of one word, split at blanks (3.5.7, Word Splitting)."""
 
     def __init__(self) -> None:
-        self._done, self._pieces, self._begun = list[Text](), list[Piece](), False
+        self._finished, self._pieces, self._begun = list[Text](), list[Piece](), False
 
     def add(self, text: Text, vanishing: bool = False) -> None:
-        """Add text that is not split; if `vanishing`, an empty one makes no field by itself."""
+        """Add unsplit text; an empty `vanishing` text makes no field alone."""
         self._pieces += text.pieces
         self._begun = self._begun or not vanishing or bool(text.plain) or not text.known
 
     def split(self, text: Text) -> None:
-        """Add text that is split at blanks."""
+        """Add text, split at blanks."""
         for piece in text.pieces:
             if piece.unknown or not piece.text:
                 argument = any(name[0] == "$" for name in piece.unset)
@@ -56,38 +56,38 @@ class Fields:
                     self.add(Text((piece.cut(*match.span()),)))
 
     def next(self) -> None:
-        """End the field, if there is one."""
+        """End the current field, if any."""
         if self._begun:
-            self._done.append(Text(tuple(self._pieces)))
+            self._finished.append(Text(tuple(self._pieces)))
             self._pieces, self._begun = [], False
 
     def all(self) -> list[Text]:
-        """Every field."""
+        """Return all fields."""
         self.next()
-        return self._done
+        return self._finished
 
 
 @dataclass
 class Expander:
-    """Expands words of a script in a state. `sources` is what the last number depends on."""
+    """Expander of words in a state; `sources` are the inputs of the last number."""
 
     script: Script
     state: State
     sources: list[Text] = field(default_factory=list)
 
     def place(self, place: Place) -> Place:
-        """Where a place of this script stands in the file."""
+        """Return a place of this script in the file."""
         return self.script.origin.place(*place)
 
     def fields(self, word: Word) -> list[Text]:
-        """The words that one word of a command becomes."""
+        """Expand a word of a command into fields."""
         place, fields = self.place(word.place), Fields()
         self.state.budget.spend(1 + len(word.parts) // 2)
         try:
             plain = "".join(map(_unquoted, word.parts))
             if match := _NUMBERS.fullmatch(plain):
                 return [Text((Piece(str(number), (place,)),)) for number in _counted(match)]
-            if _SEVERAL.search(plain):
+            if _BRACES.search(plain):
                 raise NotComputed("braces that make several words are not followed")
         except NotComputed as problem:
             return [Text.unknown(self.script.shown(word.place), place, str(problem))]
@@ -97,18 +97,18 @@ class Expander:
         return [bounded(text, place) for text in texts]
 
     def all_fields(self, words: Sequence[Word]) -> list[Text]:
-        """The words that several words of a command become."""
+        """Expand several words of a command into fields."""
         return [text for word in words for text in self.fields(word)]
 
     def one(self, parts: Sequence[Part]) -> Text:
-        """The text of parts that are not split, such as what is assigned."""
+        """Expand parts without splitting, as in an assignment."""
         place = self.place(parts[0].place) if parts else (0, 0)
         whole = joined([self._text(part) for part in parts], place=place)
         self.state.budget.spend(1 + _cost(whole))
         return whole
 
     def pattern(self, parts: Sequence[Part]) -> Pattern:
-        """The pattern of parts; what is quoted stands for itself. Raises NotComputed."""
+        """Build the pattern of parts; quoted text matches literally. Raises NotComputed."""
         letters, active = "", list[bool]()
         for part in parts:
             text = self._text(part)
@@ -121,10 +121,10 @@ class Expander:
     # -- parts of a word
 
     def _into(self, fields: Fields, parts: Sequence[Part], split: bool = False) -> None:
-        """Add the parts of a word; `split`: what is written in it without quotes is split too."""
+        """Add the parts of a word; `split`: unquoted literals are split too."""
         for part in parts:
             try:
-                texts, splits = self._elements_or_text(part, split)
+                texts, splits = self._texts_of_part(part, split)
             except NotComputed as problem:
                 texts, splits = [self._unknown(part, str(problem))], False
             for position, text in enumerate(texts):
@@ -132,8 +132,8 @@ class Expander:
                     fields.next()
                 fields.split(text) if splits else fields.add(text)
 
-    def _elements_or_text(self, part: Part, split: bool) -> tuple[list[Text], bool]:
-        """What one part adds to a word, and whether that is split at blanks. Raises NotComputed."""
+    def _texts_of_part(self, part: Part, split: bool) -> tuple[list[Text], bool]:
+        """Return the texts of a part, and whether to split them at blanks. Raises NotComputed."""
         place, splits = self.place(part.place), not part.quoted
         if isinstance(part, Literal):
             return [self._text(part)], split and splits
@@ -145,12 +145,12 @@ class Expander:
                 return [joined(texts, self._between, place)], False
             return texts, splits
         if splits and isinstance(part, Parameter) and part.takes_default:
-            value, taken = self._chosen(part)
-            if not taken:
+            value, use_default = self._chosen(part)
+            if not use_default:
                 return [value], True
             inner = Fields()
             self._into(inner, part.arguments[0], split=True)
-            names = self._taken_as_unset(part)
+            names = self._assumed_unset(part)
             return [text.used_at(place).assuming(names, place) for text in inner.all()], False
         return [self._text(part)], splits
 
@@ -172,7 +172,7 @@ class Expander:
         return Text.unknown(written, self.place(part.place), why, path)
 
     def _inner(self, part: Inner) -> Text:
-        """A sum, a command or a home folder. Raises NotComputed."""
+        """Expand a sum, a command or a home folder. Raises NotComputed."""
         place, shown = self.place(part.place), self.script.shown(part.place)
         if part.kind == "tilde":
             raise NotComputed("`~` is a folder of the machine where the script runs")
@@ -189,10 +189,10 @@ class Expander:
         why = f"`{shown}` is a command, which is not run"
         return text if text is not None else self._unknown(part, why, path)
 
-    # -- commands that only take names apart
+    # -- commands that only split paths
 
     def _command_text(self, inner: Script, place: Place) -> tuple[Text | None, str]:
-        """What `$(dirname X)` and `$(basename X)` give; of folders the path alone."""
+        """Return the output of path commands such as `$(dirname X)`: a text, or the path alone."""
         folder = self.state.folder
         for node in _commands(inner.root) or ():
             texts = self.all_fields(inner.command_words(node))
@@ -205,7 +205,7 @@ class Expander:
             elif name in ("realpath", "readlink") and words:
                 return None, self.state.absolute(words[0].path.rstrip("/"))
             elif name in ("dirname", "basename") and words:
-                return _path_of(name, words, place)
+                return _split_path(name, words, place)
             else:
                 break
         return None, ""
@@ -213,11 +213,11 @@ class Expander:
     # -- sums
 
     def number(self, inside: Place, place: Place) -> int:
-        """The value of the sum between two offsets. Raises NotComputed."""
+        """Compute the sum between two offsets. Raises NotComputed."""
         return self.calculate(self.one(self.script.parts(*inside, True)), place)
 
     def calculate(self, text: Text, place: Place) -> int:
-        """The value of the sum that a text is. Raises NotComputed."""
+        """Compute the sum written in a text. Raises NotComputed."""
         self.sources = [text]
         try:
             return self._compute(text, place, 0)
@@ -231,14 +231,13 @@ class Expander:
             raise NotComputed(text.why_unknown or "variables refer to each other without end")
 
         def lookup(name: str) -> int:
-            """A variable; its text is a sum again."""
+            """Return the number of a variable; its text is computed as a sum again."""
             self.state.budget.spend()
-            held = self.state.scalar(name, place)
-            self.sources.append(held or Text((Piece("", (place,), unset=frozenset({name})),)))
-            return self._compute(held, place, depth + 1) if held is not None else 0
+            variable = self.state.scalar(name, place)
+            self.sources.append(variable or Text((Piece("", (place,), unset=frozenset({name})),)))
+            return self._compute(variable, place, depth + 1) if variable is not None else 0
 
         def store(name: str, value: int) -> None:
-            """An assignment within the sum."""
             self.state.assign(name, derived(str(value), self.sources, place))
 
         self.state.budget.spend(1 + len(text.plain) // 50)
@@ -247,7 +246,7 @@ class Expander:
     # -- parameters
 
     def _parameter(self, part: Parameter) -> Text:
-        """The text that a parameter stands for. Raises NotComputed."""
+        """Expand a parameter. Raises NotComputed."""
         place = self.place(part.place)
         if part.bad:
             shown = self.script.shown(part.place)
@@ -262,34 +261,34 @@ class Expander:
         if part.is_list:
             return joined(self._elements(part), self._between if "*" in (part.name, part.index) else " ", place)
         if part.takes_default:
-            chosen, taken = self._chosen(part)
-            if not taken:
+            chosen, use_default = self._chosen(part)
+            if not use_default:
                 return chosen
             text = self.one(part.arguments[0]).used_at(place)
-            return text.assuming(self._taken_as_unset(part), place)
+            return text.assuming(self._assumed_unset(part), place)
         value, names = self._value(part)
         if value is None:
             return Text((Piece("", (place,), unset=names),))
-        return self._operated(value, part) if part.operator else value
+        return self._apply_operator(value, part) if part.operator else value
 
     def _value(self, part: Parameter) -> tuple[Text | None, frozenset[str]]:
-        """What the parameter itself holds; if it is not set, None and the name that is not."""
+        """Return the value of a parameter; None and the name if it is not set."""
         name, place, nothing = part.name, self.place(part.place), frozenset[str]()
         if isinstance(part.index, tuple) and name != "BASH_SOURCE":
-            held, index = self.state.variables.get(name), self.calculate(self.one(part.index), place)
-            elements = held if isinstance(held, list) else [held] if held is not None else []
-            if isinstance(held, Text) and not held.known:
+            entry, index = self.state.variables.get(name), self.calculate(self.one(part.index), place)
+            elements = entry if isinstance(entry, list) else [entry] if entry is not None else []
+            if isinstance(entry, Text) and not entry.known:
                 index = 0
             index += len(elements) if index < 0 else 0
-            found = 0 <= index < len(elements)
-            return (elements[index].used_at(place) if found else None), nothing
+            exists = 0 <= index < len(elements)
+            return (elements[index].used_at(place) if exists else None), nothing
         value = self.state.scalar(name, place)
         if value is not None or name in self.state.variables:
             return value, nothing
         return None, frozenset({f"${name}" if name.isdecimal() else name})
 
     def _chosen(self, part: Parameter) -> tuple[Text, bool]:
-        """`${X:-default}` and its kin: the value, or True if what is written there counts."""
+        """Evaluate `${X:-default}` and similar: the value, and True if the default replaces it."""
         value, names = self._value(part)
         if value is not None and not value.known and ":" in part.operator:
             return value, False
@@ -306,30 +305,30 @@ class Expander:
             self.state.assign(part.name, text)
         return Text(), True
 
-    def _taken_as_unset(self, part: Parameter) -> frozenset[str]:
-        """The variables that a default counts for because they were taken as not set."""
+    def _assumed_unset(self, part: Parameter) -> frozenset[str]:
+        """Return the variables assumed unset when a default is used."""
         value, names = self._value(part)
         return names if value is None else value.unset | value.assumed
 
-    def _operated(self, value: Text, part: Parameter) -> Text:
-        """The value with what the operator makes of it. Raises NotComputed."""
+    def _apply_operator(self, value: Text, part: Parameter) -> Text:
+        """Apply the operator of a parameter to a value. Raises NotComputed."""
         sign, arguments, place = part.operator, part.arguments, self.place(part.place)
         if not value.known:
             raise NotComputed(value.why_unknown)
         self.state.budget.spend(1 + len(value.plain) // 100)
         if sign[0] in "#%":
-            kept = self.pattern(arguments[0]).without(value.plain, sign)
-            return value.cut(*kept)
+            left = self.pattern(arguments[0]).without(value.plain, sign)
+            return value.cut(*left)
         if sign[0] == "/":
-            wanted = self.one(arguments[0])
-            signs = any(letter in wanted.plain for letter in "*?[\\") or wanted.plain.startswith(("#", "%"))
-            if signs or not wanted.known or value.plain.count(wanted.plain) > MAX_WORDS:
+            target = self.one(arguments[0])
+            signs = any(letter in target.plain for letter in "*?[\\") or target.plain.startswith(("#", "%"))
+            if signs or not target.known or value.plain.count(target.plain) > MAX_WORDS:
                 raise NotComputed("replacing what a pattern fits is not followed")
-            by = self.one(arguments[1]) if len(arguments) > 1 else Text()
-            if not by.known:
-                raise NotComputed(by.why_unknown)
-            text = value.plain.replace(wanted.plain, by.plain, 1 if sign == "/" else -1)
-            return bounded(derived(text, [value, by], place) if wanted.plain else value, place)
+            new = self.one(arguments[1]) if len(arguments) > 1 else Text()
+            if not new.known:
+                raise NotComputed(new.why_unknown)
+            text = value.plain.replace(target.plain, new.plain, 1 if sign == "/" else -1)
+            return bounded(derived(text, [value, new], place) if target.plain else value, place)
         if sign[0] not in "^," or arguments[0]:
             shown = self.script.shown(part.place)
             raise NotComputed(f"`{shown}` is of a form that is not followed")
@@ -338,16 +337,16 @@ class Expander:
         return derived(first + (value.plain[1:] if end else ""), [value], place)
 
     def _range(self, part: Parameter, size: int) -> tuple[int, int]:
-        """The elements of `${@:offset:length}`. Raises NotComputed."""
+        """Return the range of elements of `${@:offset:length}`. Raises NotComputed."""
         place = self.place(part.place)
-        numbers = [self.calculate(self.one(each), place) for each in part.arguments]
-        start = numbers[0] - (part.name in "@*")  # the arguments count from 1
+        numbers = [self.calculate(self.one(argument), place) for argument in part.arguments]
+        start = numbers[0] - (part.name in "@*")  # arguments count from 1
         if start < 0 or min(numbers) < 0:
             raise NotComputed("a part that counts from the end is not followed")
         return start, size if len(numbers) < 2 else start + numbers[1]
 
     def _elements(self, part: Parameter) -> list[Text]:
-        """The elements of a list, with what the operator makes of each. Raises NotComputed."""
+        """Return the elements of a list after its operator. Raises NotComputed."""
         texts = self.state.elements(part.name, self.place(part.place))
         if part.operator == ":":
             return texts[slice(*self._range(part, len(texts)))]
@@ -357,13 +356,13 @@ class Expander:
 
     @property
     def _between(self) -> str:
-        """What joins the elements of `${X[*]}`: the first sign of `IFS`."""
-        held = self.state.variables.get("IFS")
-        return held.plain[:1] if isinstance(held, Text) and held.known else " "
+        """Separator of the elements of `${X[*]}`: the first character of `IFS`."""
+        separators = self.state.variables.get("IFS")
+        return separators.plain[:1] if isinstance(separators, Text) and separators.known else " "
 
 
 def _commands(node: Node) -> list[Node] | None:
-    """The simple commands of `a; b && c`; None if it is anything else."""
+    """Return the simple commands of `a; b && c`; None for any other statement."""
     if node.type == "command":
         return [node]
     if node.type == "redirected_statement":
@@ -372,11 +371,11 @@ def _commands(node: Node) -> list[Node] | None:
     if node.type not in ("program", "list") or any(child.type == "||" for child in node.children):
         return None
     inner = [_commands(child) for child in node.named_children if child.type != "comment"]
-    return [command for each in inner for command in each or ()] if all(inner) else None
+    return [command for group in inner for command in group or ()] if all(inner) else None
 
 
-def _path_of(name: str, words: Sequence[Text], place: Place) -> tuple[Text | None, str]:
-    """What `dirname` and `basename` give; the path alone if the text is unknown."""
+def _split_path(name: str, words: Sequence[Text], place: Place) -> tuple[Text | None, str]:
+    """Return the result of `dirname` or `basename`; the path alone if the text is unknown."""
     text = words[0]
     known = text.known and not text.unset and not text.secret
     path = (text.plain if known else text.path).rstrip("/")
@@ -397,24 +396,27 @@ def _cost(text: Text) -> int:
 
 
 class Pattern:
-    """Letters, of which only the `active` ones (not quoted) have a meaning of their own."""
+    """Glob pattern; only the `active` (unquoted) letters are special."""
 
     def __init__(self, letters: str, active: Sequence[bool]) -> None:
-        """Make a matcher. Raises NotComputed."""
+        """Compile the pattern. Raises NotComputed."""
         if any(active[match.start()] for match in _EXTENDED.finditer(letters)):
             raise NotComputed("extended patterns are not followed")
-        kept = [letter if on or letter not in "*?[" else f"[{letter}]" for letter, on in zip(letters, active)]
-        self._matcher = re.compile(translate("".join(kept).replace("[^", "[!")))
+        escaped = [letter if on or letter not in "*?[" else f"[{letter}]" for letter, on in zip(letters, active)]
+        self._matcher = re.compile(translate("".join(escaped).replace("[^", "[!")))
         self._cost = 1 + letters.count("*")
 
     def matches(self, text: str, tries: int = 1) -> bool:
-        """True if it matches all of a text, which is one of so many tries. Raises NotComputed."""
+        """Return True if the pattern matches the whole text.
+
+        `tries` is the number of matches planned, for the limit on work. Raises NotComputed.
+        """
         if len(text) * self._cost * tries > MAX_WORK:
             raise NotComputed("matching its pattern takes too long")
         return self._matcher.match(text) is not None
 
     def without(self, text: str, sign: str) -> tuple[int, int]:
-        """What is left of `${X#pattern}`, `##`, `%`, `%%`. Raises NotComputed."""
+        """Return the range left by `${X#pattern}`, `##`, `%` or `%%`. Raises NotComputed."""
         size, prefix = len(text), sign[0] == "#"
         ends = range(size + 1) if prefix == (len(sign) == 1) else range(size, -1, -1)
         for end in ends:
@@ -424,12 +426,12 @@ class Pattern:
 
 
 def _unquoted(part: Part) -> str:
-    """The letters of a part that may have a meaning of their own."""
+    """Return the letters of a part that may be special; a NUL for quoted parts."""
     return part.text if isinstance(part, Literal) and not part.quoted else "\0"
 
 
 def _counted(match: re.Match[str]) -> range:
-    """The numbers of `{1..3}`. Raises NotComputed if they are too many."""
+    """Return the numbers of `{1..3}`. Raises NotComputed if there are too many."""
     first, last = int(match[1]), int(match[2])
     if abs(last - first) >= MAX_WORDS:
         raise NotComputed(f"the braces make more than {MAX_WORDS:,} words")

@@ -1,6 +1,6 @@
-"""Ways that a script may take: lists, `if`, `case`, loops, and how two ways come together again.
+"""Control flow of a script: lists, `if`, `case`, loops, and merging of branches.
 
-A loop is followed turn by turn if its turns are known, and once if they are not.
+A loop is interpreted turn by turn if its turns are known, and once otherwise.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 MAX_TURNS = 100
-"""Turns of a loop that are followed one by one; of a longer loop it is unknown how often it is gone through."""
+"""Largest number of turns interpreted separately; longer loops have an unknown number."""
 UNKNOWN = Truth(None, "it depends on how a command ends")
 _Branch = tuple[Sequence["Node"], Sequence["Node"]]
 
 
 @dataclass
 class Flow(ABC):
-    """Follows statements in a state.
+    """Interpreter of statements in a state.
 
     Attributes
     ----------
-    script : the text that is followed at present.
-    started : the commands that it starts, in the order of following.
-    unread : places of commands that may set variables from what is not read.
-    unsure : why it is unknown that the present statement is reached, of every way around it.
-    depends : what was taken as not given and decided the ways around the present statement.
-    broken : True if a loop was left where it is unknown whether it is left.
-    went_past : True if an exit was gone past that comes only because something was not given.
+    script : text under interpretation.
+    started : commands that it starts, in the order of interpretation.
+    unread : places of commands that may set variables from unread texts.
+    unsure : why it is unknown that the current statement is reached, for every enclosing branch.
+    depends : inputs assumed unset that decided the enclosing branches.
+    broken : True if it is unknown whether a loop was left.
+    went_past : True if an exit was skipped that happens only because an input is unset.
     """
 
     script: Script
@@ -56,10 +56,10 @@ class Flow(ABC):
 
     @abstractmethod
     def statement(self, node: Node) -> Truth:
-        """Follow one statement; how it ends. Raises TooMuch or Unreadable."""
+        """Interpret a statement; return how it ends. Raises TooMuch or Unreadable."""
 
     def statements(self, nodes: Sequence[Node]) -> Truth:
-        """Follow statements as far as they are reached; how the last one ends."""
+        """Interpret statements up to an exit; return how the last statement ends."""
         truth = HOLDS
         for node, following in zip(nodes, [*nodes[1:], None]):
             if self.state.ended:
@@ -77,11 +77,11 @@ class Flow(ABC):
     def _place(self, node: Node) -> Place:
         return self.script.origin.place(*self.script.range(node))
 
-    # -- ways that a script may take
+    # -- branches
 
     @contextmanager
     def _around(self, why: str = "", taken: frozenset[str] = frozenset()) -> Iterator[None]:
-        """Follow a way that may not be taken (`why`), or is because these were not given."""
+        """Interpret a branch that is uncertain (`why`) or due to unset inputs (`taken`)."""
         self.unsure.append(why)
         self.depends.append(taken)
         yield
@@ -89,17 +89,20 @@ class Flow(ABC):
         self.unsure.pop()
 
     def _aside(self) -> Self:
-        """Follow in a shell of its own, whose variables are lost."""
+        """Return an interpreter for a subshell, whose variables are lost."""
         return replace(self, state=self.state.copy(), broken=False)
 
-    def _either(self, why: str, place: Place, way: Callable[[], Truth], other: Callable[[], Truth] | None = None) -> Truth:
-        """Follow one of two ways, or one that may not be taken; what differs is unknown after."""
+    def _either(self, why: str, place: Place, branch: Callable[[], Truth], alternative: Callable[[], Truth] | None = None) -> Truth:
+        """Interpret one or two uncertain branches; different variables become unknown.
+
+        Returns how the first branch ends.
+        """
         before = self.state.copy()
         with self._around(why):
-            truth = way()
+            truth = branch()
             first, self.state = self.state, before
-            if other is not None:
-                other()
+            if alternative is not None:
+                alternative()
         second, self.state = self.state, first
         ends = (first.ended, second.ended)
         self.broken = self.broken or "break" in ends or "continue" in ends
@@ -110,15 +113,15 @@ class Flow(ABC):
         return truth
 
     def _list(self, node: Node) -> Truth:
-        """`a && b`, `a || b`."""
+        """Interpret `a && b` or `a || b`."""
         nodes = [child for child in node.named_children if child.type != "comment"]
         both = next((child.type for child in node.children if child.type in ("&&", "||")), "&&") == "&&"
         truth = self.statement(nodes[0])
         if self.state.ended or len(nodes) < 2 or truth.value == (not both):
             return truth
         if truth.value is None:
-            way = lambda: self.statement(nodes[1])  # noqa: E731
-            following = self._either(truth.why, self._place(nodes[1]), way)
+            branch = lambda: self.statement(nodes[1])  # noqa: E731
+            following = self._either(truth.why, self._place(nodes[1]), branch)
         else:
             with self._around(taken=truth.depends):
                 following = self.statement(nodes[1])
@@ -143,7 +146,7 @@ class Flow(ABC):
         return self._branch(branches, self._place(node))
 
     def _branch(self, branches: Sequence[_Branch], place: Place) -> Truth:
-        """The first branch whose condition holds; one without a condition is `else`."""
+        """Interpret the first branch with a true condition; no condition means `else`."""
         if not branches:
             return HOLDS
         (condition, body), rest = branches[0], branches[1:]
@@ -161,7 +164,7 @@ class Flow(ABC):
             return self._branch(rest, place) if self.went_past else ended
 
     def _case(self, node: Node) -> Truth:
-        """`case`: the first arm with a pattern that fits; any of them if that is unknown."""
+        """Interpret the first `case` arm with a matching pattern; all arms if unknown."""
         value, expander = node.child_by_field_name("value"), self._expander
         place = self.script.range(value) if value is not None else (0, 0)
         subject = expander.one(self.script.parts(*place))
@@ -172,34 +175,34 @@ class Flow(ABC):
                 why = f"it depends on `{shown}`, which is not known: {subject.why_unknown}"
                 raise NotComputed(why)
             for item in items:
-                patterns = [self.script.range(each) for each in item.children_by_field_name("value")]
-                parts = [self.script.parts(*each) for each in patterns]
-                if any(expander.pattern(each).matches(subject.plain) for each in parts):
+                patterns = [self.script.range(child) for child in item.children_by_field_name("value")]
+                parts = [self.script.parts(*pattern) for pattern in patterns]
+                if any(expander.pattern(pieces).matches(subject.plain) for pieces in parts):
                     if item.children[-1].type in (";&", ";;&"):
                         raise NotComputed("`;&` is not followed")
                     with self._around(taken=depends(subject)):
                         return self.statements(_arm(item))
         except NotComputed as problem:
             for item in items:
-                way = lambda: self.statements(_arm(item))  # noqa: B023, E731
-                self._either(str(problem), self._place(node), way)
+                branch = lambda: self.statements(_arm(item))  # noqa: B023, E731
+                self._either(str(problem), self._place(node), branch)
             return UNKNOWN
         return HOLDS
 
     # -- loops
 
     def _loop(self, node: Node) -> Truth:
-        """A loop, turn by turn if that is known, once if not."""
-        before, outer = dict(self.state.variables), self.broken
+        """Interpret a loop turn by turn if its turns are known, else once."""
+        old, outer = dict(self.state.variables), self.broken
         self.broken = False
         self._for(node) if node.type == "for_statement" else self._while(node)
         broken, self.broken = self.broken, outer
         if not broken:
             return HOLDS
-        held, why = self.state.variables, "it depends on how often a loop was gone through"
-        for name in before.keys() | held.keys():
-            if before.get(name) != held.get(name):
-                held[name] = merged(before.get(name), held.get(name), name, self._place(node), why)
+        new, why = self.state.variables, "it depends on how often a loop was gone through"
+        for name in old.keys() | new.keys():
+            if old.get(name) != new.get(name):
+                new[name] = merged(old.get(name), new.get(name), name, self._place(node), why)
         return UNKNOWN
 
     def _for(self, node: Node) -> None:
@@ -225,7 +228,7 @@ class Flow(ABC):
                 break
 
     def _while(self, node: Node) -> None:
-        sums = self._three_sums(node) if node.type == "c_style_for_statement" else []
+        sums = self._loop_sums(node) if node.type == "c_style_for_statement" else []
         body, place = _body(node), self._place(node)
         try:
             if sums:
@@ -242,7 +245,7 @@ class Flow(ABC):
                     return None
                 if sums:
                     self._expander.number(sums[2], place)
-                if before == self.state.variables:  # only what is unknown here can end it
+                if before == self.state.variables:  # only an unknown value can end it
                     self.broken = True
                     return None
         except NotComputed as problem:
@@ -250,8 +253,8 @@ class Flow(ABC):
             return self._once(body, place, why)
         return self._once(body, place, f"it depends on a loop of more than {MAX_TURNS} turns")
 
-    def _three_sums(self, node: Node) -> list[Place]:
-        """Where the three sums of `for ((a; b; c))` stand."""
+    def _loop_sums(self, node: Node) -> list[Place]:
+        """Return the places of the three sums of `for ((a; b; c))`."""
         signs = ("((", ";", "))")
         places = [self.script.range(child) for child in node.children if child.type in signs]
         if len(places) < 4:
@@ -259,7 +262,7 @@ class Flow(ABC):
         return [(low[1], high[0]) for low, high in zip(places[:3], places[1:4])]
 
     def _goes_on(self, node: Node, sums: Sequence[Place]) -> Truth:
-        """True if the loop takes another turn."""
+        """Return the truth of the loop condition."""
         if sums:
             shown = self.script.shown(sums[1])
             return computed(sums[1], self._expander, shown) if shown else HOLDS
@@ -267,11 +270,11 @@ class Flow(ABC):
         return truth.negated() if node.children[0].type == "until" else truth
 
     def _once(self, body: Sequence[Node], place: Place, why: str, word: tuple[str, Text] | None = None) -> None:
-        """The body of a loop of which it is unknown how often it is gone through."""
+        """Interpret a loop body with an unknown number of turns."""
         before = self.state.variables.copy()
 
         def way() -> Truth:
-            """One turn, whatever ends it."""
+            """Interpret a turn to any end."""
             if word:
                 self.state.assign(*word)
             truth = self.statements(body)
@@ -279,13 +282,13 @@ class Flow(ABC):
             return truth
 
         self._either(why, place, way)
-        held = self.state.variables
-        for name, array in held.items():
-            if isinstance(array, list) and before.get(name) != array:  # more turns may add more
-                held[name] = [*array, Text.unknown(f"${name}", place, why)]
+        variables = self.state.variables
+        for name, array in variables.items():
+            if isinstance(array, list) and before.get(name) != array:  # turns may add elements
+                variables[name] = [*array, Text.unknown(f"${name}", place, why)]
 
     def _left(self) -> bool:
-        """True if the loop is left after this turn; a `continue` begins the next one."""
+        """Return True if the loop ends after this turn; `continue` begins the next turn."""
         ended = self.state.ended
         if ended in ("break", "continue"):
             self.state.ended = ""
@@ -293,12 +296,12 @@ class Flow(ABC):
 
 
 def _body(node: Node) -> list[Node]:
-    """The statements of a loop."""
+    """Return the statements of a loop."""
     body = node.child_by_field_name("body")
     return list(body.children[1:-1]) if body is not None else []
 
 
 def _arm(item: Node) -> list[Node]:
-    """The statements of an arm of `case`."""
+    """Return the statements of a `case` arm."""
     at = next((i for i, child in enumerate(item.children) if child.type == ")"), len(item.children))
     return [child for child in item.children[at + 1 :] if child.type not in (";;", ";&", ";;&")]

@@ -1,7 +1,7 @@
-"""A script followed from its first statement: what its variables become, what it starts.
+"""Interpreter of a script: variables and started programs.
 
-Nothing is executed. If it is unknown which way the script takes, both are followed.
-Source: the Bash Reference Manual, 4 (Shell Builtin Commands).
+Nothing is executed. If a condition is unknown, both branches are interpreted. Source: the Bash
+Reference Manual, 4 (Shell Builtin Commands).
 """
 
 from __future__ import annotations
@@ -23,38 +23,44 @@ if TYPE_CHECKING:
 VISIBLE = (
     "CUDA_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
 )  # fmt: skip
-"""Variables that name the accelerators that a program sees."""
-_LEAVING = ("exit", "return", "break", "continue")
+"""Variables that name the accelerators visible to a program."""
+_EXITS = ("exit", "return", "break", "continue")
 _CLOSERS = ("then", "elif", "else", "fi", "do", "done", "esac", "}", ")", "))", "]]", "]")
 _SEPARATORS = (";", "&", ";;", "\n", "&&", "||", "|", "|&")
-_READING = ("read", "mapfile", "readarray", "printf", "getopts", "let")
-_BUILTINS = (*_READING, "shift", "set", ":", "true", "false")
-_SURE = (
+_ASSIGNING = ("read", "mapfile", "readarray", "printf", "getopts", "let")
+_BUILTINS = (*_ASSIGNING, "shift", "set", ":", "true", "false")
+_SUCCEEDING = (
     "echo", "cd", "pushd", "popd", "mkdir", "sleep", "wait", "trap", "umask", "ulimit", "alias", "shopt",
     "hash", "cat", "date", "pwd", "touch", "env", "printenv", "unalias", "jobs", "kill",
 )  # fmt: skip
-"""Other commands of which a script goes on after them as if they always succeed."""
+"""Further commands assumed to succeed."""
 _WORDS = (
     "string", "concatenation", "expansion", "simple_expansion", "word", "number", "raw_string",
     "command_substitution", "arithmetic_expansion", "ansi_c_string", "translated_string",
     "process_substitution", "brace_expression", "command_name", "test_command", "heredoc_body",
     "heredoc_redirect", "extglob_pattern", "regex",
 )  # fmt: skip
-"""Nodes that are read letter by letter: what the tree has wrong in them does not count."""
-_OF_MACHINE = re.compile(
+"""Nodes read letter by letter: parse errors inside do not count."""
+_SETUP_FILES = re.compile(
     r"(^|/)(activate|(set_?env|setup|setvars|conda|modules?|env-?vars)(\.(sh|bash))?|\.?(bash|z)?(rc|_?profile)|switch_env)$"
     r"|^/(etc|opt|usr)/|/etc/profile"
 )
-"""Files that set up a machine: what they set belongs to the environment, as what a login sets."""
+"""Files that set up a machine.
+
+Their variables belong to the environment, as after a login.
+"""
 _CUT = re.compile(r"(?:[ \t]|\\\n)*\\\n(?:[ \t]|\\\n)*(#[^\n]*)")
 _BLANK_ARGUMENT = re.compile(r"[ \t]*(?:\\\n[ \t]*)*(\\[ \t])")
 
 
 class Follower(Flow):
-    """Follows the statements of a script."""
+    """Interpreter of the statements of a script."""
 
     def whole(self) -> None:
-        """Follow all statements. Raises Unreadable, where bash could not read on, and TooMuch."""
+        """Interpret all statements.
+
+        Raises Unreadable at a place that bash could not read, and TooMuch.
+        """
         children = self.script.root.children
         for position, node in enumerate(children):
             if self.state.ended:
@@ -65,7 +71,7 @@ class Follower(Flow):
             self.statements([node, *following] if background else [node])
 
     def _check(self, node: Node) -> None:
-        """Raises Unreadable at the first place that bash could not read."""
+        """Check a node for syntax errors. Raises Unreadable at the first error of bash."""
         start, end = self.script.range(node)
         if node.is_missing:
             if node.type in _CLOSERS:
@@ -89,7 +95,7 @@ class Follower(Flow):
                     self._check(child)
 
     def statement(self, node: Node) -> Truth:
-        """Follow one statement; how it ends. Raises TooMuch or Unreadable."""
+        """Interpret a statement; return how it ends. Raises TooMuch or Unreadable."""
         self.state.budget.spend()
         follow = _FOLLOW.get(node.type)
         if follow is None:
@@ -103,14 +109,14 @@ class Follower(Flow):
         return truth
 
     def _group(self, node: Node) -> Truth:
-        """`{ ...; }`, `( ... )`, `(( ... ))`."""
+        """Interpret `{ ...; }`, `( ... )` or `(( ... ))`."""
         if node.children[0].type == "((":
             return self._condition(node)
         shell = self._aside() if node.type == "subshell" else self
         return shell.statements(node.children[1:-1])
 
     def _condition(self, node: Node) -> Truth:
-        """`[ ... ]`, `[[ ... ]]`, `(( ... ))`."""
+        """Evaluate `[ ... ]`, `[[ ... ]]` or `(( ... ))`."""
         start, end = self.script.range(node)
         kind, expander, shown = node.children[0].type, self._expander, self.script.shown((start, end))
         inside = (start + len(kind), end - len(kind))
@@ -133,7 +139,7 @@ class Follower(Flow):
         return HOLDS
 
     def _assign(self, node: Node) -> None:
-        """`NAME=value`, `NAME+=value`, `NAME=(...)`."""
+        """Interpret `NAME=value`, `NAME+=value` or `NAME=(...)`."""
         target, operator, place = node.children[0], node.children[1], self._place(node)
         name = self.script.written(target).partition("[")[0]
         start, end = self.script.range(operator)[1], self.script.range(node)[1]
@@ -143,7 +149,7 @@ class Follower(Flow):
             self.state.unsure({name}, place, why)
             return
         is_array = value is not None and value.type == "array"
-        if not is_array:  # what it expands to may set the variable itself
+        if not is_array:  # the expansion may set the variable itself
             text = self._expander.one(self.script.parts(start, end))
         old = self.state.variables.get(name) if operator.type == "+=" else None
         if operator.type == "+=" and old is None:
@@ -156,7 +162,7 @@ class Follower(Flow):
         self.state.assign(name, text)
 
     def _array(self, name: str, inside: Place, place: Place, old: Held | None) -> Held:
-        """What `NAME=(...)` or `NAME+=(...)` makes."""
+        """Return the value of `NAME=(...)` or `NAME+=(...)`."""
         array = list(old) if isinstance(old, list) else [old] if old is not None else []
         for word in self.script.words(*inside):
             written = self.script.text[slice(*word.place)]
@@ -168,7 +174,7 @@ class Follower(Flow):
         return array
 
     def _declare(self, node: Node) -> Truth:
-        """`export`, `declare`, `local` and their kin."""
+        """Interpret `export`, `declare`, `local` and similar commands."""
         command, flags = self.script.written(node).split()[0], ""
         for child in node.named_children:
             if child.type == "variable_assignment":
@@ -187,7 +193,7 @@ class Follower(Flow):
         return HOLDS
 
     def _declared(self, command: str, name: str, flags: str, place: Place) -> None:
-        """A variable becomes one of the function, an exported one or an array."""
+        """Make a variable local or exported; an associative array or a reference is unknown."""
         if command in ("local", "declare", "typeset"):
             self.state.localise(name)
         if command == "export" or "x" in flags:
@@ -204,14 +210,17 @@ class Follower(Flow):
         return HOLDS
 
     def _redirected(self, node: Node) -> Truth:
-        """A statement with redirections: a here-document is a file that it writes, or its input."""
+        """Interpret a statement with redirections.
+
+        A here-document is a file that the statement writes, or its input.
+        """
         body, targets = node.child_by_field_name("body"), []
         stdin: Text | None = None
         for child in node.children:
             targets += [child] if child.type == "file_redirect" else []
             if child.type == "heredoc_redirect":
                 stdin = self._heredoc(child)
-                targets += [each for each in child.children if each.type == "file_redirect"]
+                targets += [part for part in child.children if part.type == "file_redirect"]
                 for inner in child.named_children:
                     if inner.type in ("command", "pipeline", "list"):
                         self._aside().statement(inner)
@@ -228,7 +237,7 @@ class Follower(Flow):
         return self._simple(body, stdin)
 
     def _heredoc(self, node: Node) -> Text | None:
-        """The text of a here-document."""
+        """Return the text of a here-document."""
         parts = {child.type: child for child in node.children}
         if not {"heredoc_start", "heredoc_body"} <= parts.keys():
             return None
@@ -238,11 +247,11 @@ class Follower(Flow):
         return self._expander.one(self.script.parts(*inside, True))
 
     def _simple(self, node: Node, stdin: Text | None = None) -> Truth:
-        """A simple command: a function, a builtin, a text to follow, or a program."""
+        """Interpret a simple command: a function, a builtin, a nested text or a program."""
         expander, place = self._expander, self._place(node)
         written = self.script.command_words(node)
         blank = _BLANK_ARGUMENT.match(self.script.text, self.script.range(node)[1])
-        if blank:  # a backslash before a blank at its end is an argument to bash
+        if blank:  # to bash, a backslash before a blank is an argument
             written.append(self.script.word(*blank.span(1)))
         words = expander.all_fields(written)
         if not words:
@@ -260,23 +269,23 @@ class Follower(Flow):
         if name in ("[", "test"):
             shown = self.script.shown(self.script.range(node))
             return tested(words[1 : -1 if name == "[" else None], shown, expander)
-        if name in _LEAVING:
+        if name in _EXITS:
             return self._leave(name, place)
         if name in _BUILTINS:
             return self._builtin(name, words[1:], place)
-        if self._is_called_again(node, words):
+        if self._is_self_call(node, words):
             shown = self.script.shown(self.script.range(node))
             raise TooMuch(f"`{shown}` begins the script itself again, without an end")
         if name in ("eval", "source", "."):
-            return self._taken_in(name, words, place)
+            return self._included_text(name, words, place)
         if name in _CLOSERS:
             raise Unreadable(f"`{name}` has no beginning", place[0])
         return self._start(node, words, stdin, blank.end(1) if blank else 0)
 
     def _builtin(self, name: str, words: Sequence[Text], place: Place) -> Truth:
-        """What a builtin changes, and how it ends."""
+        """Apply a builtin to the state; return how it ends."""
         state, first = self.state, words[0].plain if words and words[0].known else "1"
-        if name in _READING and (name != "printf" or any(word.plain == "-v" for word in words)):
+        if name in _ASSIGNING and (name != "printf" or any(word.plain == "-v" for word in words)):
             matches = [NAME.match(word.plain) for word in words if word.known]
             names = {match[0] for match in matches if match}
             state.unsure(names, place, f"`{name}` sets it when the script runs")
@@ -289,22 +298,22 @@ class Follower(Flow):
             state.arguments, state.open_arguments = tuple(words[plain.index("--") + 1 :]), ""
         return Truth(name != "false")
 
-    def _is_called_again(self, node: Node, words: Sequence[Text]) -> bool:
-        """True if a command begins this script again before it starts a program, with nothing changed."""
-        own = words[0].plain in ("source", ".")
+    def _is_self_call(self, node: Node, words: Sequence[Text]) -> bool:
+        """Return True if a command restarts this script without any change or started program."""
+        is_source = words[0].plain in ("source", ".")
         file = next((word for word in words[1:] if word.plain[:1] != "-"), Text())
-        file = file if own or is_shell(words[0]) else words[0]
+        file = file if is_source or is_shell(words[0]) else words[0]
         path = os.path.join(self.state.folder or os.path.dirname(self.state.script), file.path)
         if not file.path or os.path.normpath(path) != self.state.script or words[-1] is not file:
             return False
-        changed = self.state.variables if own else self.state.exported
-        moved = not self.state.folder and any(each.words[0].plain in ("cd", "pushd") for each in self.started)
+        changed = self.state.variables if is_source else self.state.exported
+        moved = not self.state.folder and any(command.words[0].plain in ("cd", "pushd") for command in self.started)
         assigned = any(child.type == "variable_assignment" for child in node.children)
         unsure = any(self.unsure) or any(self.depends)
         return not (changed or moved or assigned or unsure or any(map(launch_of, self.started)))
 
     def _start(self, node: Node, words: list[Text], stdin: Text | None, end: int) -> Truth:
-        """A program: noted, or followed if it is a shell whose text is known."""
+        """Record a program, or interpret the text of a shell if known."""
         name, (start, stop) = words[0].plain, self.script.range(node)
         unknown = Truth(None, f"it depends on how `{self.script.shown((start, stop))}` ends")
         inner = nested_text(words, stdin, self.state.files)
@@ -333,74 +342,80 @@ class Follower(Flow):
         )
         if replaces:
             self.state.ended = "exit"
-        return HOLDS if name in _SURE else unknown
+        return HOLDS if name in _SUCCEEDING else unknown
 
     def _visible(self, node: Node) -> tuple[str, Text] | None:
-        """What names the accelerators that a program sees: an assigned or an exported variable."""
+        """Return the variable with the visible accelerators of a program, and its text.
+
+        It is assigned in the command or exported.
+        """
         assigned = [child for child in node.children if child.type == "variable_assignment"]
         aside = self._aside() if assigned else self
         for child in assigned:
             aside._assign(child)
             aside.state.exported.add(self.script.written(child.children[0]))
-        held = ((name, aside.state.variables.get(name)) for name in VISIBLE if name in aside.state.exported)
-        return next(((name, text) for name, text in held if isinstance(text, Text)), None)
+        candidates = ((name, aside.state.variables.get(name)) for name in VISIBLE if name in aside.state.exported)
+        return next(((name, text) for name, text in candidates if isinstance(text, Text)), None)
 
     # -- texts, functions, exits
 
-    def _taken_in(self, name: str, words: list[Text], place: Place) -> Truth:
-        """`eval` of a known text, or `source` of a file that the script wrote: followed here."""
+    def _included_text(self, name: str, words: list[Text], place: Place) -> Truth:
+        """Interpret `eval` of a known text, or `source` of a file written by the script."""
         text = joined(words[1:], " ", place) if name == "eval" else None
         if name != "eval" and len(words) > 1:
             text = self.state.files.get(words[1].plain)
         if text is None or all(piece.unknown or not piece.text.strip() for piece in text.pieces):
             self.unread.append(place)
-            if self.state.sourced and name != "eval" and not _OF_MACHINE.search("".join(word.plain for word in words[1:2])):
+            if self.state.sourced and name != "eval" and not _SETUP_FILES.search("".join(word.plain for word in words[1:2])):
                 shown = " ".join(word.plain for word in words[:2])[:60]
                 self.state.elsewhere = f"`{shown}` is not followed, which may set it"
             return Truth(None, f"it depends on how `{name}` ends")
         return self._inner(text)
 
     def _inner(self, text: Text) -> Truth:
-        """Follow a text that the script itself holds."""
+        """Interpret a text that the script itself contains."""
         self._enter()
-        kept, self.script = self.script, Script(text.plain, text)
+        outer, self.script = self.script, Script(text.plain, text)
         try:
             self.whole()
         except Unreadable:
             self.unread.append(text.place(0, len(text.plain)))
         self.state.calls -= 1
-        self.script = kept
+        self.script = outer
         return Truth(None, "it depends on how a text that is evaluated ends")
 
     def _enter(self) -> None:
-        """Begin a function or a text. Raises TooMuch if too many are open."""
+        """Begin a function or a text. Raises TooMuch at the depth limit."""
         if self.state.calls >= MAX_CALLS:
             raise TooMuch(f"the script calls itself more than {MAX_CALLS} levels deep")
         self.state.calls += 1
 
     def _call(self, function: tuple[Script, Node], words: list[Text]) -> Truth:
-        """A function of the script."""
+        """Call a function of the script."""
         self._enter()
         state, script = self.state, self.script
-        arguments, open_, outer = state.arguments, state.open_arguments, state.outer
+        arguments, open_arguments, outer = state.arguments, state.open_arguments, state.outer
         state.arguments, state.open_arguments, state.outer = tuple(words[1:]), "", {}
         self.script = function[0]
         truth = self.statement(function[1])
         self.script, state = script, self.state
         state.calls -= 1
         state.leave()
-        state.arguments, state.open_arguments, state.outer = arguments, open_, outer
+        state.arguments, state.open_arguments, state.outer = arguments, open_arguments, outer
         state.ended = "" if state.ended == "return" else state.ended
         return truth
 
     def _leave(self, name: str, place: Place) -> Truth:
-        """`exit` and its kin; an exit for want of what was not given is gone past: it will be."""
-        taken = frozenset[str]().union(*self.depends)
-        if name != "exit" or not taken or any(self.unsure):
+        """Interpret `exit` and similar commands.
+
+        An exit due to unset inputs is skipped: users will provide these inputs.
+        """
+        assumed = frozenset[str]().union(*self.depends)
+        if name != "exit" or not assumed or any(self.unsure):
             self.state.ended = name
             return HOLDS
         self.went_past = True
-        for variable in sorted(taken):
+        for variable in sorted(assumed):
             if variable.startswith("$"):
                 why = "the script ends early without its arguments, so it will be given some"
                 self.state.open_arguments = why

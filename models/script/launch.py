@@ -1,4 +1,4 @@
-"""Commands that start a Python program: which, by what, with which arguments; what Ray is told.
+"""Commands that start a Python program: launcher, program, arguments, and Ray's resources.
 
 Sources: the command lines of torchrun, accelerate, Ray (ray start, ray job submit), Slurm and uv.
 """
@@ -36,16 +36,16 @@ _DEVICE = re.compile(r"[0-9]+|(?:GPU|MIG)-[\w/-]+")
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A command that the script starts.
+    """Command started by the script.
 
     Attributes
     ----------
-    words : its words, expanded.
-    place : where it stands.
-    cut : the comment that ends it although the line before goes on.
-    condition : why it is unknown whether it is reached; "" if it is reached.
-    visible : the variable that says which accelerators a program sees, and its text.
-    folder : the folder that it is started in; "" if unknown.
+    words : expanded words.
+    place : place of the command.
+    cut : comment that ends the command although the line before continues.
+    condition : why it is unknown whether the command is reached; "" if it is reached.
+    visible : variable with the visible accelerators, and its text.
+    folder : working folder; "" if unknown.
     """
 
     words: tuple[Text, ...]
@@ -58,14 +58,14 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A Python program that a command starts.
+    """Python program started by a command.
 
     Attributes
     ----------
-    program : the word that names the module or file.
-    launcher : what starts it if it is not Python itself, such as ``ray job submit``; else "".
+    program : word that names the module or file.
+    launcher : starter other than Python itself, such as ``ray job submit``; else "".
     options : words between the launcher and the program.
-    arguments : the words after the program.
+    arguments : words after the program.
     """
 
     started: Started
@@ -76,13 +76,13 @@ class Launch:
 
     @property
     def name(self) -> str:
-        """The module or file; of a file in an unknown folder what is known of its path."""
+        """Module or file; the known end of the path if the folder is unknown."""
         known = self.program.known and not self.program.unset
         return self.program.plain if known else self.program.path
 
 
 def launch_of(started: Started) -> Launch | None:
-    """The program that a command starts; None if it starts none that is known."""
+    """Return the program that a command starts, or None."""
     words = started.words
     python = _interpreter(words)
     if python is None:
@@ -94,10 +94,10 @@ def launch_of(started: Started) -> Launch | None:
     elif word.known and not _PYTHON.fullmatch(word.plain):
         launcher = _base(word.plain)
     torchrun = word.known and _TORCHRUN.fullmatch(word.plain)
-    position = (_of_torchrun if torchrun else _module_or_file)(words, python + 1)
+    position = (_torchrun_program if torchrun else _module_or_file)(words, python + 1)
     if position is not None and words[position].plain in _AS_TORCHRUN:
         launcher, start = "torchrun", position + 1
-        position = _of_torchrun(words, start)
+        position = _torchrun_program(words, start)
     if position is None:
         return None
     following = words[position + 1].plain if position + 1 < len(words) else ""
@@ -119,7 +119,7 @@ def _base(path: str) -> str:
 
 
 def _submitted(started: Started) -> Launch | None:
-    """`CLIENT run --entry=FILE.py --user_params="ARGUMENTS"`, as scripts of ROLL submit a job."""
+    """Parse `CLIENT run --entry=FILE.py --user_params="ARGUMENTS"`, used by scripts of ROLL."""
     keys = ("--entry=", "--user_params=")
     words = [word for word in started.words if word.plain.startswith(keys)]
     options = {word.plain.partition("=")[0]: word for word in words}
@@ -132,7 +132,7 @@ def _submitted(started: Started) -> Launch | None:
 
 
 def _interpreter(words: Sequence[Text]) -> int | None:
-    """Which word is the interpreter, or torchrun."""
+    """Return the index of the interpreter or torchrun."""
     module = next((at for at, word in enumerate(words) if word.known), 0)
     if module and len(words) > module + 1 and words[module].plain == "-m":
         return module - 1  # `$PYTHON -m module`
@@ -147,7 +147,7 @@ def _interpreter(words: Sequence[Text]) -> int | None:
 
 
 def is_shell(word: Text) -> bool:
-    """True if a word names a shell."""
+    """Return True if a word names a shell."""
     return word.known and _SHELL.fullmatch(word.plain) is not None
 
 
@@ -156,7 +156,7 @@ def _is_interpreter(text: str) -> bool:
 
 
 def _subcommands(before: Sequence[str]) -> list[str]:
-    """`job submit` of ray, `run` of apptainer."""
+    """Return the subcommands of a launcher, such as `job submit` of ray."""
     words: list[str] = []
     for word in before[1:3] if before[0] in _WITH_SUBCOMMANDS else ():
         if not re.fullmatch(r"[a-z]+", word):
@@ -166,19 +166,19 @@ def _subcommands(before: Sequence[str]) -> list[str]:
 
 
 def _module_or_file(words: Sequence[Text], position: int) -> int | None:
-    """Which word is the module after `-m`, or the file."""
+    """Return the index of the module after `-m`, or of the file."""
     while position < len(words):
         plain = words[position].plain
         if plain == "-m":
             return position + 1 if position + 1 < len(words) else None
-        if plain in ("-", "-c") or not plain.startswith("-"):  # a text of its own, not a file
+        if plain in ("-", "-c") or not plain.startswith("-"):  # inline code, not a file
             return None if plain[:1] == "-" else position
         position += 2 if plain in _WITH_VALUE else 1
     return None
 
 
-def _of_torchrun(words: Sequence[Text], start: int) -> int | None:
-    """Which word torchrun takes for the module after `-m`, or for the file."""
+def _torchrun_program(words: Sequence[Text], start: int) -> int | None:
+    """Return the index of the module after `-m`, or of the file, for torchrun."""
     for position in range(start, len(words)):
         plain = words[position].plain
         if plain in ("-m", "--module"):
@@ -189,7 +189,10 @@ def _of_torchrun(words: Sequence[Text], start: int) -> int | None:
 
 
 def nested_text(words: Sequence[Text], stdin: Text | None, files: Mapping[str, Text]) -> tuple[Text, Sequence[Text]] | None:
-    """The text and arguments of a shell: `bash -c TEXT`, `bash FILE` that the script wrote."""
+    """Return text and arguments of a shell command.
+
+    It is `bash -c TEXT`, or `bash FILE` with a file that the script wrote.
+    """
     first = _base(words[0].plain)
     shells = (at for at, word in enumerate(words) if is_shell(word))
     position = next(shells, None)
@@ -201,29 +204,30 @@ def nested_text(words: Sequence[Text], stdin: Text | None, files: Mapping[str, T
             if not plain.startswith("--") and "c" in plain and at + 1 < len(words):
                 return words[at + 1], words[at + 3 :]
         return (stdin, ()) if stdin is not None else None
-    if first in _REMOTE and len(words) > 2:  # a word that holds a whole command
+    if first in _REMOTE and len(words) > 2:  # a whole command as a word
         command = re.compile(r"\b(?:python[0-9.]*|torchrun)\s+\S")
         return next(((word, ()) for word in words[1:] if command.search(word.plain)), None)
     return None
 
 
-# -- what Ray is told of the machine
+# -- resources passed to Ray
 
 
 def machine_of(launch: Launch, commands: Sequence[Started], lines: Lines) -> tuple[Machine | None, str]:
-    """What Ray knows of this node when a program starts, None if the script does not say; what is unknown.
+    """Return Ray's resources on this node at a program's start, with a reason if unknown.
 
-    `ray start` before it says so, else the accelerators that are visible.
+    They come from an earlier `ray start`, else from the visible accelerators; None if the script
+    has neither. The reason is "" if nothing is unknown.
     """
-    earlier = [each for each in commands if each.place[0] < launch.started.place[0]]
-    before = [each for each in earlier if not each.condition and _is_ray_start(each)]
-    heads = [each for each in before if any(word.plain == "--head" for word in each.words)]
+    earlier = [command for command in commands if command.place[0] < launch.started.place[0]]
+    before = [command for command in earlier if not command.condition and _is_ray_start(command)]
+    heads = [command for command in before if any(word.plain == "--head" for word in command.words)]
     start, cpus, why, variable = (heads or before or [launch.started])[-1], None, "", ""
     accelerators = _option(start, "--num-gpus") if before else None
-    seen = _visible_in(start) if before or launch.launcher.partition(" ")[0] not in _ELSEWHERE else None
+    seen = _visible_variable(start) if before or launch.launcher.partition(" ")[0] not in _ELSEWHERE else None
     if before:
         cpus = _option(start, "--num-cpus")
-        fewest = min((pair[0] for each in before if (pair := _option(each, "--num-gpus")) and pair[0] is not None), default=0)
+        fewest = min((pair[0] for command in before if (pair := _option(command, "--num-gpus")) and pair[0] is not None), default=0)
         if accelerators and accelerators[0] is not None and fewest < accelerators[0]:
             why = f"`ray start` shows nodes different numbers of accelerators: {fewest} and {accelerators[0]}"
     if accelerators is None and seen is not None:
@@ -249,18 +253,18 @@ _Number = tuple["int | None", "Place | None"]
 
 
 def _option(started: Started, name: str) -> _Number | None:
-    """The number of an option (None if unknown), and where it stands; None if not given."""
+    """Return the number of an option (None if unknown) and its place; None if absent."""
     for word, following in zip(started.words, [*started.words[1:], Text()]):
-        apart = word.plain == name
-        if apart or word.plain.startswith(f"{name}="):
-            value = following if apart else word.cut(len(name) + 1)
+        split = word.plain == name
+        if split or word.plain.startswith(f"{name}="):
+            value = following if split else word.cut(len(name) + 1)
             known = value.known and not value.unset and not value.secret and value.plain.isdecimal()
-            return (int(value.plain[:9]) if known else None), (value if apart else word).whole_place
+            return (int(value.plain[:9]) if known else None), (value if split else word).whole_place
     return None
 
 
-def _visible_in(started: Started) -> tuple[str, Text] | None:
-    """The variable that names the accelerators that a command sees, and its text."""
+def _visible_variable(started: Started) -> tuple[str, Text] | None:
+    """Return the variable with the visible accelerators of a command, and its text."""
     seen = started.visible
     for word in started.words:
         name, equals, _ = word.plain.partition("=")
@@ -270,7 +274,7 @@ def _visible_in(started: Started) -> tuple[str, Text] | None:
 
 
 def _visible(text: Text) -> _Number | None:
-    """Number of accelerators that a text names, up to `-1`, and where it stands."""
+    """Count the accelerators in a text, up to `-1`; also return its place."""
     if not text.known or text.secret or text.unset or text.assumed:
         return None
     items = [item.strip() for item in text.plain.split(",")] if text.plain.strip() else []

@@ -1,4 +1,4 @@
-"""Text of a script: each stretch with the places that it came from and what it depends on."""
+"""Text of a script in pieces, with their places and dependencies."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _NOTHING: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of text.
+    """Piece of text.
 
     Attributes
     ----------
-    text : what it is; if unknown, how it is written.
-    frames : where it stands: in the command, then in the value of the variable named there...
-    exact : True if it is, character for character, what stands at the last place.
-    unknown : why it is unknown; "" if it is known.
-    unset : variables of the environment that were taken as not set, with nothing in their place.
-    assumed : variables that were taken as not set, so that another value counts.
-    secret : True if it comes from the environment.
-    path : of an unknown text, the folder or file that it stands for, seen from the script.
-    perhaps : True if it is unknown whether its word is there at all.
+    text : the text; if unknown, the written form.
+    frames : places: in the command, then in the value of the variable named there, and so on.
+    exact : True if the text equals, character for character, the text at the last place.
+    unknown : why the text is unknown; "" if known.
+    unset : environment variables assumed unset, with nothing in their place.
+    assumed : variables assumed unset, so that another value is used.
+    secret : True if the text comes from the environment.
+    path : for an unknown text, the folder or file that it stands for, seen from the script.
+    perhaps : True if the word itself may be absent.
     """
 
     text: str
@@ -46,62 +46,62 @@ class Piece:
     perhaps: bool = False
 
     def cut(self, start: int, end: int) -> Piece:
-        """The characters `start` to `end`."""
+        """Return the characters `start` to `end`."""
         if not self.exact:
             return replace(self, text=self.text[start:end])
         first = self.frames[-1][0]
         return replace(self, text=self.text[start:end], frames=(*self.frames[:-1], (first + start, first + end)))
 
     def used_at(self, place: Place) -> Piece:
-        """The same where a variable that holds it is named."""
+        """Return a copy for a place where a variable with this text is named."""
         frames = (place, *self.frames)[:MAX_FRAMES]
         return replace(self, frames=frames, exact=self.exact and len(frames) > len(self.frames))
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Pieces, one after the other."""
+    """Sequence of pieces."""
 
     pieces: tuple[Piece, ...] = ()
 
     @staticmethod
     def unknown(written: str, place: Place, why: str, path: str = "") -> Text:
-        """Unknown text, and why it is."""
+        """Build an unknown text with a reason."""
         return Text((Piece(written, (place,), unknown=why, path=path),))
 
     @property
     def plain(self) -> str:
-        """The text; of what is unknown, how it is written."""
+        """Plain text; the written form for unknown pieces."""
         return "".join(piece.text for piece in self.pieces)
 
     @property
     def why_unknown(self) -> str:
-        """Why it is unknown; "" if all of it is known."""
+        """Reason why the text is unknown; "" if fully known."""
         return next((piece.unknown for piece in self.pieces if piece.unknown), "")
 
     @property
     def known(self) -> bool:
-        """True if all of it is known."""
+        """True if the whole text is known."""
         return not self.why_unknown
 
     @property
     def unset(self) -> frozenset[str]:
-        """The variables that were taken as not set, with nothing in their place."""
+        """Variables assumed unset, with nothing in their place."""
         return frozenset(name for piece in self.pieces for name in piece.unset)
 
     @property
     def assumed(self) -> frozenset[str]:
-        """The variables that were taken as not set, so that another value counts."""
+        """Variables assumed unset, so that another value is used."""
         return frozenset(name for piece in self.pieces for name in piece.assumed)
 
     @property
     def secret(self) -> bool:
-        """True if a part of it comes from the environment."""
+        """True if a part of the text comes from the environment."""
         return any(piece.secret for piece in self.pieces)
 
     @property
     def path(self) -> str:
-        """The path that it names, seen from the script; relative if its beginning is unknown."""
+        """Path named by the text, seen from the script; relative if the beginning is unknown."""
         whole, loose = "", False
         for piece in self.pieces:
             if piece.path:
@@ -113,7 +113,7 @@ class Text:
         return whole.lstrip("/") if loose else whole
 
     def cut(self, start: int, end: int | None = None) -> Text:
-        """The characters `start` to `end`; pieces without text at the edge stay."""
+        """Return the characters `start` to `end`; pieces without text at the edge stay."""
         pieces, position = [], 0
         for piece in self.pieces:
             length = len(piece.text)
@@ -127,20 +127,20 @@ class Text:
 
     @property
     def whole_place(self) -> Place | None:
-        """Place in the command; None without any piece."""
+        """Place in the command; None for a text without pieces."""
         places = [piece.frames[0] for piece in self.pieces]
         return (places[0][0], max(end for _, end in places)) if places else None
 
     def place(self, start: int, end: int) -> Place:
-        """Where the characters `start` to `end` stand in the command."""
+        """Return the place of the characters `start` to `end` in the command."""
         return self.cut(start, end).whole_place or (0, 0)
 
     def used_at(self, place: Place) -> Text:
-        """The same text where a variable that holds it is named."""
+        """Return a copy for a place where a variable with this text is named."""
         return Text(tuple(piece.used_at(place) for piece in self.pieces))
 
     def assuming(self, names: frozenset[str], place: Place) -> Text:
-        """The same text, which also depends on these variables not being set."""
+        """Return a copy that also depends on unset variables."""
         if not names:
             return self
         pieces = self.pieces or (Piece("", (place,)),)
@@ -148,11 +148,11 @@ class Text:
 
 
 Held = Union[Text, list[Text]]
-"""What a variable holds: a text, or the elements of an array, which are never changed in place."""
+"""Value of a variable: a text, or the elements of an array, which are never changed in place."""
 
 
 def joined(texts: Iterable[Text], between: str = "", place: Place = (0, 0)) -> Text:
-    """Texts, one after the other."""
+    """Concatenate texts."""
     pieces: list[Piece] = []
     for position, text in enumerate(texts):
         if position and between:
@@ -162,25 +162,25 @@ def joined(texts: Iterable[Text], between: str = "", place: Place = (0, 0)) -> T
 
 
 def bounded(text: Text, place: Place) -> Text:
-    """The text, or an unknown one if it is too long to be followed."""
+    """Return the text, or an unknown text if the size limit is exceeded."""
     if len(text.pieces) > MAX_PIECES or sum(len(piece.text) for piece in text.pieces) > MAX_LENGTH:
         return Text.unknown("...", place, f"the text becomes longer than {MAX_LENGTH:,} characters")
     return text
 
 
 def derived(value: str, sources: Iterable[Text], place: Place) -> Text:
-    """A text computed from others: it stands where that is done, and came from where they did."""
-    every = [piece for source in sources for piece in source.pieces]
-    inner = next((piece.frames[1:] for piece in every if len(piece.frames) > 1), ())
-    unset = frozenset(name for piece in every for name in piece.unset)
-    assumed = frozenset(name for piece in every for name in piece.assumed)
-    secret = any(piece.secret for piece in every)
+    """Build a text computed from other texts, with their origins and dependencies."""
+    pieces = [piece for source in sources for piece in source.pieces]
+    inner = next((piece.frames[1:] for piece in pieces if len(piece.frames) > 1), ())
+    unset = frozenset(name for piece in pieces for name in piece.unset)
+    assumed = frozenset(name for piece in pieces for name in piece.assumed)
+    secret = any(piece.secret for piece in pieces)
     frames = (place, *inner)[:MAX_FRAMES]
     return Text((Piece(value, frames, unset=unset, assumed=assumed, secret=secret),))
 
 
 def alike(first: Held | None, second: Held | None) -> bool:
-    """True if two variables hold the same, wherever it was written."""
+    """Return True if two variables have the same value, wherever it was written."""
     if isinstance(first, list) and isinstance(second, list):
         return len(first) == len(second) and all(map(alike, first, second))
     if not isinstance(first, Text) or not isinstance(second, Text):
@@ -192,24 +192,24 @@ def alike(first: Held | None, second: Held | None) -> bool:
 
 
 def merged(first: Held | None, second: Held | None, name: str, place: Place, why: str) -> Held:
-    """A variable after one of two ways: what both have in common, then what is unknown.
+    """Merge the values of a variable after two branches; only the common beginning is known.
 
-    Of an array the common beginning stays; each later setting `key=value` has an unknown value.
+    Of an array the common beginning stays; every later setting `key=value` has an unknown value.
     """
     if not isinstance(first, Text) and not isinstance(second, Text):
-        one, two, common = first or [], second or [], 0
-        while common < min(len(one), len(two)) and alike(one[common], two[common]):
+        left, right, common = first or [], second or [], 0
+        while common < min(len(left), len(right)) and alike(left[common], right[common]):
             common += 1
-        return [*one[:common], *(_perhaps(text, place, why) for text in (*one[common:], *two[common:]))]
+        return [*left[:common], *(_possible_element(text, place, why) for text in (*left[common:], *right[common:]))]
     if isinstance(first, Text) and isinstance(second, Text):
-        length = _words_in_common(first.plain, second.plain)
+        length = _common_words_length(first.plain, second.plain)
         if length and alike(first.cut(0, length), second.cut(0, length)):
             return joined([first.cut(0, length), Text.unknown(f"${name}", place, why)], place=place)
     return Text.unknown(f"${name}", place, why)
 
 
-def _perhaps(text: Text, place: Place, why: str) -> Text:
-    """An element that an array may have: its key, if it is a setting, and an unknown value."""
+def _possible_element(text: Text, place: Place, why: str) -> Text:
+    """Return a possible element of an array: the key of a setting, and an unknown value."""
     key, equals, _ = text.plain.partition("=")
     if not equals or text.cut(0, len(key)).why_unknown or " " in key:
         return Text.unknown(text.plain, text.pieces[0].frames[0] if text.pieces else place, why)
@@ -218,8 +218,8 @@ def _perhaps(text: Text, place: Place, why: str) -> Text:
     return Text((*head, *(replace(piece, unknown=why, perhaps=True) for piece in rest)))
 
 
-def _words_in_common(first: str, second: str) -> int:
-    """Length of the common beginning of two texts, in whole words; 0 if there are none."""
+def _common_words_length(first: str, second: str) -> int:
+    """Return the length of the common beginning of two texts in whole words, or 0."""
     length, limit = 0, min(len(first), len(second))
     while length < limit and first[length] == second[length]:
         length += 1
@@ -228,23 +228,23 @@ def _words_in_common(first: str, second: str) -> int:
 
 
 class Lines:
-    """The beginnings of the lines of a source."""
+    """Offsets of the lines of a source."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._starts = [0, *(at + 1 for at, letter in enumerate(source.text) if letter == "\n")]
 
     def span(self, place: Place) -> Span:
-        """The span of a place."""
+        """Return the span of a place."""
         line = bisect_right(self._starts, place[0])
         column = place[0] - self._starts[line - 1] + 1
         return Span(self._source.name, place[0], max(place), line, column)
 
     def number(self, position: int) -> int:
-        """The line of an offset, from 1."""
+        """Return the line number of an offset, from 1."""
         return bisect_right(self._starts, position)
 
     def end(self, position: int) -> int:
-        """Where the line of an offset ends."""
+        """Return the offset of the end of the line."""
         line = bisect_right(self._starts, position)
         return self._starts[line] - 1 if line < len(self._starts) else len(self._source.text)

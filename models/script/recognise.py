@@ -1,4 +1,4 @@
-"""Which kind of text a file is: a script, a list of settings, or neither."""
+"""Recognition of the kind of a file: script, list of settings, task."""
 
 from __future__ import annotations
 
@@ -9,36 +9,39 @@ from ..text.source import Source
 from ..text.tree import ListNode, MapNode, Scalar, Value, find
 
 ENDINGS = (".sh", ".bash", ".slurm", ".sbatch")
-"""How the names of scripts end."""
+"""File extensions of scripts."""
 YAML = (".yaml", ".yml", ".json")
 DOTTED_SETTING = re.compile(r"(?<![\w.])[+~]{0,2}[A-Za-z_]\w*(?:[./@][\w-]+)+=", re.ASCII)
-"""A setting of a value below another key, as only programs with Hydra take it."""
+"""Setting of a nested key, which only programs with Hydra take."""
 _SHELL = re.compile(r"#!.*\b(?:ba|da|z|k)?sh\b")
-_STARTS = re.compile(
+_COMMAND = re.compile(
     r"^[ \t]*(?:[A-Za-z_]\w*=\S*[ \t]+)*(?:\S*/)?(?:python[0-9.]*|torchrun|srun|ray[ \t]+job|nohup|exec)[ \t]",
     re.MULTILINE,
 )
 _SETTING = re.compile(r"[+~]{0,2}[A-Za-z_$][A-Za-z0-9_.$@/-]*=|~[A-Za-z_$][A-Za-z0-9_.$@/-]*\Z", re.ASCII)
 
 
-_BEGINS = re.compile(r"\b(?:python[0-9.]*|torchrun|accelerate|ray|uv)\s")
-_OF_TASKS = {
+_PROGRAM_START = re.compile(r"\b(?:python[0-9.]*|torchrun|accelerate|ray|uv)\s")
+_TASK_KEYS = {
     "name", "workdir", "setup", "run", "resources", "num_nodes", "envs", "file_mounts", "service", "secrets", "config",
     "experimental", "inputs", "outputs", "volumes", "event_callback", "pool", "job",
 }  # fmt: skip
 
 
 def is_script(source: Source) -> bool:
-    """True for a shell script: by its name, its first line, or as it starts a program."""
+    """Return True if a file is a shell script: by name, first line, or started program."""
     if source.name.endswith(ENDINGS) or _SHELL.match(source.text):
         return True
-    if source.name.endswith(YAML) or "=" not in source.text or not _STARTS.search(source.text):
+    if source.name.endswith(YAML) or "=" not in source.text or not _COMMAND.search(source.text):
         return False
     return not isinstance(_value(source), MapNode)
 
 
 def is_settings(source: Source) -> bool:
-    """True for a list of settings: `key=value` in every line, or a YAML list of such texts."""
+    """Return True if a file is a list of settings.
+
+    It has `key=value` in every line, or is a YAML list of such texts.
+    """
     lines = [line for text in source.lines if (line := text.strip()) and not line.startswith("#")]
     if lines and lines[0].startswith(("- ", "[")):
         return listed(source) is not None
@@ -48,19 +51,22 @@ def is_settings(source: Source) -> bool:
 
 
 def is_task(source: Source) -> bool:
-    """True if a YAML file is a task whose `run:` block starts a program."""
-    if "run:" not in source.text or not _BEGINS.search(source.text):
+    """Return True if a YAML file is a task whose `run:` block starts a program."""
+    if "run:" not in source.text or not _PROGRAM_START.search(source.text):
         return False
     root = _value(source)
-    if not isinstance(root, MapNode) or any(entry.key.text not in _OF_TASKS for entry in root):
+    if not isinstance(root, MapNode) or any(entry.key.text not in _TASK_KEYS for entry in root):
         return False
     run = find(root, "run")
     text = run.value if isinstance(run, Scalar) else None
-    return isinstance(text, str) and _BEGINS.search(text) is not None
+    return isinstance(text, str) and _PROGRAM_START.search(text) is not None
 
 
 def listed(source: Source) -> tuple[Scalar, ...] | None:
-    """The texts of a YAML list of settings, as Hydra writes `overrides.yaml`; None if it is none."""
+    """Return the texts of a YAML list of settings, or None.
+
+    Hydra writes such a list as `overrides.yaml`.
+    """
     value = _value(source)
     items = value.items if isinstance(value, ListNode) else ()
     texts = tuple(item for item in items if isinstance(item, Scalar) and isinstance(item.value, str))
@@ -69,7 +75,7 @@ def listed(source: Source) -> tuple[Scalar, ...] | None:
 
 
 def _value(source: Source) -> Value | None:
-    """The value of a YAML file; None if it is none."""
+    """Return the value of a YAML file, or None."""
     try:
         return source.value
     except UnusableInput:

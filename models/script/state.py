@@ -1,4 +1,4 @@
-"""What is known at one point of a script: its variables, functions and arguments."""
+"""State of a script at one point: variables, functions and arguments."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _ALWAYS_SET = {
     "MACHTYPE", "HOSTTYPE", "GROUPS", "DIRSTACK", "FUNCNAME", "SHLVL", "PIPESTATUS", "REPLY",
     "COLUMNS", "LINES",
 }  # fmt: skip
-"""Variables that bash or the login always sets: never taken as not set."""
+"""Variables that bash or the login always sets: never assumed unset."""
 
 
 class TooMuch(Exception):
-    """Following the script takes more than is done; the message is a sentence for a person."""
+    """Interpretation exceeds a limit; the message is a sentence for users."""
 
 
 @dataclass
 class Budget:
-    """Number of steps that the script may still take, all of its branches together."""
+    """Number of remaining steps, for all branches together."""
 
     steps: int = MAX_STEPS
 
@@ -44,23 +44,24 @@ class Budget:
 
 @dataclass
 class State:
-    """Variables by name, functions, the arguments of the script or of the function that is called.
+    """Variables, functions, and arguments of the script or of the called function.
 
     Attributes
     ----------
-    script : the path of the script itself.
-    environment : the variables of the environment that may be read.
-    arguments, open_arguments : `$1` and so on; why all are unknown, "" if they are not.
-    shifted : True if unknown arguments were shifted: none are taken to be left then.
-    variables : what each holds; nothing (an empty list) if it was unset.
-    exported : the variables that programs see.
-    outer : what the local variables of the function were before its call.
-    folder : the folder that the script went to; "" if unknown.
-    elsewhere : why variables that the script does not set may be set; "" if they are not.
-    doubting : True if a condition on what is not set is unknown.
-    sourced : True if a file that is not followed may set variables.
-    files : the texts that the script itself writes into files, by their names.
-    ended : ``exit``, ``return``, ``break``, ``continue`` if what follows is not reached; else "".
+    script : path of the script itself.
+    environment : readable environment variables.
+    arguments, open_arguments : `$1` and so on; why all are unknown, "" if known.
+    shifted : True after a shift of unknown arguments: none are assumed to remain.
+    variables : values by name; an empty list for an unset variable.
+    exported : variables visible to programs.
+    outer : values of the function's local variables before its call.
+    folder : folder that the script went to; "" if unknown.
+    elsewhere : why variables that the script does not set may be set; "" if they may not.
+    doubting : True if a condition on an unset variable is unknown.
+    sourced : True if an uninterpreted file may set variables.
+    files : texts that the script itself writes into files, by file name.
+    ended : ``exit``, ``return``, ``break`` or ``continue`` if the next statement is not reached;
+        else "".
     """
 
     script: str = ""
@@ -82,18 +83,18 @@ class State:
     ended: str = ""
 
     def copy(self) -> State:
-        """Another state that begins the same; the budget is shared."""
+        """Return a copy with the same budget."""
         self.budget.spend(1 + len(self.variables) // 16)
         names = ("variables", "functions", "exported", "outer", "files")
         return replace(self, **{name: getattr(self, name).copy() for name in names})
 
     def scalar(self, name: str, place: Place) -> Text | None:
-        """The text of a variable or argument where it is named; None if it is not set."""
+        """Return the text of a variable or argument at a place, or None if unset."""
         if not name.isidentifier():
             return self._special(name, place)
-        held = self.variables.get(name)
-        if held is not None:
-            text = held if isinstance(held, Text) else held[0] if held else None
+        value = self.variables.get(name)
+        if value is not None:
+            text = value if isinstance(value, Text) else value[0] if value else None
             return text.used_at(place) if text is not None else None
         if name in self.environment:
             return Text((Piece(self.environment[name], (place,), secret=True),))
@@ -107,7 +108,7 @@ class State:
         return Text.unknown(f"${name}", place, self.elsewhere) if self.elsewhere else None
 
     def _special(self, name: str, place: Place) -> Text | None:
-        """`$0`, `$1`, `$#` and their kin."""
+        """Return the text of `$0`, `$1`, `$#` and similar parameters."""
         if (name.isdecimal() and name != "0") or name == "#":
             if self.open_arguments:
                 return Text.unknown(f"${name}", place, self.open_arguments)
@@ -121,37 +122,37 @@ class State:
         return Text.unknown(f"${name}", place, f"`${name}` {why}", path)
 
     def elements(self, name: str, place: Place) -> list[Text]:
-        """The elements of an array where it is named, or all arguments."""
+        """Return the elements of an array at a place, or all arguments."""
         if name in "@*":
             if self.open_arguments and not self.shifted:
                 return [Text.unknown(f"${name}", place, self.open_arguments)]
             return [text.used_at(place) for text in self.arguments]
-        held = self.variables.get(name)
-        if isinstance(held, list):
-            return [text.used_at(place) for text in held]
+        value = self.variables.get(name)
+        if isinstance(value, list):
+            return [text.used_at(place) for text in value]
         text = self.scalar(name, place)
         return [] if text is None else [text]
 
     def assign(self, name: str, value: Held) -> None:
-        """Give a variable a value; its first element, if it is an array and the value is none."""
+        """Assign a variable; a text assigned to an array replaces the first element."""
         old = self.variables.get(name)
         self.variables[name] = [value, *old[1:]] if isinstance(old, list) and old and isinstance(value, Text) else value
 
     def absolute(self, path: str) -> str:
-        """A path, seen from the folder that the script went to."""
+        """Resolve a path from the current folder of the script."""
         return os.path.normpath(os.path.join(self.folder, path)) if path else ""
 
     def localise(self, name: str) -> None:
-        """Make a variable one of the function that is called."""
+        """Make a variable local to the called function."""
         if self.calls:
             self.outer.setdefault(name, self.variables.get(name))
 
     def leave(self) -> None:
-        """End the function: its own variables are what they were before it."""
-        for name, held in self.outer.items():
+        """End a function: restore the variables that were local."""
+        for name, value in self.outer.items():
             self.variables.pop(name, None)
-            if held is not None:
-                self.variables[name] = held
+            if value is not None:
+                self.variables[name] = value
 
     def unsure(self, names: set[str], place: Place, why: str) -> None:
         """Make variables unknown."""
@@ -159,14 +160,15 @@ class State:
             self.variables[name] = Text.unknown(f"${name}", place, why)
 
     def merge(self, other: State, place: Place, why: str) -> None:
-        """Keep what is known after one of two ways: what differs is unknown."""
+        """Merge the state of another branch: different values become unknown."""
         self.budget.spend(1 + len(self.variables) // 16)
         for name in self.variables.keys() | other.variables.keys():
-            held, others = self.variables.get(name), other.variables.get(name)
-            if (held, others) in ((None, []), ([], None)):  # unset in one way, of the environment in the other
+            current, incoming = self.variables.get(name), other.variables.get(name)
+            # unset in one branch, from the environment in the other
+            if (current, incoming) in ((None, []), ([], None)):
                 self.unsure({name}, place, why)
-            elif not alike(held, others):
-                self.variables[name] = merged(others, held, name, place, why)
+            elif not alike(current, incoming):
+                self.variables[name] = merged(incoming, current, name, place, why)
         self.exported &= other.exported
         self.outer = {**other.outer, **self.outer}
         self.functions = {**other.functions, **self.functions}

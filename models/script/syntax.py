@@ -1,4 +1,4 @@
-"""The grammar of bash: tree-sitter finds the statements, the parts of a word are read here.
+"""Grammar of bash: statements by tree-sitter, parts of words by this parser.
 
 Sources: the Bash Reference Manual, 3.1.2 (Quoting), 3.5 (Shell Expansions); tree-sitter-bash 0.25.
 """
@@ -29,7 +29,7 @@ _GAP = re.compile(r"(?:[ \t\n]|\\\n)+|#[^\n]*")
 
 
 class Unreadable(Exception):
-    """The text is no script from this place on. `limit`: it is only too large."""
+    """Syntax error at a position; `limit` is True if a size limit is exceeded instead."""
 
     def __init__(self, message: str, position: int, limit: bool = False) -> None:
         self.position, self.limit = position, limit
@@ -38,7 +38,7 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """Text as it is; `exact` if its characters are those of the script, one for one."""
+    """Literal text; `exact` if equal to the script, character for character."""
 
     text: str
     place: Place
@@ -48,13 +48,13 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """`$NAME` or `${NAME...}`.
+    """Parameter expansion: `$NAME` or `${NAME...}`.
 
     Attributes
     ----------
-    index : what stands in brackets: ``@``, ``*``, the parts of a subscript, or None.
+    index : text in brackets: ``@``, ``*``, the parts of a subscript, or None.
     operator : such as ``:-``, ``%%``, ``//``, ``:``, ``^^``; "" for none.
-    arguments : what the operator works with, one or two of them.
+    arguments : one or two operands of the operator.
     length : True for `${#NAME}`.
     bad : True if the form is out of scope.
     """
@@ -70,7 +70,7 @@ class Parameter:
 
     @property
     def takes_default(self) -> bool:
-        """True if the operator names what stands in the place of a variable that is not set."""
+        """True if the operator defines a default for an unset variable."""
         return not self.bad and self.operator != "" and self.operator[-1] in "-=?+"
 
     @property
@@ -81,7 +81,10 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Inner:
-    """`$((...))`, `$(...)`, backticks, `<(...)` or `~`: its `kind`, and where its inside stands."""
+    """Nested construct: `$((...))`, `$(...)`, backticks, `<(...)` or `~`.
+
+    `inside` is the place of the content.
+    """
 
     kind: str
     inside: Place
@@ -94,14 +97,14 @@ Part = Union[Literal, Parameter, Inner]
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word of a command."""
+    """Word of a command."""
 
     parts: tuple[Part, ...]
     place: Place
 
     @property
     def plain(self) -> str:
-        """Its text if nothing in it is quoted or expanded; "" otherwise."""
+        """Text of the word if nothing is quoted or expanded, else ""."""
         literals = [part for part in self.parts if isinstance(part, Literal) and not part.quoted]
         return "".join(part.text for part in literals) if len(literals) == len(self.parts) else ""
 
@@ -116,7 +119,7 @@ def _parser() -> TreeParser:
 
 @dataclass
 class Script:
-    """A text of bash. `origin` says where its characters stand in the file."""
+    """Text of bash; `origin` maps its characters to places in the file."""
 
     text: str
     origin: Text
@@ -124,17 +127,17 @@ class Script:
 
     @staticmethod
     def of(text: str) -> Script:
-        """A file as a script."""
+        """Build the script of a whole file."""
         return Script(text, Text((Piece(text, ((0, len(text)),), True),)))
 
     @cached_property
     def root(self) -> Node:
-        """The tree of the whole text."""
+        """Syntax tree of the whole text."""
         return _parser().parse(self.text.encode("utf-8", "surrogatepass")).root_node
 
     @cached_property
     def _offsets(self) -> list[int] | None:
-        """Offset in the text of each byte; None if both are the same."""
+        """Text offset of every byte; None if byte and text offsets are equal."""
         if self.text.isascii():
             return None
         offsets = []
@@ -143,29 +146,29 @@ class Script:
         return [*offsets, len(self.text)]
 
     def range(self, node: Node) -> Place:
-        """The offsets of a node in the text."""
+        """Return the text offsets of a node."""
         if self._offsets is None:
             return node.start_byte, node.end_byte
         return self._offsets[node.start_byte], self._offsets[node.end_byte]
 
     def written(self, node: Node) -> str:
-        """What a node is written as."""
+        """Return the source text of a node."""
         return self.text[slice(*self.range(node))]
 
     def shown(self, place: Place) -> str:
-        """What stands at a place, in one short line."""
+        """Return the text at a place, shortened to one line."""
         return " ".join(self.text[slice(*place)].split())[:60]
 
     # -- words
 
     def command_words(self, node: Node) -> list[Word]:
-        """The words of a command, without assignments before it and redirections."""
+        """Return the words of a command, without leading assignments and redirections."""
         parent = node.parent
         outer = parent if parent is not None and parent.type == "redirected_statement" else node
         words, (position, end) = list[Word](), self.range(node)
         for child in [*node.children, *(outer.children if outer is not node else ())]:
             start, stop = self.range(child)
-            if child == node:  # what stands in it was read; redirections follow
+            if child == node:  # read its content; redirections follow
                 words += self.words(position, end)
                 position = max(position, end)
             elif child.type == "variable_assignment" or "redirect" in child.type:
@@ -178,7 +181,7 @@ class Script:
         return [*words, *self.words(position, self.range(outer)[1])]
 
     def words(self, start: int, end: int) -> Iterator[Word]:
-        """The words between two offsets, with blanks and comments between them."""
+        """Yield the words between two offsets; blanks and comments separate them."""
         position = start
         while position < end:
             if gap := _GAP.match(self.text, position, end):
@@ -186,16 +189,19 @@ class Script:
                 continue
             start = position
             while position < end and self.text[position] not in " \t\n":
-                position = self._past(position, 0)
+                position = self._unit_end(position, 0)
             position = min(position, end)
             yield self.word(start, position)
 
     def word(self, start: int, end: int) -> Word:
-        """The word between two offsets."""
+        """Return the word between two offsets."""
         return Word(self.parts(start, end), (start, end))
 
     def parts(self, start: int, end: int, quoted: bool = False, inside: bool = False) -> tuple[Part, ...]:
-        """The parts of a word; `inside` an expansion a quote within quotes ends them."""
+        """Split a word into parts.
+
+        `inside` an expansion, a quote within quotes ends them.
+        """
         key = (start, end, quoted)
         if key not in self._parts:
             self._parts[key] = tuple(self._read(start, end, quoted, inside))
@@ -211,21 +217,21 @@ class Script:
                 yield Literal(match[0], (first, position), quoted)
             elif letter == "\\":
                 position = min(position + 2, end)
-                kept = not after or (quoted and after not in ("$", "`", '"', "\\", "\n"))
+                slash = not after or (quoted and after not in ("$", "`", '"', "\\", "\n"))
                 if after != "\n":
-                    yield Literal("\\" * kept + after, (first, position), True, exact=kept)
+                    yield Literal("\\" * slash + after, (first, position), True, exact=slash)
             elif letter == "'" and not quoted:
-                position = self._past(first, 0)
+                position = self._unit_end(first, 0)
                 yield Literal(text[first + 1 : position - 1], (first + 1, position - 1), True)
             elif letter == '"' and (inside or not quoted):
-                position = self._past(first, 0)
+                position = self._unit_end(first, 0)
                 place = (first + 1, position - 1)
                 yield from self.parts(*place, True) or [Literal("", place, True)]
             elif letter == "$":
                 part, position = self._dollar(position, end, quoted)
                 yield part
             elif letter == "`" or (letter in "<>" and not quoted and after == "("):
-                position = self.close(first + 1, "`") + 1 if letter == "`" else self._past(first + 1, 0)
+                position = self.close(first + 1, "`") + 1 if letter == "`" else self._unit_end(first + 1, 0)
                 kind, width = ("command", 1) if letter == "`" else ("process", 2)
                 yield Inner(kind, (first + width, position - 1), (first, position), quoted)
             elif letter == "~" and first == start and not quoted and after in ("", "/"):
@@ -236,16 +242,16 @@ class Script:
                 yield Literal(letter, (first, position), quoted)
 
     def _dollar(self, start: int, end: int, quoted: bool) -> tuple[Part, int]:
-        """The part that begins with a dollar, and where it ends."""
+        """Return the part at a dollar, and its end."""
         text, after = self.text, self.text[start + 1 : start + 2]
         if after == "(" or after == "{" or (after == "'" and not quoted):
-            close = self._past(start, 0, quoted)
+            close = self._unit_end(start, 0, quoted)
             if after == "{":
                 return self._braced((start, close), quoted), close
             if after == "'":
                 return Parameter("", (start, close), quoted, bad=True), close
             sum_ = text.startswith("((", start + 1) and text.startswith("))", close - 2)
-            if sum_ and self._past(start + 2, 0) == close - 1:
+            if sum_ and self._unit_end(start + 2, 0) == close - 1:
                 return Inner("sum", (start + 3, close - 2), (start, close), quoted), close
             return Inner("command", (start + 2, close - 1), (start, close), quoted), close
         if after == "[":
@@ -280,17 +286,20 @@ class Script:
         return Parameter(head[2], place, quoted, index, sign, arguments, bad=head[1] is not None)
 
     def _separator(self, position: int, end: int, letter: str) -> list[int]:
-        """Where the first such letter is that is neither quoted nor in an expansion."""
+        """Find the first such letter outside of quotes and expansions."""
         while position < end:
             if self.text[position] == letter:
                 return [position]
-            position = self._past(position, 0)
+            position = self._unit_end(position, 0)
         return []
 
-    # -- what closes what
+    # -- closing signs
 
     def close(self, position: int, closer: str, quoted: bool = False, depth: int = 0) -> int:
-        """Where the sign is that closes what was opened before `position`. Raises Unreadable."""
+        """Return the offset of the sign that closes the opening before `position`.
+
+        Raises Unreadable.
+        """
         if depth > MAX_DEPTH:
             message = f"commands or expansions are nested more than {MAX_DEPTH} levels deep"
             raise Unreadable(message, position, limit=True)
@@ -298,12 +307,12 @@ class Script:
         while position < len(self.text):
             if self.text[position] == closer:
                 return position
-            position = self._past(position, depth, quoted, closer)
+            position = self._unit_end(position, depth, quoted, closer)
         opened = self.text[start - 1 : start] if closer in "\"'`" else self.text[max(0, start - 2) : start]
         raise Unreadable(f"what is opened by `{opened.strip()}` is not closed", start - 1)
 
-    def _past(self, position: int, depth: int, quoted: bool = False, closer: str = "") -> int:
-        """Where what begins here ends: one letter, or all that is quoted or expanded."""
+    def _unit_end(self, position: int, depth: int, quoted: bool = False, closer: str = "") -> int:
+        """Return the end of the unit at a position: a letter, a quoted text or an expansion."""
         text, letter = self.text, self.text[position]
         if match := _INERT.match(text, position):
             return match.end()

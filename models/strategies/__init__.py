@@ -1,4 +1,4 @@
-"""Placement strategies as RLinf's worker groups take them, each computed by arithmetic and refused with Findings."""
+"""Placement strategies of RLinf's worker groups: runs by arithmetic, Findings on refusal."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""The arguments of a strategy under the names of three generations of RLinf, each value read and refused by name.
+"""Arguments of placement strategies under the names of three generations of RLinf.
 
-RLinf counted GPUs first (``start_gpu_id``), then accelerators (``start_accelerator_id``), then any hardware
-(``start_hardware_rank``). The second generation is what its documentation says and what is used here; the others are taken too.
-Source of the names: RLinf, rlinf/scheduler/placement, the history of packed.py, flexible.py and node.py.
+RLinf counted GPUs first (``start_gpu_id``), then accelerators (``start_accelerator_id``), then any
+hardware (``start_hardware_rank``). Fields have the names of the second generation, as in RLinf's
+documentation; the others are aliases. Source of the names: RLinf, rlinf/scheduler/placement, the
+history of packed.py, flexible.py and node.py.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ Strategy = TypeVar("Strategy", bound=type)
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument: its name, its names in other generations, and `read(strategy, name as said, value)`, which may refuse the value."""
+    """Name, aliases and reader of an argument.
+
+    `read(strategy, name as written, value)` returns the value or raises UnusableInput.
+    """
 
     name: str
     aliases: tuple[str, ...]
@@ -31,21 +35,22 @@ class Argument:
 
 
 def takes(*arguments: Argument) -> Callable[[Strategy], Strategy]:
-    """Decorates a dataclass of strategy arguments: it takes each under any of its names, and offers each under all of them.
+    """Return a class decorator for aliases of dataclass arguments, in calls and as attributes.
 
-    Raises UnusableInput (PW119), with every reason, for a name that is not known or said twice and for a value that is refused.
+    The constructor raises UnusableInput (PW119), with every reason, for an unknown or repeated name
+    and for a refused value.
     """
 
     def decorate(strategy: Strategy) -> Strategy:
-        its: Any = strategy
-        build = its.__init__
+        cls: Any = strategy
+        build = cls.__init__
         needed = {field.name for field in fields(strategy) if field.default is MISSING}
 
         @wraps(build)
-        def initialise(self: object, *given: object, **named: object) -> None:
-            build(self, **_read(strategy.__name__, arguments, needed, given, named))
+        def initialise(self: object, *positional: object, **keywords: object) -> None:
+            build(self, **_read(strategy.__name__, arguments, needed, positional, keywords))
 
-        its.__init__ = initialise
+        cls.__init__ = initialise
         for argument in arguments:
             for alias in argument.aliases:
                 setattr(strategy, alias, property(attrgetter(argument.name), doc=f"Another generation's name of `{argument.name}`."))
@@ -55,54 +60,59 @@ def takes(*arguments: Argument) -> Callable[[Strategy], Strategy]:
 
 
 def _read(
-    strategy: str, arguments: Sequence[Argument], needed: set[str], given: tuple[object, ...], named: Mapping[str, object]
+    strategy: str, arguments: Sequence[Argument], needed: set[str], positional: tuple[object, ...], keywords: Mapping[str, object]
 ) -> dict[str, Any]:
     findings: list[Finding] = []
-    said: dict[str, str] = {}
+    written_names: dict[str, str] = {}
     values: dict[str, Any] = {}
-    if len(given) > len(arguments):
+    if len(positional) > len(arguments):
         findings.append(
             _wrong(
                 strategy,
-                f"{with_noun(len(given), 'value')} {are(len(given))} given, but there {are(len(arguments))} {with_noun(len(arguments), 'argument')}",
+                f"{with_noun(len(positional), 'value')} {are(len(positional))} given, but there {are(len(arguments))} {with_noun(len(arguments), 'argument')}",
             )
         )
-    for name, argument, value in _matched(strategy, arguments, given, named, findings):
-        if argument.name in said:
-            both = f"`{said[argument.name]}` and `{name}` are" if said[argument.name] != name else f"`{name}` is given twice:"
+    for name, argument, value in _matched(strategy, arguments, positional, keywords, findings):
+        if argument.name in written_names:
+            both = (
+                f"`{written_names[argument.name]}` and `{name}` are"
+                if written_names[argument.name] != name
+                else f"`{name}` is given twice:"
+            )
             findings.append(_wrong(strategy, f"{both} one argument", f"give it once, as `{argument.name}`"))
             continue
-        said[argument.name] = name
+        written_names[argument.name] = name
         try:
             values[argument.name] = argument.read(strategy, name, value)
         except UnusableInput as refused:
             findings += refused.findings
     for argument in arguments:
-        if argument.name in needed and argument.name not in said:
+        if argument.name in needed and argument.name not in written_names:
             findings.append(_wrong(strategy, f"`{argument.name}` is missing", f"pass `{argument.name}=...`"))
     refuse(findings)
     return values
 
 
 def _matched(
-    strategy: str, arguments: Sequence[Argument], given: tuple[object, ...], named: Mapping[str, object], findings: list[Finding]
+    strategy: str, arguments: Sequence[Argument], positional: tuple[object, ...], keywords: Mapping[str, object], findings: list[Finding]
 ) -> list[tuple[str, Argument, object]]:
-    """(name as said, argument, value) of every value whose argument is known."""
+    """Return (name as written, argument, value) for every value with a known argument."""
     by_name = {name: argument for argument in arguments for name in (argument.name, *argument.aliases)}
-    found = []
-    for argument, value in zip(arguments, given):
-        # Documentation of the first two generations lists the isolation where the third has the node group.
+    matches = []
+    for argument, value in zip(arguments, positional):
+        # Documentation of the first two generations lists the isolation in the position of the node
+        # group.
         if argument.name == "node_group" and isinstance(value, bool):
             argument = by_name["isolate_accelerator"]
-        found.append((argument.name, argument, value))
-    for name, value in named.items():
+        matches.append((argument.name, argument, value))
+    for name, value in keywords.items():
         if name in by_name:
-            found.append((name, by_name[name], value))
+            matches.append((name, by_name[name], value))
         else:
             close = nearest(name, by_name)
             known = ", ".join(f"`{argument.name}`" for argument in arguments)
             findings.append(_wrong(strategy, f"there is no argument `{name}`", f"write `{close}`" if close else f"pass one of {known}"))
-    return found
+    return matches
 
 
 def refuse(findings: Sequence[Finding]) -> None:
@@ -112,7 +122,7 @@ def refuse(findings: Sequence[Finding]) -> None:
 
 
 def whole_number(least: int) -> Callable[[str, str, object], int]:
-    """Reads a whole number of at least `least`, whatever type of number it is (also one of numpy)."""
+    """Return a reader of whole numbers of at least `least`, numpy integers included."""
 
     def read(strategy: str, name: str, value: object) -> int:
         number = _index(value)
@@ -125,58 +135,61 @@ def whole_number(least: int) -> Callable[[str, str, object], int]:
 
 
 def ranks(strategy: str, name: str, value: object) -> tuple[int, ...]:
-    """Reads a list of ranks; it may be empty."""
+    """Read a list of ranks; it may be empty."""
     if (plain := _plain(value)) is not None:
         return plain
-    its = _items(strategy, name, value)
-    numbers = [_index(each) for each in its]
-    found = tuple(number for number in numbers if number is not None and number >= 0)
-    if len(found) < len(numbers):
-        wrong = next(each for each, number in zip(its, numbers) if number is None or number < 0)
+    items = _items(strategy, name, value)
+    numbers = [_index(item) for item in items]
+    valid = tuple(number for number in numbers if number is not None and number >= 0)
+    if len(valid) < len(numbers):
+        wrong = next(item for item, number in zip(items, numbers) if number is None or number < 0)
         message = f"`{name}` holds {_shown(wrong)}, but a rank is a whole number of at least 0"
         raise UnusableInput([_wrong(strategy, message, f"give `{name}` whole numbers")])
-    return found
+    return valid
 
 
 def lists_of_ranks(strategy: str, name: str, value: object) -> tuple[tuple[int, ...], ...]:
-    """Reads a list of lists of ranks, every list with every reason why it is none."""
-    found, findings = [], list[Finding]()
-    for position, each in enumerate(_items(strategy, name, value)):
+    """Read a list of lists of ranks; raise UnusableInput with the faults of all lists."""
+    lists, findings = [], list[Finding]()
+    for position, item in enumerate(_items(strategy, name, value)):
         try:
-            plain = _plain(each)
-            found.append(ranks(strategy, f"{name}[{position}]", each) if plain is None else plain)
+            plain = _plain(item)
+            lists.append(ranks(strategy, f"{name}[{position}]", item) if plain is None else plain)
         except UnusableInput as refused:
             findings += refused.findings
     refuse(findings)
-    return tuple(found)
+    return tuple(lists)
 
 
 def truth(strategy: str, name: str, value: object) -> bool:
-    """Reads True or False."""
+    """Read True or False."""
     if isinstance(value, bool):
         return value
     raise UnusableInput([_wrong(strategy, f"`{name}` is {_shown(value)}, but it must be True or False", f"pass `{name}=True`")])
 
 
 def labels(strategy: str, name: str, value: object) -> str | tuple[str, ...] | None:
-    """Reads the label of a node group, or a list of them, or None."""
+    """Read the label of a node group, a list of labels, or None."""
     if value is None or isinstance(value, str):
         return value
-    return tuple(str(each) for each in _items(strategy, name, value))
+    return tuple(str(label) for label in _items(strategy, name, value))
 
 
 def _items(strategy: str, name: str, value: object) -> list[object]:
     if isinstance(value, Collection) and not isinstance(value, (str, bytes, Mapping, Set)):
         try:
             return list(value)
-        except TypeError:  # an array of numpy without dimensions says that it can be iterated
+        except TypeError:  # a numpy array without dimensions counts as a Collection
             pass
     raise UnusableInput([_wrong(strategy, f"`{name}` is {_shown(value)}, but it must be a list", f"pass `{name}` as a list")])
 
 
 def _plain(value: object) -> tuple[int, ...] | None:
-    """The ranks, if the value is a list of nothing but ordinary ones: there may be a hundred thousand such lists."""
-    if not isinstance(value, (list, tuple)) or any(type(each) is not int or each < 0 for each in value):
+    """Return the ranks if the value lists plain ints from 0; else None.
+
+    Fast path: there may be a hundred thousand lists.
+    """
+    if not isinstance(value, (list, tuple)) or any(type(rank) is not int or rank < 0 for rank in value):
         return None
     return tuple(value)
 

@@ -1,4 +1,4 @@
-"""Processes with their hardware ranks listed one by one."""
+"""Placement of processes by explicit lists of hardware ranks."""
 
 from __future__ import annotations
 
@@ -26,19 +26,23 @@ _NAME = "FlexiblePlacementStrategy"
 )
 @dataclass(frozen=True)
 class FlexiblePlacementStrategy(PlacementStrategy):
-    """Every inner list of `accelerator_id_lists` holds the accelerator ids of one process; processes may share.
+    """Processes with an explicit list of accelerator ids per process; processes may share.
 
-    The ids count the accelerators of the whole cluster, or the resources of `node_group`. Each list is sorted, and the
-    processes are numbered in the order of their first id, equal ones as they are given.
+    Inner list `i` of `accelerator_id_lists` has the ids of a process. Ids number the accelerators
+    of the whole cluster, or the resources of `node_group`. Each list is sorted, and processes are
+    numbered by their first id; on a tie the input order decides.
 
-    Every argument is also taken under RLinf's other names: ``accelerator_ids_list`` (its code, where the documentation says
-    ``accelerator_id_lists``), ``gpu_ids_list``, ``hardware_ranks_list`` and ``node_group_label``; they are attributes too.
+    Arguments are also accepted under RLinf's other names, which are attributes too:
+    ``accelerator_ids_list`` (its code; the documentation says ``accelerator_id_lists``),
+    ``gpu_ids_list``, ``hardware_ranks_list`` and ``node_group_label``.
 
-    Source: RLinf, rlinf/scheduler/placement/flexible.py. On purpose unlike it: a group whose resource is the node is refused
-    with a reason (there: AttributeError), the given lists are left as they are (there they are sorted in place), and a
-    process that is faulty is named by its position in the list.
+    Source: RLinf, rlinf/scheduler/placement/flexible.py. Deliberate differences: a group whose
+    resource is the node is refused with a reason (RLinf: AttributeError), the argument lists are
+    not modified (RLinf sorts them in place), and a faulty process is named by its position in the
+    list.
 
-    Raises UnusableInput (PW119) if the list is empty, holds an empty list or something that is no id.
+    Raises UnusableInput (PW119) if the list is empty, or contains an empty list or a value that is
+    no id.
     """
 
     accelerator_id_lists: Sequence[Sequence[int]]
@@ -56,7 +60,7 @@ class FlexiblePlacementStrategy(PlacementStrategy):
         def __init__(self, *, gpu_ids_list: _Lists) -> None: ...
         @overload
         def __init__(self, *, hardware_ranks_list: _Lists, node_group_label: Labels = None) -> None: ...
-        def __init__(self, *given: object, **named: object) -> None: ...
+        def __init__(self, *positional: object, **keywords: object) -> None: ...
 
     def __post_init__(self) -> None:
         if not self.accelerator_id_lists:
@@ -65,7 +69,7 @@ class FlexiblePlacementStrategy(PlacementStrategy):
 
     @property
     def reach(self) -> int:
-        """The highest accelerator id."""
+        """Highest accelerator id."""
         return max(map(max, self.accelerator_id_lists))
 
     def _misfits(self) -> Iterator[Finding]:
@@ -74,34 +78,40 @@ class FlexiblePlacementStrategy(PlacementStrategy):
             if not ids:
                 yield error("PW119", _NAME, f"`{name}` is empty: the process holds nothing", help="list its ids")
             if len(set(ids)) != len(ids):
-                twice = next(each for each in ids if ids.count(each) > 1)
-                yield error("PW108", _NAME, f"`{name}` names {twice} more than once", help="name each id once", witnesses=(twice,))
+                duplicate = next(rank for rank in ids if ids.count(rank) > 1)
+                yield error("PW108", _NAME, f"`{name}` names {duplicate} more than once", help="name each id once", witnesses=(duplicate,))
 
     def runs(self, cluster: Cluster) -> Sequence[Run]:
-        """Runs as long as the ranks follow a pattern. Raises UnusableInput (PW102, PW107, PW203, PW210, PW302)."""
+        """Return runs for as long as the ranks follow a pattern.
+
+        Raises UnusableInput (PW102, PW107, PW203, PW210, PW302).
+        """
         labels = selected(_NAME, cluster, self.node_group)
         need_hardware(_NAME, cluster, labels)
         numbering = cluster.numbering(labels)
         refuse([*_outside(self.accelerator_id_lists, numbering, labels)])
         ordered = sorted((sorted(ranks) for ranks in self.accelerator_id_lists), key=lambda ranks: ranks[0])
         if _apart_and_solid(ordered):
-            found = runs_of((Pair(ranks[0], ranks[-1] + 1, 1) for ranks in ordered), cluster, labels)
-            if why_not(found, in_order=True) in ("", "PW108"):
-                return found
+            runs_by_text = runs_of((Pair(ranks[0], ranks[-1] + 1, 1) for ranks in ordered), cluster, labels)
+            if why_not(runs_by_text, in_order=True) in ("", "PW108"):
+                return runs_by_text
         processes = [_locate(ranks, numbering) for ranks in ordered]
         refuse([*_faults(cluster, processes)])
         runs: list[Run] = []
-        for label, its in groupby(enumerate(processes), key=lambda process: process[1][0][1]):
-            seats = [(rank, [seat for seat, _ in held]) for rank, held in its]
+        for label, members in groupby(enumerate(processes), key=lambda process: process[1][0][1]):
+            seats = [(rank, [seat for seat, _ in process_seats]) for rank, process_seats in members]
             runs += compress(seats, cluster.groups[label].kind, label)
         return tuple(runs)
 
 
-_Held = list[tuple[Seat, str]]
+_ProcessSeats = list[tuple[Seat, str]]
 
 
 def _apart_and_solid(ordered: list[list[int]]) -> bool:
-    """Does every process hold one range of its own? Then a placement text says the same, and arithmetic gives the runs."""
+    """Return True if the processes have contiguous, disjoint ranges in ascending order.
+
+    A placement text says the same then, and arithmetic gives the runs.
+    """
     after = 0
     for ranks in ordered:
         if ranks[0] < after or ranks[-1] - ranks[0] >= len(ranks):
@@ -110,9 +120,9 @@ def _apart_and_solid(ordered: list[list[int]]) -> bool:
     return True
 
 
-def _locate(ranks: list[int], numbering: Numbering) -> _Held:
-    found = [numbering.locate(rank) for rank in ranks]
-    return [((stretch.node_rank, index), stretch.label) for stretch, index in found]
+def _locate(ranks: list[int], numbering: Numbering) -> _ProcessSeats:
+    positions = [numbering.locate(rank) for rank in ranks]
+    return [((stretch.node_rank, index), stretch.label) for stretch, index in positions]
 
 
 def _outside(lists: Sequence[Sequence[int]], numbering: Numbering, labels: tuple[str, ...]) -> Iterator[Finding]:
@@ -123,11 +133,11 @@ def _outside(lists: Sequence[Sequence[int]], numbering: Numbering, labels: tuple
             yield error("PW102", _NAME, message, help="name ids that exist", witnesses=(max(ranks),))
 
 
-def _faults(cluster: Cluster, processes: list[_Held]) -> Iterator[Finding]:
+def _faults(cluster: Cluster, processes: list[_ProcessSeats]) -> Iterator[Finding]:
     last = 0
-    for rank, held in enumerate(processes):
-        nodes = sorted({node for (node, _), _ in held})
-        kinds = sorted({cluster.groups[label].kind for _, label in held})
+    for rank, process_seats in enumerate(processes):
+        nodes = sorted({node for (node, _), _ in process_seats})
+        kinds = sorted({cluster.groups[label].kind for _, label in process_seats})
         if len(nodes) > 1:
             message = f"process {rank} would lie on the nodes {', '.join(map(str, nodes))}"
             yield error("PW203", _NAME, message, help="list ranks of one node", witnesses=(rank,))

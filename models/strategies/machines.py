@@ -1,4 +1,4 @@
-"""The cluster that a strategy is asked about, in any of the forms in which it may be said."""
+"""Cluster argument of a placement strategy, in all accepted forms."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from .arguments import whole_number
 
 
 class OnMachines(Protocol):
-    """What has a Cluster as its `machines`, such as the cluster object of RLinf's programs."""
+    """Object with an attribute `machines`, such as the cluster object of RLinf's programs."""
 
     machines: Cluster
 
 
 Machines = Union[Cluster, OnMachines, AsDeclared, str, SupportsIndex]
-"""A Cluster, what has one, a shorthand such as ``2x8xH100`` or ``x8``, or how many accelerators each node has."""
+"""Cluster, object with a cluster, shorthand (``2x8xH100``, ``x8``), or accelerators per node."""
 
 _HELP = "pass a Cluster, a shorthand such as `2x8xH100`, or `num_gpus_per_node=8`"
 
 
 def cluster_of(strategy: str, machines: Machines | None, nodes: SupportsIndex | None, accelerators: int, least: int | None) -> Cluster:
-    """The cluster. Where only the accelerators of each node are said it has `nodes` nodes, or as many as are needed.
+    """Return the cluster; a number of accelerators per node is extended to enough nodes.
 
-    `accelerators` are needed in all, or `least` nodes whatever they have. Raises UnusableInput (PW119).
+    `nodes` fixes the number of nodes; else there are as many as `accelerators` need in all, or
+    `least` nodes if set. Raises UnusableInput (PW119).
     """
     machines = getattr(machines, "machines", machines)
     if isinstance(machines, str):
@@ -40,11 +41,11 @@ def cluster_of(strategy: str, machines: Machines | None, nodes: SupportsIndex | 
         return machines
     if machines is None:
         raise UnusableInput([error("PW119", strategy, "no cluster is given", help=_HELP)])
-    each, model = (machines.count, f"x{machines.model}") if isinstance(machines, AsDeclared) else (machines, "")
-    if not isinstance(each, SupportsIndex):
-        raise UnusableInput([error("PW119", strategy, f"the cluster is {each!r:.60}, which is none", help=_HELP)])
-    of_each = whole_number(1 if least is None else 0)(strategy, "num_gpus_per_node", each)
-    count = -(-accelerators // of_each) if least is None else least
+    per_node, model = (machines.count, f"x{machines.model}") if isinstance(machines, AsDeclared) else (machines, "")
+    if not isinstance(per_node, SupportsIndex):
+        raise UnusableInput([error("PW119", strategy, f"the cluster is {per_node!r:.60}, which is none", help=_HELP)])
+    accelerators_per_node = whole_number(1 if least is None else 0)(strategy, "num_gpus_per_node", per_node)
+    count = -(-accelerators // accelerators_per_node) if least is None else least
     if nodes is not None:
         count = whole_number(1)(strategy, "num_nodes_in_cluster", nodes)
-    return cluster_of(strategy, f"{count}x{of_each}{model}", None, accelerators, least)
+    return cluster_of(strategy, f"{count}x{accelerators_per_node}{model}", None, accelerators, least)

@@ -1,4 +1,4 @@
-"""Processes placed on nodes, whatever hardware these have."""
+"""Placement of processes by node, independent of hardware."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ _NAME = "NodePlacementStrategy"
 @takes(Argument("node_ranks", ("node_ids",), ranks), NODE_GROUP, ISOLATE)
 @dataclass(frozen=True)
 class NodePlacementStrategy(PlacementStrategy):
-    """One process for every entry of `node_ranks`, in ascending order; ranks count the nodes of the groups.
+    """Processes placed by node: a process per entry of `node_ranks`, in ascending order.
 
-    `node_ranks` is also taken as ``node_ids``, RLinf's older name (a node's id is here its name), and `node_group` as
-    ``node_group_label``.
+    Ranks number the nodes of the groups. Aliases: ``node_ids`` for `node_ranks` (RLinf's older
+    name; here the id of a node is its name) and ``node_group_label`` for `node_group`.
 
-    Source: RLinf, rlinf/scheduler/placement/node.py. On purpose unlike it: a rank that does not exist is refused with the
-    ranks that do (there: IndexError), and the Placement's local accelerator id is a number (there the text "0").
+    Source: RLinf, rlinf/scheduler/placement/node.py. Deliberate differences: an unknown rank is
+    refused with the existing ranks (RLinf: IndexError), and the Placement's local accelerator id is
+    a number (RLinf: the text "0").
 
-    Raises UnusableInput (PW119) if there are no ranks or one is not a whole number from 0.
+    Raises UnusableInput (PW119) if there are no ranks or a rank is not a whole number from 0.
     """
 
     node_ranks: Sequence[int]
@@ -45,7 +46,7 @@ class NodePlacementStrategy(PlacementStrategy):
         def __init__(self, node_ranks: Sequence[SupportsIndex], *, node_group_label: Labels) -> None: ...
         @overload
         def __init__(self, *, node_ids: Sequence[SupportsIndex]) -> None: ...
-        def __init__(self, *given: object, **named: object) -> None: ...
+        def __init__(self, *positional: object, **keywords: object) -> None: ...
 
     def __post_init__(self) -> None:
         if not self.node_ranks:
@@ -58,11 +59,14 @@ class NodePlacementStrategy(PlacementStrategy):
 
     @property
     def counts_nodes(self) -> bool:
-        """Its ranks number nodes."""
+        """True: the ranks number nodes."""
         return True
 
     def runs(self, cluster: Cluster) -> tuple[Run, ...]:
-        """One run per node. Raises UnusableInput (PW102, PW107, PW108, PW210)."""
+        """Return one run per node.
+
+        Raises UnusableInput (PW102, PW107, PW108, PW210).
+        """
         labels = selected(_NAME, cluster, self.node_group)
         nodes = [(node, label) for label in labels for node in cluster.groups[label].node_ranks]
         refuse([*_twice([node for node, _ in nodes], labels)])
@@ -74,14 +78,14 @@ class NodePlacementStrategy(PlacementStrategy):
             ]
         )
         runs: list[Run] = []
-        for position, same in groupby(sorted(self.node_ranks)):
+        for position, group in groupby(sorted(self.node_ranks)):
             node, label = nodes[position]
             first = runs[-1].ranks.stop if runs else 0
             if runs and runs[-1].node > node:
                 message = f"process {first} is on node {node}, but the process before it is on node {runs[-1].node}"
                 help_ = "name the node groups in the order of their nodes"
                 raise UnusableInput([error("PW210", _NAME, message, help=help_, witnesses=(first,))])
-            runs.append(Run(range(first, first + len(list(same))), node, NODE, 0, 0, 1, 0, label))
+            runs.append(Run(range(first, first + len(list(group))), node, NODE, 0, 0, 1, 0, label))
         return tuple(runs)
 
 

@@ -1,4 +1,4 @@
-"""Processes packed one after the other over a range of accelerators."""
+"""Placement of processes side by side over a range of accelerators."""
 
 from __future__ import annotations
 
@@ -25,19 +25,23 @@ _NAME = "PackedPlacementStrategy"
 )
 @dataclass(frozen=True)
 class PackedPlacementStrategy(PlacementStrategy):
-    """Every process takes `num_accelerators_per_process` of ``start_accelerator_id..end_accelerator_id`` (both inclusive).
+    """`num_accelerators_per_process` accelerators per process, out of an inclusive range of ids.
 
-    The ids count the accelerators of the whole cluster, or those of `node_group` (where that group has robots, its robots).
-    With a stride the processes interleave: blocks of ``num_accelerators_per_process * stride`` ids are shared out so that
-    process i of a block holds ``i, i + stride, i + 2*stride...``. With one accelerator per process a stride changes nothing:
-    every accelerator gets a process, as in RLinf's code; its documentation speaks of every second one.
+    The range is ``start_accelerator_id..end_accelerator_id``. Ids number the accelerators of the
+    whole cluster, or those of `node_group` (the robots of a group with robots). A stride
+    interleaves the processes of a block of ``num_accelerators_per_process * stride`` ids: process i
+    of a block takes ``i, i + stride, i + 2*stride...``. With one accelerator per process a stride
+    changes nothing: every accelerator gets a process, as in RLinf's code; its documentation speaks
+    of every second accelerator.
 
-    Every argument is also taken under RLinf's other names: ``start_gpu_id, end_gpu_id, num_gpus_per_process, isolate_gpu``
-    and ``start_hardware_rank, end_hardware_rank, num_hardware_per_process``; they are attributes too.
+    Arguments are also accepted under RLinf's other names, which are attributes too: ``start_gpu_id,
+    end_gpu_id, num_gpus_per_process, isolate_gpu`` and ``start_hardware_rank, end_hardware_rank,
+    num_hardware_per_process``.
 
-    Source: RLinf, rlinf/scheduler/placement/packed.py. On purpose unlike it: a process that reaches one rank beyond its node
-    is refused (there it is given an accelerator that does not exist); fewer than 1 per process and a stride below 1 are
-    refused (there: a division by zero or an endless loop); a node that is met twice counts its processes together.
+    Source: RLinf, rlinf/scheduler/placement/packed.py. Deliberate differences: a process that
+    reaches one rank beyond its node is refused (RLinf gives it an accelerator that does not exist);
+    fewer than 1 per process and a stride below 1 are refused (RLinf: a division by zero or an
+    endless loop); processes on a repeated node are counted together.
 
     Raises UnusableInput (PW119) if the arguments do not fit each other.
     """
@@ -81,14 +85,14 @@ class PackedPlacementStrategy(PlacementStrategy):
             stride: SupportsIndex = 1,
             node_group: Labels = None,
         ) -> None: ...
-        def __init__(self, *given: object, **named: object) -> None: ...
+        def __init__(self, *positional: object, **keywords: object) -> None: ...
 
     def __post_init__(self) -> None:
         refuse([*self._misfits()])
 
     @property
     def reach(self) -> int:
-        """The last accelerator id."""
+        """Last accelerator id."""
         return self.end_accelerator_id
 
     def _misfits(self) -> Iterator[Finding]:
@@ -109,7 +113,10 @@ class PackedPlacementStrategy(PlacementStrategy):
             yield error("PW119", _NAME, message, help=help_, amount=count - fitting)
 
     def runs(self, cluster: Cluster) -> Runs:
-        """One run per node without a stride, one per block with it. Raises UnusableInput (PW102, PW107, PW203, PW302)."""
+        """Return the runs: per node without a stride, per block with a stride.
+
+        Raises UnusableInput (PW102, PW107, PW203, PW302).
+        """
         labels = selected(_NAME, cluster, self.node_group)
         need_hardware(_NAME, cluster, labels)
         numbering = cluster.numbering(labels)
@@ -117,25 +124,26 @@ class PackedPlacementStrategy(PlacementStrategy):
             exist = f"0-{numbering.size - 1} exist" if numbering.size else "there are none"
             message = f"accelerators {self.start_accelerator_id}-{self.end_accelerator_id} reach outside {', '.join(labels)}: {exist}"
             raise UnusableInput([error("PW102", _NAME, message, help="end at one that exists")])
-        each = self.num_accelerators_per_process
-        step = self.stride if each > 1 else 1
-        block, rank, repeats = each * step, 0, []
+        per_process = self.num_accelerators_per_process
+        step = self.stride if per_process > 1 else 1
+        block, rank, repeats = per_process * step, 0, []
         for stretch, first, count in numbering.wide_pieces(self.start_accelerator_id, self.end_accelerator_id + 1):
             if count % block:
                 raise self._crosses(rank + count // block * step, stretch.node_rank, count % block)
             kind = cluster.groups[stretch.label].kind
-            # Without a stride all blocks of a node follow one pattern; with it, those of one block do.
-            width, pitch = (count, each) if step == 1 else (block, 1)
+            # Without a stride all blocks of a node follow one pattern; with a stride only the
+            # processes of a block do.
+            width, pitch = (count, per_process) if step == 1 else (block, 1)
             runs = []
             for start in range(0, count, width):
-                ranks = range(rank + start // each, rank + (start + width) // each)
-                runs.append(Run(ranks, stretch.node_rank, kind, first + start, each, step, pitch, stretch.label))
+                ranks = range(rank + start // per_process, rank + (start + width) // per_process)
+                runs.append(Run(ranks, stretch.node_rank, kind, first + start, per_process, step, pitch, stretch.label))
             repeats.append(Repeat(tuple(runs), stretch.nodes))
-            rank += count // each * stretch.nodes
+            rank += count // per_process * stretch.nodes
         return Runs(repeats)
 
-    def _crosses(self, rank: int, node: int, left: int) -> UnusableInput:
+    def _crosses(self, rank: int, node: int, free: int) -> UnusableInput:
         block = self.num_accelerators_per_process * self.stride
-        message = f"process {rank} would lie on several nodes: its block needs {block} accelerators, node {node} has {left} left"
+        message = f"process {rank} would lie on several nodes: its block needs {block} accelerators, node {node} has {free} left"
         help_ = f"start where a node starts, or use blocks that divide what a node has (now {block})"
-        return UnusableInput([error("PW203", _NAME, message, help=help_, witnesses=(rank,), amount=block - left)])
+        return UnusableInput([error("PW203", _NAME, message, help=help_, witnesses=(rank,), amount=block - free)])

@@ -1,4 +1,4 @@
-"""What all placement strategies have in common: runs on a cluster, Placements from them, groups by their labels."""
+"""Common base of placement strategies: runs on a cluster, Placements, and node group labels."""
 
 from __future__ import annotations
 
@@ -14,29 +14,32 @@ from .arguments import Argument, labels, refuse, truth
 from .machines import Machines, cluster_of
 
 Labels = Union[str, Sequence[str], None]
-"""The label of a node group, or several of them in the order of numbering; None is the whole cluster."""
+"""Label of a node group, or labels in numbering order; None is the whole cluster."""
 
 NODE_GROUP = Argument("node_group", ("node_group_label",), labels)
 ISOLATE = Argument("isolate_accelerator", ("isolate_gpu",), truth)
 
 
 class PlacementStrategy(ABC):
-    """A way to lay one component's processes over a cluster."""
+    """Rule that assigns the processes of a component to resources of a cluster."""
 
     isolate_accelerator: bool
 
     @abstractmethod
     def runs(self, cluster: Cluster) -> Sequence[Run]:
-        """The runs of its processes. Raises UnusableInput with every reason why there are none."""
+        """Return the runs of the component's processes.
+
+        Raises UnusableInput with every reason against the placement.
+        """
 
     @property
     @abstractmethod
     def reach(self) -> int:
-        """The highest rank that it names."""
+        """Highest rank in the arguments."""
 
     @property
     def counts_nodes(self) -> bool:
-        """Do its ranks number nodes, whatever these have?"""
+        """True if the ranks number nodes, independent of hardware."""
         return False
 
     @overload
@@ -54,34 +57,42 @@ class PlacementStrategy(ABC):
         num_nodes_in_cluster: SupportsIndex | None = None,
         isolate_gpu: bool | None = None,
     ) -> list[Placement]:
-        """The Placement of every process, in rank order.
+        """Return the Placement of every process, in rank order.
 
         Parameters
         ----------
-        cluster : a Cluster, a shorthand such as ``2x8xH100``, or how many accelerators each node has; then there are as many
-            nodes as it takes.
-        isolate_accelerator : whether a process sees its own accelerators only; as the strategy says if not given here.
-        num_gpus_per_node, num_nodes_in_cluster, isolate_gpu : what the first generation of RLinf passed instead of a cluster.
+        cluster : a Cluster, a shorthand such as ``2x8xH100``, or the number of accelerators per
+            node; a number or ``x8`` is extended to as many nodes as the ranks need.
+        isolate_accelerator : True if a process sees only its own accelerators; default: the
+            strategy's own value.
+        num_gpus_per_node, num_nodes_in_cluster, isolate_gpu : arguments of RLinf's first
+            generation, instead of a cluster.
 
-        Raises UnusableInput (PW119) for arguments that cannot be used, and as `runs` does.
+        Raises UnusableInput (PW119) for arguments that cannot be used, and for the reasons of
+        `runs`.
         """
         name = type(self).__name__
-        for first, other, both in (
+        for preferred, alias, both in (
             ("cluster", "num_gpus_per_node", cluster is not None and num_gpus_per_node is not None),
             ("isolate_accelerator", "isolate_gpu", isolate_accelerator is not None and isolate_gpu is not None),
         ):
             if both:
-                raise UnusableInput([error("PW119", name, f"`{first}` and `{other}` are one argument", help=f"give `{first}` alone")])
+                raise UnusableInput(
+                    [error("PW119", name, f"`{preferred}` and `{alias}` are one argument", help=f"give `{preferred}` alone")]
+                )
         nodes = self.reach + 1 if self.counts_nodes else None
         machines = num_gpus_per_node if cluster is None else cluster
-        found = cluster_of(name, machines, num_nodes_in_cluster, self.reach + 1, nodes)
+        resolved = cluster_of(name, machines, num_nodes_in_cluster, self.reach + 1, nodes)
         isolate = isolate_gpu if isolate_accelerator is None else isolate_accelerator
         isolated = self.isolate_accelerator if isolate is None else truth(name, "isolate_accelerator", isolate)
-        return placements(found, self.runs(found), isolated)
+        return placements(resolved, self.runs(resolved), isolated)
 
 
 def selected(strategy: str, cluster: Cluster, labels: Labels) -> tuple[str, ...]:
-    """The labels, each of which is a group of the cluster. Raises UnusableInput."""
+    """Return the labels as a tuple.
+
+    Raises UnusableInput (PW107) for an unknown label or an empty list.
+    """
     chosen = (CLUSTER_LABEL,) if labels is None else (labels,) if isinstance(labels, str) else tuple(labels)
     known = ", ".join(f"`{label}`" for label in cluster.groups)
     refuse(
@@ -97,7 +108,7 @@ def selected(strategy: str, cluster: Cluster, labels: Labels) -> tuple[str, ...]
 
 
 def need_hardware(strategy: str, cluster: Cluster, labels: tuple[str, ...]) -> None:
-    """Raise UnusableInput where the nodes themselves are the resource, or nobody counted the accelerators."""
+    """Raise UnusableInput if nodes are the resource or accelerators were not counted."""
     bare = [label for label in labels if cluster.groups[label].kind == NODE]
     refuse(
         [

@@ -1,4 +1,4 @@
-"""Document: a configuration as one tree, with what belongs to it."""
+"""Document: a configuration as one tree, with sources and findings."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ from .tree import MapNode, Value
 
 
 class Kind(Enum):
-    """What a setting does, by its mark."""
+    """Effect of a setting, by its mark."""
 
     CHANGE, ADD, FORCE, DELETE = "", "+", "++", "~"
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """`key=value`, `+key=value`, `++key=value`, `~key` or `group@package=option`; `value` is None where none is written."""
+    """Setting of a command line; `value` is None if absent.
+
+    Forms: `key=value`, `+key=value`, `++key=value`, `~key`, `group@package=option`.
+    """
 
     text: str
     kind: Kind
@@ -36,28 +39,29 @@ class Setting:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The key as a path."""
+        """Key as a path."""
         return tuple(self.key.split(".")) if self.key else ()
 
 
 @dataclass(frozen=True)
 class Document:
-    """What a dialect reads. The spans in `root` name the text that each value comes from.
+    """Input of a dialect; spans in `root` name the text of every value.
 
     Attributes
     ----------
-    source : the file itself, the one that an answer is written into.
-    root : the whole tree: the file, with what its `defaults` bring in and what the command line sets.
-    others : the other texts of the tree, by the name that spans carry.
-    partial : something that belongs to the tree could not be read, so a missing key may stand there.
-    findings, unchecked : what putting the tree together found out.
-    program : what the file starts, where it is a command line or a script; None for a configuration file.
-    environment : the variables that its interpolations may read.
-    reasons : why a value of tag UNRESOLVED is not known, by its place.
-    settings : what a command line sets, in its order, before it was put into the tree.
-    assumed : for a value that holds where variables of the environment are not set, their names, by its place.
-    release : the release that it is judged for; None until its dialect is known.
-    compose : puts the document of another text of the main file together, as this one was.
+    source : the file itself, into which an answer is written.
+    root : the whole tree: the file with the parts from its `defaults` and the settings of the
+        command line.
+    others : further texts of the tree, by the name in their spans.
+    partial : True if a part of the tree could not be read, so that it may hold a missing key.
+    findings, unchecked : results of composing the tree.
+    program : started program, for a command line or a script; None for a configuration file.
+    environment : variables that interpolations may read.
+    reasons : why a value of tag UNRESOLVED is unknown, by its place.
+    settings : settings of a command line, in order, before their application to the tree.
+    assumed : names of the environment variables assumed unset for a value, by its place.
+    release : release that the document is judged for; None until its dialect is known.
+    compose : composes the document again for another text of the main file.
     """
 
     source: Source
@@ -76,31 +80,34 @@ class Document:
 
     @staticmethod
     def of(source: Source) -> Document:
-        """A file alone; its `defaults`, if it has any, are not followed. Raises UnusableInput if it is not one YAML map."""
+        """Return the document of a file alone; `defaults` are not followed.
+
+        Raises UnusableInput if the file is not one YAML map.
+        """
         return Document(source, source.root, partial=source.root.get("defaults") is not None)
 
     @staticmethod
     def unread(name: str) -> Document:
-        """A file of which nothing can be used."""
+        """Return the document of an unusable file."""
         source = Source(name, "")
         return Document(source, MapNode((), source.whole()))
 
     @property
     def shared(self) -> tuple[Span, ...]:
-        """Places of values that aliases use too, in every text of the tree."""
+        """Places of values with aliases, in all texts of the tree."""
         return tuple(span for source in (self.source, *self.others.values()) for span in source.shared)
 
     @property
     def texts(self) -> dict[str, str]:
-        """Every text of the tree by the name that spans carry."""
+        """Texts of the tree by the name in spans."""
         return {self.source.name: self.source.text, **{name: source.text for name, source in self.others.items()}}
 
     def text_of(self, name: str) -> str:
-        """The text that spans with this file name point into; "" for one that is not part of the tree."""
+        """Return the text for a file name in spans; "" for an unknown file."""
         if name == self.source.name:
             return self.source.text
         return self.others[name].text if name in self.others else ""
 
     def excerpt(self, span: Span) -> str:
-        """What stands at a place, without the blanks around it."""
+        """Return the text of a span, without surrounding blanks."""
         return self.text_of(span.file)[span.start : span.end].strip()

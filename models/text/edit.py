@@ -1,7 +1,7 @@
 """Edits of a YAML text in its own style.
 
-`text` is the text that the spans point into. There is no edit for a map whose entries stand in several texts, or came
-through an interpolation, an alias or a merge.
+`text` is the text that the spans point into. Maps with entries in several texts, or from an
+interpolation, an alias or a merge, have no edits.
 """
 
 from __future__ import annotations
@@ -16,84 +16,91 @@ from .source import EXPONENT, Source, read_yaml
 from .tree import Entry, ListNode, MapNode, Scalar, Value
 
 _END = re.compile("\r\n|\r|\n")
-_BREAK = re.compile("[\r\n\x85\u2028\u2029]")  # what ends a line, and with it a comment, in YAML 1.1
+_BREAK = re.compile("[\r\n\x85\u2028\u2029]")  # ends of lines, and so of comments, in YAML 1.1
 WIDTH = 120
 
 
 def plain_or_quoted(text: str) -> str:
-    """The text as a YAML scalar that is read as this very text: quoted only where it must be."""
+    """Return the text as a YAML scalar, quoted only if plain YAML would change it."""
     if text and text == text.strip() and all(letter.isalnum() or letter in "-,:_. " for letter in text) and text[0].isalnum():
         value = read_yaml("", text)
         if isinstance(value, Scalar) and value.text == text and str(value.value) == text and not value.is_null:
             return text
+    return _quoted(text)
+
+
+def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def in_flow_map(text: str) -> str:
-    """The text as a YAML scalar inside brackets or braces, where a comma or a colon would end it."""
-    return f'"{text}"' if "," in text or ":" in text else plain_or_quoted(text)
+    """Return the text as a YAML scalar within brackets or braces.
+
+    Text with a comma or a colon is quoted, as these would end it.
+    """
+    return _quoted(text) if "," in text or ":" in text else plain_or_quoted(text)
 
 
 def indent_of(span: Span) -> str:
-    """What stands before it on its line, as spaces."""
+    """Return spaces as wide as the text before the span on its line."""
     return " " * (span.column - 1)
 
 
 def quotes_keys(source: Source, mapping: MapNode) -> bool:
-    """Does the map write its keys in double quotes, as JSON must?"""
+    """Return True if the map writes its keys in double quotes, as in JSON."""
     return any(source.text[entry.key.span.start] == '"' for entry in mapping)
 
 
 def line_end(source: Source) -> str:
-    """The line end that the file uses."""
+    """Return the line end used by a file."""
     return line_end_of(source.text)
 
 
 def line_end_of(text: str) -> str:
-    """The line end that a text uses: that of its first line."""
-    found = _END.search(text)
-    return found[0] if found else "\n"
+    """Return the line end of the first line of a text."""
+    match = _END.search(text)
+    return match[0] if match else "\n"
 
 
 def line_stop(text: str, position: int) -> int:
-    """Where the line of the last character before `position` ends, after its comment."""
+    """Return the end of the line, with its comment, of the last character before `position`."""
     while position and text[position - 1] in " \t\r\n\x85\u2028\u2029":
         position -= 1
-    found = _BREAK.search(text, position)
-    return found.start() if found else len(text)
+    match = _BREAK.search(text, position)
+    return match.start() if match else len(text)
 
 
 def at_line_end(source: Source, position: int, text: str) -> Edit:
-    """An insertion where the line of the last character before `position` ends, after its comment."""
+    """Build an insertion at the `line_stop` of a position."""
     return Edit(point(source, line_stop(source.text, position)), text)
 
 
 def point(source: Source, position: int) -> Span:
-    """The empty span at an offset."""
+    """Return the empty span at an offset."""
     before = source.text[:position]
     return Span(source.name, position, position, before.count("\n") + 1, position - before.rfind("\n"))
 
 
 def without_entry(text: str, mapping: MapNode, entry: Entry) -> Edit | None:
-    """The map without an entry; None if it is the only one."""
-    if not _in_one_place(mapping):
+    """Build the edit that deletes an entry of a map; None for the only entry."""
+    if not _is_in_place(mapping):
         return None
-    spans = [_whole(each) for each in mapping]
+    spans = [_whole(child) for child in mapping]
     return _without(text, spans, spans.index(_whole(entry)), mapping.flow)
 
 
 def without_item(text: str, sequence: ListNode, item: Value) -> Edit | None:
-    """The list without an item; None if it is the only one."""
-    if sequence.span.via is not None or any(each.span.via is not None for each in sequence.items):
+    """Build the edit that deletes an item of a list; None for the only item."""
+    if sequence.span.via is not None or any(child.span.via is not None for child in sequence.items):
         return None
-    spans = [each.span for each in sequence.items]
-    position = [span.start for span in spans].index(item.span.start)  # whole numbers compare faster than spans
+    spans = [child.span for child in sequence.items]
+    position = [span.start for span in spans].index(item.span.start)  # faster than spans
     return _without(text, spans, position, is_flow(text, sequence))
 
 
 def with_entry(text: str, mapping: MapNode, key: str, value: str) -> Edit | None:
-    """The map with one more `key: value` at its end, in its own style; None if it is empty."""
-    if not mapping.entries or not _of_one_text(mapping):
+    """Build the edit that appends `key: value` to a map; None for an empty map."""
+    if not mapping.entries or not _is_in_single_text(mapping):
         return None
     first, last = mapping.entries[0].key.span, mapping.entries[-1].value.span
     if mapping.flow:
@@ -104,8 +111,11 @@ def with_entry(text: str, mapping: MapNode, key: str, value: str) -> Edit | None
 
 
 def as_list(text: str, mapping: MapNode, each: bool) -> Edit | None:
-    """The map as a list: one item that is the map, or with `each` one item for every entry. None if it is empty."""
-    if not mapping.entries or not _of_one_text(mapping):
+    """Build the edit that turns a map into a list; None for an empty map.
+
+    The list has the map as its only item, or with `each` one item for every entry.
+    """
+    if not mapping.entries or not _is_in_single_text(mapping):
         return None
     span, entries = mapping.span, [_whole(entry) for entry in mapping]
     if mapping.flow:
@@ -126,9 +136,12 @@ def as_list(text: str, mapping: MapNode, each: bool) -> Edit | None:
 
 
 def split_item(text: str, sequence: ListNode, mapping: MapNode) -> Edit | None:
-    """An item that is a map of several entries, as one item for each entry; None where it stands in an unusual way."""
+    """Build the edit that splits a list item, a map, by entries.
+
+    None for an unusual layout.
+    """
     entries = [_whole(entry) for entry in mapping]
-    if not entries or not _of_one_text(mapping):
+    if not entries or not _is_in_single_text(mapping):
         return None
     if is_flow(text, sequence):
         return Edit(mapping.span, ", ".join(f"{{{text[entry.start : entry.end]}}}" for entry in entries)) if mapping.flow else None
@@ -144,19 +157,19 @@ def split_item(text: str, sequence: ListNode, mapping: MapNode) -> Edit | None:
 
 
 def is_flow(text: str, sequence: ListNode) -> bool:
-    """Is the list written in brackets?"""
+    """Return True if the list is written in brackets."""
     return text[sequence.span.start : sequence.span.start + 1] == "["
 
 
-def _of_one_text(mapping: MapNode) -> bool:
+def _is_in_single_text(mapping: MapNode) -> bool:
     return (
-        _in_one_place(mapping)
+        _is_in_place(mapping)
         and len({span.file for entry in mapping for span in (entry.key.span, entry.value.span)} | {mapping.span.file}) == 1
     )
 
 
-def _in_one_place(mapping: MapNode) -> bool:
-    """Do its entries stand in it, and not where an alias or a merge takes them from?"""
+def _is_in_place(mapping: MapNode) -> bool:
+    """Return True if no entry of the map comes from an alias or a merge."""
     return not mapping.merged and all(entry.key.span.via is None for entry in mapping)
 
 
@@ -168,14 +181,14 @@ def _whole(entry: Entry) -> Span:
 def _without(text: str, spans: list[Span], position: int, flow: bool) -> Edit | None:
     if len(spans) < 2 or len({span.file for span in spans}) > 1:
         return None
-    this = spans[position]
+    removed = spans[position]
     if position + 1 < len(spans):
-        start, end = this.start, spans[position + 1].start
+        start, end = removed.start, spans[position + 1].start
     elif flow:
-        start, end = spans[position - 1].end, this.end
+        start, end = spans[position - 1].end, removed.end
     else:
-        start, end = line_stop(text, spans[position - 1].end), line_stop(text, this.end)
-    return Edit(Span(this.file, start, end, this.line, this.column), "")
+        start, end = line_stop(text, spans[position - 1].end), line_stop(text, removed.end)
+    return Edit(Span(removed.file, start, end, removed.line, removed.column), "")
 
 
 def _at(text: str, near: Span, position: int) -> Span:
@@ -184,7 +197,7 @@ def _at(text: str, near: Span, position: int) -> Span:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Never writes aliases; lists below a key are indented."""
+    """Dumper without aliases, and with indented lists below a key."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -197,11 +210,14 @@ _Dumper.add_implicit_resolver(*EXPONENT)
 
 
 def to_yaml(data: dict[str, Any]) -> str:
-    """The text, keys in the given order; read again it holds the same values."""
+    """Write data as YAML, keys in the given order; reading it gives the same values."""
     text: str = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=None, width=WIDTH)
     return text
 
 
 def number_or_text(text: str) -> int | str:
-    """A text of plain digits as the number that is written in the same way, so that it needs no quotes."""
+    """Convert a text of plain digits to a number, which needs no quotes.
+
+    A text such as ``007``, which the number would not print, stays.
+    """
     return int(text) if text.isascii() and text.isdecimal() and str(int(text)) == text else text

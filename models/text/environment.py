@@ -1,4 +1,4 @@
-"""The environment variables that a configuration may read. What they hold is a secret: it is used, never shown."""
+"""Environment variables that a configuration may read; their values are never shown."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _PLAIN = re.compile(r"[0-9,:\s+-]{1,256}|all|true|false|null|none", re.ASCII | r
 
 @dataclass(frozen=True)
 class Environment:
-    """What may be read, by name, and where it was.
+    """Readable variables, and the places that depend on them.
 
     Attributes
     ----------
-    values : the variables that are set and may be read.
-    places : the interpolations that depend on a variable, each with its text.
+    values : variables that are set and may be read.
+    places : interpolations that depend on a variable, with their texts.
     """
 
     values: MappingType[str, str] = field(default_factory=dict, repr=False)
@@ -32,20 +32,23 @@ class Environment:
 
     @staticmethod
     def of(names: Iterable[str]) -> Environment:
-        """The variables of this process that have one of these names."""
+        """Return the named variables of this process."""
         return Environment({name: os.environ[name] for name in names if name in os.environ})
 
     def also(self, names: Iterable[str]) -> Environment:
-        """These variables too; the places are the same."""
+        """Return a copy with further variables; the places are shared."""
         return replace(self, values={**Environment.of(names).values, **self.values})
 
     @staticmethod
     def may_be_judged(value: str) -> bool:
-        """Is it a number or ranks? Any other text would be shown by what is said of it."""
+        """Return True if a value is a number or ranks.
+
+        A finding about any other text would show the text.
+        """
         return _PLAIN.fullmatch(value) is not None
 
     def concealed(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-        """The findings, without a word about values that came from the environment."""
+        """Return the findings without values from the environment."""
         return tuple(self._concealed(finding) for finding in findings)
 
     def _concealed(self, finding: Finding) -> Finding:
@@ -58,6 +61,6 @@ class Environment:
 
 
 def taken_as_not_set(name: str) -> Unchecked:
-    """Says that a value holds only where a variable is not set, or an argument such as `$1` not given."""
+    """Build the note on a value with an unset variable or an absent argument (`$1`)."""
     why = "no arguments are given" if name.startswith("$") else _ASSUMED
     return Unchecked("PW120", name, why)

@@ -1,6 +1,7 @@
-"""Forms of maps in a file, and values of a text against them.
+"""Forms of maps in a file, with a validator and a JSON Schema.
 
-pydantic did the same. Loading it and building its validators took half of `verify` of a small file.
+pydantic did the same, but loading it and building its validators took half of `verify` of a small
+file.
 """
 
 from __future__ import annotations
@@ -20,20 +21,23 @@ AnyForm = TypeVar("AnyForm", bound="Form")
 Place = tuple["int | str", ...]
 Schema = dict[str, Any]
 VALUE, UNKNOWN_KEY, MISSING, UNKNOWN_WORD = "value", "unknown key", "missing", "unknown word"
-"""Kinds of faults: of a value, of a key, of a key that is not there, of a value that is none of a few words."""
+"""Kinds of faults: wrong value, unknown key, missing key, value out of a list of words."""
 REQUIRED: Any = object()
-"""Default of a key that must be written."""
+"""Default of a required key."""
 MAX_TEXT = 256
 
 
 MANY = 10
-"""Of more keys only those are named that are like what was written."""
+"""Largest number of known keys listed in a message.
+
+Of more keys, only similar ones are listed.
+"""
 _ACCELERATORS = ("gpus", "gpu", "num_gpus", "n_gpus", "devices")
-"""What people write for accelerators, in any form that has a key of that name."""
+"""Common names for accelerators, in any form with a key `accelerators`."""
 
 
 def shown(value: object) -> str:
-    """A value in a message: text and numbers as they are, anything else by what it is."""
+    """Format a value for a message: text and numbers as they are, the rest by kind."""
     if isinstance(value, str):
         return f"`{value[:40]}`"
     if isinstance(value, (bool, int, float)):
@@ -43,7 +47,10 @@ def shown(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong at a place of a form; `inside` is the place in a value that is read as a whole."""
+    """Fault at a place of a form.
+
+    `inside` is the place within a value that is read as a whole.
+    """
 
     message: str
     value: object = None
@@ -53,13 +60,13 @@ class Fault:
     words: Sequence[str] = ()
     inside: Place = ()
     takes: str = ""
-    """What stands at `inside`."""
+    """Expected text at `inside`."""
     of_key: bool = False
     """True if the key at `inside` is wrong, not its value."""
 
 
 class Faults(ValueError):
-    """Everything that is wrong with a value; the message is that of the first fault."""
+    """All faults of a value; the message is that of the first fault."""
 
     def __init__(self, faults: Iterable[Fault]) -> None:
         self.faults = tuple(faults)
@@ -67,7 +74,7 @@ class Faults(ValueError):
 
 
 def faults_at(wrong: ValueError, value: object, *place: int | str) -> Iterator[Fault]:
-    """The faults of an error that reading the value at a place raised."""
+    """Yield the faults of an error raised by reading the value at a place."""
     if isinstance(wrong, Faults):
         yield from (replace(fault, place=(*place, *fault.place)) for fault in wrong.faults)
     else:
@@ -75,10 +82,13 @@ def faults_at(wrong: ValueError, value: object, *place: int | str) -> Iterator[F
 
 
 class Kind(Generic[T]):
-    """What a key takes.
+    """Kind of value of a key.
 
-    `read` makes a value of plain data, or raises ValueError with a sentence for a person. `schema` says the same as JSON Schema,
-    with the name of a form as its `$ref`. `form` is the form inside, and `is_listed` says whether it is inside a list or a map.
+    Attributes
+    ----------
+    read : converts plain data, or raises ValueError with a sentence for users.
+    schema : the same rule as JSON Schema, with the name of a form as its `$ref`.
+    form : form inside; `is_listed` is True if it is inside a list or a map.
     """
 
     def __init__(self, read: Callable[[Any], T], schema: Schema, form: type[Form] | None = None, is_listed: bool = False) -> None:
@@ -86,7 +96,7 @@ class Kind(Generic[T]):
 
 
 class Key:
-    """A key of a form; `written` is how files call it, where that is no name in Python."""
+    """Key of a form; `written` is the name in files if not a Python name."""
 
     __slots__ = ("default", "description", "kind", "title", "written")
 
@@ -101,78 +111,88 @@ def key(kind: Kind[T], *, default: None, description: str, title: str = "", writ
 @overload
 def key(kind: Kind[T], *, default: T, description: str, title: str = "", written: str = "") -> T: ...
 def key(kind: Kind[Any], *, default: Any = REQUIRED, description: str, title: str = "", written: str = "") -> Any:
-    """Key of a form: `title` says what it means, `description` what it takes. With None as default it may be null."""
+    """Declare a key of a form.
+
+    `title` is its meaning, `description` its accepted values. With None as default, null is
+    accepted.
+    """
     return Key(kind, default, description, title, written)
 
 
 class Form:
-    """A map with certain keys. An instance holds what was written; for other keys its class holds the defaults."""
+    """Map with certain keys.
+
+    An instance holds the written values; its class holds the defaults of the rest.
+    """
 
     keys: ClassVar[Mapping[str, Key]] = {}
     other_words: ClassVar[Mapping[str, str]] = {}
-    """What people write for a key -> what is advised then."""
+    """Common wrong names of a key -> advice."""
     is_open: ClassVar[bool] = False
-    """True if other keys are passed over; they are in `extra`."""
+    """True if unknown keys are accepted; they are in `extra`."""
 
     def __init_subclass__(cls) -> None:
-        own = {name: value for name, value in vars(cls).items() if isinstance(value, Key)}
+        added = {name: value for name, value in vars(cls).items() if isinstance(value, Key)}
         inherited = (vars(base).get("keys", {}) for base in reversed(cls.__mro__[1:]))
-        cls.keys = {**{name: value for keys in inherited for name, value in keys.items()}, **own}
-        for name, value in own.items():
+        cls.keys = {**{name: value for keys in inherited for name, value in keys.items()}, **added}
+        for name, value in added.items():
             value.written = value.written or name
             if value.default is REQUIRED:
                 delattr(cls, name)
             else:
                 setattr(cls, name, value.default)
 
-    def __init__(self, **said: Any) -> None:
-        self.__dict__.update(said)
+    def __init__(self, **values: Any) -> None:
+        self.__dict__.update(values)
         self.extra: Mapping[str, Any] = {}
 
     @property
     def said(self) -> frozenset[str]:
-        """Names of the keys that were written."""
+        """Names of the written keys."""
         return frozenset(self.keys.keys() & self.__dict__.keys())
 
     def changed(self: AnyForm, **values: Any) -> AnyForm:
-        """The same with other values."""
+        """Return a copy with changed values."""
         return type(self)(**{**{name: getattr(self, name) for name in self.said}, **values})
 
     def check(self) -> None:
-        """Raise ValueError with a sentence for a person where values of keys do not agree."""
+        """Check that values of keys agree. Raises ValueError with a sentence for users."""
 
     @classmethod
     def read(cls: type[AnyForm], value: object) -> AnyForm:
-        """The form of plain data. Raises Faults with all that is wrong, ValueError where the data is no map."""
+        """Read plain data as the form.
+
+        Raises Faults with all faults, ValueError if the data is no map.
+        """
         if not isinstance(value, dict):
             raise ValueError(f"{shown(value)} is no map")
-        said, faults, known = dict[str, Any](), list[Fault](), set[str]()
-        for name, its in cls.keys.items():
-            known.add(its.written)
-            inner = value.get(its.written, REQUIRED)
+        values, faults, known = dict[str, Any](), list[Fault](), set[str]()
+        for name, entry in cls.keys.items():
+            known.add(entry.written)
+            inner = value.get(entry.written, REQUIRED)
             if inner is REQUIRED:
-                if its.default is REQUIRED:
-                    faults.append(Fault("", None, (its.written,), MISSING))
-            elif inner is None and its.default is None:
-                said[name] = None
+                if entry.default is REQUIRED:
+                    faults.append(Fault("", None, (entry.written,), MISSING))
+            elif inner is None and entry.default is None:
+                values[name] = None
             else:
                 try:
-                    said[name] = its.kind.read(inner)
+                    values[name] = entry.kind.read(inner)
                 except ValueError as wrong:
-                    faults += faults_at(wrong, inner, its.written)
+                    faults += faults_at(wrong, inner, entry.written)
         extra = {name: inner for name, inner in value.items() if name not in known}
         if not cls.is_open:
             faults += [Fault("", inner, (name,), UNKNOWN_KEY) for name, inner in extra.items()]
         if faults:
             raise Faults(faults)
-        form = cls(**said)
+        form = cls(**values)
         form.extra = extra
         form.check()
         return form
 
 
 def form_of(form: type[AnyForm]) -> Kind[AnyForm]:
-    """A map in the form."""
+    """Return the kind of a map in the form."""
     return Kind(form.read, {"$ref": form.__name__}, form)
 
 
@@ -180,63 +200,66 @@ def list_of(
     items: Kind[T], least: int = 0, most: int = 0, unpack: Callable[[Any], object] = lambda value: value,
     check: Callable[[tuple[T, ...]], tuple[T, ...]] = lambda values: values, schema: Schema | None = None,
 ) -> Kind[tuple[T, ...]]:  # fmt: skip
-    """A list of `least` to `most` items (0: any number). `unpack` makes a list of another value, `check` may refuse the items."""
+    """Return the kind of a list with `least` to `most` items (0: any number).
+
+    `unpack` makes a list of another value; `check` may refuse the items.
+    """
 
     def read(value: object) -> tuple[T, ...]:
-        listed, found, faults = unpack(value), list[T](), list[Fault]()
+        listed, parsed, faults = unpack(value), list[T](), list[Fault]()
         if not isinstance(listed, (list, tuple)):
             raise ValueError(f"{shown(listed)} is no list")
         if most and len(listed) > most:
             raise ValueError(f"the list has more than {most}")
         for position, item in enumerate(listed):
             try:
-                found.append(items.read(item))
+                parsed.append(items.read(item))
             except ValueError as wrong:
                 faults += faults_at(wrong, item, position)
         if faults:
             raise Faults(faults)
-        if len(found) < least:
+        if len(parsed) < least:
             raise ValueError("the list is empty" if least == 1 else f"the list has fewer than {least}")
-        return check(tuple(found))
+        return check(tuple(parsed))
 
     limits = {word: limit for word, limit in (("minItems", least), ("maxItems", most)) if limit}
     return Kind(read, schema or {"type": "array", "items": items.schema, **limits}, items.form, is_listed=True)
 
 
 def several(value: object) -> object:
-    """The items of a list, or one value as the only one."""
+    """Return a list unchanged, and another value as a list of one item."""
     return value if isinstance(value, (list, tuple)) else [value]
 
 
 def one_or_list_of(items: Kind[T]) -> Kind[tuple[T, ...]]:
-    """A list, whose only item may be written alone."""
+    """Return the kind of a list whose only item may be written without brackets."""
     listed = list_of(items, unpack=several)
     return Kind(listed.read, {"anyOf": [items.schema, listed.schema]}, items.form, is_listed=True)
 
 
 def map_of(values: Kind[T]) -> Kind[dict[str, T]]:
-    """A map from names to values of a kind."""
+    """Return the kind of a map from names to values."""
 
     def read(value: object) -> dict[str, T]:
         if not isinstance(value, dict):
             raise ValueError(f"{shown(value)} is no map")
-        found, faults = dict[str, T](), list[Fault]()
+        parsed, faults = dict[str, T](), list[Fault]()
         for name, inner in value.items():
             try:
                 if len(name) > MAX_TEXT:
                     raise ValueError(f"the text is longer than {MAX_TEXT} characters")
-                found[name] = values.read(inner)
+                parsed[name] = values.read(inner)
             except ValueError as wrong:
                 faults += faults_at(wrong, inner, name)
         if faults:
             raise Faults(faults)
-        return found
+        return parsed
 
     return Kind(read, {"type": "object", "additionalProperties": values.schema}, values.form, is_listed=True)
 
 
 def form_at(form: type[Form], place: Sequence[int | str]) -> type[Form]:
-    """The form of the map that holds the last key of a place."""
+    """Return the form of the map around the last key of a place."""
     current = form
     for name in place[:-1]:
         current = _inner(current, name) or current
@@ -244,57 +267,64 @@ def form_at(form: type[Form], place: Sequence[int | str]) -> type[Form]:
 
 
 def known_keys(form: type[Form], place: Sequence[int | str]) -> list[str]:
-    """The keys that the form knows at a place."""
-    return [its.written for its in form_at(form, place).keys.values()]
+    """Return the keys that the form knows at a place."""
+    return [entry.written for entry in form_at(form, place).keys.values()]
 
 
 def holder_of(form: type[Form], place: Sequence[int | str]) -> str:
-    """The first key beside an unknown one whose own map knows it, as `parallel` knows `tp`; "" if there is none."""
+    """Return the key beside an unknown key whose own map knows the latter, or "".
+
+    For example, `parallel` knows `tp`.
+    """
     beside = form_at(form, place).keys.values()
-    holders = (its.written for its in beside if not its.kind.is_listed and its.kind.form and str(place[-1]) in its.kind.form.keys)
+    holders = (entry.written for entry in beside if not entry.kind.is_listed and entry.kind.form and str(place[-1]) in entry.kind.form.keys)
     return next(holders, "")
 
 
 def _inner(form: type[Form], name: int | str) -> type[Form] | None:
-    """The form inside a key."""
-    found = form.keys.get(str(name))
-    return found.kind.form if found else None
+    """Return the form inside a key."""
+    entry = form.keys.get(str(name))
+    return entry.kind.form if entry else None
 
 
 def described(form: type[Form], place: Sequence[int | str]) -> str:
-    """What the innermost described key at a place takes."""
+    """Describe the accepted values of the innermost described key at a place."""
     current = form
-    said = "write a value of the right kind" if place else f"write a map; its keys are {', '.join(known_keys(form, ('',)))}"
+    advice = "write a value of the right kind" if place else f"write a map; its keys are {', '.join(known_keys(form, ('',)))}"
     for name in place:
-        if found := current.keys.get(str(name)):
-            said = f"write {found.description}"
+        if entry := current.keys.get(str(name)):
+            advice = f"write {entry.description}"
         current = _inner(current, name) or current
-    return said
+    return advice
 
 
 def fill(form: type[AnyForm], value: Value, subject: str, where: str, code: str = "") -> AnyForm:
-    """The form with what a value says. Raises UnusableInput with a Finding for every fault.
+    """Fill a form from a value. Raises UnusableInput with a Finding for every fault.
 
-    `subject` is what the value is about and `where` how to call it in messages, such as "the hints of actor". The codes are
-    PW101, PW104 and PW105, or all of them `code`. What a form advises for words that are none of its keys are its `other_words`.
+    `subject` is the subject of the findings, and `where` names the value in messages, such as "the
+    hints of actor". The codes are PW101, PW104 and PW105, or always `code`. `other_words` of a form
+    give the advice for its common wrong keys.
     """
     data = plain(value)
     try:
         return form.read(data)
     except ValueError as wrong:
         faults = [*faults_at(wrong, data)]
-        told = [fault for fault in faults if fault.kind != MISSING or not _is_told(form, fault, faults, value)]
-        raise UnusableInput(_finding(form, value, fault, subject, where, code) for fault in told) from None
+        reported = [fault for fault in faults if fault.kind != MISSING or not _is_explained(form, fault, faults, value)]
+        raise UnusableInput(_finding(form, value, fault, subject, where, code) for fault in reported) from None
 
 
-def _is_told(form: type[Form], missing: Fault, faults: Sequence[Fault], root: Value) -> bool:
-    """Is it one fault with a key beside it, which nobody knows: that looks like the one that is missing, or all keys there are like none?"""
+def _is_explained(form: type[Form], missing: Fault, faults: Sequence[Fault], root: Value) -> bool:
+    """Return True if an unknown key beside a missing key explains the fault.
+
+    It does if it looks like the missing key, or if no key of the map is known or similar.
+    """
     *around, key = missing.place
     beside = [fault.place[-1] for fault in faults if fault.kind == UNKNOWN_KEY and [*fault.place[:-1]] == around]
     place = _written(root, missing.place)
     known = known_keys(form, place)
-    like_none = bool(beside) and _none_known(root, place, known) and not any(nearest(str(each), known) for each in beside)
-    return like_none or any(nearest(str(each), [str(key)]) for each in beside)
+    like_none = bool(beside) and _lacks_known_keys(root, place, known) and not any(nearest(str(name), known) for name in beside)
+    return like_none or any(nearest(str(name), [str(key)]) for name in beside)
 
 
 def _finding(form: type[Form], value: Value, fault: Fault, subject: str, where: str, code: str) -> Finding:
@@ -307,67 +337,67 @@ def _finding(form: type[Form], value: Value, fault: Fault, subject: str, where: 
         message = f"`{path}` is no key of {where}"
         return error(code or "PW104", subject, message, _key(value, place), label="not known", help=advice, edit=edit)
     if fault.kind == MISSING:
-        return error(code or "PW101", subject, f"`{path}` of {where} is missing", _deepest(value, place), help=f"add `{path}:`")
+        return error(code or "PW101", subject, f"`{path}` of {where} is missing", _nearest_span(value, place), help=f"add `{path}:`")
     reason = fault.message
     message = f"`{path}` of {where}: {reason[:1].lower()}{reason[1:]}" if path else f"{where}: {reason[:1].lower()}{reason[1:]}"
     if fault.kind == UNKNOWN_WORD and (close := nearest(str(fault.value), fault.words)):
-        span = _deepest(value, place)
+        span = _nearest_span(value, place)
         return error(code or "PW105", subject, message, span, label="not known", help=f"write `{close}`", edit=Edit(span, close))
-    span = _key(value, place) if fault.of_key else _deepest(value, place)
+    span = _key(value, place) if fault.of_key else _nearest_span(value, place)
     return error(code or "PW105", subject, message, span, help=takes)
 
 
 def _instead(form: type[Form], value: Value, place: Sequence[int | str]) -> tuple[str, Edit | None]:
-    """What is advised instead of a key that nobody knows, and the edit that makes it so.
+    """Return the advice for an unknown key, and an edit if the key is misspelt.
 
-    For another word no edit is made, since its value may have another form there.
+    Other words get no edit, since their value may need another form.
     """
     key, known, holder = str(place[-1]), known_keys(form, place), form_at(form, place)
     if key.lower() in _ACCELERATORS and "accelerators" in known:
         return "write `accelerators`", None
-    if said := holder.other_words.get(key.lower()):
-        return said, None
+    if advice := holder.other_words.get(key.lower()):
+        return advice, None
     if inside := holder_of(form, place):
         return f"write `{inside}: {{{key}: ...}}`", None
     if close := nearest(key, known):
         return f"write `{close}`", Edit(_key(value, place), close)
-    if len(place) > 1 and _none_known(value, place, known):
+    if len(place) > 1 and _lacks_known_keys(value, place, known):
         return described(form, place[:-1]), None
     return _among(key, known), None
 
 
 def _among(key: str, known: Sequence[str]) -> str:
-    """What is advised where a key is none of these, and near to none."""
+    """Return the advice for a key without a similar known key."""
     if len(known) <= MANY:
         return f"known keys are {', '.join(known)}"
-    few = [f"`{each}`" for each in nearest_few(key, known)]
+    few = [f"`{name}`" for name in nearest_few(key, known)]
     if not few:
         return f"no key is like it; `placewright schema` has all {len(known)}"
     return f"the nearest {'key is' if len(few) == 1 else 'keys are'} {', '.join(few)}; `placewright schema` has all"
 
 
 def _written(root: Value, place: Sequence[int | str]) -> tuple[int | str, ...]:
-    """The place without the position in a list whose only map was written alone."""
-    found: list[int | str] = []
+    """Return the place without the index of a list whose only map is written alone."""
+    parts: list[int | str] = []
     for part in place:
-        if not (isinstance(part, int) and isinstance(find(root, ".".join(map(str, found))), MapNode)):
-            found.append(part)
-    return tuple(found)
+        if not (isinstance(part, int) and isinstance(find(root, ".".join(map(str, parts))), MapNode)):
+            parts.append(part)
+    return tuple(parts)
 
 
-def _none_known(root: Value, place: Sequence[int | str], known: Collection[str]) -> bool:
-    """Has the map that holds the last key of a place no key that is known there?"""
+def _lacks_known_keys(root: Value, place: Sequence[int | str], known: Collection[str]) -> bool:
+    """Return True if the map around the last key of a place lacks known keys."""
     holder = find(root, ".".join(map(str, place[:-1])))
     return isinstance(holder, MapNode) and not any(entry.key.text in known for entry in holder)
 
 
 def _alone(root: Value, place: Sequence[int | str]) -> bool:
-    """Does a place count in a list where one value was written alone?"""
+    """Return True if the place is in a list whose only value is written alone."""
     return len(place) > 1 and isinstance(place[-1], int) and isinstance(find(root, ".".join(map(str, place[:-1]))), Scalar)
 
 
-def _deepest(root: Value, place: Sequence[int | str]) -> Span:
-    """The span of the value at a place, or of the nearest one around it that was written."""
+def _nearest_span(root: Value, place: Sequence[int | str]) -> Span:
+    """Return the span of the value at a place, or of the nearest written parent."""
     value = root
     for position in range(1, len(place) + 1):
         inner = find(root, ".".join(map(str, place[:position])))
@@ -378,7 +408,7 @@ def _deepest(root: Value, place: Sequence[int | str]) -> Span:
 
 
 def _key(root: Value, place: Sequence[int | str]) -> Span:
-    """The span of the key that ends a place."""
+    """Return the span of the key at the end of a place."""
     holder = find(root, ".".join(map(str, place[:-1])))
     entry = holder.entry(str(place[-1])) if isinstance(holder, MapNode) else None
-    return entry.key.span if entry else _deepest(root, place)
+    return entry.key.span if entry else _nearest_span(root, place)

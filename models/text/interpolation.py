@@ -1,7 +1,7 @@
-"""Interpolations resolved where values are read: `${a.b}`, `${.a}`, `${oc.env:NAME,default}`, a few computed ones.
+"""Interpolations, resolved on reading: `${a.b}`, `${.a}`, `${oc.env:NAME,default}`.
 
-What cannot be resolved stays as it is written and is said to be unchecked. A value that came through an
-interpolation keeps both places: `span` is where `${...}` is written, `origin` where the value really stands.
+An unresolved interpolation keeps its text and is recorded as unchecked. A resolved value keeps two
+places: `span` is the place of `${...}`, `origin` the place of the value itself.
 """
 
 from __future__ import annotations
@@ -24,11 +24,14 @@ if TYPE_CHECKING:
 
 
 class Interpolator(Resolving):
-    """Resolves the interpolations of one configuration.
+    """Resolver of the interpolations of one configuration.
 
-    `environment` holds the variables that may be read, and no others. Where the tree is `partial`, a missing key may
-    stand in what could not be read, and is unknown rather than impossible. `findings` and `unchecked` collect what was met,
-    `followed` the maps and lists that were found elsewhere: where they stand, and where they are referred to.
+    Attributes
+    ----------
+    environment : the only readable variables.
+    partial : True if a missing key may stand in an unread part: it is unknown, not impossible.
+    findings, unchecked : collected results.
+    followed : maps and lists reached by reference: their span, and the span of the reference.
     """
 
     def __init__(self, root: MapNode, environment: Environment | Mapping[str, str] | None = None, partial: bool = False) -> None:
@@ -41,21 +44,25 @@ class Interpolator(Resolving):
 
     @staticmethod
     def of(document: Document, names: Iterable[str] = (), unread: Iterable[str] = ()) -> Interpolator:
-        """Of a whole document; the variables `names` may be read besides those that the document allows.
+        """Return the resolver of a whole document.
 
-        Below the keys `unread` no variable is read: what stands there is shown wherever it is used, such as a label.
+        The variables `names` may be read besides those that the document allows. Below the keys
+        `unread`, no variable is read: text there, such as a label, is shown wherever it is used.
         """
-        found = Interpolator(document.root, document.environment.also(names), document.partial)
-        found._unread = frozenset(unread)
-        found._reasons, found._assumed = document.reasons, document.assumed
-        return found
+        resolver = Interpolator(document.root, document.environment.also(names), document.partial)
+        resolver._unread = frozenset(unread)
+        resolver._reasons, resolver._assumed = document.reasons, document.assumed
+        return resolver
 
     def tree(self, value: Value, path: Path) -> Value:
-        """The value with all interpolations in it resolved; each unknown one is a Scalar with the tag UNRESOLVED."""
+        """Resolve all interpolations in a value; unknown ones become Scalars of tag UNRESOLVED."""
         return self._tree(value, path, 0)
 
     def target(self, scalar: Scalar, path: Path) -> tuple[Value, Path]:
-        """What a scalar at a path refers to, as it is written there, and where that is; itself where that is not known."""
+        """Return the target of a scalar, as written there, and its path.
+
+        The scalar and its own path if the target is unknown.
+        """
         try:
             return self._resolve(scalar, path)
         except (Unknown, Impossible, BadInterpolation):
@@ -63,8 +70,8 @@ class Interpolator(Resolving):
 
     def _tree(self, value: Value, path: Path, level: int) -> Value:
         if isinstance(value, Scalar):
-            told = map(taken_as_not_set, sorted(self._assumed.get(value.span, ())))
-            self.unchecked += [each for each in told if each not in self.unchecked]
+            notes = map(taken_as_not_set, sorted(self._assumed.get(value.span, ())))
+            self.unchecked += [note for note in notes if note not in self.unchecked]
             return self._leaf(value, path, level) if stands_for_another(value) else value
         if isinstance(value, ListNode):
             items = tuple(self._tree(item, (*path, str(i)), level + 1) for i, item in enumerate(value.items))
@@ -78,18 +85,18 @@ class Interpolator(Resolving):
         subject = ".".join(path)
         self._read, self._leaf_at = [], path
         try:
-            found, where = self._resolve(scalar, path)
+            target, target_path = self._resolve(scalar, path)
             if self._read:
                 self.environment.places[scalar.span] = scalar.text
-            if isinstance(found, Scalar):
-                return found
-            self.followed.append((found.span, scalar.span))
-            self._spend(_size(found))
+            if isinstance(target, Scalar):
+                return target
+            self.followed.append((target.span, scalar.span))
+            self._spend(_size(target))
             if level > MAX_LEVELS or id(scalar) in self._expanding:
                 raise Unknown("the map or list that it refers to holds itself, or is nested too deeply")
             self._expanding.append(id(scalar))
             try:
-                return self._tree(found, where, level + 1)
+                return self._tree(target, target_path, level + 1)
             finally:
                 self._expanding.pop()
         except Unknown as problem:
@@ -101,7 +108,7 @@ class Interpolator(Resolving):
         return Scalar(scalar.text, UNRESOLVED, scalar.span)
 
     def _reason(self, problem: Exception) -> str:
-        """What a problem says, unless it could tell what a variable holds."""
+        """Return the message of a problem, unless it could show the value of a variable."""
         if isinstance(problem, Unread) or not self._read:
             return str(problem)
         return f"it depends on the environment variable `{self._read[-1][:60]}`, whose value is not shown"

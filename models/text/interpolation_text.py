@@ -1,4 +1,4 @@
-"""The text of an interpolation, cut into its parts: `a${b.c}d`, `${name:argument,${nested}}`.
+"""Parser of interpolations: `a${b.c}d`, `${name:argument,${nested}}`.
 
 Source of the grammar: OmegaConf, omegaconf/grammar (escapes, nesting, quoted arguments).
 """
@@ -13,19 +13,25 @@ MAX_NESTING = 32
 
 
 class BadInterpolation(ValueError):
-    """The text opens an interpolation that is not one; the message is a sentence for a person."""
+    """Invalid interpolation; the message is a sentence for users."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """`${a.b}`, or with leading dots `${..a}`: as many levels up from the value itself; parts may be interpolations too."""
+    """Reference `${a.b}`, or relative `${..a}`; parts may be interpolations too.
+
+    Every leading dot is a level up from the value itself.
+    """
 
     parts: tuple[Part, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """`${name:argument,argument}`; every argument is cut into parts itself, `quoted` says that it stood in quotes."""
+    """Call of a resolver: `${name:argument,argument}`.
+
+    Arguments are split into parts; `quoted` is True for those in quotes.
+    """
 
     name: str
     arguments: tuple[tuple[Part, ...], ...]
@@ -36,12 +42,12 @@ Part = Union[str, Reference, Call]
 
 
 def holds_interpolation(text: str) -> bool:
-    """Does the text open an interpolation?"""
+    """Return True if the text opens an interpolation."""
     return "${" in text
 
 
 def split(text: str, depth: int = 0) -> tuple[Part, ...]:
-    """The text as plain stretches, references and calls. Raises BadInterpolation."""
+    """Split a text into plain text, references and calls. Raises BadInterpolation."""
     if depth > MAX_NESTING:
         raise BadInterpolation(f"interpolations are nested more than {MAX_NESTING} levels deep")
     parts: list[Part] = []
@@ -64,7 +70,7 @@ def split(text: str, depth: int = 0) -> tuple[Part, ...]:
 
 
 def _closing(text: str, start: int) -> int:
-    """Where the brace is that closes what was opened before `start`."""
+    """Return the offset of the brace that closes the opening before `start`."""
     depth, quote = 1, ""
     for position in range(start, len(text)):
         letter = text[position]
@@ -86,32 +92,32 @@ def _inner(text: str, depth: int) -> Part:
             raise BadInterpolation("`${}` names nothing")
         return Reference(split(text.strip(), depth))
     arguments = _arguments(text[colon + 1 :])
-    quoted = tuple(len(each) > 1 and each[0] in "'\"" and each[-1] == each[0] for each in arguments)
-    bare = [each[1:-1] if q else each for each, q in zip(arguments, quoted)]
-    return Call(text[:colon].strip(), tuple(split(each, depth) for each in bare), quoted)
+    quoted = tuple(len(word) > 1 and word[0] in "'\"" and word[-1] == word[0] for word in arguments)
+    bare = [word[1:-1] if q else word for word, q in zip(arguments, quoted)]
+    return Call(text[:colon].strip(), tuple(split(word, depth) for word in bare), quoted)
 
 
 def _arguments(text: str) -> list[str]:
-    found = []
+    arguments = []
     while (comma := _find_outside(text, ",")) >= 0:
-        found.append(text[:comma].strip())
+        arguments.append(text[:comma].strip())
         text = text[comma + 1 :]
-    return [*found, text.strip()] if found or text.strip() else []
+    return [*arguments, text.strip()] if arguments or text.strip() else []
 
 
-def _find_outside(text: str, wanted: str) -> int:
-    """The first `wanted` outside of braces and quotes, or -1."""
-    depth, quote, begun = 0, "", False
+def _find_outside(text: str, sign: str) -> int:
+    """Return the first offset of `sign` outside of braces and quotes, or -1."""
+    depth, quote, has_text = 0, "", False
     for position, letter in enumerate(text):
         if quote:
             quote = "" if letter == quote else quote
-        elif letter in "'\"" and not begun:
+        elif letter in "'\"" and not has_text:
             quote = letter
         elif letter in "{[(":
             depth += 1
         elif letter in "}])":
             depth -= 1
-        elif letter == wanted and not depth:
+        elif letter == sign and not depth:
             return position
-        begun = begun or not letter.isspace()
+        has_text = has_text or not letter.isspace()
     return -1

@@ -1,4 +1,4 @@
-"""What was probably meant: the known name nearest to one that is not known."""
+"""Known names nearest to a misspelt name."""
 
 from __future__ import annotations
 
@@ -7,49 +7,53 @@ from itertools import islice
 from typing import Iterable
 
 MAX_COMPARED = 64
-"""With how many known names a wrong one is compared."""
+"""Largest number of known names compared with a wrong name."""
 
 
 FEW = 4
-"""So many known names at most are told that a wrong one may have been meant for."""
+"""Largest number of similar names in a message."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that was probably meant."""
+    """Return the known name that was probably meant, or None."""
     return next(iter(_nearest(name, tuple(islice(known, MAX_COMPARED)), 1, 0.7)), None)
 
 
 def nearest_few(name: str, known: Iterable[str]) -> tuple[str, ...]:
-    """The known names that are like it, the most alike first, where none is so near that it was probably meant."""
+    """Return similar known names, most similar first, if none is near enough for `nearest`."""
     return _nearest(name, tuple(islice(known, MAX_COMPARED)), FEW, 0.5)
 
 
 @lru_cache(maxsize=4096)
 def _nearest(name: str, known: tuple[str, ...], most: int, cutoff: float) -> tuple[str, ...]:
-    """A file is read many times, with other degrees and ranks, whose words stay the same."""
+    """Return similar names, from a cache.
+
+    A file is read many times, with changed degrees and ranks, and its words stay the same.
+    """
     from difflib import get_close_matches
 
-    lowered = {each.lower(): each for each in known}
-    return tuple(lowered[each] for each in get_close_matches(name.lower(), list(lowered), n=most, cutoff=cutoff))
+    lowered = {known_name.lower(): known_name for known_name in known}
+    return tuple(lowered[known_name] for known_name in get_close_matches(name.lower(), list(lowered), n=most, cutoff=cutoff))
 
 
 SLIP = 2
-"""So many letters at most differ in a name of some length that was probably mistyped."""
+"""Largest number of different letters in a name of some length that was probably mistyped."""
 WORD = 2
-"""A whole word too many or too few in a name counts as two letters."""
+"""Distance, in letters, of a whole word too many or too few in a name."""
 
 
 def closest(name: str, known: Iterable[str], most: int | None = None) -> str | None:
-    """The known name at the smallest distance, the first of several; None if all are farther than `most` letters.
+    """Return the known name at the smallest distance, or None beyond `most` letters.
 
-    Names of all lengths are compared, also those that are set already. By default a third of the letters may differ.
+    Of equally distant names the first is returned. Names of all lengths are compared, also those
+    that are set already. By default, a third of the letters may differ.
     """
     limit = len(name) // 3 if most is None else most
     best: str | None = None
-    for each in known:
-        found = distance(name, each, limit)
-        if found <= limit:
-            best, limit = each, found - 1
+    for candidate in known:
+        letters = distance(name, candidate, limit)
+        if letters <= limit:
+            best, limit = candidate, letters - 1
             if limit < 0:
                 break
     return best
@@ -57,7 +61,11 @@ def closest(name: str, known: Iterable[str], most: int | None = None) -> str | N
 
 @lru_cache(maxsize=16384)
 def distance(one: str, other: str, limit: int = 64) -> int:
-    """Letters to change, add, drop or swap, or words ``a_b`` to add or drop, to make one name of another; more than `limit` if it is far."""
+    """Count the edits between two names; more than `limit` if they are far apart.
+
+    An edit changes, adds, drops or swaps a letter; to add or drop a word ``a_b`` counts as WORD
+    letters.
+    """
     if one == other:
         return 0
     lower, upper = one.lower(), other.lower()
@@ -67,32 +75,32 @@ def distance(one: str, other: str, limit: int = 64) -> int:
     return min(letters, _words(lower.split("_"), upper.split("_"), limit))
 
 
-def _words(one: list[str], other: list[str], limit: int) -> int:
-    """Distance word by word."""
-    if abs(len(one) - len(other)) * WORD > limit:
+def _words(first: list[str], second: list[str], limit: int) -> int:
+    """Compute the distance word by word."""
+    if abs(len(first) - len(second)) * WORD > limit:
         return limit + 1
-    before = [WORD * place for place in range(len(other) + 1)]
-    for row, word in enumerate(one, 1):
-        here = [WORD * row]
-        for column, its in enumerate(other, 1):
-            same = 0 if word == its else _letters(word, its, limit)
-            here.append(min(before[column] + WORD, here[-1] + WORD, before[column - 1] + same))
-        before = here
-    return before[-1]
+    above = [WORD * place for place in range(len(second) + 1)]
+    for row, word in enumerate(first, 1):
+        costs = [WORD * row]
+        for column, target in enumerate(second, 1):
+            same = 0 if word == target else _letters(word, target, limit)
+            costs.append(min(above[column] + WORD, costs[-1] + WORD, above[column - 1] + same))
+        above = costs
+    return above[-1]
 
 
-def _letters(one: str, other: str, limit: int) -> int:
-    """Distance letter by letter (optimal string alignment)."""
-    two: list[int] = []
-    before = list(range(len(other) + 1))
-    for row, letter in enumerate(one, 1):
-        here = [row]
-        for column, its in enumerate(other, 1):
-            best = min(before[column] + 1, here[-1] + 1, before[column - 1] + (letter != its))
-            if two and column > 1 and letter == other[column - 2] and one[row - 2] == its:
-                best = min(best, two[column - 2] + 1)
-            here.append(best)
-        if min(here) > limit:
+def _letters(first: str, second: str, limit: int) -> int:
+    """Compute the distance letter by letter (optimal string alignment)."""
+    older: list[int] = []
+    above = list(range(len(second) + 1))
+    for row, letter in enumerate(first, 1):
+        costs = [row]
+        for column, target in enumerate(second, 1):
+            best = min(above[column] + 1, costs[-1] + 1, above[column - 1] + (letter != target))
+            if older and column > 1 and letter == second[column - 2] and first[row - 2] == target:
+                best = min(best, older[column - 2] + 1)
+            costs.append(best)
+        if min(costs) > limit:
             return limit + 1
-        two, before = before, here
-    return before[-1]
+        older, above = above, costs
+    return above[-1]

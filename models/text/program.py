@@ -1,4 +1,4 @@
-"""Program that a command line starts, with its configuration and its places."""
+"""Program started by a command line, with its configuration and places."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from ..record import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What a script tells Ray of the node that it runs on.
+    """Resources of the node that a script passes to Ray.
 
     Attributes
     ----------
-    accelerators : how many accelerators of this node Ray may use; None if unknown.
-    accelerators_span : where that is written, such as ``--num-gpus=2`` or ``CUDA_VISIBLE_DEVICES=0,1``.
-    cpus : how many CPUs Ray counts, as ``ray start --num-cpus`` says; None if unknown.
-    cpus_span : where that is written.
-    variable : the variable that names the accelerators, such as ``ASCEND_RT_VISIBLE_DEVICES``; "" if none does.
+    accelerators : number of accelerators of this node that Ray may use; None if unknown.
+    accelerators_span : place of the number, such as ``--num-gpus=2`` or
+        ``CUDA_VISIBLE_DEVICES=0,1``.
+    cpus : number of CPUs for Ray, from ``ray start --num-cpus``; None if unknown.
+    cpus_span : place of that number.
+    variable : variable that names the accelerators, such as ``ASCEND_RT_VISIBLE_DEVICES``; ""
+        without a variable.
     """
 
     accelerators: int | None = None
@@ -28,22 +30,25 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program of a framework and what it was told besides the settings.
+    """Program of a framework, with the facts of its command besides the settings.
 
     Attributes
     ----------
-    name : the module or file that is run, such as ``verl.trainer.main_ppo`` or ``main_ppo_split.py``.
-    span : where it is named.
-    launcher : what starts it if it is not Python itself, such as ``torchrun`` or ``ray job submit``.
-    config_path, config_name : what ``--config-path`` and ``--config-name`` say; "" if they are not given.
-    options : its other options and those of its launcher, such as ``--nnodes`` -> ``2``; "" where the value is not known.
-    command : the whole command; another setting can be added where it ends.
-    number, count : which program of its script it is, from 1, and of how many.
-    found : True if the configuration that it begins with was found, so that the settings are made in it.
-    complete : True if these are all of its settings. False where some are unknown, lost or refused; a script is taken to be run without arguments.
-    is_hydra : True if it is known to read its configuration with Hydra: a framework's own program, or ``hydra.main`` is in its file.
-    machine : what its script tells Ray of the machine; None if nothing.
-    missing : what is missing of its configuration, and what helps; ("", "") if nothing is.
+    name : module or file, such as ``verl.trainer.main_ppo`` or ``main_ppo_split.py``.
+    span : place of the name.
+    launcher : starter other than Python itself, such as ``torchrun`` or ``ray job submit``.
+    config_path, config_name : values of ``--config-path`` and ``--config-name``; "" if absent.
+    options : other options of the program and its launcher, such as ``--nnodes`` -> ``2``; "" for
+        an unknown value.
+    command : the whole command; a further setting can be added at its end.
+    number, count : number of the program in its script, from 1, and the number of programs.
+    found : True if the initial configuration was found, so that the settings apply to it.
+    complete : True if all settings are known. False if some are unknown, lost or refused; scripts
+        are assumed to run without arguments.
+    is_hydra : True if Hydra is known to read the configuration: a framework's own program, or
+        ``hydra.main`` in its file.
+    machine : resources passed to Ray; None if unspecified.
+    missing : missing part of the configuration, and help; ("", "") if complete.
     """
 
     name: str

@@ -1,9 +1,10 @@
-"""Interpolation resolved: references, resolvers, variables of the environment.
+"""Resolution of an interpolation: references, resolvers, environment variables.
 
-Sources: OmegaConf (oc.* resolvers and the grammar of primitives); RLinf, rlinf/scheduler/worker/worker.py and rlinf/utils (multiply, subtract, int_div, not).
+Sources: OmegaConf 2.3 (semantics, oc.* resolvers and the grammar of primitives); RLinf,
+rlinf/scheduler/worker/worker.py and rlinf/utils (multiply, subtract, int_div, not).
 
-Never `eval`: what is not on the list is unknown. Source of the semantics: OmegaConf 2.3; a relative path counts from the map or list
-that holds the value.
+Nothing is passed to `eval`: a resolver out of this list is unknown. A relative path counts from the
+map or list that holds the value.
 """
 
 from __future__ import annotations
@@ -34,15 +35,15 @@ _KEY = re.compile(r"[^.\[\]]+")
 
 
 class CannotCompute(ValueError):
-    """The arguments do not fit what is known of the resolver; the message is for a person."""
+    """Arguments out of the known use of a resolver; the message is for users."""
 
 
 class ProvedWrong(CannotCompute):
-    """The resolver itself must fail on these arguments."""
+    """Arguments on which the resolver itself must fail."""
 
 
 def primitive(text: str) -> Plain:
-    """The value of an unquoted argument: a number, true, false, null, else text."""
+    """Parse an unquoted argument: a number, true, false, null, else text."""
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     if len(text) <= 18 and _INTEGER.fullmatch(text):
@@ -53,7 +54,7 @@ def primitive(text: str) -> Plain:
 
 
 def as_scalar(value: Plain, span: Span, origin: Span | None = None) -> Scalar:
-    """The value as a leaf of the tree."""
+    """Return the value as a leaf of the tree."""
     if value is None:
         return Scalar("null", _CORE + "null", span, origin)
     name = type(value).__name__
@@ -67,27 +68,27 @@ def _arity(name: str, arguments: tuple[Plain, ...], count: int) -> None:
 
 def _numbers(name: str, arguments: tuple[Plain, ...]) -> tuple[int | float, int | float]:
     _arity(name, arguments, 2)
-    one, other = arguments
-    if not isinstance(one, (int, float)) or not isinstance(other, (int, float)):
-        raise CannotCompute(f"`{name}` is known for numbers, not for {one!r} and {other!r}")
-    return one, other
+    left, right = arguments
+    if not isinstance(left, (int, float)) or not isinstance(right, (int, float)):
+        raise CannotCompute(f"`{name}` is known for numbers, not for {left!r} and {right!r}")
+    return left, right
 
 
 def _multiply(arguments: tuple[Plain, ...]) -> Plain:
-    one, other = _numbers("multiply", arguments)
-    return one * other
+    left, right = _numbers("multiply", arguments)
+    return left * right
 
 
 def _subtract(arguments: tuple[Plain, ...]) -> Plain:
-    one, other = _numbers("subtract", arguments)
-    return one - other
+    left, right = _numbers("subtract", arguments)
+    return left - right
 
 
 def _int_div(arguments: tuple[Plain, ...]) -> Plain:
-    one, other = _numbers("int_div", arguments)
-    if not other:
-        raise ProvedWrong(f"`int_div` divides {one} by zero")
-    return one // other
+    left, right = _numbers("int_div", arguments)
+    if not right:
+        raise ProvedWrong(f"`int_div` divides {left} by zero")
+    return left // right
 
 
 def _not(arguments: tuple[Plain, ...]) -> Plain:
@@ -115,7 +116,10 @@ RESOLVERS: Mapping[str, Callable[[tuple[Plain, ...]], Plain]] = {
 
 
 def compute(name: str, arguments: tuple[Plain, ...]) -> Plain:
-    """What a resolver of RESOLVERS gives. Raises CannotCompute, or ProvedWrong where it must fail."""
+    """Apply a resolver of RESOLVERS.
+
+    Raises CannotCompute, or ProvedWrong if the resolver must fail.
+    """
     value = RESOLVERS[name](arguments)
     if isinstance(value, (int, float)) and not abs(value) <= MAX_NUMBER:
         raise CannotCompute(f"`{name}` gives a number beyond {MAX_NUMBER:,}")
@@ -123,7 +127,10 @@ def compute(name: str, arguments: tuple[Plain, ...]) -> Plain:
 
 
 class Resolving:
-    """Finds what a scalar stands for. `partial`: a missing key may stand in what could not be read, and is unknown rather than impossible."""
+    """Lookup of the value behind a scalar.
+
+    `partial`: a missing key may stand in an unread part; it is unknown, not impossible.
+    """
 
     def __init__(self, root: MapNode, environment: Environment, partial: bool) -> None:
         self.root = root
@@ -138,7 +145,7 @@ class Resolving:
         self._reasons: Mapping[Span, str] = {}
 
     def _resolve(self, scalar: Scalar, path: Path) -> tuple[Value, Path]:
-        """The value that a scalar stands for, and the path at which it really is."""
+        """Return the value behind a scalar, and its real path."""
         if not stands_for_another(scalar):
             return scalar, path
         if scalar.tag == UNRESOLVED:
@@ -175,12 +182,12 @@ class Resolving:
         try:
             if isinstance(part, Call):
                 return as_scalar(self._call(part, scalar, path), scalar.span), path
-            found, where = self._refer(part, scalar, path)
+            value, value_path = self._refer(part, scalar, path)
         finally:
             self._depth -= 1
-        if isinstance(found, Scalar):
-            found = Scalar(found.text, found.tag, scalar.span, found.origin or found.span)
-        return found, where
+        if isinstance(value, Scalar):
+            value = Scalar(value.text, value.tag, scalar.span, value.origin or value.span)
+        return value, value_path
 
     def _refer(self, reference: Reference, scalar: Scalar, path: Path) -> tuple[Value, Path]:
         text = _joined([self._part(part, scalar, path)[0] for part in reference.parts])
@@ -191,7 +198,7 @@ class Resolving:
         return self._at((*(path[:-dots] if dots else ()), *_KEY.findall(keys)))
 
     def _at(self, keys: Path) -> tuple[Value, Path]:
-        value, where = self._resolved(self.root, ())
+        value, value_path = self._resolved(self.root, ())
         for key in keys:
             child: Value | None = None
             if isinstance(value, MapNode):
@@ -203,13 +210,13 @@ class Resolving:
                 if self.partial:
                     raise Unknown(f"`{name}` is not in this file; it may come from `defaults`")
                 raise Missing(f"there is no `{name}` in this file")
-            value, where = self._resolved(child, (*where, key))
-        return value, where
+            value, value_path = self._resolved(child, (*value_path, key))
+        return value, value_path
 
     def _resolved(self, value: Value, path: Path) -> tuple[Value, Path]:
         return self._resolve(value, path) if isinstance(value, Scalar) else (value, path)
 
-    # -- named ones
+    # -- resolvers
 
     def _call(self, call: Call, scalar: Scalar, path: Path) -> Plain:
         if call.name == "oc.env":
@@ -251,16 +258,16 @@ class Resolving:
     def _select(self, call: Call, scalar: Scalar, path: Path) -> Plain:
         key = str(self._argument(call, 0, scalar, path)) if call.arguments else ""
         try:
-            found, _ = self._refer(Reference((key,)), scalar, path)
+            value, _ = self._refer(Reference((key,)), scalar, path)
         except Missing:
             return self._argument(call, 1, scalar, path) if len(call.arguments) > 1 else None
-        if not isinstance(found, Scalar):
+        if not isinstance(value, Scalar):
             raise Unknown("`oc.select` of a map or a list is not followed")
-        return _plain(found)
+        return _plain(value)
 
 
 def stands_for_another(scalar: Scalar) -> bool:
-    """Is its text not its value?"""
+    """Return True if the value of a scalar differs from its text."""
     return scalar.tag == UNRESOLVED or holds_interpolation(scalar.text) or scalar.text == MANDATORY
 
 

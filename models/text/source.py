@@ -1,9 +1,10 @@
 """Source: text of a file, read within limits over PyYAML's event stream.
 
-The limits hold before anything is built: core tags only, at most 64 levels and 100,000 values with those that aliases
-stand for, whole numbers of at most 19 digits, unique keys. PyYAML's C parser is used where it is there, the pure one
-where it is not. Aliases and merges are expanded as PyYAML does it (constructor.py, flatten_mapping): what came through
-an alias keeps its place, and knows that of the alias.
+The limits hold before anything is built: core tags only, at most 64 levels and 100,000 values (with
+those that aliases stand for), whole numbers of at most 19 digits, unique keys. PyYAML's C parser is
+used if installed, else the pure one. Aliases and merges are expanded as PyYAML does it
+(constructor.py, flatten_mapping); a value from an alias keeps its own place, and the place of the
+alias.
 """
 
 from __future__ import annotations
@@ -30,7 +31,10 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 EXPONENT = "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+(?:_[0-9]+)*[eE][-+]?[0-9]+", re.ASCII), list("-+0123456789")
-"""That difference, as an implicit resolver: whoever writes text that is read here must quote what it takes for a number."""
+"""Implicit resolver for numbers such as `1e-6`.
+
+Writers of text for this reader must quote texts that it takes for numbers.
+"""
 _CORE = "tag:yaml.org,2002:"
 _TAGS = {_CORE + name for name in ("str", "int", "float", "bool", "null", "map", "seq")}
 _MERGE = _CORE + "merge"
@@ -48,7 +52,10 @@ MAX_BYTES = 1 << 20
 
 
 class _Resolver(yaml.resolver.Resolver):
-    """YAML 1.1 with one difference: `1e-6` is a number, as OmegaConf reads it (omegaconf/_utils.py, get_yaml_loader)."""
+    """YAML 1.1 with one difference: `1e-6` is a number.
+
+    OmegaConf reads it so (omegaconf/_utils.py, get_yaml_loader).
+    """
 
 
 _Resolver.add_implicit_resolver(*EXPONENT)
@@ -57,19 +64,25 @@ _RESOLVER: Any = _Resolver()
 
 @dataclass(frozen=True, slots=True)
 class YamlText:
-    """The one document of a text. `shared` are the places of values that aliases use too: an edit there changes all uses."""
+    """Single document of a text.
+
+    `shared` are the places of values with aliases: an edit there changes all uses.
+    """
 
     value: Value
     shared: tuple[Span, ...] = ()
 
 
 def read_yaml(name: str, text: str) -> Value:
-    """The value of `read_document`."""
+    """Return the value of `read_document`."""
     return read_document(name, text).value
 
 
 def read_document(name: str, text: str) -> YamlText:
-    """The one document of a text, called `name` in every span. Raises UnusableInput with the place and the reason."""
+    """Parse the single document of a text, called `name` in every span.
+
+    Raises UnusableInput with the place and the reason.
+    """
     try:
         return _Reader(name, text).read()
     except yaml.MarkedYAMLError as problem:
@@ -88,7 +101,7 @@ def read_document(name: str, text: str) -> YamlText:
 
 
 def _is_toml(text: str) -> bool:
-    """Are there lines `[name]` and `key = value` at its beginning?"""
+    """Return True if the text begins with lines such as `[name]` and `key = value`."""
     lines = [line.strip() for line in text[:MAX_LOOKED_AT].splitlines()]
     return any(map(_TOML_TABLE.fullmatch, lines)) and any(map(_TOML_VALUE.match, lines))
 
@@ -107,7 +120,7 @@ def _point(name: str, mark: Any) -> Span:
 
 @dataclass(slots=True)
 class _Anchored:
-    """What an anchor names, how many values that is and how many levels deep; `value` is None while it is open."""
+    """Value of an anchor with its number of values and levels; None while open."""
 
     value: Value | None = None
     size: int = 1
@@ -116,7 +129,7 @@ class _Anchored:
 
 
 class _Open:
-    """A collection whose end has not been read yet."""
+    """Collection whose end has not been read yet."""
 
     __slots__ = ("start", "is_map", "flow", "children", "keys", "last", "anchored", "before", "height", "merges")
 
@@ -158,8 +171,8 @@ class _Reader:
                 closed = stack.pop()
                 value = self._close(closed, event)
                 if closed.anchored is not None:
-                    its = closed.anchored
-                    its.value, its.size, its.height = value, self.values - closed.before, closed.height + 1
+                    anchor = closed.anchored
+                    anchor.value, anchor.size, anchor.height = value, self.values - closed.before, closed.height + 1
                 if stack and stack[-1].height <= closed.height:
                     stack[-1].height = closed.height + 1
             elif isinstance(event, yaml.AliasEvent):
@@ -193,7 +206,7 @@ class _Reader:
         tag = event.tag
         if tag is None or tag == "!":
             tag = _RESOLVER.resolve(yaml.ScalarNode, event.value, event.implicit)
-            if tag not in _TAGS:  # timestamps, `=` and the like are text to every framework here
+            if tag not in _TAGS:  # timestamps, `=` and so on are text to all frameworks
                 tag = _CORE + "str"
         self._allowed_tag(event)
         if tag == _CORE + "int" and sum(map(str.isdigit, event.value)) > MAX_DIGITS:
@@ -205,16 +218,19 @@ class _Reader:
             raise self._refuse("PW007", f"the tag `{event.tag}` is not one of YAML's core tags", event)
 
     def _anchor(self, event: Any) -> _Anchored:
-        """What the anchor of an event names from here on. PyYAML refuses to name two (composer.py, compose_node)."""
+        """Register the anchor of an event.
+
+        PyYAML refuses a repeated anchor (composer.py, compose_node).
+        """
         first = self.anchors.get(event.anchor)
         if first is not None:
             message = f"the anchor `&{event.anchor}` stands twice (first in line {first.line}), which PyYAML refuses"
             raise self._refuse("PW003", message, event, "rename one of the two")
-        self.anchors[event.anchor] = found = _Anchored(line=event.start_mark.line + 1)
-        return found
+        self.anchors[event.anchor] = anchored = _Anchored(line=event.start_mark.line + 1)
+        return anchored
 
     def _aliased(self, event: Any, stack: list[_Open]) -> Value:
-        """What an alias stands for: a copy that knows both places."""
+        """Return the value of an alias: a copy with both places."""
         anchored = self.anchors.get(event.anchor)
         if anchored is None:
             raise self._refuse("PW003", f"`*{event.anchor}` refers to `&{event.anchor}`, which does not stand before it", event)
@@ -235,9 +251,9 @@ class _Reader:
         if parent.is_map and len(parent.children) % 2 == 0:
             if not isinstance(value, Scalar):
                 raise self._refuse("PW003", "a key must be a plain word, not a map or a list", event)
-            if value.is_null:  # OmegaConf has no such key either
+            if value.is_null:  # OmegaConf has no null key either
                 raise self._refuse("PW003", "a key must be a plain word, not nothing (`null` in quotes is one)", event)
-            if value.text == "<<" and value.span.length == 2:  # quoted, it is a key like any other
+            if value.text == "<<" and value.span.length == 2:  # a quoted `<<` is a normal key
                 parent.merges = True
                 parent.children.append(replace(value, tag=_MERGE))
                 return
@@ -264,19 +280,19 @@ class _Reader:
         return MapNode(tuple(entries), span, collection.flow, collection.merges)
 
     def _merged(self, entries: Iterable[Entry]) -> Iterable[Entry]:
-        """Entries that came through `<<` first, then those that are written, which replace them."""
+        """Return the entries from `<<` first, then the written entries, which replace them."""
         written, below = list[Entry](), dict[str, Entry]()
         for entry in entries:
             if entry.key.tag != _MERGE:
                 written.append(entry)
                 continue
             # Of a list the first map wins; of several `<<` the last one.
-            for each in reversed(entry.value.items) if isinstance(entry.value, ListNode) else (entry.value,):
-                if not isinstance(each, MapNode):
+            for base in reversed(entry.value.items) if isinstance(entry.value, ListNode) else (entry.value,):
+                if not isinstance(base, MapNode):
                     message = "`<<` takes a map or a list of maps, usually as `<<: *name`"
                     raise _unusable(error("PW003", "", message, entry.value.span, help=_HELPS["PW003"]))
-                below.update((inner.key.text, inner) for inner in each)
-        below.update((each.key.text, each) for each in written)
+                below.update((inner.key.text, inner) for inner in base)
+        below.update((entry.key.text, entry) for entry in written)
         return below.values()
 
     def _span(self, event: Any) -> Span:
@@ -285,11 +301,11 @@ class _Reader:
         return span if event.anchor is None or isinstance(event, yaml.AliasEvent) else self._without_anchor(span)
 
     def _without_anchor(self, span: Span) -> Span:
-        """The place of the value alone: an edit of it must leave the anchor where it is."""
-        found = _ANCHOR.match(self.text, span.start)
-        if found is None:
+        """Return the span of the value alone, since an edit must keep the anchor."""
+        match = _ANCHOR.match(self.text, span.start)
+        if match is None:
             return span
-        skipped = self.text[span.start : min(found.end(), span.end)]
+        skipped = self.text[span.start : min(match.end(), span.end)]
         lines = skipped.count("\n")
         column = len(skipped) - skipped.rfind("\n") if lines else span.column + len(skipped)
         return Span(span.file, span.start + len(skipped), span.end, span.line + lines, column)
@@ -305,14 +321,14 @@ class _Reader:
 
 @dataclass(frozen=True)
 class Source:
-    """A text with a name. `root` is its YAML value, read when first asked for."""
+    """Text with a name; `root` is its YAML value, parsed on first use."""
 
     name: str
     text: str = field(repr=False)
 
     @staticmethod
     def read(path: str | Path, name: str = "") -> Source:
-        """The file's text, under its path if no other `name` is given.
+        """Read a file; `name` replaces its path in spans and messages.
 
         Raises UnusableInput if it is missing, unreadable, larger than 1 MiB or not UTF-8.
         """
@@ -336,7 +352,10 @@ class Source:
 
     @cached_property
     def value(self) -> Value:
-        """The YAML value. Raises UnusableInput if the text is not YAML within the limits."""
+        """YAML value.
+
+        Raises UnusableInput if the text is not YAML within the limits.
+        """
         return self._read.value
 
     @cached_property
@@ -345,12 +364,15 @@ class Source:
 
     @property
     def shared(self) -> tuple[Span, ...]:
-        """Places of values that aliases use too; none of a text that was not read as YAML."""
+        """Places of values with aliases; empty for a text that was not read as YAML."""
         return self._read.shared if "_read" in self.__dict__ else ()
 
     @cached_property
     def root(self) -> MapNode:
-        """The top-level map. Raises UnusableInput if the text is not one YAML map within the limits."""
+        """Top-level map.
+
+        Raises UnusableInput if the text is not one YAML map within the limits.
+        """
         value = self.value
         if not isinstance(value, MapNode):
             message = f"`{self.name}` does not hold a map at its top level"
@@ -359,12 +381,16 @@ class Source:
 
     @cached_property
     def lines(self) -> list[str]:
-        """The lines without their ends, as a YAML reader counts them."""
+        """Lines without their ends, counted as a YAML reader does."""
         return self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
     def edited(self, edits: list[Edit]) -> Source:
-        """The text with edits made. Raises UnusableInput (PW603) where two of them change one text, or one what aliases use too."""
-        shared = next((its for edit in edits for its in self.shared if meet(edit.span, its)), None)
+        """Apply edits to the text.
+
+        Raises UnusableInput (PW603) if two edits change the same text, or an edit changes a value
+        with aliases.
+        """
+        shared = next((span for edit in edits for span in self.shared if meet(edit.span, span)), None)
         if shared is None:
             try:
                 return Source(self.name, apply_edits(self.text, edits))
@@ -374,5 +400,5 @@ class Source:
         raise UnusableInput([error("PW603", "", message, shared, help="write the value out where its alias is used")])
 
     def whole(self) -> Span:
-        """The first character: the place of findings about the file as a whole."""
+        """Return the first character, the place of findings about the file as a whole."""
         return Span(self.name, 0, 0, 1, 1)

@@ -1,4 +1,4 @@
-"""Tree of a YAML text: values with spans, and a tree with other values."""
+"""Tree of a YAML text: values with spans, and changed copies."""
 
 from __future__ import annotations
 
@@ -22,9 +22,14 @@ _BUILD: dict[str, Callable[[Any], object]] = {
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A leaf: its text as written (unquoted), its resolved YAML 1.1 tag, its span with the quotes.
+    """Leaf of the tree.
 
-    `origin` is where the text really stands if it came through an interpolation.
+    Attributes
+    ----------
+    text : text as written, without quotes.
+    tag : resolved YAML 1.1 tag.
+    span : place, with the quotes.
+    origin : real place of the text if it came through an interpolation.
     """
 
     text: str
@@ -34,7 +39,7 @@ class Scalar:
 
     @property
     def value(self) -> object:
-        """The Python value that YAML 1.1 gives it: int, float, bool, None or str."""
+        """Python value by YAML 1.1: int, float, bool, None or str."""
         build = _BUILD.get(self.tag)
         if build is None:
             return self.text
@@ -45,13 +50,13 @@ class Scalar:
 
     @property
     def is_null(self) -> bool:
-        """Is it YAML's null (also: nothing written at all)?"""
+        """True for YAML's null, also if nothing is written."""
         return self.tag == _CORE + "null"
 
 
 @dataclass(frozen=True, slots=True)
 class ListNode:
-    """A list."""
+    """List with its span."""
 
     items: tuple[Value, ...]
     span: Span
@@ -59,7 +64,7 @@ class ListNode:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One `key: value` of a mapping."""
+    """Entry `key: value` of a map."""
 
     key: Scalar
     value: Value
@@ -67,7 +72,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class MapNode:
-    """A map, in the written order; its keys are unique. `merged`: some of its entries came through `<<`, and stand elsewhere."""
+    """Map in the written order, with unique keys.
+
+    `merged`: some entries came through `<<`, and stand elsewhere.
+    """
 
     entries: tuple[Entry, ...]
     span: Span
@@ -78,11 +86,11 @@ class MapNode:
         return iter(self.entries)
 
     def entry(self, key: str) -> Entry | None:
-        """The entry with this key, if there is one."""
+        """Return the entry of a key, or None."""
         return next((entry for entry in self.entries if entry.key.text == key), None)
 
     def get(self, key: str) -> Value | None:
-        """The value of this key, if there is one."""
+        """Return the value of a key, or None."""
         entry = self.entry(key)
         return entry.value if entry else None
 
@@ -91,7 +99,7 @@ Value = Union[Scalar, ListNode, MapNode]
 
 
 def find(value: Value | None, path: str) -> Value | None:
-    """The value at a dotted path such as ``cluster.node_groups.0.label``; None if there is none."""
+    """Return the value at a dotted path such as ``cluster.node_groups.0.label``, or None."""
     for name in path.split(".") if path else []:
         if isinstance(value, MapNode):
             value = value.get(name)
@@ -103,7 +111,7 @@ def find(value: Value | None, path: str) -> Value | None:
 
 
 def used_at(value: Value, alias: Span) -> Value:
-    """A copy of a value for one alias of it: everything in it knows both places."""
+    """Copy a value for an alias; every node in the copy has both places."""
     span = value.span.used_at(alias)
     if isinstance(value, Scalar):
         return Scalar(value.text, value.tag, span, value.origin)
@@ -115,7 +123,7 @@ def used_at(value: Value, alias: Span) -> Value:
 
 
 def leaves(value: Value) -> Iterator[Scalar]:
-    """Every scalar in a value."""
+    """Yield all scalars in a value."""
     if isinstance(value, Scalar):
         yield value
     for inner in (entry.value for entry in value) if isinstance(value, MapNode) else value.items if isinstance(value, ListNode) else ():
@@ -123,7 +131,7 @@ def leaves(value: Value) -> Iterator[Scalar]:
 
 
 def plain(value: Value) -> object:
-    """The value as ordinary dicts, lists and Python scalars, without spans."""
+    """Convert a value to dicts, lists and Python scalars, without spans."""
     if isinstance(value, MapNode):
         return {entry.key.text: plain(entry.value) for entry in value}
     if isinstance(value, ListNode):
@@ -132,7 +140,7 @@ def plain(value: Value) -> object:
 
 
 def kind_of(value: Value) -> str:
-    """What a person calls it: a map, a list, a number, text, nothing..."""
+    """Name the kind of a value for users: a map, a list, a number, text, nothing and so on."""
     if isinstance(value, MapNode):
         return "a map"
     if isinstance(value, ListNode):
@@ -142,14 +150,15 @@ def kind_of(value: Value) -> str:
 
 
 def number(value: int, span: Span) -> Scalar:
-    """A whole number as it is read, at a place."""
+    """Build the scalar of a whole number at a place."""
     return Scalar(str(value), "tag:yaml.org,2002:int", span)
 
 
 def with_value(owner: MapNode, path: str, value: Value | int | None) -> MapNode:
-    """The map with another value at a dotted path, in place of what is there, or without that; maps on the way are added for a value.
+    """Return the map with a value set at a dotted path, or removed for None.
 
-    A number stands where what it replaces stood, or its map.
+    Missing maps on the way are added for a value. A number takes the place of the replaced value,
+    or of its map.
     """
     name, _, rest = path.partition(".")
     entry = owner.entry(name)
@@ -162,7 +171,7 @@ def with_value(owner: MapNode, path: str, value: Value | int | None) -> MapNode:
     elif isinstance(value, int):
         value = number(value, entry.value.span if entry else owner.span)
     if value is None:
-        return replace(owner, entries=tuple(each for each in owner.entries if each is not entry))
+        return replace(owner, entries=tuple(old for old in owner.entries if old is not entry))
     if entry is None:
         return replace(owner, entries=(*owner.entries, Entry(Scalar(name, "tag:yaml.org,2002:str", owner.span), value)))
-    return replace(owner, entries=tuple(Entry(each.key, value) if each is entry else each for each in owner.entries))
+    return replace(owner, entries=tuple(Entry(old.key, value) if old is entry else old for old in owner.entries))

@@ -1,24 +1,24 @@
-"""Why an interpolation has no value: it is not known here, or none can be."""
+"""Reasons for an interpolation without a value: unknown or impossible."""
 
 from __future__ import annotations
 
 MANDATORY = "???"
-"""OmegaConf's mark of a value that must be given when the job is started."""
+"""OmegaConf's mark of a value that must be given at the start of the job."""
 UNRESOLVED = "unresolved"
-"""The tag of a Scalar whose value is not known here."""
+"""Tag of a Scalar with an unknown value."""
 
 
 class Unknown(Exception):
-    """The value is not known here, but may well be when the job runs."""
+    """Value that is unknown here, but possibly known at run time."""
 
 
 class Unread(Unknown):
-    """A variable of the environment is not known here; the message tells nothing of its value."""
+    """Unknown environment variable; the message does not reveal its value."""
 
 
 class Impossible(Exception):
-    """No value can be there: the chain of references ends nowhere or runs in a circle."""
+    """Value that cannot exist: the chain of references is broken or circular."""
 
 
 class Missing(Impossible):
-    """There is no such key in this file."""
+    """Key that does not exist in this file."""

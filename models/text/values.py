@@ -1,7 +1,8 @@
-"""Kinds of values that forms hold.
+"""Kinds of values in forms.
 
-A kind is described once: its reader raises ValueError with a sentence for a person, and the schema beside it takes the same
-values, so that an editor and `verify` agree. Shapes such as a placement text are read later, where their place is known.
+A kind is defined once: its reader raises ValueError with a sentence for users, and its schema
+accepts the same values, so that an editor and `verify` agree. Shapes such as a placement text are
+read later, when their place is known.
 """
 
 from __future__ import annotations
@@ -40,26 +41,29 @@ _NUMBER_OF_GIB = {"type": "number", "minimum": 0, "maximum": LARGEST}
 
 
 def meant(value: object) -> str:
-    """What to write instead of an amount, such as ``write `2-8` ``; "" where nobody knows what is meant."""
+    """Return help for a misspelt amount, such as ``write `2-8` ``, or ""."""
     if isinstance(value, dict):
         least, most = (next((value[key] for key in keys if isinstance(value.get(key), int)), None) for keys in (LEAST, MOST))
         return f"write `{least}-{most}`" if least and most and len(value) == 2 else ""
     text = str(value).strip().lower()
     if text in _ANY:
         return "write a range up to the most that it may have, such as `1-16`"
-    if found := _OTHER_RANGE.fullmatch(text):
-        return f"write `{found[1]}-{found[2]}`"
-    if found := _LEAST.fullmatch(text):
-        least = int(found[1] or found[2])
+    if match := _OTHER_RANGE.fullmatch(text):
+        return f"write `{match[1]}-{match[2]}`"
+    if match := _LEAST.fullmatch(text):
+        least = int(match[1] or match[2])
         return f"write a range up to the most that it may have, such as `{least}-{8 * least}`"
-    if found := _MOST.fullmatch(text):
-        return f"write `1-{found[1]}`"
+    if match := _MOST.fullmatch(text):
+        return f"write `1-{match[1]}`"
     counts = _BETWEEN.split(text.strip("[]").strip())
     return f"write a list, `[{', '.join(counts)}]`" if len(counts) > 1 and all(map(_COUNT.fullmatch, counts)) else ""
 
 
 def whole(value: object) -> int:
-    """A whole number of a number without a fraction or of digits. Raises ValueError with a sentence for a person."""
+    """Return a whole number given as a number without a fraction or as digits.
+
+    Raises ValueError with a sentence for users.
+    """
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError(f"{shown(value)} is no whole number")
     if isinstance(value, str) and not (value.isascii() and value.isdigit() and len(value) <= MAX_DIGITS):
@@ -78,7 +82,10 @@ def _text(value: object) -> str:
 
 
 def amount(value: object) -> tuple[int, int]:
-    """(least, most) of a number, or of a text such as `8-32`. Raises ValueError with a sentence for a person."""
+    """Return (least, most) of a number, or of a text such as `8-32`.
+
+    Raises ValueError with a sentence for users.
+    """
     if isinstance(value, str) and re.fullmatch(RANGE_PATTERN, value, re.ASCII):
         return read_range(value)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -92,14 +99,14 @@ def amount(value: object) -> tuple[int, int]:
 
 
 def _disjoint(ranges: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
-    """Ranges in ascending order, of which no two have a count in common."""
+    """Return ranges in ascending order; ranges with a common count are refused."""
     faults: list[Fault] = []
     for place, (low, high) in enumerate(ranges):
-        if met := next((each for each in ranges[:place] if low <= each[1] and each[0] <= high), None):
+        if overlap := next((earlier for earlier in ranges[:place] if low <= earlier[1] and earlier[0] <= high), None):
             message = (
-                f"`{write_range(met)}` stands twice"
-                if met == (low, high)
-                else f"`{write_range((low, high))}` and `{write_range(met)}` overlap"
+                f"`{write_range(overlap)}` stands twice"
+                if overlap == (low, high)
+                else f"`{write_range((low, high))}` and `{write_range(overlap)}` overlap"
             )
             faults.append(Fault(message, inside=(place,), takes="each count once"))
     if faults:
@@ -126,7 +133,7 @@ def _labels(value: object) -> object:
 
 
 class OneOf(Kind[str]):
-    """A text that is one of a few words; `what` these are is told of any other."""
+    """Kind of a text from a few words; `what` names them in messages."""
 
     def __init__(self, what: str, words: Collection[str]) -> None:
         self.what, self.words = what, tuple(words)
@@ -141,7 +148,7 @@ class OneOf(Kind[str]):
 
 
 def word_or_map(word: Kind[str], form: type[AnyForm]) -> Kind[str | AnyForm]:
-    """A word, or a map in the form."""
+    """Return the kind of a word, or a map in the form."""
 
     def read(value: object) -> str | AnyForm:
         if isinstance(value, dict):
@@ -154,7 +161,7 @@ def word_or_map(word: Kind[str], form: type[AnyForm]) -> Kind[str | AnyForm]:
 
 
 def text_or_list(text: Kind[A], items: Kind[B]) -> Kind[A | B]:
-    """A text, or a list."""
+    """Return the kind of a text, or a list."""
 
     def read(value: object) -> A | B:
         return items.read(value) if isinstance(value, (list, tuple)) else text.read(value)
@@ -163,18 +170,21 @@ def text_or_list(text: Kind[A], items: Kind[B]) -> Kind[A | B]:
 
 
 def or_list(items: Schema, **limits: int) -> Schema:
-    """One value of a kind, or a list of them."""
+    """Return the schema of a value, or a list of values."""
     return {"anyOf": [*items.get("anyOf", [items]), {"type": "array", "items": items, **limits}]}
 
 
 def whole_schema(least: int, most: int = LARGEST) -> dict[str, Any]:
-    """A whole number from `least` (0 or 1) to `most`, as a number or in digits (whose upper limit JSON Schema cannot say)."""
+    """Return the schema of a whole number from `least` (0 or 1) to `most`.
+
+    It may be written as a number or in digits, whose upper limit JSON Schema cannot express.
+    """
     digits = {"type": "string", "pattern": rf"^0{{0,8}}[{least}-9][0-9]{{0,8}}$", "maxLength": MAX_DIGITS}
     return {"anyOf": [{"type": "integer", "minimum": least, "maximum": most}, digits]}
 
 
 def whole_between(least: int, most: int = LARGEST) -> Kind[int]:
-    """A whole number from `least` to `most`."""
+    """Return the kind of a whole number from `least` to `most`."""
 
     def read(value: object) -> int:
         number = whole(value)
@@ -188,7 +198,7 @@ def whole_between(least: int, most: int = LARGEST) -> Kind[int]:
 
 
 def text_of(most: int, schema: Schema) -> Kind[str]:
-    """A text of at most so many characters; a number is taken as its digits."""
+    """Return the kind of a text of limited length; numbers count as their digits."""
 
     def read(value: object) -> str:
         text = _text(value)
@@ -213,34 +223,34 @@ def _name(value: object) -> str:
 
 
 Boolean = Kind(_boolean, {"type": "boolean"})
-"""``true`` or ``false``."""
+"""Value ``true`` or ``false``."""
 Count = whole_between(1)
-"""A whole number from 1."""
+"""Whole number from 1."""
 Index = whole_between(0)
-"""A whole number from 0."""
+"""Whole number from 0."""
 Percent = whole_between(1, 100)
-"""A whole number from 1 to 100."""
+"""Whole number from 1 to 100."""
 Amounts = list_of(
     Kind(amount, _RANGE), 1, MAX_COUNTS, several, _disjoint, or_list(_RANGE, minItems=1, maxItems=MAX_COUNTS, uniqueItems=True)
 )
-"""(least, most) of a number or a range such as ``8-32``, or of each of several, ascending; no count is in two of them."""
+"""Ranges (least, most), ascending and disjoint, from a number, a range or a list."""
 Degrees = list_of(Count, 1, MAX_DEGREES, several, schema=or_list(Count.schema, minItems=1, maxItems=MAX_DEGREES))
-"""A whole number, or several to choose from."""
+"""Whole number, or several to choose from."""
 Mebibytes = Kind(_memory, {"anyOf": [_NUMBER_OF_GIB, {"type": "string", "pattern": MEMORY_PATTERN}]})
 """MiB of a text such as ``70GiB``; a bare number is GiB."""
 Rate = Kind(_rate, {"anyOf": [_NUMBER_OF_GIB, {"type": "string", "pattern": RATE_PATTERN}]})
-"""MiB a second of an amount that crosses in one, exactly; a bare number is GiB."""
+"""MiB per second, exact; a bare number is GiB."""
 Word = text_of(MAX_TEXT, _WORD)
-"""A text; a number is taken as its digits."""
+"""Text; a number is taken as its digits."""
 RankText = text_of(MAX_RANKS, _RANKS)
-"""Ranks such as ``0-3,6``: they may be as many as a program writes."""
+"""Ranks such as ``0-3,6``, as many as a program writes."""
 RankTexts = list_of(RankText, 1, 1024, several, schema=or_list(_RANKS, minItems=1, maxItems=1024))
-"""Ranks or names: a text such as ``0-3,6``, or a list of them."""
+"""Ranks or names: a text such as ``0-3,6``, or a list of texts."""
 Name = Kind(_name, {"anyOf": [{"type": "string", "pattern": NAME_PATTERN}, {"type": "number"}]})
-"""A name of letters, digits and `_ . : -`."""
+"""Name of letters, digits and `_ . : -`."""
 Names = list_of(Word, unpack=several, schema=or_list(_WORD))
-"""A name, or several."""
+"""Name, or several names."""
 Labels = list_of(Word, 1, unpack=_labels, schema=or_list(_WORD, minItems=1))
-"""A label, several with commas, or a list of labels."""
+"""Label, several labels with commas, or a list of labels."""
 Numbers = list_of(Word, 1, 1024, several, schema=or_list(_WORD, minItems=1, maxItems=1024))
-"""Numbers in order: one, a text such as ``0-3,6``, or a list of numbers and texts."""
+"""Numbers in order: a single number, a text such as ``0-3,6``, or a list of both."""

@@ -1,4 +1,4 @@
-"""Result of a search for designs, its proof, and its budget."""
+"""Result of a search for designs: incumbent, lower bound, budget, progress."""
 
 from __future__ import annotations
 
@@ -12,8 +12,43 @@ from ...models.planning.workload import SECONDS
 from ...models.record import dataclass
 from ...solver.sandbox.stopped import Stopped
 from ...solver.session import Session
-from ..counting import NOW_AND_THEN, Counting, OnCounting
 from .structures import Structure
+
+NOW_AND_THEN = 0.5
+"""Seconds between two words about a search."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """How a search for counts, degrees and sharing stands.
+
+    Attributes
+    ----------
+    best : ns of an iteration, or accelerators where these are to be few, of the best design yet; None: none was found.
+    bound : no design has less.
+    seconds : real time since the search began.
+    """
+
+    by_time: bool
+    best: int | None
+    bound: int
+    seconds: float
+
+    @property
+    def gap(self) -> float | None:
+        """How far the best may be from the best possible, as a share of it; None as long as there is none."""
+        if self.best is None:
+            return None
+        return (self.best - self.bound) / self.best if self.best else 0.0
+
+
+OnCounting = Callable[[Counting], None]
+"""Told every now and then. What it raises ends the search."""
+
+
+def silent(counting: Counting) -> None:
+    """Tell nobody."""
+
 
 Price = tuple[int, int]
 """What is as small as possible, and what comes second: ns and accelerators, in the order of the aim."""

@@ -12,17 +12,15 @@ from itertools import chain, islice
 from itertools import count as count_from
 from typing import Iterator, Sequence
 
+from ...models.planning.cost_models import CostModel
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import SECONDS
 from ...solver.sandbox.stopped import Stopped, interrupted
 from ...solver.session import Session
-from ..costs.cost_model import CostModel
-from ..counting import OnCounting, silent
+from .bounds import Busiest, Relaxation
 from .branching import Branching
-from .busiest import Busiest
 from .choices import Choice, Choices
-from .found import ENDLESS, Found, Price, Progress, Searched
-from .relaxation import Relaxation
+from .found import ENDLESS, Found, OnCounting, Price, Progress, Searched, silent
 from .sizing import Sizing
 from .structures import OUTSIDE, Arrangement, arrangements
 

@@ -7,9 +7,9 @@ from itertools import combinations, islice, permutations
 from operator import or_
 from typing import Iterator, Sequence
 
+from ...models.planning.cost_models import CostModel
 from ...models.planning.problem import PlanningProblem
 from ...models.record import dataclass
-from ..costs.cost_model import CostModel
 
 MOST, KNOWN = 200, 1_024
 """Ways that are kept where there are no more, and of how many pairs of tasks that cannot run together, and orders."""

@@ -6,13 +6,13 @@ from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple, Sequence
 
+from ...models.planning.cost_models import CostModel
 from ...models.planning.design import Block, Design
 from ...models.planning.option import NO_KIND, Option
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import SECONDS
 from ...models.record import dataclass
 from ...solver.session import Session
-from ..costs.cost_model import CostModel
 from .choices import Amount, Choice, Choices, parts_of, tasks_of
 from .crossing import LeastCrossing, exactly
 from .limits import Row, Tally, rows, tallies

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Callable, Iterator, Sequence
 
+from ...models.planning.cost_models import CostModel
 from ...models.planning.option import NO_KIND
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.way import Way
 from ...models.record import dataclass
-from ..costs.cost_model import CostModel
 from .segmentations import segmentations
 
 OUTSIDE = -1

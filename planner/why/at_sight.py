@@ -11,6 +11,7 @@ from ...models.demand import Demand
 from ...models.findings.finding import Finding, error
 from ...models.machines.node import Node
 from ...models.machines.node_group import ACCELERATOR
+from ...models.planning.cost_models import CostModel
 from ...models.planning.option import Kind, Option
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import Workload
@@ -18,7 +19,6 @@ from ...models.problem import AMOUNT, Problem
 from ...solver.refuting.conflict import merged, quickxplain, with_line
 from ...solver.wording import few, in_seconds, listed
 from ..costs import cost_model
-from ..costs.cost_model import CostModel
 from ..problem import asked
 from ..profile import options
 from ..related import overlaps

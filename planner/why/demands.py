@@ -13,11 +13,12 @@ from ...models.machines.node_group import ACCELERATOR
 from ...models.parallel import Parallel
 from ...models.part import among
 from ...models.planning.measured import POWER, TABLE
-from ...models.planning.workload import RLINF, RLINF_EMBODIED, STREAM, Budget, Timed, Workload
+from ...models.planning.workload import STREAM, Budget, Timed, Workload
 from ...models.problem import AMOUNT, Problem
 from ...models.quantity import write_memory
 from ...solver.refuting.conflict import clauses, facts_last
 from ...solver.wording import exactly_in_seconds, few, in_seconds, listed, with_unit
+from ..costs import cost_model
 
 BUDGET_SECONDS, BUDGET_ACCELERATORS, COST_MODEL = "budget.seconds", "budget.accelerators", "cost_model"
 """Fields of demands of the plan, which are no component's."""
@@ -31,7 +32,7 @@ def demands(problem: Problem) -> list[Demand]:
     said = {
         BUDGET_SECONDS: workload.budget.nanoseconds is not None,
         BUDGET_ACCELERATORS: workload.budget.accelerators is not None,
-        COST_MODEL: workload.model in (RLINF, RLINF_EMBODIED),
+        COST_MODEL: cost_model(workload.model).restricts,
     }
     any_count = {each.name for each in problem.components if each.least <= 1 and each.most >= UNBOUNDED and not each.counts}
     out = {AMOUNT: any_count, "parallel": set(job.planning.shapes)}  # the framework makes the processes of these

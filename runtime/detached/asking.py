@@ -1,4 +1,4 @@
-"""What became of launches that are kept, and the end of one."""
+"""Status and end of recorded launches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STOP_LIMIT, KILL_LIMIT, INTERVAL = 60.0, 10.0, 0.05
 
 @dataclass(frozen=True)
 class Seen:
-    """A launch, as it stands: its record, and ``lost`` instead of the state if its keeper was killed."""
+    """Status of a launch: record and state; ``lost`` if the keeper was killed."""
 
     record: Record
     state: str
@@ -28,57 +28,59 @@ class Seen:
 
     @property
     def alive(self) -> bool:
-        """Do its workers run, or are they about to, for the first time or again?"""
+        """True if workers run or are being started, for the first time or again."""
         return self.state in ALIVE
 
 
 def launches() -> list[Seen]:
-    """Every launch of this user that is written down, by name. What a killed keeper left is told once, and removed.
+    """Return all recorded launches of this user, by name.
 
-    Raises LaunchFailed (PW732) where somebody else could write.
+    A killed keeper's launch is reported once, and its record removed. Raises LaunchFailed (PW732)
+    if other users could write to the directory.
     """
-    return [seen for seen in map(_seen, names()) if seen is not None]
+    return [status for status in map(_seen, names()) if status is not None]
 
 
 def launch_named(name: str) -> Seen:
-    """One launch. Raises LaunchFailed: PW730 if there is none of this name."""
-    seen = _seen(name)
-    if seen is None:
+    """Return a launch by name. Raises LaunchFailed: PW730 if there is none."""
+    status = _seen(name)
+    if status is None:
         raise failed("PW730", "", f"there is no launch named `{name}`", "see which there are with `placewright status`", name)
-    return seen
+    return status
 
 
 def stop(name: str, limit: float = STOP_LIMIT) -> Seen:
-    """Ends a launch and returns how it stood, when nothing of it is left; of one that has ended already the record is removed.
+    """End a launch completely and return the last status.
 
-    A keeper that has not ended within `limit` s is killed; then Ray ends its workers. Raises LaunchFailed: PW730.
+    For a launch that has ended already, only the record is removed. A keeper that has not ended
+    within `limit` s is killed; then Ray ends its workers. Raises LaunchFailed: PW730.
     """
-    seen = launch_named(name)
+    status = launch_named(name)
     path = directory_of(name)
-    if seen.alive:
+    if status.alive:
         with Look(path) as look:
             _ask_to_stop(path)
-            if not _wait_until_gone(look, limit):
-                os.kill(seen.record.pid, signal.SIGKILL)  # the lock is held, so this is still its keeper
-                if not _wait_until_gone(look, KILL_LIMIT):
-                    who = f"the keeper of `{name}` (process {seen.record.pid})"
-                    raise failed("PW733", "", f"{who} cannot be ended", "look at that process", name)
+            if not _wait_until_released(look, limit):
+                os.kill(status.record.pid, signal.SIGKILL)  # locked: still the keeper
+                if not _wait_until_released(look, KILL_LIMIT):
+                    keeper_text = f"the keeper of `{name}` (process {status.record.pid})"
+                    raise failed("PW733", "", f"{keeper_text} cannot be ended", "look at that process", name)
     remove(path)
-    return seen
+    return status
 
 
 def _seen(name: str) -> Seen | None:
-    """How the launch in a directory stands; None if there is none, or nothing is written down yet."""
+    """Return the launch recorded in a directory; None without a directory or a record."""
     path = directory_of(name)
     try:
         must_be_private(path)
     except FileNotFoundError:
         return None
-    held = is_held(path)
+    is_alive = is_held(path)
     record = read_record(path)
-    if record is None or (not held and record.state in ALIVE):
+    if record is None or (not is_alive and record.state in ALIVE):
         log = _last_line(path / LOG)
-        if not held:
+        if not is_alive:
             remove(path)
         return None if record is None else Seen(record, LOST, (_lost(record, log),))
     return Seen(record, record.state, tuple(trouble.finding() for trouble in record.findings))
@@ -100,11 +102,11 @@ def _last_line(log: Path) -> str:
 def _ask_to_stop(path: Path) -> None:
     try:
         os.close(os.open(path / STOP, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
-    except FileNotFoundError:  # it has just ended by itself
+    except FileNotFoundError:  # the launch has just ended by itself
         return
 
 
-def _wait_until_gone(look: Look, limit: float) -> bool:
+def _wait_until_released(look: Look, limit: float) -> bool:
     deadline = time.monotonic() + limit
     while look.held:
         if time.monotonic() > deadline:

@@ -1,4 +1,4 @@
-"""The workers of a launch that another process holds, to be called from this one."""
+"""Calls to the workers of a launch that another process holds."""
 
 from __future__ import annotations
 
@@ -24,26 +24,30 @@ NOT_KNOWN = "a class that only the workers know"
 
 @contextmanager
 def attach(name: str) -> Iterator[Mapping[str, WorkerGroup]]:
-    """component -> the workers of a launch that was detached or kept, for as long as the block lasts; they run on after it.
+    """Yield component -> workers of a recorded launch; the workers run on after the block.
 
-    Raises LaunchFailed: PW730 if there is none of this name, PW733 if it does not run any more, PW704 if a worker is gone.
+    Raises LaunchFailed: PW730 for an unknown name, PW733 if it is not running, PW704 if a worker is
+    gone.
     """
-    seen = launch_named(name)
-    if seen.state != RUNNING:
-        if seen.findings and not seen.alive:
-            raise LaunchFailed(*seen.findings)
-        raise failed("PW733", name, f"`{name}` is {seen.state}", "attach when it runs" if seen.alive else "launch it again", name)
+    status = launch_named(name)
+    if status.state != RUNNING:
+        if status.findings and not status.alive:
+            raise LaunchFailed(*status.findings)
+        raise failed("PW733", name, f"`{name}` is {status.state}", "attach when it runs" if status.alive else "launch it again", name)
     plan = read_plan(directory_of(name) / PLAN)
-    connection = Connection(seen.record.address)
+    connection = Connection(status.record.address)
     try:
         connection.open()
-        yield attached(RayPort(), plan, seen.record)
+        yield attached(RayPort(), plan, status.record)
     finally:
         connection.close()
 
 
 def attached(port: Port, plan: Plan, record: Record) -> dict[str, WorkerGroup]:
-    """component -> its workers, found by their names. Raises LaunchFailed (PW704) for one that is gone."""
+    """Return component -> workers, looked up by actor name.
+
+    Raises LaunchFailed (PW704) if a worker is gone.
+    """
     groups: dict[str, WorkerGroup] = {}
     for component in plan.components:
         names = {worker.rank: worker.actor for worker in record.workers if worker.component == component}

@@ -1,4 +1,4 @@
-"""The claim on the name of a launch: a lock that its keeper holds for as long as it lives, however it ends."""
+"""Claim on the name of a launch: a file lock held for the lifetime of its keeper."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ from .record import ALIVE, Record, read_record
 
 LOCK, STOP, LOG, PLAN = "lock", "stop", "keeper.log", "plan.json"
 PATIENCE = 0.5
-"""Seconds for which a lock may be held by somebody who only looks at it."""
+"""Seconds for which another process may hold the lock just to look at it."""
 
 
 class Claim:
-    """The directory of a launch, held by this process. Whoever dies gives it up: the system takes the lock from it."""
+    """Directory of a launch, locked by this process.
+
+    The system releases the lock when the process dies.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -28,7 +31,10 @@ class Claim:
         self._lock: int | None = None
 
     def take(self) -> None:
-        """Takes the name; what a dead keeper left under it is removed. Raises LaunchFailed: PW731 if a launch of this name lives."""
+        """Lock the name and remove what a dead keeper left there.
+
+        Raises LaunchFailed: PW731 if a launch of this name lives.
+        """
         with shielded():
             deadline = time.monotonic() + PATIENCE
             while (lock := self._try()) is None:
@@ -49,23 +55,26 @@ class Claim:
             raise unusable(self.path, problem.strerror or str(problem)) from None
 
     def write(self, record: Record) -> None:
-        """Writes down how the launch stands. Raises OSError."""
+        """Write the record. Raises OSError."""
         record.written(self.path)
 
     def keep(self, record: Record, plan: str) -> None:
-        """Writes down a launch that runs, and its plan, by which others reach its workers. Raises OSError."""
+        """Write the record and the plan of a running launch, for access by other processes.
+
+        Raises OSError.
+        """
         write_whole(self.path / PLAN, plan)
         self.write(record)
 
     @property
     def asked_to_stop(self) -> bool:
-        """Has somebody asked for the end of this launch?"""
+        """True if the end of this launch was requested."""
         return (self.path / STOP).exists()
 
     def give_up(self, leave_record: bool = False, at_exit: bool = False) -> None:
-        """Gives the name back and removes the directory, unless its record is to be read by others. May be called twice.
+        """Release the name and, unless `leave_record`, remove the directory. Idempotent.
 
-        `at_exit` leaves the lock to the end of this process, for which whoever ends the launch then waits.
+        `at_exit` leaves the lock to the end of this process, for which `stop` then waits.
         """
         with shielded():
             lock, self._lock = self._lock, None
@@ -77,7 +86,7 @@ class Claim:
 
 
 class Look:
-    """A look at the lock of a launch, which sees its keeper's end even when the directory has been removed."""
+    """Probe of a launch's lock; detects the keeper's end even after the directory was removed."""
 
     def __init__(self, path: Path) -> None:
         try:
@@ -96,7 +105,7 @@ class Look:
 
     @property
     def held(self) -> bool:
-        """Does a living process hold the launch?"""
+        """True if a living process holds the launch."""
         if self._lock is None:
             return False
         try:
@@ -108,9 +117,11 @@ class Look:
 
 
 def refuse_taken(name: str) -> None:
-    """Raises LaunchFailed, PW731 if a launch of this name lives, or PW730 for what cannot be a name. Takes nothing and waits for nobody.
+    """Check that a name is free, without taking it or waiting.
 
-    Where it passes, `Claim.take` still decides: a lock without a living keeper's record is of somebody who is about to give it up.
+    Raises LaunchFailed: PW731 if a launch of this name lives, PW730 for an invalid name.
+    `Claim.take` still decides: a lock without a living keeper's record belongs to a process that is
+    about to release it.
     """
     path = directory_of(name)
     record = read_record(path) if is_held(path) else None
@@ -132,13 +143,13 @@ def _lives(pid: int) -> bool:
 
 
 def is_held(path: Path) -> bool:
-    """Does a living process hold the launch of this directory?"""
+    """Return True if a living process holds the launch of this directory."""
     with Look(path) as look:
         return look.held
 
 
 def remove(path: Path) -> None:
-    """Removes the directory of a launch, unless a living process holds it."""
+    """Remove the directory of a launch, unless a living process holds it."""
     lock = _locked(path, os.O_RDWR)
     if lock is not None:
         shutil.rmtree(path, ignore_errors=True)
@@ -146,16 +157,19 @@ def remove(path: Path) -> None:
 
 
 def _locked(path: Path, flags: int) -> int | None:
-    """The descriptor of the directory's lock, held; None if another process holds it, or has just removed the directory."""
+    """Lock the directory and return the descriptor, or None.
+
+    None: another process holds the lock, or has just removed the directory.
+    """
     try:
         lock = os.open(path / LOCK, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except FileNotFoundError:
         return None
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        held = os.path.samestat(os.fstat(lock), os.stat(path / LOCK))  # not if that file was removed meanwhile and is another now
+        has_lock = os.path.samestat(os.fstat(lock), os.stat(path / LOCK))  # else: replaced
     except (BlockingIOError, FileNotFoundError):
-        held = False
-    if not held:
+        has_lock = False
+    if not has_lock:
         os.close(lock)
-    return lock if held else None
+    return lock if has_lock else None

@@ -1,4 +1,4 @@
-"""The start of a keeper, which is waited for until all its workers are ready, or it has said why they are not."""
+"""Start of a keeper, up to ready workers or a failure."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from .messages import KEEP, Message, Request
 from .record import Record
 
 BEGIN = "import sys; sys.path[:] = sys.argv[1:]; from placewright.runtime.detached.keeper import main; main()"
-"""What the keeper runs: it finds modules where this process finds them, not where it happens to be started."""
+"""Code of the keeper process: `sys.path` is that of this process, not of its working directory."""
 GRACE, END_LIMIT = 120.0, 60.0
 
 
 def detach(request: Request, nodes: int, progress: OnStep = silent) -> Record:
-    """Starts a keeper for this launch and returns its record when all its workers are ready; the keeper lives on.
+    """Start a keeper for a launch and return its record when all workers are ready.
 
-    `nodes` is how many the plan uses, which decides how long a simulated cluster may take to start.
-    Raises LaunchFailed: what `launch` raises, PW730 for what cannot be a name, PW731 if the name is taken, PW733 if the keeper itself ends. Nothing is left then,
-    nor if this is interrupted.
+    The keeper lives on. `nodes`: number of nodes in the plan, which sets the time limit of a
+    simulated cluster. Raises LaunchFailed: as `launch`, PW730 for an invalid name, PW731 if the
+    name is taken, PW733 if the keeper itself ends. Nothing is left then, nor after an interrupt.
     """
-    refuse_taken(request.name)  # what cannot be a name, or is another launch's, starts no process
+    refuse_taken(request.name)  # an invalid or taken name starts no process
     with tempfile.TemporaryFile() as errors:
         with shielded():
             keeper = subprocess.Popen(
@@ -71,7 +71,10 @@ def _say(keeper: subprocess.Popen[bytes], text: str) -> None:
 
 
 def _messages(keeper: subprocess.Popen[bytes], deadline: float) -> Iterator[Message]:
-    """What the keeper says until it ends. Raises LaunchFailed (PW733) if it says nothing for too long, or no sense."""
+    """Yield the keeper's messages until it ends.
+
+    Raises LaunchFailed (PW733) after too long a silence, or for an unreadable message.
+    """
     if keeper.stdout is None:
         return
     unread = b""
@@ -90,7 +93,7 @@ def _messages(keeper: subprocess.Popen[bytes], deadline: float) -> Iterator[Mess
 
 
 def _end(keeper: subprocess.Popen[bytes]) -> None:
-    """A keeper whose input ends before KEEP undoes everything and ends."""
+    """End the keeper: on end of input before KEEP, a keeper undoes everything."""
     if keeper.stdin is not None:
         keeper.stdin.close()
     try:
@@ -106,5 +109,5 @@ def _gone(errors: IO[bytes]) -> LaunchFailed:
     return _faulty(lines[-1][:200] if lines else "it ended without a word", "\n".join(lines[-8:]))
 
 
-def _faulty(why: str, traceback: str = "") -> LaunchFailed:
-    return failed("PW733", "", f"the keeper of the launch failed: {why}", "launch without `--detach` to see more", traceback=traceback)
+def _faulty(reason: str, traceback: str = "") -> LaunchFailed:
+    return failed("PW733", "", f"the keeper of the launch failed: {reason}", "launch without `--detach` to see more", traceback=traceback)

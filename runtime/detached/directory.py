@@ -1,4 +1,4 @@
-"""Where launches are written down: a directory of this user alone, with one directory for each launch."""
+"""Private directory of this user with a subdirectory per launch."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ _PRIVATE = 0o700
 
 
 def launches_directory() -> Path:
-    """The directory, made if need be: in XDG_RUNTIME_DIR, else beside the temporary files under the number of this user.
+    """Return the directory, creating it if necessary.
 
-    Raises LaunchFailed (PW732) where somebody else could write there, or made it.
+    It lies in XDG_RUNTIME_DIR, else beside the temporary files under this user's number. Raises
+    LaunchFailed (PW732) if another user could write there, or made it.
     """
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
     in_runtime = bool(runtime) and os.path.isabs(runtime) and os.path.isdir(runtime)
@@ -31,18 +32,24 @@ def launches_directory() -> Path:
 
 
 def must_be_private(path: Path) -> None:
-    """Raises LaunchFailed (PW732) unless this is a directory, no link, that belongs to this user and is closed to all others."""
-    found = os.lstat(path)
-    if not stat.S_ISDIR(found.st_mode):
+    """Check that a path is a directory (no link) private to this user.
+
+    Raises LaunchFailed (PW732) otherwise.
+    """
+    status = os.lstat(path)
+    if not stat.S_ISDIR(status.st_mode):
         raise unusable(path, "it is no directory")
-    if found.st_uid != os.getuid():
-        raise unusable(path, f"it belongs to user {found.st_uid}")
-    if found.st_mode & 0o077:
-        raise unusable(path, f"others may use it (mode {stat.S_IMODE(found.st_mode):04o})")
+    if status.st_uid != os.getuid():
+        raise unusable(path, f"it belongs to user {status.st_uid}")
+    if status.st_mode & 0o077:
+        raise unusable(path, f"others may use it (mode {stat.S_IMODE(status.st_mode):04o})")
 
 
 def directory_of(name: str) -> Path:
-    """The directory of a launch, which need not be there. Raises LaunchFailed (PW730) for what cannot be a name."""
+    """Return the directory of a launch, which may not exist yet.
+
+    Raises LaunchFailed (PW730) for an invalid name.
+    """
     if not is_name(name):
         message = f"`{name}` is not the name of a launch"
         raise failed("PW730", "", message, "use letters, digits, `.`, `_` and `-`, at most 64 of them", name)
@@ -50,16 +57,16 @@ def directory_of(name: str) -> Path:
 
 
 def is_name(text: str) -> bool:
-    """Can a launch have this name?"""
+    """Return True if a launch can have this name."""
     return bool(_NAME.fullmatch(text)) and text not in (".", "..")
 
 
 def names() -> list[str]:
-    """The launches that are written down, in the order of their names."""
+    """Return the names of the recorded launches, sorted."""
     return sorted(entry.name for entry in os.scandir(launches_directory()) if is_name(entry.name) and entry.is_dir(follow_symlinks=False))
 
 
 def unusable(path: Path, why: str) -> LaunchFailed:
-    """The failure (PW732) that names a place which cannot be used."""
+    """Build the failure (PW732) for an unusable path."""
     message = f"`{path}` cannot be used to write launches down: {why}"
     return failed("PW732", "", message, "remove it, or set XDG_RUNTIME_DIR to a directory of your own with mode 0700", str(path))

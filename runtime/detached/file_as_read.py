@@ -1,4 +1,7 @@
-"""The file that a launch was made of, as text by which the keeper reads it again: then it knows too what the framework refuses in it."""
+"""File of a launch as text, which the keeper reads again.
+
+The keeper then also knows what the framework refuses.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from ...solver.sandbox.messages import Codec, data_of, line_of
 
 @dataclass(frozen=True)
 class FileAsRead:
-    """A file and how it was read, as plain data; `others` are the texts that it was put together with, by their names."""
+    """File and reading options as plain data; `others`: composed texts by name."""
 
     name: str
     text: str
@@ -32,7 +35,7 @@ class FileAsRead:
     frameworks: tuple[str, ...] = ()
 
     def read(self) -> Reading:
-        """The file, read again to be launched: of it and its parts the texts that were read before, whatever stands on the disk by now."""
+        """Read the file again for a launch, from the stored texts instead of the disk."""
         library = Library({name: Source(name, text) for name, text in self.others.items()})
         composer = Composer(self.roots, self.settings, self.allowed, self.frameworks, library)
         again = AsRead(self.name, self.machines, self.dialect, self.level, composer)
@@ -40,13 +43,13 @@ class FileAsRead:
 
 
 def reading_to_text(reading: Reading | None) -> str:
-    """What a file was and how it was read, as text; "" where that is not known."""
+    """Serialize a file with the reading options; "" if unknown."""
     how = reading.session.as_before if reading is not None else None
     if reading is None or not isinstance(how, AsRead):
         return ""
     composer = how.composer or Composer()
     others = {name: source.text for name, source in composer.library.sources.items()}
-    its = FileAsRead(
+    stored = FileAsRead(
         how.name,
         reading.source.text,
         others,
@@ -58,15 +61,18 @@ def reading_to_text(reading: Reading | None) -> str:
         composer.allowed,
         composer.frameworks,
     )
-    return line_of(_words().write(its, FileAsRead)).decode()
+    return line_of(_words().write(stored, FileAsRead)).decode()
 
 
 def reading_of(text: str) -> Reading | None:
-    """The reading of a file that went through `reading_to_text`; None for "". Raises NotOurs for what is none."""
+    """Rebuild the reading from a text of `reading_to_text`; None for "".
+
+    Raises NotOurs for any other text.
+    """
     if not text:
         return None
-    its: FileAsRead = _words().read(data_of(text.encode()), FileAsRead)
-    return its.read()
+    stored: FileAsRead = _words().read(data_of(text.encode()), FileAsRead)
+    return stored.read()
 
 
 @cache

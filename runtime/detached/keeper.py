@@ -1,8 +1,10 @@
-"""The keeper: a process of its own session that holds a launch. When it ends, in whatever way, everything ends.
+"""Keeper process of a launch, in a separate session.
 
-It reads one line, the Request; tells each step, and then either that all workers run or why not; and lives on alone once the
-command has answered that; what happens later goes to a log beside the record. Before that it ends with the command; afterwards when it is asked to (a file in the launch's
-directory, or SIGTERM), when the method that was to be called has returned, or when a worker is gone, which it writes down.
+Everything ends with the keeper. It reads the Request from the first input line, reports every step,
+and finally either that all workers run or why not. Until the command answers KEEP, it ends with the
+command. Afterwards it runs alone and writes to a log beside the record. It then ends on request (a
+file in the launch's directory, or SIGTERM), when the called method has returned, or when a worker
+is gone, which it records.
 """
 
 from __future__ import annotations
@@ -30,15 +32,15 @@ from .record import ENDED, FAILED, STARTING, Record, Trouble, record_of
 
 
 def main() -> None:
-    """Holds the launch that is asked for on standard input."""
+    """Hold the launch that standard input requests."""
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever is printed goes where the errors go
+    os.dup2(2, 1)  # all prints go to stderr
     request = Request.model_validate_json(sys.stdin.readline())
     Keeper(request, answers).run()
 
 
 class Keeper:
-    """Holds one launch; `answers` is read by the command that wants it, until that has said KEEP."""
+    """Holder of a launch; the command reads `answers` until it answers KEEP."""
 
     def __init__(self, request: Request, answers: TextIO) -> None:
         self._request = request
@@ -51,7 +53,7 @@ class Keeper:
         self._logged = ""
 
     def run(self) -> None:
-        """Returns when the launch has ended and nothing of it is left."""
+        """Run until the launch has ended and nothing of it is left."""
         for number in (signal.SIGINT, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, _interrupt)
@@ -73,7 +75,7 @@ class Keeper:
             self._claim.give_up(leave_record, at_exit=True)
 
     def _hold(self) -> None:
-        """The launch, from the start of its workers until their end."""
+        """Run the launch, from the start of its workers until their end."""
         request = self._request
         self._write()
         plan = plan_of(request.plan.encode(), request.file)
@@ -85,7 +87,9 @@ class Keeper:
             keep(running, request.method, self._noted, self._lost)
 
     def _noted(self, running: Launch) -> None:
-        """Writes down how it runs; the first time the command is told, and waited for until it has taken note."""
+        """Record the running launch; the first time, report it and wait for the command's
+        answer.
+        """
         self._record = record_of(self._request.name, self._request.file, running, self._request.address is None)
         self._claim.keep(self._record, plan_to_json(running.plan))
         if not self._kept.is_set():
@@ -94,12 +98,12 @@ class Keeper:
             self._write_to_log()
 
     def _lost(self, failure: LaunchFailed) -> None:
-        """Writes down what was lost, before it is replaced."""
+        """Record a loss before its replacement."""
         self._record = self._record.recovering(failure)
         self._claim.write(self._record)
 
     def _left_alone(self) -> bool:
-        """Has the command ended without having said KEEP? Told by its pipe, which is looked at only while it matters."""
+        """Return True if the command has ended without KEEP, as its pipe shows."""
         if not self._kept.is_set() and select.select([0], [], [], 0)[0]:
             if os.read(0, len(KEEP)) != KEEP.encode():
                 return True
@@ -107,14 +111,17 @@ class Keeper:
         return False
 
     def _step(self, step: Step) -> None:
-        """Tells the command while it listens; later steps, of a launch that starts again, go to the log."""
+        """Report a step to the command, or after KEEP to the log."""
         if self._kept.is_set() and step.words != self._logged:
             self._logged = step.words
             print(time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), step.words, flush=True)
         self._tell(Message(progress=Progress(words=step.words, up=dict(step.up))))
 
     def _tell(self, message: Message) -> None:
-        """Tells the command, while it listens. Raises KeyboardInterrupt if it is gone: then nobody wants this launch."""
+        """Send a message to the command until KEEP.
+
+        Raises KeyboardInterrupt if the command is gone: then nobody wants this launch.
+        """
         if self._kept.is_set():
             return
         try:
@@ -128,7 +135,7 @@ class Keeper:
         self._claim.write(self._record)
 
     def _failed(self, problem: LaunchFailed) -> None:
-        """Says why: to the command while it listens, afterwards in the record."""
+        """Report a failure: to the command before KEEP, to the record afterwards."""
         if self._kept.is_set():
             self._write(state=FAILED, since=time.time(), findings=tuple(map(Trouble.of, problem.findings)))
         else:
@@ -136,7 +143,7 @@ class Keeper:
                 self._tell(Message(failed=Failure.of(problem)))
 
     def _write_to_log(self) -> None:
-        """From now on what is printed goes to a file beside the record."""
+        """Redirect all output to a log file beside the record."""
         log = os.open(self._claim.path / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         for stream in (1, 2):
             os.dup2(log, stream)
@@ -145,6 +152,6 @@ class Keeper:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    """Ends the launch in order, once; Ray would drop any other exception while it waits."""
+    """End the launch in order, once; Ray would drop any other exception while it waits."""
     signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""A launch is kept until somebody asks for its end, or a worker is gone."""
+"""Lifetime of a kept launch: until its end is requested, or a worker is gone."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ INTERVAL = 0.1
 def keep(
     running: Launch, method: str | None, noted: Callable[[Launch], None], lost: Callable[[LaunchFailed], None], stay: bool = False
 ) -> None:
-    """Lives with a launch: until a method has returned on every worker, unless it is to `stay` or there is none; then for ever.
+    """Run a method on every worker and return, or watch the launch forever.
 
-    `noted` is told how it stands at first and after every recovery, `lost` before that what was lost. Raises LaunchFailed as `Launch.run` does.
+    It watches if there is no method, or if `stay` is True. `noted` is called with the launch at
+    start and after every recovery, `lost` before a recovery with the loss. Raises LaunchFailed as
+    `Launch.run` does.
     """
 
     def live(launch: Launch) -> None:
@@ -36,11 +38,11 @@ def keep(
 
 @contextmanager
 def heeding(claim: Claim, until: Callable[[], bool] = lambda: False) -> Iterator[None]:
-    """While the block lasts, whoever asks for the end of the launch interrupts this process with SIGTERM; so does `until`."""
-    over = threading.Event()
+    """Send SIGTERM to this process on a stop request, or once `until()` is True."""
+    stopped = threading.Event()
 
     def heed() -> None:
-        while not over.wait(INTERVAL):
+        while not stopped.wait(INTERVAL):
             if claim.asked_to_stop or until():
                 os.kill(os.getpid(), signal.SIGTERM)
                 return
@@ -50,5 +52,5 @@ def heeding(claim: Claim, until: Callable[[], bool] = lambda: False) -> Iterator
     try:
         yield
     finally:
-        over.set()
+        stopped.set()
         thread.join()

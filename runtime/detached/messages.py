@@ -1,4 +1,4 @@
-"""What a command and the keeper that it starts say to each other: JSON, one message a line."""
+"""Messages between a command and the keeper, as lines of JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..progress import Step
 from .record import Record, Trouble
 
 KEEP = "keep\n"
-"""The command has taken note that all workers are ready: from now on the keeper lives on alone."""
+"""Answer of the command that all workers are ready: the keeper runs alone from then on."""
 
 
 class _Plain(BaseModel):
@@ -19,10 +19,10 @@ class _Plain(BaseModel):
 
 
 class Request(_Plain):
-    """What is to be launched; `plan` is the text of a plan file, `file` what the user named.
+    """Request for a launch; `plan`: text of a plan file, `file`: the user's file name.
 
-    `problem` is what the plan answers (see `problem_to_text`), `reading` the file that says so (see `reading_to_text`): both are "" where
-    nothing but the plan is known.
+    `problem` is the problem that the plan solves (see `problem_to_text`), `reading` the file that
+    states it (see `reading_to_text`); both are "" if only the plan is known.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Request(_Plain):
 
 
 def problem_to_text(problem: Problem | None) -> str:
-    """A problem as text; "" for none."""
+    """Serialize a problem; "" for None."""
     if problem is None:
         return ""
     from ...solver.sandbox.messages import Question, write_question
@@ -51,7 +51,7 @@ def problem_to_text(problem: Problem | None) -> str:
 
 
 def problem_of(text: str) -> Problem | None:
-    """The problem in a text; None for "". Raises NotOurs for what is none."""
+    """Rebuild the problem from a text; None for "". Raises NotOurs for any other text."""
     if not text:
         return None
     from ...solver.sandbox.messages import read_question
@@ -60,34 +60,34 @@ def problem_of(text: str) -> Problem | None:
 
 
 class Progress(_Plain):
-    """A step of the launch."""
+    """Step of the launch."""
 
     words: str
     up: dict[str, tuple[int, int]]
 
     def step(self) -> Step:
-        """The step again."""
+        """Return the Step object."""
         return Step(self.words, self.up)
 
 
 class Failure(_Plain):
-    """Why there is no launch."""
+    """Failure of a launch."""
 
     findings: tuple[Trouble, ...]
     traceback: str = ""
 
     @classmethod
     def of(cls, problem: LaunchFailed) -> Failure:
-        """The failure's plain part."""
+        """Convert an exception to plain data."""
         return cls(findings=tuple(map(Trouble.of, problem.findings)), traceback=problem.traceback)
 
     def problem(self) -> LaunchFailed:
-        """The failure again."""
+        """Rebuild the exception."""
         return LaunchFailed(*(trouble.finding() for trouble in self.findings), traceback=self.traceback)
 
 
 class Message(_Plain):
-    """One line of the keeper: just one of these."""
+    """Line of the keeper, with exactly one field set."""
 
     progress: Progress | None = None
     running: Record | None = None

@@ -1,4 +1,4 @@
-"""What is written down of a launch: plain data, checked when it is read."""
+"""Record of a launch: plain data, validated on reading."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RECOVERING: State = "recovering"
 ENDED: State = "ended"
 FAILED: State = "failed"
 ALIVE = (STARTING, RUNNING, RECOVERING)
-"""The states in which somebody holds the launch."""
+"""States in which a keeper holds the launch."""
 
 
 class _Plain(BaseModel):
@@ -33,7 +33,7 @@ class _Plain(BaseModel):
 
 
 class Trouble(_Plain):
-    """A finding, as it crosses from one process to another."""
+    """Finding as plain data, for transfer between processes."""
 
     code: str
     subject: str
@@ -44,31 +44,31 @@ class Trouble(_Plain):
 
     @classmethod
     def of(cls, finding: Finding) -> Trouble:
-        """The finding's plain part."""
+        """Convert a finding to plain data."""
         return cls(
             code=finding.code, subject=finding.subject, message=finding.message, help=finding.help, witnesses=finding.witnesses,
             amount=finding.amount,
         )  # fmt: skip
 
     def finding(self) -> Finding:
-        """The finding again."""
+        """Rebuild the finding."""
         return error(self.code, self.subject, self.message, help=self.help, witnesses=self.witnesses, amount=self.amount)
 
 
 class Unseen(_Plain):
-    """What the plan asks of its nodes that the launch neither brings about nor can see, as it is written down."""
+    """Unchecked demand of the plan on nodes, as plain data; the launch cannot observe it."""
 
     rule: str
     subject: str
     why: str
 
     def unchecked(self) -> Unchecked:
-        """The same, in the words of all that was not checked."""
+        """Rebuild the `Unchecked` object."""
         return Unchecked(self.rule, self.subject, self.why)
 
 
 class Worker(_Plain):
-    """A worker as the audit found it; `actor` is its name in the Ray cluster."""
+    """Worker as audited; `actor` is its name in the Ray cluster."""
 
     component: str
     rank: int
@@ -84,12 +84,13 @@ class Worker(_Plain):
 
 
 class Record(_Plain):
-    """A launch: since when (seconds of the epoch) it is in its state, who holds it, where, and all its workers.
+    """Launch: state, its start (`since`, seconds of the epoch), keeper, cluster, and all workers.
 
-    `given` says where others stand for the accelerators that its plan named, because it shares nodes. `restarts` is how often it
-    was started again after a loss, of `allowed` times; `recoveries` say what each came to, and each growth. While it recovers,
-    `findings` are what was lost, and `workers` those that ran before. `unchecked` is what the plan asks of its nodes and nobody could see,
-    and what nobody looks at where it is placed anew.
+    `given` lists the replacements of accelerators named in the plan, because the launch shares
+    nodes. `restarts` counts restarts after a loss, of `allowed`; `recoveries` describe the outcome
+    of each, and each growth. During a recovery, `findings` are the losses, and `workers` those that
+    ran before. `unchecked` lists demands on the nodes that cannot be seen, and those that
+    re-placement does not check.
     """
 
     schema_: Literal[1] = Field(default=1, alias="schema")
@@ -110,26 +111,29 @@ class Record(_Plain):
     unchecked: tuple[Unseen, ...] = ()
 
     def recovering(self, failure: LaunchFailed) -> Record:
-        """The record from now on, while what was lost is replaced."""
-        its = {
+        """Return the record for the time of a recovery."""
+        changes = {
             "state": RECOVERING,
             "since": time.time(),
             "findings": tuple(map(Trouble.of, failure.findings)),
             "restarts": self.restarts + 1,
         }
-        return self.model_copy(update=its)
+        return self.model_copy(update=changes)
 
     def written(self, directory: Path) -> None:
-        """Writes it down, whole or not at all. Raises OSError."""
+        """Write the record, whole or not at all. Raises OSError."""
         write_whole(directory / FILE, self.to_json())
 
     def to_json(self) -> str:
-        """The record on one line."""
+        """Serialize the record to a line of JSON."""
         return json.dumps(self.model_dump(mode="json", by_alias=True)) + "\n"
 
 
 def read_record(directory: Path) -> Record | None:
-    """What is written down in a directory; None if nothing is yet. Raises LaunchFailed (PW732) for what is no record."""
+    """Read the record of a directory; None if there is none yet.
+
+    Raises LaunchFailed (PW732) for an invalid record.
+    """
     try:
         with open(directory / FILE, "rb") as file:
             data = file.read(MAX_BYTES)
@@ -144,7 +148,7 @@ def read_record(directory: Path) -> Record | None:
 
 
 def workers_of(running: Launch) -> tuple[Worker, ...]:
-    """The workers of a launch, as its audit found them."""
+    """Return the audited workers of a launch."""
     return tuple(
         Worker(
             component=row.component, rank=row.rank, world_size=row.world_size, node_rank=row.node_rank, node=row.node, ray_node=row.ray_node,
@@ -156,10 +160,10 @@ def workers_of(running: Launch) -> tuple[Worker, ...]:
 
 
 def record_of(name: str, file: str, running: Launch, simulated: bool) -> Record:
-    """The record of a launch that this process holds and that runs now."""
+    """Build the record of a running launch of this process."""
     return Record(
         name=name, state=RUNNING, since=time.time(), pid=os.getpid(), file=file, simulated=simulated, address=running.address,
         digest=running.plan.digest, workers=workers_of(running), given=tuple(map(str, running.given)),
         restarts=running.restarts.used, allowed=running.restarts.allowed, recoveries=tuple(map(str, running.recoveries)),
-        unchecked=tuple(Unseen(rule=each.rule, subject=each.subject, why=each.why) for each in running.unchecked),
+        unchecked=tuple(Unseen(rule=unchecked.rule, subject=unchecked.subject, why=unchecked.why) for unchecked in running.unchecked),
     )  # fmt: skip

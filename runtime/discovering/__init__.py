@@ -1,1 +1,1 @@
-"""The machines that are there, found out for a cluster file."""
+"""Discovery of existing machines for a cluster file."""

@@ -1,4 +1,4 @@
-"""The cluster that is there, found out: from a live Ray cluster, from Slurm, or from what nvidia-smi printed."""
+"""Discovery of a cluster: from a live Ray cluster, from Slurm, or from nvidia-smi's output."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ UNREADABLE = "PW722"
 
 @dataclass(frozen=True)
 class Discovered:
-    """A cluster as it was found; `notes` warn of what its file cannot say, `unchecked` is what could not be seen."""
+    """Discovered cluster; `notes`: facts lost in a cluster file, `unchecked`: unseen facts."""
 
     cluster: Cluster
     notes: tuple[Finding, ...] = ()
@@ -37,7 +37,10 @@ class Discovered:
 
 
 def at_address(address: str) -> Discovered:
-    """The cluster of the Ray at HOST:PORT, which this machine is part of (see `from_ray`). Raises LaunchFailed (PW701, PW708, PW721)."""
+    """Discover the cluster of the Ray at HOST:PORT, which includes this machine (see `from_ray`).
+
+    Raises LaunchFailed (PW701, PW708, PW721).
+    """
     connection = Connection(address)
     try:
         connection.open()
@@ -47,9 +50,9 @@ def at_address(address: str) -> Discovered:
 
 
 def from_ray(port: Port) -> Discovered:
-    """The nodes of a Ray cluster, each looked at by one process on it, and what other jobs hold counted as taken.
+    """Survey the nodes of a Ray cluster; count other jobs' accelerators as taken.
 
-    Raises LaunchFailed (PW721) where the nodes' rank variables contradict each other.
+    Raises LaunchFailed (PW721) if rank variables contradict each other.
     """
     nodes = port.nodes()
     reports, missing = survey(port, nodes)
@@ -63,24 +66,28 @@ def from_ray(port: Port) -> Discovered:
 
 
 def from_files(slurm: bool, devices: Sequence[str | Path], matrices: Sequence[str | Path] = ()) -> Discovered:
-    """The machines of files, or of the Slurm job that this process is in, of which the files tell more. Raises UnusableInput."""
-    told, links = [Source.read(path) for path in devices], [Source.read(path) for path in matrices]
-    return from_slurm(os.environ, told, links) if slurm else from_texts(told, links)
+    """Discover the machines of files, or of this process's Slurm job with details from files.
+
+    Raises UnusableInput.
+    """
+    texts, links = [Source.read(path) for path in devices], [Source.read(path) for path in matrices]
+    return from_slurm(os.environ, texts, links) if slurm else from_texts(texts, links)
 
 
 def from_texts(devices: Sequence[Source], matrices: Sequence[Source] = ()) -> Discovered:
-    """The machines of texts of `nvidia-smi -L`; `matrices` of `nvidia-smi topo -m`, one for each machine or one for all.
+    """Discover the machines of `nvidia-smi -L` texts; `matrices`: of `nvidia-smi topo -m`.
 
-    A machine is called as its lines say, else as its file where there are several files. Raises UnusableInput (PW722).
+    There is a matrix per machine, or one for all. A machine's name is on its lines, else that of
+    its file if there are several files. Raises UnusableInput (PW722).
     """
     return _discovered(machines_of(devices, matrices))
 
 
 def from_slurm(environment: Mapping[str, str], devices: Sequence[Source] = (), matrices: Sequence[Source] = ()) -> Discovered:
-    """The machines of the Slurm job that this environment belongs to. Raises UnusableInput (PW722).
+    """Discover the machines of the Slurm job of this environment. Raises UnusableInput (PW722).
 
-    Slurm tells the accelerators of this machine alone, so that all are taken for like it; texts of nvidia-smi from one
-    machine tell more of them.
+    Slurm reports the accelerators of this machine alone, so all are assumed equal; nvidia-smi texts
+    of a machine add details.
     """
     try:
         job = read_job(environment)
@@ -93,25 +100,25 @@ def from_slurm(environment: Mapping[str, str], devices: Sequence[Source] = (), m
     if len(job.hosts) > 1 and (job.gpus or pasted):
         message = f"Slurm tells the accelerators of one machine; all {len(job.hosts)} are taken for like it"
         notes.append(warning(CODE, "", message, help="where they differ, discover from Ray, or change the file"))
-    return _discovered([_of_slurm(job, which, pasted) for which in range(len(job.hosts))], notes)
+    return _discovered([_of_slurm(job, rank, pasted) for rank in range(len(job.hosts))], notes)
 
 
 def machines_of(devices: Sequence[Source], matrices: Sequence[Source]) -> list[Machine]:
-    """The machines of these texts. Raises UnusableInput (PW722)."""
-    found: list[tuple[str, tuple[Device, ...]]] = []
+    """Return the machines of these texts. Raises UnusableInput (PW722)."""
+    machines: list[tuple[str, tuple[Device, ...]]] = []
     for source in devices:
         try:
-            its = read_devices(source.text)
+            devices_read = read_devices(source.text)
         except ValueError as problem:
             raise _unreadable(source.name, f"`{source.name}` is no output of `nvidia-smi -L`: {problem}") from None
         stem = source.name.replace("\\", "/").rpartition("/")[2].partition(".")[0]
-        found += [(name or (stem if len(devices) > 1 and len(its) == 1 else ""), machine) for name, machine in its]
-    if len(matrices) not in (0, 1, len(found)):
-        message = f"{len(matrices)} texts of `nvidia-smi topo -m` for {len(found)} machines"
+        machines += [(name or (stem if len(devices) > 1 and len(devices_read) == 1 else ""), machine) for name, machine in devices_read]
+    if len(matrices) not in (0, 1, len(machines)):
+        message = f"{len(matrices)} texts of `nvidia-smi topo -m` for {len(machines)} machines"
         raise _unreadable("", message, "give one for each machine, in the same order, or one for all")
     return [
-        _with_matrix(Machine(name, its), matrices[min(rank, len(matrices) - 1)] if matrices else None)
-        for rank, (name, its) in enumerate(found)
+        _with_matrix(Machine(name, devices_read), matrices[min(rank, len(matrices) - 1)] if matrices else None)
+        for rank, (name, devices_read) in enumerate(machines)
     ]
 
 
@@ -127,15 +134,15 @@ def _with_matrix(machine: Machine, source: Source | None) -> Machine:
 
 def _near(machine: Machine, matrix: Matrix, source: Source) -> Machine:
     if len(matrix.numa) != len(machine.devices):
-        has, there = len(matrix.numa), len(machine.devices)
-        message = f"`{source.name}` has {has} {plural('GPU', has)}, the machine has {there} {plural('accelerator', there)}"
+        rows, count = len(matrix.numa), len(machine.devices)
+        message = f"`{source.name}` has {rows} {plural('GPU', rows)}, the machine has {count} {plural('accelerator', count)}"
         raise _unreadable(source.name, message, "give the text of the same machine; instances of divided GPUs have no row there")
     devices = tuple(replace(device, numa=numa) for device, numa in zip(machine.devices, matrix.numa))
     return replace(machine, devices=devices, linked=matrix.linked)
 
 
-def _of_slurm(job: SlurmJob, which: int, pasted: Sequence[Machine]) -> Machine:
-    like = next((machine for machine in pasted if machine.name == job.hosts[which]), pasted[0] if pasted else None)
+def _of_slurm(job: SlurmJob, rank: int, pasted: Sequence[Machine]) -> Machine:
+    like = next((machine for machine in pasted if machine.name == job.hosts[rank]), pasted[0] if pasted else None)
     if like is None:
         ids = job.ids or tuple(map(str, range(job.gpus)))
         like = Machine("", tuple(Device(id, job.model) if job.model else Device(id) for id in ids))
@@ -143,7 +150,7 @@ def _of_slurm(job: SlurmJob, which: int, pasted: Sequence[Machine]) -> Machine:
         message = f"Slurm gives {with_noun(job.gpus, 'GPU')} of a machine, nvidia-smi told of {len(like.devices)}"
         raise _unreadable("", message, "run nvidia-smi inside of the job")
     alone = len(job.hosts) == 1
-    return replace(like, name=job.hosts[which], cpus=job.cpus[which], topology=job.topology if alone else {})
+    return replace(like, name=job.hosts[rank], cpus=job.cpus[rank], topology=job.topology if alone else {})
 
 
 def _discovered(machines: Sequence[Machine], notes: Sequence[Finding] = ()) -> Discovered:

@@ -1,4 +1,4 @@
-"""Which accelerators of a node other jobs hold in Ray, which tells how many they are but not which."""
+"""Accelerators of a node that other jobs hold: Ray reports their number only."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from ..world.machine import Machine
 
 
 def with_taken(port: Port, nodes: Sequence[RayNode], machines: Mapping[str, Machine]) -> tuple[dict[str, Machine], dict[str, str]]:
-    """(Ray's node id -> the machine with what other jobs hold counted as taken, Ray's node id -> why that is not known).
+    """Return (Ray node id -> updated machine, Ray node id -> reason if unknown).
 
-    Where they hold a part of a node, what is left is reserved for a moment, and whoever gets it says what it is.
+    On a partly used node, the rest is reserved for a moment, and queried by its holder.
     """
-    found, unknown = dict(machines), {}
+    updated, unknown = dict(machines), {}
     for node in nodes:
-        free, total = (int(its.get(resource_of(node), 0.0)) for its in (node.free, node.total))
+        free, total = (int(amounts.get(resource_of(node), 0.0)) for amounts in (node.free, node.total))
         if free == total:
             continue
         try:
-            left = _left(port, node, free) if free else ()
+            free_ids = _left(port, node, free) if free else ()
         except LaunchFailed as problem:
             unknown[node.node_id] = problem.findings[0].message
             continue
         machine = machines[node.node_id]
-        devices = tuple(device if device.id in left else replace(device, taken=True) for device in machine.devices)
-        found[node.node_id] = replace(machine, devices=devices)
-    return found, unknown
+        devices = tuple(device if device.id in free_ids else replace(device, taken=True) for device in machine.devices)
+        updated[node.node_id] = replace(machine, devices=devices)
+    return updated, unknown
 
 
 def _left(port: Port, node: RayNode, free: int) -> tuple[str, ...]:
-    """The ids of the accelerators that a job would get which asked for all that are left."""
+    """Return the ids that a job would get which requests all remaining accelerators."""
     resource = resource_of(node)
     wanted = Wanted(Bundle(node.node_id, {resource: float(free)}), node.name, f"node `{node.name}`")
     reservation = Reservation(port, f"placewright-discover-{uuid.uuid4().hex[:8]}", [wanted])

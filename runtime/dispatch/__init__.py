@@ -1,1 +1,4 @@
-"""How one call to a group becomes a call to each worker, and how their answers become one. Source: verl, single_controller/base/decorator.py."""
+"""Dispatch of a group call to the workers, and collection of their answers.
+
+Source: verl, single_controller/base/decorator.py.
+"""

@@ -1,7 +1,8 @@
-"""Batches: whatever can be cut into equal chunks and put together again, as verl's DataProto can; and one that is not there yet.
+"""Batches (divisible into chunks, like verl's DataProto) and pending batches.
 
-A batch has a length, `chunk(chunks=n)` and, on its class, `concat(list)`. One that may be padded says so by
-`is_padding_enabled()`, is padded by `padding(n)` and cut back by `select_idxs(list)`. Source: verl, verl/protocol.py.
+A batch has a length, `chunk(chunks=n)` and, on its class, `concat(list)`. A batch that may be
+padded has `is_padding_enabled()`, `padding(n)` to pad and `select_idxs(list)` to cut back. Source:
+verl, verl/protocol.py.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ Fetch = Callable[[Sequence[Any]], list[Any]]
 
 
 def chunked(batch: Any, chunks: int) -> list[Any]:
-    """A batch in so many chunks. Raises a ValueError for what is no batch, and for one that has no such chunks."""
+    """Cut a batch into so many chunks.
+
+    Raises a ValueError for anything but a batch, and for a length that does not divide.
+    """
     if not hasattr(batch, "chunk"):
         kind = type(batch).__name__
         raise refused("PW718", "", f"a {kind} cannot be cut into chunks", "give a batch with `chunk` and `concat`, such as a DataProto")
@@ -29,12 +33,12 @@ def chunked(batch: Any, chunks: int) -> list[Any]:
 
 
 def is_padded(batch: Any) -> bool:
-    """May the batch be padded so that it can be cut?"""
+    """Return True if the batch may be padded before cutting."""
     return hasattr(batch, "is_padding_enabled") and bool(batch.is_padding_enabled())
 
 
 def padded(batch: Any, chunks: int) -> tuple[Any, int]:
-    """A batch that can be cut into so many chunks, and by how much it was padded for that; the caller's own stays as it is."""
+    """Return (divisible copy of the batch, number of padded rows)."""
     missing = -len(batch) % chunks
     if missing:
         batch = copy.copy(batch)
@@ -43,12 +47,15 @@ def padded(batch: Any, chunks: int) -> tuple[Any, int]:
 
 
 def trimmed(batch: Any, padding: int) -> Any:
-    """A batch without its last `padding` rows."""
+    """Return a batch without its last `padding` rows."""
     return batch.select_idxs(list(range(len(batch) - padding))) if padding and hasattr(batch, "select_idxs") else batch
 
 
 def concatenated(parts: Sequence[Any]) -> Any:
-    """One batch of several of one type. Raises a ValueError for what cannot be put together."""
+    """Concatenate batches of a common type.
+
+    Raises a ValueError for different types and for other objects.
+    """
     if not parts:
         raise refused("PW718", "", "no worker's answer is to be collected", "let at least one rank collect")
     kinds = {type(part) for part in parts}
@@ -64,45 +71,45 @@ def concatenated(parts: Sequence[Any]) -> Any:
 
 
 def joined(group: Any, output: Sequence[Any], ranks: Sequence[int]) -> Any:
-    """One batch of what these ranks of a group answered; a DataProtoFuture where that is not there yet."""
+    """Concatenate the answers of `ranks`; return a DataProtoFuture while pending."""
     return DataProtoFuture(output, fetch=group.fetcher(ranks)) if output and group.is_awaited(output[0]) else concatenated(output)
 
 
 def from_ray(references: Sequence[Any]) -> list[Any]:
-    """What these references of Ray stand for, in whatever process this is."""
+    """Return the values of Ray references, in any process."""
     import ray
 
     return list(ray.get(list(references)))
 
 
 class DataProtoFuture:
-    """The batch that a call will have answered: put together from what the workers answer, or a chunk of that.
+    """Pending batch: concatenated answers of a call, or a chunk of them.
 
-    It may be given to another call before it is there: the workers of that one wait for it, not the caller. What was padded is
-    cut with its padding, which is taken from the answer of that call.
+    It may be an argument of another call: the workers of that call wait for it, not the caller.
+    Padded batches are cut with their padding, which is removed from the answer of that call.
     """
 
     def __init__(self, parts: Sequence[Any], padding: int = 0, chunks: tuple[tuple[int, int], ...] = (), fetch: Fetch = from_ray) -> None:
         self.parts = list(parts)
         self.padding = padding
         self.chunks = chunks
-        """(which, of how many), in the order of cutting."""
+        """(number, count) of every chunk, in the order of cutting."""
         self.fetch = fetch
 
     @classmethod
     def concat(cls, parts: Sequence[Any]) -> DataProtoFuture:
-        """The batch of these references, in this order."""
+        """Return the pending batch of these references, in order."""
         return cls(parts)
 
     def chunk(self, chunks: int) -> list[DataProtoFuture]:
-        """One future for each chunk."""
-        return [type(self)(self.parts, self.padding, (*self.chunks, (which, chunks)), self.fetch) for which in range(chunks)]
+        """Return a future per chunk."""
+        return [type(self)(self.parts, self.padding, (*self.chunks, (number, chunks)), self.fetch) for number in range(chunks)]
 
     def get(self) -> Any:
-        """The batch without its padding, or a chunk of it with its padding. Waits for it."""
+        """Wait for the batch, and return it without padding, or a chunk with padding."""
         batch = concatenated(self.fetch(self.parts))
-        for which, count in self.chunks:
-            batch = chunked(batch, count)[which]
+        for number, count in self.chunks:
+            batch = chunked(batch, count)[number]
         return batch if self.chunks else trimmed(batch, self.padding)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""The names of the ways to dispatch and to execute; users may add ways of their own to the first."""
+"""Names of dispatch and execute modes; users may add dispatch modes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Iterator
 
 
 class _Names(type):
-    """A class whose members can be counted and looked for."""
+    """Metaclass of enumerable, searchable classes of members."""
 
     members: dict[str, Any]
 
@@ -24,12 +24,12 @@ class _Names(type):
 
 
 def _member(cls: Any, name: str) -> Any:
-    """The member of that name, in whatever process this is; one that a user added is added here too."""
+    """Return the member of a name; add an unknown member, which a user registered elsewhere."""
     return cls.members[name] if name in cls.members else cls.register(name)
 
 
 class _Name(metaclass=_Names):
-    """One way, by its name; the same object wherever it is sent."""
+    """Mode by name; unpickles to the same object."""
 
     members: ClassVar[dict[str, Any]]
 
@@ -47,24 +47,24 @@ class _Name(metaclass=_Names):
 
     @classmethod
     def register(cls, name: str) -> Any:
-        """Adds a member and returns it. Raises ValueError if there is one of that name."""
+        """Add a member and return it. Raises ValueError for a duplicate."""
         name = name.upper()
         if name in cls.members:
             raise ValueError(f"{name} is registered already")
-        made = cls.members[name] = cls(name)
-        setattr(cls, name, made)
-        return made
+        member = cls.members[name] = cls(name)
+        setattr(cls, name, member)
+        return member
 
     @classmethod
     def remove(cls, name: str) -> Any:
-        """Takes a member away and returns it. Raises KeyError if there is none of that name."""
-        gone = cls.members.pop(name.upper())
-        delattr(cls, gone.name)
-        return gone
+        """Remove a member and return it. Raises KeyError for an unknown name."""
+        removed = cls.members.pop(name.upper())
+        delattr(cls, removed.name)
+        return removed
 
 
 class Dispatch(_Name):
-    """What each worker gets of the arguments, and what becomes of the answers; the table is in table.py."""
+    """Distribution of arguments and collection of answers; see table.py."""
 
     RANK_ZERO: ClassVar[Dispatch]
     ONE_TO_ALL: ClassVar[Dispatch]
@@ -77,7 +77,7 @@ class Dispatch(_Name):
 
 
 class Execute(_Name):
-    """Which workers are called."""
+    """Choice of called workers."""
 
     ALL: ClassVar[Execute]
     RANK_ZERO: ClassVar[Execute]

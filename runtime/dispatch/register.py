@@ -1,4 +1,4 @@
-"""The mark on a method of a worker that says how the group calls it."""
+"""Mark on a worker's method that defines the group's way to call it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from .theirs import their_modes
 Method = TypeVar("Method", bound=Callable[..., Any])
 MARK = "_placewright_registered"
 FUNCTIONS = ("dispatch_fn", "collect_fn")
-"""The keys of a dispatch mode that is a dict."""
+"""Keys of a dispatch mode in dict form."""
 
 
 @dataclass(frozen=True)
 class Registered:
-    """How a group calls a method: a Dispatch or ``{"dispatch_fn": ..., "collect_fn": ...}``, which workers, and whether it waits.
+    """Call mode of a method: dispatch mode, called workers, and blocking or not.
 
-    `waits_for_arguments`: whether the group gets the value of a DataProtoFuture before it calls, because the worker would not.
+    The dispatch mode is a Dispatch or ``{"dispatch_fn": ..., "collect_fn": ...}``.
+    `waits_for_arguments`: True if the group resolves a DataProtoFuture before the call, because the
+    worker would not.
     """
 
     dispatch_mode: Dispatch | Mapping[str, Callable[..., Any]]
@@ -35,11 +37,11 @@ def register(
     dispatch_mode: Dispatch | Mapping[str, Callable[..., Any]] = Dispatch.ALL_TO_ALL, execute_mode: Execute = Execute.ALL,
     blocking: bool = True, materialize_futures: bool = True,
 ) -> Callable[[Method], Method]:  # fmt: skip
-    """A decorator for methods of workers that makes them methods of the group too.
+    """Decorate a worker's method to make it a method of the group too.
 
-    `blocking`: the group's method returns answers, else what answers are got from. `materialize_futures`: a DataProtoFuture
-    among the arguments is its value when the method runs. Raises a ValueError for modes that are none.
-    Source: verl, verl/single_controller/base/decorator.py, `register`.
+    `blocking`: the group's method returns answers, otherwise references. `materialize_futures`: a
+    DataProtoFuture among the arguments is resolved when the method runs. Raises a ValueError for
+    invalid modes. Source: verl, verl/single_controller/base/decorator.py, `register`.
     """
     check_dispatch_mode(dispatch_mode)
     if not isinstance(execute_mode, Execute):
@@ -53,14 +55,14 @@ def register(
 
             @functools.wraps(method)
             async def wrapped_async(*arguments: Any, **named: Any) -> Any:
-                return await method(*map(value_of, arguments), **{name: value_of(its) for name, its in named.items()})
+                return await method(*map(value_of, arguments), **{name: value_of(value) for name, value in named.items()})
 
             wrapped = wrapped_async
         else:
 
             @functools.wraps(method)
             def wrapped(*arguments: Any, **named: Any) -> Any:
-                return method(*map(value_of, arguments), **{name: value_of(its) for name, its in named.items()})
+                return method(*map(value_of, arguments), **{name: value_of(value) for name, value in named.items()})
 
         setattr(wrapped, MARK, how)
         return cast(Method, wrapped)
@@ -69,16 +71,19 @@ def register(
 
 
 def registered(method: object) -> Registered | None:
-    """How a method was registered, here or by verl itself; None if it was not."""
+    """Return the call mode of a method registered here or by verl; None without one."""
     how = getattr(method, MARK, None)
     if isinstance(how, Registered):
         return how
-    theirs = their_modes(method)
-    return None if theirs is None else Registered(*theirs, waits_for_arguments=True)
+    verl_modes = their_modes(method)
+    return None if verl_modes is None else Registered(*verl_modes, waits_for_arguments=True)
 
 
 def check_dispatch_mode(mode: object) -> None:
-    """Raises a ValueError for what is neither a Dispatch nor a dict of both functions."""
+    """Check that a mode is a Dispatch or a dict of both functions.
+
+    Raises a ValueError otherwise.
+    """
     if isinstance(mode, Mapping):
         missing = [key for key in FUNCTIONS if key not in mode]
         if missing:
@@ -88,5 +93,5 @@ def check_dispatch_mode(mode: object) -> None:
 
 
 def value_of(argument: Any) -> Any:
-    """The argument itself, or what a DataProtoFuture stands for, which is waited for."""
+    """Return the argument, or the awaited value of a DataProtoFuture."""
     return argument.get() if isinstance(argument, DataProtoFuture) else argument

@@ -1,7 +1,8 @@
-"""Batches of tensordict's: cut and put together where their rows differ in length, too.
+"""TensorDict batches: cut and joined even if rows differ in length.
 
-torch cuts jagged tensors of three and more dimensions in newer versions alone (pytorch/pytorch#153238), and joins none of them;
-here that is done row by row. Nothing is loaded: whoever has such a batch has loaded torch and tensordict.
+torch cuts jagged tensors of three and more dimensions only in newer versions
+(pytorch/pytorch#153238), and joins none of them; here that is done row by row. Nothing is imported:
+whoever has a TensorDict has loaded torch and tensordict.
 """
 
 from __future__ import annotations
@@ -11,24 +12,24 @@ from typing import Any, Sequence
 
 
 def is_tensordict(batch: object) -> bool:
-    """Is it a TensorDict?"""
+    """Return True for a TensorDict."""
     return "tensordict" in sys.modules and isinstance(batch, sys.modules["tensordict"].TensorDictBase)
 
 
 def chunked_rows(batch: Any, chunks: int) -> list[Any]:
-    """A TensorDict in so many chunks of equal length; its own length must be a multiple of that."""
+    """Cut a TensorDict into chunks of equal length; the number must divide its length."""
     jagged = _jagged(batch, beyond=2)
     parts = list((batch.exclude(*jagged) if jagged else batch).chunk(chunks))
     size = len(batch) // chunks
     for key in jagged:
         rows = batch[key].unbind()
-        for which, part in enumerate(parts):
-            part[key] = _of_rows(rows[which * size : (which + 1) * size])
+        for number, part in enumerate(parts):
+            part[key] = _of_rows(rows[number * size : (number + 1) * size])
     return parts
 
 
 def joined_rows(parts: Sequence[Any]) -> Any:
-    """One TensorDict of several with the same keys; the first of several that have no rows at all."""
+    """Join TensorDicts with equal keys; return the first if they have no rows at all."""
     if not parts[0].batch_size:
         return parts[0]
     jagged = _jagged(parts[0], beyond=0)
@@ -39,7 +40,7 @@ def joined_rows(parts: Sequence[Any]) -> Any:
 
 
 def _jagged(batch: Any, beyond: int) -> list[str]:
-    """The keys of tensors whose rows differ in length, with more than so many dimensions."""
+    """Return the keys of jagged tensors with more than `beyond` dimensions."""
     torch = sys.modules["torch"]
     return [key for key, value in batch.items() if isinstance(value, torch.Tensor) and value.is_nested and value.dim() > beyond]
 

@@ -1,6 +1,7 @@
-"""Methods that verl's own `register` has marked, as ours marks them: verl's classes of workers run in our groups as they are.
+"""Call modes of methods marked by verl's own `register`: verl's worker classes run here unchanged.
 
-Source of the mark and of its keys: verl, single_controller/base/decorator.py, `MAGIC_ATTR`, `register`.
+Source of the mark and of its keys: verl, single_controller/base/decorator.py, `MAGIC_ATTR`,
+`register`.
 """
 
 from __future__ import annotations
@@ -14,33 +15,33 @@ from .modes import Dispatch, Execute
 
 THEIR_MARK = "attrs_3141562937"
 OVER_MESH = "dispatch_lazy_compute_data_proto"
-"""verl's function that dispatches over a mesh, with the mesh as its first argument; it takes groups of verl's own class alone."""
+"""verl's mesh dispatch function, for verl's groups alone; the mesh is the first argument."""
 
 
 def their_modes(method: object) -> tuple[Dispatch | Mapping[str, Any], Execute, bool] | None:
-    """(dispatch mode, execute mode, whether it waits) of a method that verl marked; None if it did not.
+    """Return (dispatch mode, execute mode, blocking) of a method marked by verl; None if unmarked.
 
-    Raises a ValueError (PW718) for a mode that verl's users have added there and not here.
+    Raises a ValueError (PW718) for a mode that a user has added to verl but not here.
     """
-    said = getattr(method, THEIR_MARK, None)
-    if not isinstance(said, Mapping):
+    mark = getattr(method, THEIR_MARK, None)
+    if not isinstance(mark, Mapping):
         return None
-    mode = said["dispatch_mode"]
-    return _over_mesh(mode) if isinstance(mode, Mapping) else _same(Dispatch, mode), _same(Execute, said["execute_mode"]), said["blocking"]
+    mode = mark["dispatch_mode"]
+    return _over_mesh(mode) if isinstance(mode, Mapping) else _same(Dispatch, mode), _same(Execute, mark["execute_mode"]), mark["blocking"]
 
 
 def _over_mesh(mode: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The mode of a mesh as ours; any other pair of functions as it is."""
+    """Convert a mesh mode to ours; return any other pair of functions unchanged."""
     dispatch = mode.get("dispatch_fn")
     if isinstance(dispatch, partial) and dispatch.func.__name__ == OVER_MESH:
         return make_nd_compute_dataproto_dispatch_fn(dispatch.args[0])
     return mode
 
 
-def _same(modes: type[Any], theirs: object) -> Any:
-    name = str(getattr(theirs, "name", theirs))
+def _same(modes: type[Any], verl_mode: object) -> Any:
+    name = str(getattr(verl_mode, "name", verl_mode))
     if name not in modes.members:
         raise refused(
-            "PW718", "", f"`{theirs}` of verl is no {modes.__name__.lower()} mode here", "add it with register_dispatch_mode", name
+            "PW718", "", f"`{verl_mode}` of verl is no {modes.__name__.lower()} mode here", "add it with register_dispatch_mode", name
         )
     return modes.members[name]

@@ -1,1 +1,1 @@
-"""Inference engines whose work is spread over the workers of a replica."""
+"""Inference engines with work spread over the workers of a replica."""

@@ -1,4 +1,4 @@
-"""The engine without weights: it answers with the prompt itself, token by token, each from the worker that holds it."""
+"""Engine without weights: the answer is the prompt, token by token from all workers."""
 
 from __future__ import annotations
 
@@ -10,44 +10,47 @@ from .shape import Shape
 
 
 class EchoWorker(EngineWorker):
-    """Holds every `world_size`-th token of each prompt, so that no answer comes about without every worker."""
+    """Worker that stores every `world_size`-th token of a prompt: no answer without all workers."""
 
     def __init__(self, settings: Mapping[str, Any], shape: Shape, rank: int) -> None:
         super().__init__(settings, shape, rank)
         self._held: dict[int, list[int]] = {}
 
     def begin(self, sequence: int, prompt: list[int]) -> None:
-        """A prompt arrives; the part of this rank is kept."""
+        """Store this rank's part of a prompt."""
         self._held[sequence] = prompt[self.rank :: self.shape.world_size]
 
     def step(self, sequence: int, position: int) -> int | None:
-        """The token at a position of the prompt; None if another rank has it."""
+        """Return the token at a position of the prompt; None if another rank stores it."""
         index, owner = divmod(position, self.shape.world_size)
         return self._held[sequence][index] if owner == self.rank else None
 
     def forget(self, sequence: int) -> None:
-        """The answer has ended."""
+        """Remove an ended answer."""
         self._held.pop(sequence, None)
 
     def sleep(self) -> None:
-        """See EngineWorker."""
+        """Clear all prompts; see EngineWorker."""
         self._held.clear()
 
 
 class EchoEngine(Engine):
-    """Deterministic: the answer to a prompt is the prompt, the answer to a conversation is its last turn. For tests and demos."""
+    """Deterministic engine for tests and demos.
+
+    The answer to a prompt is the prompt, the answer to a conversation is its last turn.
+    """
 
     worker = EchoWorker
     _sequences = itertools.count()
 
     @classmethod
     def check(cls, settings: Mapping[str, Any], shape: Shape, nodes: int = 1) -> None:
-        """Serves any shape, over any nodes."""
+        """Accept any shape, over any nodes."""
 
     async def generate(self, prompt: Sequence[int], sampling: Sampling) -> AsyncGenerator[int, None]:
-        """See Engine; the sampling makes no difference but in length."""
+        """Generate the prompt; see Engine. Of the sampling only the length counts."""
         sequence = next(self._sequences)
-        try:  # whoever stops listening may do so before all workers have begun
+        try:  # the caller may stop before all workers have begun
             await self.workers.collective_rpc("begin", [sequence, list(prompt)])
             for position in range(min(len(prompt), sampling.max_tokens)):
                 answers = await self.workers.collective_rpc("step", [sequence, position])
@@ -58,5 +61,5 @@ class EchoEngine(Engine):
             self.workers.tell("forget", [sequence])
 
     def chat(self, messages: Sequence[Message]) -> list[int]:
-        """The last turn."""
+        """Return the last turn."""
         return self.tokenizer.encode(messages[-1]["content"])

@@ -1,4 +1,4 @@
-"""What an inference engine is: a half in the server, which makes tokens, and a half in each worker, which computes its part."""
+"""Interface of inference engines: a server half and a worker half."""
 
 from __future__ import annotations
 
@@ -11,33 +11,36 @@ from .shape import Shape
 
 
 class Tokenizer(Protocol):
-    """Text as tokens. `size`: how many there are; `end` is the one that ends an answer, None if there is none."""
+    """Text as tokens. `size`: number of tokens; `end`: token that ends an answer, or None."""
 
     size: int
     end: int | None
 
     def encode(self, text: str) -> list[int]:
-        """The tokens of a text."""
+        """Convert text to tokens."""
 
     def decode(self, tokens: Sequence[int]) -> str:
-        """The text of tokens; U+FFFD stands for a character that is not whole."""
+        """Convert tokens to text; U+FFFD stands for an incomplete character."""
 
 
 class Workers(Protocol):
-    """The workers of a replica, as the server's half of an engine sees them. Source of the word: vLLM, `collective_rpc`."""
+    """Workers of a replica, as seen by the server half.
+
+    Source of the name: vLLM, `collective_rpc`.
+    """
 
     async def collective_rpc(
         self, method: str, args: Sequence[Any] = (), ranks: Sequence[int] | None = None, limit: float | None = None
     ) -> list[Any]:
-        """Calls a method of the workers' half on every worker, or on those of some ranks; the answers in the order of ranks."""
+        """Call a method on every worker, or on some ranks; return answers in rank order."""
 
     def tell(self, method: str, args: Sequence[Any] = (), ranks: Sequence[int] | None = None) -> None:
-        """Calls a method without waiting for its answer."""
+        """Call a method without waiting for its answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How tokens are chosen. `temperature` 0: the likeliest always; else drawn, and the same `seed` draws the same."""
+    """Choice of tokens. `temperature` 0: always the likeliest; else drawn, repeatable by `seed`."""
 
     max_tokens: int
     temperature: float = 0.0
@@ -47,13 +50,14 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """Where the processes of an engine on several nodes find each other, as one of its nodes sees it.
+    """Rendezvous of an engine's processes on several nodes, as seen from a node.
 
     Attributes
     ----------
-    address : of the first node.
-    ports : two that were free there when the servers met, and are held until the engine is opened.
-    node_rank, nnodes : which of the replica's nodes this is, and how many there are.
+    address : address of the first node.
+    ports : two ports that were free there at the servers' rendezvous, reserved until the engine is
+        opened.
+    node_rank, nnodes : rank of this node in the replica, and number of nodes.
     """
 
     address: str
@@ -63,13 +67,14 @@ class Meeting:
 
 
 Message = Mapping[str, str]
-"""A turn of a conversation: its `role` and its `content`."""
+"""Turn of a conversation: `role` and `content`."""
 
 
 class EngineWorker:
-    """A worker's half. The server may call every method whose name has no leading underscore; all take and give plain data.
+    """Worker half of an engine. The server may call every public method; all pass plain data.
 
-    `rank` is that in the replica, from 0 to `shape.world_size - 1`, whatever the rank of the process in its own group.
+    `rank` is the rank in the replica, from 0 to `shape.world_size - 1`, whatever the rank of the
+    process in its own group.
     """
 
     def __init__(self, settings: Mapping[str, Any], shape: Shape, rank: int) -> None:
@@ -78,25 +83,26 @@ class EngineWorker:
         self.rank = rank
 
     def sleep(self) -> None:
-        """Gives back the memory that only answering needs."""
+        """Release the memory that only answering needs."""
 
     def wake_up(self) -> None:
-        """Takes it again."""
+        """Take the memory again."""
 
 
 class Engine(ABC):
-    """The server's half of an engine: it turns a prompt into tokens, step by step, with what the workers answer.
+    """Server half of an engine: turns a prompt into tokens, step by step, with the workers'
+    answers.
 
     Parameters
     ----------
-    settings : of the model, as the engine names them; plain data.
-    shape : how many workers there are, and what each of them is for.
+    settings : of the model, by the engine's names; plain data.
+    shape : number of workers, and their parts.
     """
 
     worker: type[EngineWorker] = EngineWorker
-    """The class of the workers' half."""
+    """Class of the worker half."""
     longest: int | None = None
-    """Most tokens of a prompt and its answer together; None if there is no limit."""
+    """Maximal number of tokens of a prompt and its answer; None: unlimited."""
 
     def __init__(self, settings: Mapping[str, Any], shape: Shape) -> None:
         self.settings = dict(settings)
@@ -106,15 +112,18 @@ class Engine(ABC):
     @classmethod
     @abstractmethod
     def check(cls, settings: Mapping[str, Any], shape: Shape, nodes: int = 1) -> None:
-        """Raises LaunchFailed (PW740, PW741) if the engine cannot serve this on so many nodes: it is asked before anything starts."""
+        """Check that the engine can serve this on so many nodes, before anything starts.
+
+        Raises LaunchFailed (PW740, PW741) otherwise.
+        """
 
     @classmethod
     def headless(cls, settings: Mapping[str, Any], shape: Shape, meeting: Meeting) -> Sequence[str]:
-        """The command of what must run on another node than the first, beside its server; () for nothing."""
+        """Return the command for nodes other than the first, beside their server; () for none."""
         return ()
 
     async def open(self, workers: Workers, meeting: Meeting | None = None) -> None:
-        """Is called once, when every worker has its half; `meeting` is given where there are several nodes.
+        """Prepare the server half, once all worker halves exist; `meeting`: for several nodes.
 
         The server's process sees the accelerators of its node's workers.
         """
@@ -122,30 +131,33 @@ class Engine(ABC):
 
     @property
     def failure(self) -> str:
-        """Why it can answer no more, in words; "" while it can. What happens to the workers is noticed elsewhere."""
+        """Reason why no answer is possible; "" if there is none.
+
+        Lost workers are noticed elsewhere.
+        """
         return ""
 
     @abstractmethod
     def generate(self, prompt: Sequence[int], sampling: Sampling) -> AsyncGenerator[int, None]:
-        """The tokens of an answer, each when it is there, at most `max_tokens`; the end token, if it comes, is the last."""
+        """Yield the tokens of an answer, at most `max_tokens`; an end token is the last."""
 
     def chat(self, messages: Sequence[Message]) -> list[int]:
-        """The prompt of a conversation whose next turn is the assistant's."""
+        """Return the prompt of a conversation for the assistant's next turn."""
         turns = [f"{message['role']}: {message['content']}\n" for message in messages]
         return self.tokenizer.encode("".join(turns) + "assistant: ")
 
     async def sleep(self) -> None:
-        """Gives back the memory that only answering needs, on every worker. Nothing is generated until `wake_up`."""
+        """Release, on every worker, the memory that only answering needs, until `wake_up`."""
         await self.workers.collective_rpc("sleep")
 
     async def wake_up(self) -> None:
-        """Takes it again."""
+        """Take the memory again."""
         await self.workers.collective_rpc("wake_up")
 
     async def clear(self) -> None:
-        """Forgets what is kept of earlier prompts; most engines keep nothing."""
+        """Clear caches of earlier prompts; most engines have none."""
         return
 
     async def close(self) -> None:
-        """Ends what the server's half has started itself. The workers are ended by the replica."""
+        """End what the server half has started. The replica ends the workers."""
         return

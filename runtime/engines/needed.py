@@ -1,4 +1,4 @@
-"""Libraries that only some need: loaded when used, and missed in words."""
+"""Optional libraries: imported on use, with a helpful failure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FROM = {"zmq": "placewright[serve]", "fastapi": "placewright[serve]", "uvicorn"
 
 
 def need(module: str, what: str) -> ModuleType:
-    """The module. Raises LaunchFailed (PW740) with what to install if it is not there."""
+    """Import a module. Raises LaunchFailed (PW740) with the package to install."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as problem:
@@ -25,6 +25,6 @@ def need(module: str, what: str) -> ModuleType:
 
 
 def need_serving() -> None:
-    """Raises LaunchFailed (PW740) unless all that a server needs is there."""
+    """Check the libraries of a server. Raises LaunchFailed (PW740) if one is missing."""
     for module in SERVING:
         need(module, "a server")

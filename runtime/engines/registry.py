@@ -1,4 +1,4 @@
-"""Engines by name, each loaded when it is asked for."""
+"""Engines by name, imported on use."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ ENGINES = {
     "vllm": (".external.vllm", "VllmEngine"),
     "sglang": (".external.sglang", "SglangEngine"),
 }
-"""The name of an engine, its module here, and its class."""
+"""Name of an engine -> module here, class."""
 _NEEDS = {"transformer": "numpy"}
 
 
 def engine_class(name: str) -> type[Engine]:
-    """The class of an engine. Raises LaunchFailed: PW741 for a name that is not known, PW740 where a library is missing."""
+    """Return the class of an engine.
+
+    Raises LaunchFailed: PW741 for an unknown name, PW740 for a missing library.
+    """
     if name not in ENGINES:
         raise failed("PW741", name, f"there is no engine `{name}`", f"use one of {', '.join(ENGINES)}", name)
     if name in _NEEDS:
         need(_NEEDS[name], f"the engine `{name}`")
     module, cls = ENGINES[name]
-    found: type[Engine] = getattr(importlib.import_module(module, __package__), cls)
-    return found
+    engine: type[Engine] = getattr(importlib.import_module(module, __package__), cls)
+    return engine

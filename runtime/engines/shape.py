@@ -1,4 +1,4 @@
-"""How the workers of a replica share the work: tensor, data and pipeline parallelism."""
+"""Division of work among the workers of a replica: tensor, data and pipeline parallelism."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Degrees of parallelism; rank = (data * pipeline degree + stage) * tensor degree + tensor rank.
+    """Degrees of parallelism.
 
-    Source of the order, tensor ranks side by side: vLLM, vllm/distributed/parallel_state.py, `initialize_model_parallel`.
+    rank = (data * pipeline degree + stage) * tensor degree + tensor rank.
+
+    Source of the order, tensor ranks adjacent: vLLM, vllm/distributed/parallel_state.py,
+    `initialize_model_parallel`.
     """
 
     tensor: int = 1
@@ -18,18 +21,18 @@ class Shape:
 
     @property
     def world_size(self) -> int:
-        """How many workers a replica of this shape has."""
+        """Number of workers of a replica of this shape."""
         return self.tensor * self.data * self.pipeline
 
     def ranks(self, data: int, stage: int) -> range:
-        """The ranks that compute one pipeline stage of one data-parallel copy together."""
+        """Return the ranks of a pipeline stage of a data-parallel copy."""
         first = (data * self.pipeline + stage) * self.tensor
         return range(first, first + self.tensor)
 
     def tensor_rank(self, rank: int) -> int:
-        """Which part of its stage a rank computes."""
+        """Return the tensor-parallel rank of a rank."""
         return rank % self.tensor
 
     def stage(self, rank: int) -> int:
-        """The pipeline stage of a rank."""
+        """Return the pipeline stage of a rank."""
         return rank // self.tensor % self.pipeline

@@ -1,1 +1,1 @@
-"""The narrow door to the world: all that the runtime asks of Ray."""
+"""Interface of the runtime to Ray: the only door to the cluster."""

@@ -1,4 +1,4 @@
-"""The connection of this process to a Ray cluster: by explicit address, and ended only by whoever made it."""
+"""Connection of this process to a Ray cluster: by explicit address, closed only by its maker."""
 
 from __future__ import annotations
 
@@ -13,27 +13,31 @@ from .ray_compat import connect, connected_address, disarm, disconnect, is_anoth
 
 PROBE_LIMIT = 3.0
 _ADDRESS = re.compile(r"(?P<host>[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):(?P<port>\d{1,5})")
-# Every gRPC server answers the opening of an HTTP/2 client with a SETTINGS frame. Source: RFC 9113, section 3.4.
+# A gRPC server answers the opening of an HTTP/2 client with a SETTINGS frame. Source: RFC 9113,
+# section 3.4.
 _OPENING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\x04" + bytes(5)
 _FRAME_HEADER, _FRAME_TYPE, _SETTINGS = 9, 3, 4
 
 
 class Connection:
-    """A connection to the Ray cluster at HOST:PORT. One that this process already has is used and left as it is."""
+    """Connection to the Ray cluster at HOST:PORT; an existing connection is used and kept."""
 
     def __init__(self, address: str) -> None:
         self.address = address
-        self._mine = False
+        self._is_owner = False
 
     def open(self) -> None:
-        """Connects. Raises LaunchFailed (PW701) within a few seconds if no Ray cluster answers there."""
+        """Connect.
+
+        Raises LaunchFailed (PW701) within a few seconds if no Ray cluster answers there.
+        """
         ray = need_ray()
         if ray.is_initialized():
             if not same_address(connected_address(), self.address):
                 raise _no_ray(self.address, f"this process is already connected to {connected_address()}")
             return
         probe(self.address)
-        self._mine = True
+        self._is_owner = True
         try:
             with shielded() as heard:
                 try:
@@ -46,25 +50,31 @@ class Connection:
             raise _no_ray(self.address, lines[0][:200]) from problem
 
     def close(self) -> None:
-        """Disconnects, if this object connected. Everything that this process still has in the cluster ends with it."""
-        if self._mine:
-            self._mine = False
+        """Disconnect, if this object connected; the process's remaining parts in the cluster
+        end.
+        """
+        if self._is_owner:
+            self._is_owner = False
             with shielded():
                 disconnect()
 
 
 def must_be_unconnected() -> None:
-    """Raises LaunchFailed (PW701) if this process is connected to a cluster already: a process has one connection."""
+    """Check that this process is not connected: a process has a single connection.
+
+    Raises LaunchFailed (PW701) otherwise.
+    """
     if need_ray().is_initialized():
-        here = connected_address()
-        message = f"this process is already connected to the Ray cluster at {here}, so none can be simulated"
-        raise failed("PW701", "", message, f"launch there with `address={here!r}`, or disconnect first", here)
+        connected = connected_address()
+        message = f"this process is already connected to the Ray cluster at {connected}, so none can be simulated"
+        raise failed("PW701", "", message, f"launch there with `address={connected!r}`, or disconnect first", connected)
 
 
 def probe(address: str) -> None:
-    """Returns if the head of a Ray cluster answers at HOST:PORT. Raises LaunchFailed (PW701) within a few seconds if not.
+    """Check that the head of a Ray cluster answers at HOST:PORT.
 
-    Ray itself would try for 20 to 40 s and print while it does. Where Ray is told to encrypt, only Ray can tell who answers.
+    Raises LaunchFailed (PW701) within a few seconds otherwise. Ray itself would try for 20 to 40 s
+    and print meanwhile. With Ray's encryption on, only Ray can identify the service.
     """
     host, port = parse_address(address)
     answer = b""
@@ -85,27 +95,33 @@ def probe(address: str) -> None:
 
 
 def parse_address(address: str) -> tuple[str, int]:
-    """(host, port) of HOST:PORT. Raises LaunchFailed (PW701) for anything else, such as ``auto`` or ``ray://...``."""
+    """Split HOST:PORT into (host, port).
+
+    Raises LaunchFailed (PW701) for anything else, such as ``auto`` or ``ray://...``.
+    """
     match = _ADDRESS.fullmatch(address)
     if not match or not 0 < int(match["port"]) < 65_536:
         raise _no_ray(address, "an address is HOST:PORT, as `ray start --head` printed it")
     return match["host"].strip("[]"), int(match["port"])
 
 
-def same_address(one: str, other: str) -> bool:
-    """Do two HOST:PORT mean the same head node? A name and its address do, and so does this machine under any name."""
-    (one_host, one_port), (other_host, other_port) = parse_address(one), parse_address(other)
-    return one_port == other_port and (one_host == other_host or bool(_addresses(one_host) & _addresses(other_host)))
+def same_address(first: str, second: str) -> bool:
+    """Return True if two HOST:PORT name the same head node, by name or address.
+
+    All names of this machine count as equal.
+    """
+    (first_host, first_port), (second_host, second_port) = parse_address(first), parse_address(second)
+    return first_port == second_port and (first_host == second_host or bool(_addresses(first_host) & _addresses(second_host)))
 
 
 def _addresses(host: str) -> set[str]:
-    """The IP addresses of a host; those of this machine all count as one."""
+    """Return the IP addresses of a host; those of this machine count as 127.0.0.1."""
     try:
-        found = {str(entry[4][0]) for entry in socket.getaddrinfo(host, None)}
-        own = {str(entry[4][0]) for entry in socket.getaddrinfo(socket.gethostname(), None)} | {"127.0.0.1", "::1"}
+        addresses = {str(entry[4][0]) for entry in socket.getaddrinfo(host, None)}
+        local = {str(entry[4][0]) for entry in socket.getaddrinfo(socket.gethostname(), None)} | {"127.0.0.1", "::1"}
     except OSError:
         return {host}
-    return {"127.0.0.1" if address in own else address for address in found}
+    return {"127.0.0.1" if address in local else address for address in addresses}
 
 
 def _no_ray(address: str, reason: str) -> LaunchFailed:

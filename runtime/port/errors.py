@@ -1,10 +1,10 @@
-"""How an answer fails: the process died, the code in it raised, or it could not be asked at all."""
+"""Failures of answers: dead process, exception in user code, or unreachable process."""
 
 from __future__ import annotations
 
 
 class AnswerFailed(Exception):
-    """There is no answer; `reason` says in one line why."""
+    """Missing answer; `reason` is a line of text."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -12,7 +12,7 @@ class AnswerFailed(Exception):
 
 
 class Died(AnswerFailed):
-    """The process ended before it answered, or never came to be. `node_lost`: its whole node is gone."""
+    """Process that ended before an answer, or never started. `node_lost`: the node is gone."""
 
     def __init__(self, reason: str, node_lost: bool = False) -> None:
         self.node_lost = node_lost
@@ -20,7 +20,10 @@ class Died(AnswerFailed):
 
 
 class Raised(AnswerFailed):
-    """The code in the process raised. `lines` are the traceback's, `cause` is the exception itself if it could be sent."""
+    """Exception of the code in the process.
+
+    `lines`: the traceback; `cause`: the exception itself, if it could be sent.
+    """
 
     def __init__(self, reason: str, lines: tuple[str, ...] = (), cause: BaseException | None = None) -> None:
         self.lines = lines
@@ -29,12 +32,12 @@ class Raised(AnswerFailed):
 
 
 class Refused(AnswerFailed):
-    """Anything else: the process cannot be reached, or its answer is lost."""
+    """Any further failure: unreachable process, or lost answer."""
 
 
 class NameTaken(Exception):
-    """A process of this name is there already."""
+    """Name of a process or reservation that exists already."""
 
 
 class Unborn(Raised):
-    """The process began, but could not load the class that it was to be, mostly for want of a module on its node."""
+    """Process that could not load the worker class, mostly because of a missing module."""

@@ -1,4 +1,4 @@
-"""A node of the cluster that is there, as Ray tells it."""
+"""Node of a live cluster, as Ray reports it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ RANK_LABELS = (RANK_LABEL, "RLINF_NODE_RANK")
 
 @dataclass(frozen=True, slots=True)
 class RayNode:
-    """A node that is alive: Ray's id, host name and address; its labels; resources in `total` and `free` by Ray's names.
+    """Live node: Ray's id, host name, address, labels, and `total` and `free` resources by Ray's
+    names.
 
-    `port` is where its raylet listens; 0 if that is not known.
+    `port`: listening port of its raylet; 0 if unknown.
     """
 
     node_id: str
@@ -26,7 +27,7 @@ class RayNode:
 
     @property
     def rank(self) -> int | None:
-        """The node rank that whoever started the node gave it as a label; None without one that is a number."""
+        """Node rank from a label; None without a numeric label."""
         for label in RANK_LABELS:
             if self.labels.get(label, "").isdecimal():
                 return int(self.labels[label])
@@ -34,5 +35,5 @@ class RayNode:
 
     @property
     def presence(self) -> str:
-        """The resource that every node has just for being there."""
+        """Resource that every node has by its presence."""
         return f"node:{self.address}"

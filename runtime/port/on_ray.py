@@ -1,4 +1,4 @@
-"""The port on a Ray cluster to which this process is connected."""
+"""Port on the Ray cluster to which this process is connected."""
 
 from __future__ import annotations
 
@@ -16,29 +16,32 @@ from .reach import unreachable
 
 NAMESPACE = "placewright"
 UNBORN = "error raised in its creation task"
-"""What Ray says of an actor whose class could not be loaded in its process: ours raise nothing themselves when they are made."""
+"""Ray's text for an actor whose class could not be loaded.
+
+Our own constructors raise nothing.
+"""
 GATHER = 0.01
-"""Seconds in which answers that come together are gathered."""
+"""Seconds to gather answers that arrive together."""
 
 
 class RayPort:
-    """Ray, as it is used here; `namespace` is that of the names of its processes."""
+    """Port on Ray; `namespace` is that of the process names."""
 
     def __init__(self, namespace: str = NAMESPACE) -> None:
         self.namespace = namespace
         self._ray = need_ray()
 
     def nodes(self) -> list[RayNode]:
-        """See Port."""
+        """Return the live nodes; see Port."""
         free = free_resources()
         return [_node(entry, free.get(entry["NodeID"], {})) for entry in alive_nodes()]
 
     def unreachable(self, nodes: Sequence[RayNode], limit: float) -> set[str]:
-        """See Port: those whose raylet takes no connection."""
+        """Return the nodes whose raylet takes no connection; see Port."""
         return unreachable({node.node_id: (node.address, node.port) for node in nodes if node.port}, limit)
 
     def hold(self, name: str, bundles: Sequence[Bundle], detached: bool = False) -> Hold:
-        """See Port: one placement group, its bundles pinned to their nodes in the order given."""
+        """Request a placement group with bundles pinned to nodes, in order; see Port."""
         pins = [{"ray.io/node-id": bundle.node_id} for bundle in bundles]
         resources = [dict(bundle.resources) for bundle in bundles]
         lifetime = "detached" if detached else None
@@ -50,27 +53,30 @@ class RayPort:
             raise
 
     def state(self, hold: Hold) -> str:
-        """See Port."""
+        """Return the state of a placement group; see Port."""
         state, scheduling = group_state(hold)
         return scheduling if state == PENDING and scheduling in (SHORT, INFEASIBLE) else state
 
     def release(self, hold: Hold) -> None:
-        """See Port."""
+        """Remove a placement group; see Port."""
         self._ray.util.remove_placement_group(hold)
 
     def around(self) -> Hold:
-        """See Port."""
+        """Return the placement group of this process; see Port."""
         return self._ray.util.get_current_placement_group()
 
     def holdings(self) -> list[Holding]:
-        """See Port."""
-        return [Holding(name, tuple(Bundle(*each) for each in bundles)) for name, bundles in held_bundles()]
+        """Return all placement groups in use; see Port."""
+        return [Holding(name, tuple(Bundle(*entry) for entry in bundles)) for name, bundles in held_bundles()]
 
     def start(self, start: Start) -> Actor:
-        """See Port: an actor that asks for no resource, because its bundle holds them, so that any number may share an accelerator."""
+        """Start an actor without resources of its own; see Port.
+
+        Its bundle holds the resources, so that any number of actors may share an accelerator.
+        """
         environment: dict[str, Any] = {"env_vars": dict(start.variables)} if start.variables else {}
         if start.python:
-            environment["py_executable"] = shlex.quote(start.python)  # Ray puts it into a line for a shell
+            environment["py_executable"] = shlex.quote(start.python)  # Ray inserts it into a shell command
         options = self._ray.remote(start.cls).options(
             name=start.name, namespace=self.namespace, num_cpus=0, num_gpus=0, max_restarts=0, max_task_retries=0,
             scheduling_strategy=self._in_bundle(start.hold, start.bundle), runtime_env=environment or None,
@@ -85,28 +91,28 @@ class RayPort:
             raise
 
     def find(self, name: str) -> Actor:
-        """See Port. A handle that is got by name does not keep the actor alive."""
+        """Return an actor by name; see Port. Such a handle does not keep the actor alive."""
         try:
             return self._ray.get_actor(name, namespace=self.namespace)
         except ValueError:
             raise Died(f"there is no process `{name}`") from None
 
     def ask(self, actor: Actor, method: str, /, *arguments: Any, **named: Any) -> Ticket:
-        """See Port."""
+        """Call an actor's method; see Port."""
         return getattr(actor, method).remote(*arguments, **named)
 
     def run(self, hold: Hold, bundle: int, resources: Mapping[str, float], function: Callable[..., Any], *arguments: Any) -> Ticket:
-        """See Port."""
-        others = {name: amount for name, amount in resources.items() if name not in ("CPU", "GPU")}
+        """Run a function in a bundle; see Port."""
+        custom = {name: amount for name, amount in resources.items() if name not in ("CPU", "GPU")}
         send_by_value(sys.modules[function.__module__])
         remote = self._ray.remote(
-            num_cpus=resources.get("CPU", 0), num_gpus=resources.get("GPU", 0), resources=others or None, max_retries=0,
+            num_cpus=resources.get("CPU", 0), num_gpus=resources.get("GPU", 0), resources=custom or None, max_retries=0,
             scheduling_strategy=self._in_bundle(hold, bundle),
         )(function)  # fmt: skip
         return remote.remote(*arguments)
 
     def run_on(self, node_id: str, function: Callable[..., Any], *arguments: Any) -> Ticket:
-        """See Port."""
+        """Run a function on a node; see Port."""
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         send_by_value(sys.modules[function.__module__])
@@ -114,12 +120,16 @@ class RayPort:
         return self._ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=strategy)(function).remote(*arguments)
 
     def first_done(self, tickets: Sequence[Ticket], timeout: float | None) -> Ticket | None:
-        """See Port."""
+        """Return the first finished ticket; see Port."""
         done, _ = self._ray.wait(list(tickets), num_returns=1, timeout=timeout)
         return done[0] if done else None
 
     def done(self, tickets: Sequence[Ticket], timeout: float | None) -> Sequence[Ticket]:
-        """See Port. Answers of a broadcast come together: to gather them in one call halves what the waiting costs."""
+        """Return the finished tickets; see Port.
+
+        Answers of a broadcast arrive together: gathering them in a single call halves the cost of
+        waiting.
+        """
         first = GATHER if timeout is None else min(GATHER, timeout)
         done, _ = self._ray.wait(list(tickets), num_returns=len(tickets), timeout=first)
         if not done and first == GATHER:
@@ -127,38 +137,38 @@ class RayPort:
         return list(done)
 
     def answers(self, tickets: Sequence[Ticket], timeout: float) -> list[Any] | None:
-        """See Port."""
+        """Return all answers in a single call, or None; see Port."""
         try:
-            found: list[Any] = self._ray.get(list(tickets), timeout=timeout)
+            values: list[Any] = self._ray.get(list(tickets), timeout=timeout)
         except self._ray.exceptions.RayError:
-            return None  # which one failed, or is late, is found by those who wait for each
-        return found
+            return None  # per-ticket waiting identifies the failed or late one
+        return values
 
     def share(self, value: Any) -> Any:
-        """See Port."""
+        """Put a value into the cluster once; see Port."""
         return value if isinstance(value, self._ray.ObjectRef) else self._ray.put(value)
 
     def answer(self, ticket: Ticket) -> Any:
-        """See Port."""
+        """Return the answer of a finished ticket; see Port."""
         try:
             return self._ray.get(ticket)
         except self._ray.exceptions.RayError as problem:
             raise translated(problem) from None
 
     def end(self, actor: Actor) -> None:
-        """See Port."""
+        """Kill an actor; see Port."""
         self._ray.kill(actor, no_restart=True)
 
     def names(self) -> set[str]:
-        """See Port."""
+        """Return the names of the living actors; see Port."""
         return actor_names(self.namespace)
 
     def now(self) -> float:
-        """See Port."""
+        """Return the monotonic time; see Port."""
         return time.monotonic()
 
     def pause(self, seconds: float) -> None:
-        """See Port."""
+        """Sleep; see Port."""
         time.sleep(seconds)
 
     @staticmethod
@@ -176,7 +186,7 @@ def _node(entry: Mapping[str, Any], free: Mapping[str, float]) -> RayNode:
 
 
 def translated(problem: Any) -> AnswerFailed:
-    """An error of Ray in the port's words."""
+    """Translate an error of Ray to an AnswerFailed."""
     exceptions = need_ray().exceptions
     if isinstance(problem, exceptions.RayActorError) and UNBORN in str(problem):
         lines = _telling(problem)
@@ -191,12 +201,12 @@ def translated(problem: Any) -> AnswerFailed:
 
 
 def _telling(problem: Any) -> tuple[str, ...]:
-    """The lines of a traceback that tell something."""
+    """Return the informative lines of a traceback."""
     return tuple(line for line in str(problem).strip().splitlines() if line.strip(" ^~") and "ray::" not in line)
 
 
 def _reason(text: str) -> str:
-    """What Ray says of a death, without its guesses: the sentence with the cause, and the kind of exit if it tells one."""
+    """Return Ray's cause of a death, without guesses, with a stated kind of exit."""
     cause = re.search(r"because (.+?)(?:\. |\.?$)", text)
     kind = re.search(r"Worker exit type: (\w+)", text)
     return (cause[1] if cause else text)[:200] + (f" ({kind[1]})" if kind else "")

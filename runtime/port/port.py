@@ -1,4 +1,4 @@
-"""The port: every call by which the runtime touches the world. Ray is behind it, or a fake that fails where a test wants it to."""
+"""Port: every call of the runtime to the cluster, on Ray or on a fake for tests."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, Callable, Mapping, Protocol, Sequence
 from .node import RayNode
 
 Actor = Any
-"""A process that was started, to be asked and ended; what it is only the port knows."""
+"""Handle of a started process, opaque outside the port."""
 Ticket = Any
-"""An answer that is awaited; hashable."""
+"""Pending answer; hashable."""
 Hold = Any
-"""Resources that are held, or asked for."""
+"""Reserved or requested resources."""
 
 CREATED, PENDING, RESCHEDULING, REMOVED = "CREATED", "PENDING", "RESCHEDULING", "REMOVED"
 SHORT, INFEASIBLE = "NO_RESOURCES", "INFEASIBLE"
@@ -20,7 +20,7 @@ SHORT, INFEASIBLE = "NO_RESOURCES", "INFEASIBLE"
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """Resources of one node, by Ray's names, that are held together; `node_id` is Ray's."""
+    """Resources on a node, reserved together, by Ray's names; `node_id` is Ray's."""
 
     node_id: str
     resources: Mapping[str, float]
@@ -28,7 +28,7 @@ class Bundle:
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """What somebody holds, or asks for, by name: the part of it on each node."""
+    """Reservation or request of anybody, by name: its part on every node."""
 
     name: str
     bundles: tuple[Bundle, ...]
@@ -36,11 +36,11 @@ class Holding:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A process to be started in a bundle that is held.
+    """Process to start in a reserved bundle.
 
-    `cls` is constructed there with `arguments`. `variables` are set before its interpreter starts, which costs the start of a
-    second one; `python` is that interpreter, if not the node's own. `concurrency`: how many calls it takes at once, if not one.
-    `detached`: it outlives this process.
+    `cls` is constructed there with `arguments`. `variables` are set before its interpreter starts,
+    which costs the start of a second interpreter; `python` is that interpreter, if not the node's
+    own. `concurrency`: simultaneous calls, 1 by default. `detached`: it outlives this process.
     """
 
     name: str
@@ -55,72 +55,86 @@ class Start:
 
 
 class Port(Protocol):
-    """What is asked of the cluster. No call waits but `first_done`, `done` and `pause`, and all have a limit."""
+    """Calls to the cluster. Only `first_done`, `done` and `pause` wait, all with a limit."""
 
     def nodes(self) -> Sequence[RayNode]:
-        """The nodes that are alive, in no order."""
+        """Return the live nodes, in no order."""
 
     def unreachable(self, nodes: Sequence[RayNode], limit: float) -> set[str]:
-        """The ids of those of these nodes that nobody reaches within `limit` s, though the cluster may not have noticed yet."""
+        """Return the ids of nodes not reached within `limit` s.
+
+        The cluster itself may not have noticed yet.
+        """
 
     def hold(self, name: str, bundles: Sequence[Bundle], detached: bool = False) -> Hold:
-        """Asks for all of these, each on its node, all or none. Returns before they are held. `detached`: until they are released.
+        """Request all bundles on their nodes, all or none; return before the reservation.
 
-        Raises NameTaken.
+        `detached`: the reservation lasts until released. Raises NameTaken.
         """
 
     def state(self, hold: Hold) -> str:
-        """CREATED, RESCHEDULING (a node was lost) or REMOVED; before that PENDING, or why it is: SHORT (less is free than it needs),
-        INFEASIBLE (a bundle fits no node that is there).
+        """Return CREATED, RESCHEDULING (a node was lost), REMOVED, PENDING, SHORT or INFEASIBLE.
+
+        SHORT: pending, less is free than needed; INFEASIBLE: pending, a bundle fits no present
+        node.
         """
 
     def release(self, hold: Hold) -> None:
-        """Gives everything back and ends every process in it. May be called twice."""
+        """Release everything and end every process in it. Idempotent."""
 
     def around(self) -> Hold:
-        """The bundles in which this process itself was started; None if it was started in none."""
+        """Return the bundles in which this process was started; None if outside of any."""
 
     def holdings(self) -> Sequence[Holding]:
-        """All that is held in the cluster, by whomever."""
+        """Return all reservations in the cluster, of anybody."""
 
     def start(self, start: Start) -> Actor:
-        """Starts a process. Returns before it is there. Raises NameTaken."""
+        """Start a process; return before it runs. Raises NameTaken."""
 
     def find(self, name: str) -> Actor:
-        """The process of this name, which somebody else started. Raises Died if there is none."""
+        """Return the process of this name, started elsewhere. Raises Died if there is none."""
 
     def ask(self, actor: Actor, method: str, /, *arguments: Any, **named: Any) -> Ticket:
-        """Calls a method of a process. A Ticket among the arguments is replaced by its answer."""
+        """Call a method of a process. A Ticket among the arguments is replaced by its answer."""
 
     def run(self, hold: Hold, bundle: int, resources: Mapping[str, float], function: Callable[..., Any], *arguments: Any) -> Ticket:
-        """Calls a function once in a process of a bundle, with these of its resources."""
+        """Call a function once in a bundle, with some of the bundle's resources."""
 
     def run_on(self, node_id: str, function: Callable[..., Any], *arguments: Any) -> Ticket:
-        """Calls a function once in a process on a node, without any resource of it."""
+        """Call a function once in a process on a node, without resources."""
 
     def first_done(self, tickets: Sequence[Ticket], timeout: float | None) -> Ticket | None:
-        """One of the tickets whose answer, or failure, is there; None if there is none within `timeout` s."""
+        """Return a finished ticket, with an answer or failure; None after `timeout` s."""
 
     def done(self, tickets: Sequence[Ticket], timeout: float | None) -> Sequence[Ticket]:
-        """Those whose answer, or failure, is there, as soon as there is one, give or take some ms; empty if none is within `timeout` s."""
+        """Return all finished or failed tickets once there is any, give or take some ms.
+
+        Empty if there is none within `timeout` s.
+        """
 
     def answers(self, tickets: Sequence[Ticket], timeout: float) -> list[Any] | None:
-        """The answers of all tickets, if each has come within `timeout` s and none has failed; else None. One call for a whole broadcast."""
+        """Return the answers of all tickets, in a single call for a whole broadcast.
+
+        None if an answer failed, or is missing after `timeout` s.
+        """
 
     def share(self, value: Any) -> Any:
-        """The value, put into the cluster once, to be an argument of several calls, each of which gets the value itself."""
+        """Put a value into the cluster once, as an argument of several calls.
+
+        Every call gets the value itself.
+        """
 
     def answer(self, ticket: Ticket) -> Any:
-        """The answer of a ticket that is done. Raises Died, Raised or Refused."""
+        """Return the answer of a finished ticket. Raises Died, Raised or Refused."""
 
     def end(self, actor: Actor) -> None:
-        """Ends a process at once. May be called twice, and for one that has died."""
+        """End a process at once. Idempotent, also for a dead process."""
 
     def names(self) -> set[str]:
-        """The names of the processes that have not ended."""
+        """Return the names of the living processes."""
 
     def now(self) -> float:
-        """Seconds that only ever grow."""
+        """Return the monotonic time in seconds."""
 
     def pause(self, seconds: float) -> None:
-        """Lets time pass."""
+        """Wait."""

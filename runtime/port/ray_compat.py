@@ -1,6 +1,7 @@
-"""Ray as it is used here: the calls that are not public, or differ between versions, behind names of our own.
+"""Wrappers of Ray calls that are private or differ between versions.
 
-Only calls that the head node itself answers are used; Ray's state API needs the dashboard, which may not run.
+Only calls that the head node answers are used; Ray's state API needs the dashboard, which may not
+run.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from ..failure import failed
 
 
 def need_ray() -> Any:
-    """The module `ray`. Raises LaunchFailed (PW708) if it is not installed."""
+    """Return the module `ray`. Raises LaunchFailed (PW708) if it is not installed."""
     try:
         import ray
     except ModuleNotFoundError as problem:
@@ -24,10 +25,11 @@ def need_ray() -> Any:
 
 
 def connect(address: str, namespace: str) -> None:
-    """Connects this process to a cluster. Ray prints nothing here until `disconnect`: what matters becomes a Finding.
+    """Connect this process to a cluster; Ray prints nothing until `disconnect`.
 
-    Ray passes on a cluster's messages to standard output by default, and has no public switch for it. Nor has it one for its
-    handler of SIGTERM, which would leave `ray.init` in the middle: what is left then crashes when the process ends.
+    Findings replace Ray's messages. Ray forwards a cluster's messages to standard output by
+    default, without a public switch. Nor is there one for its handler of SIGTERM, which would leave
+    `ray.init` halfway: the process would then crash at its end.
     """
     ray = need_ray()
     ray._private.worker._worker_logs_enabled = False
@@ -41,9 +43,10 @@ def connect(address: str, namespace: str) -> None:
 
 
 def is_another_service(address: str, limit: float) -> bool:
-    """Does a gRPC server answer there that is not Ray's head, such as the raylet of a node, or Ray's own for remote clients?
+    """Return True if a gRPC server other than Ray's head answers there.
 
-    False as well where nobody can tell: what else may be wrong Ray says itself. Source: Ray, protobuf/gcs_service.proto, NodeInfoGcsService.
+    For example a node's raylet, or Ray's server for remote clients. False also if that is unknown:
+    Ray itself reports other faults. Source: Ray, protobuf/gcs_service.proto, NodeInfoGcsService.
     """
     try:
         grpc: Any = importlib.import_module("grpc")
@@ -58,9 +61,11 @@ def is_another_service(address: str, limit: float) -> bool:
 
 
 def disarm() -> None:
-    """Takes back what Ray does about a signal that comes while it connects: an alarm that aborts this process 3 s later.
+    """Undo Ray's reaction to a signal during connection: an alarm that aborts this process after 3
+    s.
 
-    Its core has a handler below Python's until `ray.init` returns. Source: abseil, debugging/failure_signal_handler.cc.
+    Ray's core has a handler below Python's until `ray.init` returns. Source: abseil,
+    debugging/failure_signal_handler.cc.
     """
     signal.alarm(0)
     handler = signal.getsignal(signal.SIGALRM)
@@ -69,56 +74,64 @@ def disarm() -> None:
 
 
 def disconnect() -> None:
-    """Ends the connection that `connect` made, if it did."""
+    """End the connection of `connect`, if any."""
     ray = need_ray()
     ray.shutdown()
     ray._private.worker._worker_logs_enabled = True
 
 
 def connected_address() -> str:
-    """HOST:PORT of the Ray cluster that this process is connected to."""
+    """Return HOST:PORT of the connected Ray cluster."""
     return str(need_ray().get_runtime_context().gcs_address)
 
 
 def alive_nodes() -> list[dict[str, Any]]:
-    """The nodes that are alive, as `ray.nodes` tells them."""
+    """Return the live nodes in the form of `ray.nodes`."""
     return [node for node in need_ray().nodes() if node["Alive"]]
 
 
 def free_resources() -> Mapping[str, Mapping[str, float]]:
-    """Ray's node id -> what no task, actor or placement group holds there. Private in Ray, with no public equal."""
+    """Return Ray node id -> resources free of tasks, actors and placement groups.
+
+    Private in Ray, without a public equivalent.
+    """
     free: Mapping[str, Mapping[str, float]] = need_ray()._private.state.available_resources_per_node()
     return free
 
 
 def group_state(group: Any) -> tuple[str, str]:
-    """(state, scheduling state) of a placement group, such as ``PENDING`` and ``NO_RESOURCES``."""
+    """Return (state, scheduling state) of a placement group, like ``PENDING`` and
+    ``NO_RESOURCES``.
+    """
     table = need_ray().util.placement_group_table(group)
     return str(table.get("state", "")), str(table.get("stats", {}).get("scheduling_state", ""))
 
 
 def held_bundles() -> list[tuple[str, list[tuple[str, Mapping[str, float]]]]]:
-    """(name, [(Ray's node id, resources)]) of every placement group that holds something."""
-    held = []
+    """Return (name, [(Ray node id, resources)]) of every active placement group."""
+    groups = []
     for group in need_ray().util.placement_group_table().values():
         if group.get("state") in ("CREATED", "RESCHEDULING"):
             nodes = group.get("bundles_to_node_id", {})
-            held.append(
+            groups.append(
                 (
                     str(group.get("name") or group["placement_group_id"][:8]),
-                    [(nodes.get(number, ""), its) for number, its in group["bundles"].items()],
+                    [(nodes.get(number, ""), resources) for number, resources in group["bundles"].items()],
                 )
             )
-    return held
+    return groups
 
 
 def actor_names(namespace: str) -> set[str]:
-    """The names of all actors of a namespace that are not dead."""
+    """Return the names of all living actors of a namespace."""
     return {actor["name"] for actor in need_ray().util.list_named_actors(all_namespaces=True) if actor["namespace"] == namespace}
 
 
 def actor_named(name: str, who: str) -> Any:
-    """The handle of an actor of this process's namespace. Raises LaunchFailed (PW704) if nobody has that name."""
+    """Return an actor of this process's namespace by name.
+
+    Raises LaunchFailed (PW704) for an unknown name.
+    """
     try:
         return need_ray().get_actor(name)
     except ValueError:
@@ -127,5 +140,5 @@ def actor_named(name: str, who: str) -> Any:
 
 
 def send_by_value(module: Any) -> None:
-    """From now on, classes of this module travel as code: the workers' nodes need not have it."""
+    """Pickle the module by value from now on: the workers' nodes need not have it."""
     need_ray().cloudpickle.register_pickle_by_value(module)

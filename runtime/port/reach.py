@@ -1,4 +1,4 @@
-"""Which addresses take a connection: what a dead process refuses at once, though its cluster still counts on it."""
+"""Reachability of addresses: a dead process refuses connections before its cluster notices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ _UNDER_WAY = (0, errno.EINPROGRESS, errno.EWOULDBLOCK)
 
 
 def unreachable(addresses: Mapping[str, Address], limit: float) -> set[str]:
-    """The keys of the addresses at which nobody takes a TCP connection within `limit` s. All are tried at once, nothing is sent."""
+    """Return the keys of addresses that take no TCP connection within `limit` s.
+
+    All are tried at once; nothing is sent.
+    """
     failed: set[str] = set()
     with ExitStack() as stack:
         selector = stack.enter_context(selectors.DefaultSelector())
@@ -27,10 +30,10 @@ def unreachable(addresses: Mapping[str, Address], limit: float) -> set[str]:
             else:
                 failed.add(key)
         deadline = time.monotonic() + limit
-        while (waiting := selector.get_map()) and (left := deadline - time.monotonic()) > 0:
-            for entry, _ in selector.select(left):
-                done = entry.fileobj
-                selector.unregister(done)
-                if isinstance(done, socket.socket) and done.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+        while (waiting := selector.get_map()) and (seconds_left := deadline - time.monotonic()) > 0:
+            for entry, _ in selector.select(seconds_left):
+                finished = entry.fileobj
+                selector.unregister(finished)
+                if isinstance(finished, socket.socket) and finished.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
                     failed.add(entry.data)
         return failed | {entry.data for entry in waiting.values()}

@@ -1,1 +1,1 @@
-"""What becomes of a launch when the cluster under it changes: placed anew with the fewest moves, and started again."""
+"""Recovery and growth of a launch: re-placement with the fewest moves, and a new start."""

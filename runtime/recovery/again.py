@@ -1,4 +1,4 @@
-"""Whether and how a launch is started again."""
+"""Conditions and means of a restart."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ NOT_HEEDED = "where it is placed anew, what a framework would refuse is not know
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """How often a launch is started again after a loss; whether it also is where nodes join; by which question it is placed anew.
+    """Restart policy: allowed restarts after a loss, growth, and the problem for re-placement.
 
-    Without a problem every component keeps its size (see question.py). `heeds`: does its search know what the framework refuses?
+    Without a problem every component keeps its size (see question.py). `heeds`: True if the search
+    knows what the framework refuses.
     """
 
     restarts: int = 0
@@ -29,13 +30,13 @@ class Again:
 
     @classmethod
     def of(cls, restarts: int, elastic: bool, problem: Problem | None, reading: Reading | None) -> Again:
-        """With what the framework refuses in the file that was read, where it is known how that was."""
+        """Build the policy, with the framework's refusals if reading options are known."""
         heeds = reading is not None and reading.session.as_before is not None
         return cls(restarts, elastic, problem, partial(searched, reading=reading), heeds)
 
     @property
     def unchecked(self) -> tuple[Unchecked, ...]:
-        """What nobody looks at where it is placed anew; nothing where it never is."""
+        """Checks omitted by re-placement; empty if there is none."""
         if self.heeds or not (self.restarts or self.elastic):
             return ()
         return (Unchecked("framework", "", NOT_HEEDED) if self.problem else Unchecked("plan", "", ONLY_A_PLAN),)

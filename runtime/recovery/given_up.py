@@ -1,4 +1,4 @@
-"""The end of a launch that is not brought back."""
+"""End of a launch without recovery."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ SPENT_HELP = "mend what was lost, or allow more restarts (`--restarts`)"
 
 
 def given_up(failure: LaunchFailed, why: str, help: str, reasons: Sequence[Finding] = ()) -> LaunchFailed:
-    """What was lost, why it cannot be replaced, and that it is the end (PW714)."""
+    """Build the final failure (PW714): the loss, and why it cannot be replaced."""
     return LaunchFailed(*failure.findings, *reasons, error(NOT_RECOVERED, "", f"the launch is not recovered: {why}", help=help))

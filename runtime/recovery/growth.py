@@ -1,4 +1,4 @@
-"""Whether nodes that joined, or came back, would change the plan of a launch: looked for while it runs."""
+"""Growth of a running launch: search for a better plan when nodes join or come back."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .nodes.membership import Membership
 from .replanner import Replanner
 
 Better = tuple[Plan, Moves, tuple[str, ...]]
-"""A plan on more nodes, what would move, and the names of those nodes."""
+"""Plan on more nodes, the moves, and the names of the added nodes."""
 
 
 class NodesJoined(Exception):
-    """Raised in a call of an elastic launch that waits while nodes join with which it is to start again."""
+    """Signal in a waiting call of an elastic launch to start again with joined nodes."""
 
 
 class Growth:
-    """Looks whether nodes that are new in the cluster change the plan; `found` is the better plan, if they did."""
+    """Search for a better plan on new nodes; `found`: the better plan, if any."""
 
     def __init__(self, port: Port, membership: Membership, replanner: Replanner) -> None:
         self.found: Better | None = None
@@ -32,44 +32,49 @@ class Growth:
         self._refused: set[str] = set()
 
     def begin(self) -> None:
-        """Whatever is there now is nothing new."""
+        """Count all current nodes as known."""
         self._seen, self.found = self._nodes(), None
 
     def take(self, plan: Plan, ours: str) -> Better | None:
-        """What was found, which is then forgotten, or what is found now (see `better`)."""
-        found, self.found = self.found or self.better(plan, ours), None
-        return found
+        """Return and forget the found plan, or search now (see `better`)."""
+        better_plan, self.found = self.found or self.better(plan, ours), None
+        return better_plan
 
     def look(self, plan: Plan, ours: str) -> None:
-        """Looks where nodes are new since the last look. Raises NodesJoined as soon as there is a better plan."""
-        now = self._nodes()
-        if now - self._seen:
+        """Search if nodes have joined since the last call.
+
+        Raises NodesJoined once there is a better plan.
+        """
+        current = self._nodes()
+        if current - self._seen:
             self.found = self.better(plan, ours)
-        self._seen = now
+        self._seen = current
         if self.found is not None:
             raise NodesJoined(f"nodes joined: {', '.join(self.found[2])}")
 
     def refuse(self, names: Collection[str]) -> None:
-        """These nodes are of no use as they are: nothing could be started on them."""
+        """Exclude the named nodes, on which nothing could be started."""
         self._refused |= {ray.node_id for name, ray in self._membership.present().items() if name in names}
 
     def better(self, plan: Plan, ours: str) -> Better | None:
-        """The plan on all nodes that are there, what would move, and which nodes it has more; None where it is the one that runs.
+        """Return a changed plan on all nodes, the moves, and the added nodes, or None.
 
-        None too where none is found in time: what runs need not end for that. It does without what other jobs hold. `ours` is the name of the reservation of the plan that runs.
+        None if the plan stays the same, and also if no plan is found in time: the running plan need
+        not end for that. Accelerators of other jobs are not used. `ours`: name of the running
+        plan's reservation.
         """
         self._membership.welcome()
         self._replanner.widen(self._membership.cluster)
-        there = {name: ray for name, ray in self._membership.there().items() if ray.node_id not in self._refused}
-        known = {node.name for node in plan.cluster.nodes}
-        if not there.keys() - known:
+        reachable = {name: ray for name, ray in self._membership.there().items() if ray.node_id not in self._refused}
+        known_names = {node.name for node in plan.cluster.nodes}
+        if not reachable.keys() - known_names:
             return None
-        room, _ = self._membership.room(there, plan, ours)
+        room, _ = self._membership.room(reachable, plan, ours)
         try:
             new, moves = self._replanner.replanned(plan, room, LaunchFailed())
         except LaunchFailed:
             return None
-        joined = tuple(node.name for node in self._membership.cluster.nodes if node.name in there.keys() - known)
+        joined = tuple(node.name for node in self._membership.cluster.nodes if node.name in reachable.keys() - known_names)
         return None if placed(new) == placed(plan) else (new, moves, joined)
 
     def _nodes(self) -> frozenset[str]:
@@ -77,7 +82,7 @@ class Growth:
 
 
 def placed(plan: Plan) -> dict[str, list[tuple[str, object]]]:
-    """Where everything is, by the names of nodes."""
+    """Return where everything is, by node names."""
     return {
         name: [(plan.cluster.name(run.node), (run.ranks, run.kind, run.first, run.each, run.step, run.pitch)) for run in runs]
         for name, runs in plan.assignment.runs.items()

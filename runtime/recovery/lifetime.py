@@ -1,4 +1,4 @@
-"""A launch over its whole life: started, and started again after what it lost, as often as is allowed."""
+"""Whole life of a launch: start, and restarts after losses, as often as allowed."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from .restarts import Restarts
 
 
 class Lifetime:
-    """The workers of one launch, of which there is one set at a time.
+    """Successive sets of workers of a launch.
 
     Parameters
     ----------
-    problem : of which the plan is an answer, and every later plan too; what the plan alone tells if it is None.
-    restarts : how often, in all its life, it is started again after something was lost.
-    search : how problems are solved.
+    problem : problem that the plan and all later plans solve; None: derived from the plan alone.
+    restarts : number of restarts after losses, over the whole life.
+    search : solver of problems.
 
-    `plan` is what was asked for last, `ran` the same with the accelerators that it was given where nodes are shared. Those in
-    `on_restart` are told what was lost whenever everything is about to be started again.
+    `plan` is the latest requested plan, `ran` the same with the accelerators actually granted on
+    shared nodes. `on_restart` functions are called with the loss before every restart.
     """
 
     def __init__(self, plan: Plan, problem: Problem | None, way: Way, restarts: int, search: Search) -> None:
@@ -54,36 +54,39 @@ class Lifetime:
         self._may_grow = False
 
     def begin(self) -> Running:
-        """The first start. What is lost meanwhile of what was there counts as a failure of a launch that ran."""
-        before = set(self._membership.present())
+        """Start for the first time.
+
+        A node lost during the start counts as a failure of a running launch.
+        """
+        present = set(self._membership.present())
         try:
             return self._start(self.plan, unknown=True)
         except LaunchFailed as failure:
             self.stop()
-            gone = before - set(self._membership.there())
-            if not self.restarts.allowed or not (is_lost(failure) or gone & set(_used(self.plan))):
+            lost_names = present - set(self._membership.there())
+            if not self.restarts.allowed or not (is_lost(failure) or lost_names & set(_used(self.plan))):
                 raise
             self.recover(failure)
             return self.now
 
     @property
     def now(self) -> Running:
-        """The workers that run. Raises RuntimeError where none do."""
+        """Running workers. Raises RuntimeError without any."""
         if self.running is None:
             raise RuntimeError("the launch has ended")
         return self.running
 
     def stop(self) -> None:
-        """Ends and releases everything. May be called twice."""
+        """End and release everything. Idempotent."""
         with shielded():
             stack, self._stack, self.running = self._stack, ExitStack(), None
             stack.close()
 
     def recover(self, failure: LaunchFailed) -> Recovery:
-        """Starts everything again, what is lost on other nodes, with the fewest moves.
+        """Start everything again with the fewest moves, replacing lost nodes.
 
-        Raises LaunchFailed with PW714 if no restart is left, or if there is no placement on the nodes that are left; and what
-        fails otherwise. Then nothing runs and nothing is held.
+        Raises LaunchFailed with PW714 if no restart is left, or if there is no placement on the
+        remaining nodes; and other failures. Then nothing runs and nothing is reserved.
         """
         began = self.way.port.now()
         self.restarts.failed(began)
@@ -102,16 +105,16 @@ class Lifetime:
                 failure = next_failure
 
     def grow(self) -> Recovery | None:
-        """Takes nodes that joined, or came back, where that changes the plan; None, and nothing is touched, where it does not.
+        """Use joined nodes if they change the plan; else return None and change nothing.
 
-        Where nothing can be started on them, the launch goes on as it was.
+        If nothing can be started on them, the launch goes on as before.
         """
         began = self.way.port.now()
-        found = self._growth.take(self.plan, self.now.name)
-        if found is None:
+        better_plan = self._growth.take(self.plan, self.now.name)
+        if better_plan is None:
             return None
-        plan, moves, joined = found
-        before = self.plan
+        plan, moves, joined = better_plan
+        old_plan = self.plan
         self.way.progress(Step(f"starting again with {', '.join(joined)}"))
         self.stop()
         try:
@@ -123,11 +126,13 @@ class Lifetime:
                 return self.recover(failure)
             self._growth.refuse(joined)
             self.way.progress(Step(f"going on without {', '.join(joined)}: {failure.findings[0].message}"))
-            return self._back(before, began)
+            return self._start_previous(old_plan, began)
         return self._noted(Recovery((), joined, moves, 0, self.way.port.now() - began))
 
     def look(self) -> None:
-        """Raises LaunchFailed where something is lost, and while it may grow NodesJoined where nodes that join change the plan."""
+        """Raise LaunchFailed after a loss, or NodesJoined for a better plan while growth is
+        enabled.
+        """
         running = self.now
         running.monitor.check()
         if self._may_grow:
@@ -135,7 +140,7 @@ class Lifetime:
 
     @contextmanager
     def growing(self, elastic: bool) -> Iterator[None]:
-        """In the block, what waits for an elastic launch raises NodesJoined where nodes that join change the plan."""
+        """Enable growth in the block: waiting calls of an elastic launch may raise NodesJoined."""
         running = self.now
         self._growth.begin()
         self._may_grow = elastic
@@ -150,30 +155,30 @@ class Lifetime:
 
     @property
     def must_grow(self) -> bool:
-        """Was a better plan found while it ran?"""
+        """True if a better plan was found while running."""
         return self._growth.found is not None
 
     def watch(self) -> None:
-        """Looks after the workers beside whatever else is done."""
+        """Monitor the workers in the background."""
         watch = Watch(self.now.monitor)
         self._stack.callback(watch.stop)
         watch.start()
 
     def _again(self, failure: LaunchFailed, began: float) -> Recovery:
-        there = self._membership.there()
-        lost = tuple(name for name in _used(self.plan) if name not in there)
-        room, taken = self._membership.room(there, self.plan)
+        reachable = self._membership.there()
+        lost = tuple(name for name in _used(self.plan) if name not in reachable)
+        room, occupied_names = self._membership.room(reachable, self.plan)
         moves, plan, joined = None, self.plan, tuple[str, ...]()
-        if lost or taken:
-            self.way.progress(Step(f"placing anew without {', '.join((*lost, *taken))}"))
+        if lost or occupied_names:
+            self.way.progress(Step(f"placing anew without {', '.join((*lost, *occupied_names))}"))
             plan, moves = self._replanner.replanned(self.plan, room, failure)
             known = {node.name for node in self.plan.cluster.nodes}
             joined = tuple(node.name for node in plan.cluster.nodes if node.name not in known)
         self._start(plan)
-        return self._noted(Recovery(lost, joined, moves, self.restarts.used, self.way.port.now() - began, tuple(taken)))
+        return self._noted(Recovery(lost, joined, moves, self.restarts.used, self.way.port.now() - began, tuple(occupied_names)))
 
-    def _back(self, plan: Plan, began: float) -> Recovery:
-        """Starts again what ran before, which is a loss like any other where that fails."""
+    def _start_previous(self, plan: Plan, began: float) -> Recovery:
+        """Start the previous plan again; a failure there counts as any other loss."""
         try:
             self._start(plan)
         except LaunchFailed as failure:
@@ -184,7 +189,7 @@ class Lifetime:
         available = inventory(self.way.port, self.way.seen.reports)
         if unknown:
             running = start(self._stack, plan, available, self.way)
-        else:  # what was seen before the first start need not be so any more
+        else:  # the first survey may be out of date
             ranked = self._membership.roll.ranked(plan.cluster, available)
             running = start(self._stack, plan, ranked, replace(self.way, seen=NOTHING_SEEN))
         running.monitor.on_failure = self.listeners
@@ -201,5 +206,5 @@ class Lifetime:
 
 
 def _used(plan: Plan) -> list[str]:
-    """The names of the nodes that carry a process of the plan."""
+    """Return the names of the nodes with processes of the plan."""
     return [plan.cluster.name(rank) for rank in used_nodes(plan)]

@@ -1,4 +1,4 @@
-"""Which failures a restart can mend."""
+"""Failures that a restart can repair."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from ..failure import LaunchFailed
 from .given_up import NOT_RECOVERED
 
 LOST = frozenset({"PW704", "PW713"})
-"""A worker that died, a node that is gone."""
+"""Codes of a dead worker and of a lost node."""
 NO_ROOM = "PW702"
-"""The nodes differ from the plan, or others hold what it needs: there may be room elsewhere."""
+"""Code of a cluster that differs from the plan or lacks capacity: capacity elsewhere may
+suffice.
+"""
 
 
 def is_lost(failure: LaunchFailed) -> bool:
-    """Is it a failure that a restart can mend, and none that tells that there is none any more?"""
+    """Return True if a restart can repair the failure, unless the launch is given up."""
     codes = {finding.code for finding in failure.findings}
     return bool(codes & LOST) and NOT_RECOVERED not in codes

@@ -1,4 +1,4 @@
-"""What a plan alone asks for: its components as they are, wherever they lie."""
+"""Problem derived from a plan alone: the same components, at any location."""
 
 from __future__ import annotations
 
@@ -19,31 +19,32 @@ Masks = dict[tuple[int, str], int]
 
 
 def question_of(plan: Plan) -> Problem:
-    """The problem of which this plan is an answer and that leaves every place open which it can.
+    """Derive the most open problem that this plan solves.
 
-    Each component asks for as many resources as it has, in processes of the same size, of the same node groups. Which of its
-    processes are one tensor parallel group no plan tells if that was no choice: up to eight accelerators that lie on one node
-    wherever the component lies stay on one (see `loosened`). Components on the same accelerators stay together, and one that lies
-    within another stays within it. What cannot be said in this way has given
-    ranks: processes of different sizes, on several nodes or on a part of a resource, and components that overlap in part.
+    Every component requests as many resources as it has, in processes of the same size, of the same
+    node groups. A plan tells tensor parallel groups only if they were a choice; otherwise up to
+    eight accelerators that share a node throughout the component stay on one node (see `loosened`).
+    Components on the same accelerators stay together, and a component within another stays within
+    it. Given ranks remain for everything else: processes of different sizes, on several nodes or on
+    a part of a resource, and components that overlap in part.
     """
     masks = {name: plan.assignment.masks(name) for name in plan.components}
     relations = tuple(_relations(masks))
-    given = _given(plan, masks, {frozenset(relation.components) for relation in relations})
-    components = tuple(_given_component(plan, name) if name in given else _component(plan, name) for name in plan.components)
-    kept = tuple(relation for relation in relations if not given.intersection(relation.components))
-    return Problem(plan.cluster, Job(components, kept, Capabilities(shares_accelerators=True)))
+    fixed = _given(plan, masks, {frozenset(relation.components) for relation in relations})
+    components = tuple(_given_component(plan, name) if name in fixed else _component(plan, name) for name in plan.components)
+    open_relations = tuple(relation for relation in relations if not fixed.intersection(relation.components))
+    return Problem(plan.cluster, Job(components, open_relations, Capabilities(shares_accelerators=True)))
 
 
-def _given(plan: Plan, masks: dict[str, Masks], told: set[frozenset[str]]) -> set[str]:
-    """The components whose places cannot be left open, and all that share accelerators with them."""
-    given = {name for name in masks if not _even(plan, name)}
-    for one, other in combinations(masks, 2):
-        if _overlap(masks[one], masks[other]) and not _joined(one, other, told):
-            given |= {one, other}
-    while more := {name for name in masks.keys() - given if any(_overlap(masks[name], masks[other]) for other in given)}:
-        given |= more
-    return given
+def _given(plan: Plan, masks: dict[str, Masks], related: set[frozenset[str]]) -> set[str]:
+    """Return the components with given ranks, and all that share accelerators with them."""
+    fixed = {name for name in masks if not _even(plan, name)}
+    for first, second in combinations(masks, 2):
+        if _overlap(masks[first], masks[second]) and not _joined(first, second, related):
+            fixed |= {first, second}
+    while additional := {name for name in masks.keys() - fixed if any(_overlap(masks[name], masks[second]) for second in fixed)}:
+        fixed |= additional
+    return fixed
 
 
 def _component(plan: Plan, name: str) -> Component:
@@ -57,17 +58,20 @@ def _component(plan: Plan, name: str) -> Component:
 
 
 def loosened(problem: Problem, plan: Plan) -> Problem:
-    """The question of `question_of` without what it guessed: nothing stays on one node but what the plan says itself."""
-    components = tuple(replace(its, parallel=plan.degrees.get(its.name, Parallel())) for its in problem.components)
+    """Remove the guesses of `question_of`: only node locality stated in the plan remains."""
+    components = tuple(replace(component, parallel=plan.degrees.get(component.name, Parallel())) for component in problem.components)
     return replace(problem, job=replace(problem.job, components=components))
 
 
 def _together(plan: Plan, name: str) -> int:
-    """The most accelerators on end, of those that a tensor parallel group may have, that lie on one node all through the component."""
+    """Return the largest group size whose consecutive groups each lie on a single node.
+
+    For components on accelerators; 1 otherwise.
+    """
     runs = plan.assignment.of(name)
     if runs[0].kind != ACCELERATOR:
         return 1
-    ends = [run.ranks.stop * run.each for run, after in zip(runs, (*runs[1:], None)) if after is None or after.node != run.node]
+    ends = [run.ranks.stop * run.each for run, following in zip(runs, (*runs[1:], None)) if following is None or following.node != run.node]
     return max(size for size in GROUP_SIZES if gcd(*ends) % size == 0)
 
 
@@ -80,7 +84,7 @@ def _node_groups(plan: Plan, name: str) -> tuple[str, ...]:
 
 
 def _even(plan: Plan, name: str) -> bool:
-    """Has every process as many resources of its own as the others, all of one kind and on one node?"""
+    """Return True if all processes have equal exclusive resources, each on a single node."""
     runs = plan.assignment.of(name)
     if len({(run.each, run.kind) for run in runs}) > 1 or any(len(run.ranks) == 0 for run in runs):
         return False
@@ -90,17 +94,21 @@ def _even(plan: Plan, name: str) -> bool:
 
 
 def _relations(masks: dict[str, Masks]) -> Iterator[Relation]:
-    """Who is on the same accelerators as one before it, and who lies within another."""
+    """Yield colocations with an earlier component, and subset relations."""
     first: dict[tuple[tuple[tuple[int, str], int], ...], str] = {}
-    for name, its in masks.items():
-        if not any(kind == ACCELERATOR for _, kind in its):
+    for name, component_masks in masks.items():
+        if not any(kind == ACCELERATOR for _, kind in component_masks):
             continue
-        key = tuple(sorted(its.items()))
+        key = tuple(sorted(component_masks.items()))
         if key in first:
             yield Relation(COLOCATED, (first[key], name))
             continue
         first[key] = name
-        outer = min((other for other in masks if _within(its, masks[other])), key=lambda other: _size(masks[other]), default=None)
+        outer = min(
+            (candidate for candidate in masks if _within(component_masks, masks[candidate])),
+            key=lambda candidate: _size(masks[candidate]),
+            default=None,
+        )
         if outer is not None:
             yield Relation(SUBSET, (name, outer))
 
@@ -109,22 +117,22 @@ def _within(inner: Masks, outer: Masks) -> bool:
     return inner != outer and all(not mask & ~outer.get(place, 0) for place, mask in inner.items())
 
 
-def _overlap(one: Masks, other: Masks) -> bool:
-    return any(mask & other.get(place, 0) for place, mask in one.items() if place[1] == ACCELERATOR)
+def _overlap(first: Masks, second: Masks) -> bool:
+    return any(mask & second.get(place, 0) for place, mask in first.items() if place[1] == ACCELERATOR)
 
 
 def _size(masks: Masks) -> int:
     return sum(mask.bit_count() for mask in masks.values())
 
 
-def _joined(one: str, other: str, told: set[frozenset[str]]) -> bool:
-    """Do relations lead from one to the other?"""
-    seen, left = {one}, [one]
-    while left:
-        name = left.pop()
-        for pair in told:
+def _joined(start: str, goal: str, related: set[frozenset[str]]) -> bool:
+    """Return True if a chain of relations connects the two."""
+    visited, pending = {start}, [start]
+    while pending:
+        name = pending.pop()
+        for pair in related:
             for next_ in pair if name in pair else ():
-                if next_ not in seen:
-                    seen.add(next_)
-                    left.append(next_)
-    return other in seen
+                if next_ not in visited:
+                    visited.add(next_)
+                    pending.append(next_)
+    return goal in visited

@@ -1,4 +1,4 @@
-"""The plan after nodes were lost or have joined: the same question on the nodes that are there, near the plan that ran."""
+"""Re-placement with few moves after nodes were lost or joined."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Search = Callable[[Problem], Answer]
 
 
 def searched(problem: Problem, reading: Reading | None = None) -> Answer:
-    """The answer of a search in a process of its own, so that nothing that it does can harm the launch.
+    """Solve a problem in a separate process, which protects the launch.
 
-    Counts and degrees that were chosen by time are chosen anew for what there is; what the framework refuses in the file that was
-    read, if that is known, is no answer.
+    Counts and degrees chosen by time are chosen anew; plans that the framework refuses for the
+    file, if known, are excluded.
     """
     from ...planner.answer import Solver
     from ...planner.refusing import refusing
@@ -38,17 +38,17 @@ def searched(problem: Problem, reading: Reading | None = None) -> Answer:
 
 @dataclass(frozen=True)
 class Room:
-    """Where a launch may be placed anew: the names of the nodes that are `there`, in a cluster that counts as taken what others hold."""
+    """Scope of a re-placement: usable nodes, and a cluster with other jobs' use as taken."""
 
     cluster: Cluster
     there: Collection[str]
 
 
 class Replanner:
-    """Answers one question again and again, as its nodes come and go; `problem` is the question on all that were ever known.
+    """Repeated solver of a problem on changing nodes; `problem` covers all nodes ever known.
 
-    Without a problem it is what the plan alone tells, with guesses of what must stay on one node; where only these stand in the
-    way, it is asked without them.
+    Without a problem it is derived from the plan, with guesses of node locality; if only these
+    prevent a placement, they are dropped.
     """
 
     def __init__(self, plan: Plan, problem: Problem | None, search: Search) -> None:
@@ -57,11 +57,14 @@ class Replanner:
         self._search = search
 
     def widen(self, cluster: Cluster) -> None:
-        """From now on the question is asked on this cluster."""
+        """Set the cluster of all later problems."""
         self.problem = replace(self.problem, cluster=cluster)
 
     def replanned(self, before: Plan, room: Room, failure: LaunchFailed) -> tuple[Plan, Moves]:
-        """The plan with the fewest moves in this room, and what moved. Raises LaunchFailed as the function `replanned` does."""
+        """Return the plan with the fewest moves in this scope, and the moves.
+
+        Raises LaunchFailed as the function `replanned` does.
+        """
         problem = replace(self.problem, cluster=room.cluster)
         try:
             plan, moved = replanned(problem, before, room.there, self._search, failure)
@@ -73,19 +76,19 @@ class Replanner:
 
 
 def replanned(problem: Problem, before: Plan, there: Collection[str], search: Search, failure: LaunchFailed) -> tuple[Plan, Moves]:
-    """The plan with the fewest moves on the nodes of these names, and what moved.
+    """Return the plan with the fewest moves on the named nodes, and the moves.
 
-    Raises LaunchFailed (PW714, beside `failure` and what the solver says) where there is none.
+    Raises LaunchFailed (PW714, with `failure` and the solver's findings) if there is none.
     """
     from ...planner.placing.placing import decided
     from ...solver.pricing.changes import near
     from ...solver.replanning.replan import moves
 
-    gone = [node.name for node in problem.cluster.nodes if node.name not in there]
+    lost_names = [node.name for node in problem.cluster.nodes if node.name not in there]
     if not there:
         raise given_up(failure, "no node of its cluster is left", NO_ROOM_HELP)
     try:
-        question = near(problem, before, gone)
+        question = near(problem, before, lost_names)
     except UnusableInput as problem_of_input:
         raise given_up(failure, _nothing_fits(problem.cluster, there), NO_ROOM_HELP, problem_of_input.findings) from None
     answer = search(question)
@@ -95,14 +98,14 @@ def replanned(problem: Problem, before: Plan, there: Collection[str], search: Se
     return answer.plan, moves(decided(question, answer), before, answer.plan)
 
 
-def _nothing_fits(cluster: Cluster, there: Collection[str]) -> str:
-    left, held = len(there), sum(node.name in there and bool(node.taken) for node in cluster.nodes)
-    others = f", {held} of them with accelerators of other jobs" if held else ""
-    return f"its components fit no longer on the {f'{left} nodes that are' if left > 1 else 'node that is'} left of {len(cluster.nodes)}{others}"
+def _nothing_fits(cluster: Cluster, reachable: Collection[str]) -> str:
+    count, shared_nodes = len(reachable), sum(node.name in reachable and bool(node.taken) for node in cluster.nodes)
+    shared_text = f", {shared_nodes} of them with accelerators of other jobs" if shared_nodes else ""
+    return f"its components fit no longer on the {f'{count} nodes that are' if count > 1 else 'node that is'} left of {len(cluster.nodes)}{shared_text}"
 
 
 def _as_known(cluster: Cluster, known: Cluster) -> Cluster:
-    """The cluster with what its own file counts as taken: what others hold today is no part of a plan."""
+    """Restore the file's own taken accelerators: current use by others is no part of a plan."""
     taken = {node.name: node.taken for node in known.nodes}
     if all(node.taken == taken[node.name] for node in cluster.nodes):
         return cluster

@@ -1,4 +1,4 @@
-"""How often a launch is started again, and how long it pauses before that."""
+"""Number of restarts, and the pauses before them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from .given_up import SPENT_HELP, given_up
 
 LONGEST_PAUSE = 30.0
 STEADY = 60.0
-"""Seconds after which a launch counts as one that runs: the next restart is the first in a row again."""
+"""Seconds after which a launch counts as running: the next restart is again the first in a row."""
 
 
 class Restarts:
-    """The restarts of one launch: `allowed` in all its life, `used` so far."""
+    """Restarts of a launch: `allowed` in total, `used` so far."""
 
     def __init__(self, allowed: int) -> None:
         self.allowed = allowed
@@ -20,16 +20,16 @@ class Restarts:
         self._started = 0.0
 
     def started(self, now: float) -> None:
-        """All workers run."""
+        """Record that all workers run."""
         self._started = now
 
     def failed(self, now: float) -> None:
-        """Something was lost."""
+        """Record a loss."""
         if now - self._started > STEADY:
             self._in_a_row = 0
 
     def take(self, port: Port, failure: LaunchFailed) -> None:
-        """Pauses, and counts one restart. Raises LaunchFailed, with PW714, if none is left."""
+        """Pause, and count a restart. Raises LaunchFailed, with PW714, if none is left."""
         if self.used >= self.allowed:
             raise given_up(failure, self._spent, SPENT_HELP)
         port.pause(pause_before(self._in_a_row))
@@ -46,5 +46,5 @@ class Restarts:
 
 
 def pause_before(in_a_row: int) -> float:
-    """Seconds before the next restart after so many in a row: none before the first, then 1, 2, 4, up to half a minute."""
+    """Return the pause in seconds: 0 before the first restart, then 1, 2, 4, up to 30."""
     return 0.0 if not in_a_row else min(LONGEST_PAUSE, 2.0 ** (in_a_row - 1))

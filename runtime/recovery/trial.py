@@ -1,4 +1,4 @@
-"""What somebody's code runs in that may fail because something of the launch was lost."""
+"""Execution of user code that may fail because the launch lost something."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from .losses import is_lost
 
 
 class Trial:
-    """A block that ends early, instead of raising, where what it raises comes of a loss or of nodes that joined.
+    """Block that ends early, without an exception, after a loss or when nodes join.
 
-    Whatever error the code in it makes of that: what counts is what the monitor says. `failure` is what was lost, None if nothing was.
+    The monitor decides, whatever exception the user's code turns the loss into. `failure`: the
+    loss, or None.
     """
 
     def __init__(self, lifetime: Lifetime) -> None:

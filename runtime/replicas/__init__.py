@@ -1,1 +1,1 @@
-"""Inference servers with their workers: one replica of a model that answers over HTTP."""
+"""Inference servers with their workers: replicas of a model that answer over HTTP."""

@@ -1,4 +1,4 @@
-"""Which accelerators a replica takes."""
+"""Choice of accelerators for a replica."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from ..verl.pools.devices import DEVICES, resource_of
 
 
 def device_there(port: Port) -> str:
-    """The first device, ``cuda`` before ``npu``, of which some node has accelerators; ``cuda``, which PyTorch says for AMD's too, for none."""
-    held = {name for node in port.nodes() for name, amount in node.total.items() if amount}
-    return next((device for device in DEVICES if resource_of(device) in held), "cuda")
+    """Return the first device (``cuda`` before ``npu``) with accelerators on some node.
+
+    ``cuda`` without any; PyTorch uses that name for AMD's too.
+    """
+    resources = {name for node in port.nodes() for name, amount in node.total.items() if amount}
+    return next((device for device in DEVICES if resource_of(device) in resources), "cuda")

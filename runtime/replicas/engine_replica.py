@@ -1,4 +1,4 @@
-"""Replicas of the engines that are here: the workers hold the accelerators, the servers ask them over ZeroMQ."""
+"""Replicas of the built-in engines: workers with accelerators, queried by servers over ZeroMQ."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from .worker import ReplicaWorker
 
 
 class EngineReplica(Replica):
-    """A replica of an engine, with one server on each of its nodes: the first is the master, the others are headless.
+    """Replica of an engine with a server per node: the first is the master, the rest are headless.
 
-    `config` may also have `host`, the master's own address on which it listens, that of its node by default; `port`, any
-    free one by default; `api_key`, which clients must show; and each of the Limits. `model_config` has `path`, under whose last part the model is
-    served unless `served_model_name` is given, and the engine's own settings.
-    Raises LaunchFailed: PW740 where a library is missing here, PW741 for what the engine cannot serve.
+    `config` may also have `host`, the master's listening address, by default that of its node;
+    `port`, by default any free port; `api_key`, which clients must send; and each of the Limits.
+    `model_config` has `path`, whose last part is the served name unless `served_model_name` is
+    given, and the engine's own settings. Raises LaunchFailed: PW740 if a library is missing here,
+    PW741 for a configuration that the engine cannot serve.
     """
 
     engine: ClassVar[str]
@@ -39,16 +40,16 @@ class EngineReplica(Replica):
 
     @property
     def model_name(self) -> str:
-        """Under which it answers."""
+        """Name of the served model."""
         path = str(self.model.get("path") or self.engine).rstrip("/")
         return str(self.model.get("served_model_name") or path.rpartition("/")[2])
 
     def get_ray_class_with_init_args(self) -> RayClassWithInitArgs:
-        """See Replica."""
+        """Return the worker class; see Replica."""
         return RayClassWithInitArgs(ReplicaWorker)
 
     async def launch_servers(self) -> None:
-        """See Replica: a server on each node, pinned there by the bundle of its workers."""
+        """Start a server on every node, in the bundle of the workers; see Replica."""
         from .channel.address import host_port
 
         host, port = await in_thread(self._launch_servers, stop=self._stop_launching)
@@ -57,7 +58,10 @@ class EngineReplica(Replica):
         self._server_address = host_port(host, port)
 
     def _stop_launching(self) -> None:
-        """A model may take half an hour to load; whoever gives up meanwhile does not wait for it."""
+        """End the servers: a cancelled launch need not wait for the model.
+
+        A model may take half an hour to load.
+        """
         if self._servers is not None:
             self._servers.kill()
 
@@ -69,11 +73,11 @@ class EngineReplica(Replica):
         if group is None:
             raise refused("PW741", self.subject, f"{self.subject} has no workers", "call one of its init methods")
         first = self.world_size * self.replica_rank if self._own_group is None else 0
-        known, key, each = access(group.group, range(first, first + self.world_size)), new_key(), self.gpus_per_replica_node
+        endpoints, key, per_node = access(group.group, range(first, first + self.world_size)), new_key(), self.gpus_per_replica_node
         settings = [
             ServerSettings(
                 self.engine, self.model, self.model_name, (self.shape.tensor, self.shape.data, self.shape.pipeline), node, self.nnodes,
-                tuple(range(node * each, node * each + each)), tuple(known[node * each : node * each + each]), key,
+                tuple(range(node * per_node, node * per_node + per_node)), tuple(endpoints[node * per_node : node * per_node + per_node]), key,
                 str(setting(self.config, "host", "")), self._seats[0].node.address, int(setting(self.config, "port", 0)),
                 setting(self.config, "api_key", None), self.limits,
             )
@@ -85,44 +89,44 @@ class EngineReplica(Replica):
         return address
 
     async def stop_servers(self) -> None:
-        """See Replica."""
+        """End the servers; see Replica."""
         servers, self._servers = self._servers, None
         if servers is not None:
             await in_thread(servers.close)
 
     async def sleep(self) -> None:
-        """Gives back the memory that only answering needs; requests are refused until `wake_up`."""
+        """Release the memory that only answering needs; requests are refused until `wake_up`."""
         await in_thread(self._servers.ask, "sleep")
 
     async def wake_up(self) -> None:
-        """Answers again."""
+        """Answer again."""
         await in_thread(self._servers.ask, "wake_up")
 
     async def clear_kv_cache(self) -> None:
-        """Forgets what the engine keeps of earlier prompts, which new weights have made wrong."""
+        """Clear the engine's cache of earlier prompts, which new weights invalidate."""
         await in_thread(self._servers.ask, "clear_kv_cache")
 
 
 class EchoReplica(EngineReplica):
-    """Answers with what it was asked."""
+    """Replica that answers with the request itself."""
 
     engine = "echo"
 
 
 class TransformerReplica(EngineReplica):
-    """The small transformer in NumPy, with random weights."""
+    """Replica of the small NumPy transformer, with random weights."""
 
     engine = "transformer"
 
 
 class VllmReplica(EngineReplica):
-    """vLLM; where it has several nodes, headless on all but the first."""
+    """Replica of vLLM; on several nodes, headless on all but the first."""
 
     engine = "vllm"
 
 
 class SglangReplica(EngineReplica):
-    """SGLang; where it has several nodes, its own processes on all of them."""
+    """Replica of SGLang; on several nodes, with its own processes on all of them."""
 
     engine = "sglang"
 
@@ -131,18 +135,24 @@ REPLICAS: Mapping[str, type[EngineReplica]] = {cls.engine: cls for cls in (EchoR
 
 
 def get_replica_class(name: str) -> type[EngineReplica]:
-    """The class of an engine's replicas. Raises a ValueError (PW741) for a name that is not known."""
+    """Return the replica class of an engine.
+
+    Raises a ValueError (PW741) for an unknown name.
+    """
     if name not in REPLICAS:
         raise refused("PW741", name, f"there are no replicas of `{name}`", f"use one of {', '.join(REPLICAS)}", name)
     return REPLICAS[name]
 
 
 get_rollout_replica_class = get_replica_class
-"""verl's name of it."""
+"""verl's name of the function."""
 
 
 def check_plain(model: Mapping[str, Any], subject: str) -> None:
-    """Raises a ValueError (PW741) for settings of a model that cannot be sent to the workers, such as objects with code."""
+    """Check that the settings of a model can be sent to the workers.
+
+    Raises a ValueError (PW741) otherwise, for example for objects with code.
+    """
     from .channel.wire import Malformed, encode
 
     for name, value in model.items():
@@ -154,7 +164,9 @@ def check_plain(model: Mapping[str, Any], subject: str) -> None:
 
 
 def _plain(model_config: Any) -> dict[str, Any]:
-    """The settings of a model as a dict: of a mapping, a string, which is the path, or an object with attributes."""
+    """Convert the settings of a model to a dict: from a path, a mapping, or an object with
+    attributes.
+    """
     if model_config is None or isinstance(model_config, str):
         return {"path": model_config} if model_config else {}
     if isinstance(model_config, Mapping) or hasattr(model_config, "keys"):

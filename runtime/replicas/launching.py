@@ -1,4 +1,4 @@
-"""Many replicas together: their accelerators are reserved at once, and all of them serve or none does."""
+"""Joint launch of many replicas: one reservation, and all of them serve or none."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from .threads import in_thread
 
 
 async def reserve_replicas(replicas: Sequence[Replica]) -> RayResourcePool:
-    """One pool for all of them, reserved. Raises LaunchFailed (PW702) within a second if they do not fit, with the arithmetic."""
+    """Reserve a common pool for all replicas.
+
+    Raises LaunchFailed (PW702) within a second if they do not fit, with the arithmetic.
+    """
     if not replicas:
         raise refused("PW741", "", "there are no replicas to reserve for", "make at least one")
     on = replicas[0].on
@@ -31,8 +34,8 @@ async def reserve_replicas(replicas: Sequence[Replica]) -> RayResourcePool:
         await in_thread(pool.seats, device)
     except LaunchFailed as problem:
         pool.close()
-        asked = {name for need in pool.needs(device) for name in need if name in RESOURCES}
-        total = sum(int(node.total.get(name, 0)) for node in port.nodes() for name in asked)
+        resources = {name for need in pool.needs(device) for name in need if name in RESOURCES}
+        total = sum(int(node.total.get(name, 0)) for node in port.nodes() for name in resources)
         raise _with_arithmetic(problem, replicas, total) from problem
     except BaseException:
         pool.close()
@@ -42,7 +45,10 @@ async def reserve_replicas(replicas: Sequence[Replica]) -> RayResourcePool:
 
 @asynccontextmanager
 async def launch_replicas(replicas: Sequence[Replica]) -> AsyncIterator[Sequence[Replica]]:
-    """The replicas, each standalone and serving, for as long as the block lasts. The first that fails ends all."""
+    """Yield the replicas, standalone and serving, for the duration of the block.
+
+    The first failure ends all.
+    """
     pool = await reserve_replicas(replicas)
     try:
         parts = split_resource_pool(pool, [replica.world_size for replica in replicas])
@@ -57,16 +63,19 @@ async def launch_replicas(replicas: Sequence[Replica]) -> AsyncIterator[Sequence
 
 
 def _one_device(replicas: Sequence[Replica]) -> str:
-    """Raises a ValueError (PW741) where they are to be on accelerators of several kinds, which no pool has."""
+    """Return the common device of the replicas.
+
+    Raises a ValueError (PW741) for several devices, which no pool has.
+    """
     devices = sorted({replica.device for replica in replicas})
     if len(devices) > 1:
-        message = f"replicas on {' and '.join(f'`{each}`' for each in devices)} cannot be reserved together"
+        message = f"replicas on {' and '.join(f'`{device}`' for device in devices)} cannot be reserved together"
         raise refused("PW741", "", message, "launch those of each device by themselves", *devices)
     return devices[0]
 
 
 async def _all(works: Any) -> None:
-    """Waits for all; the first failure cancels the others, and is raised when they have ended."""
+    """Wait for all; a failure cancels the rest and is raised after their end."""
     tasks = [asyncio.ensure_future(work) for work in works]
     try:
         await asyncio.gather(*tasks)
@@ -77,7 +86,7 @@ async def _all(works: Any) -> None:
 
 
 def _with_arithmetic(problem: LaunchFailed, replicas: Sequence[Replica], total: int) -> LaunchFailed:
-    """The failure, with how many replicas of this size there could be."""
+    """Add the possible number of replicas of this size to the failure."""
     shape = replicas[0].shape
     first = problem.findings[0]
     if first.code != "PW702" or len({replica.shape for replica in replicas}) > 1:

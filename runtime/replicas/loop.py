@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own, for code that is called from anywhere."""
+"""Event loop in a separate thread, for calls from any thread."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ END_LIMIT = 5.0
 
 
 class Loop:
-    """Runs coroutines one beside the other until it is closed."""
+    """Event loop that runs coroutines concurrently until closed."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -21,19 +21,22 @@ class Loop:
 
     @property
     def closed(self) -> bool:
-        """Has it ended?"""
+        """True if the loop has ended."""
         return self._loop.is_closed()
 
     def begin(self, work: Coroutine[Any, Any, Result]) -> Future[Result]:
-        """Starts a coroutine; its result is awaited elsewhere."""
+        """Start a coroutine and return a future of its result."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def run(self, work: Coroutine[Any, Any, Result], limit: float | None = None) -> Result:
-        """What a coroutine gives. Raises TimeoutError after `limit` s, when the coroutine is cancelled too."""
+        """Return the result of a coroutine.
+
+        Raises TimeoutError after `limit` s, and cancels the coroutine.
+        """
         return self.begin(work if limit is None else asyncio.wait_for(work, limit)).result()
 
     def close(self) -> None:
-        """Cancels all that still runs and ends the thread. May be called twice."""
+        """Cancel everything that still runs and end the thread. Idempotent."""
         if self.closed:
             return
         self.begin(_cancel_others()).result(END_LIMIT)
@@ -43,8 +46,8 @@ class Loop:
 
 
 async def _cancel_others() -> None:
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in others:
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
         task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
+    await asyncio.gather(*tasks, return_exceptions=True)
     await asyncio.get_running_loop().shutdown_default_executor()

@@ -1,4 +1,4 @@
-"""Replica: one inference server with its workers, on accelerators of its own or on those of a trainer."""
+"""Replica: an inference server with workers, on exclusive or shared accelerators."""
 
 from __future__ import annotations
 
@@ -25,33 +25,36 @@ DEGREES = ("tensor_model_parallel_size", "data_parallel_size", "pipeline_model_p
 
 
 class RolloutMode(Enum):
-    """On which processes and accelerators a replica is. Source: verl, workers/rollout/replica.py."""
+    """Processes and accelerators of a replica. Source: verl, workers/rollout/replica.py."""
 
     HYBRID = "hybrid"
-    """The processes of a trainer are its workers."""
+    """A trainer's processes are the workers."""
     COLOCATED = "colocated"
-    """Its workers are processes of their own, on accelerators that others use too."""
+    """Separate worker processes, on shared accelerators."""
     STANDALONE = "standalone"
-    """Its workers have their accelerators for themselves."""
+    """Separate worker processes, on exclusive accelerators."""
 
 
 class Replica(ABC):
-    """One instance of an inference server, over one node or several. A subclass says what its workers and its servers are.
+    """Inference server on one or several nodes; subclasses define workers and servers.
 
     Parameters
     ----------
-    replica_rank : its number among its like.
-    config : `tensor_model_parallel_size`, `data_parallel_size`, `pipeline_model_parallel_size`, 1 each if not given; a
-        mapping, or an object with these attributes.
-    model_config : of the model; what is in it the subclass says.
-    gpus_per_node : how many accelerators of a node it may have. A replica that is larger takes several nodes.
-    is_reward_model : its names say so.
+    replica_rank : number of the replica.
+    config : `tensor_model_parallel_size`, `data_parallel_size`, `pipeline_model_parallel_size`, 1
+        each by default;
+        a mapping, or an object with these attributes.
+    model_config : settings of the model, defined by the subclass.
+    gpus_per_node : maximal number of accelerators per node. A larger replica takes several nodes.
+    is_reward_model : marks the names of the replica.
     on : HOST:PORT of the cluster, or a cluster object; else that of `ray.init`.
-    device_name : ``cuda`` (AMD's too), ``npu``, ``xpu`` or ``musa``; that of the accelerators which the cluster has, if not given.
+    device_name : ``cuda`` (AMD's too), ``npu``, ``xpu`` or ``musa``; default: the cluster's own
+        accelerators.
 
-    It is ended, with all that it started, by `close`, at the end of an `async with` block, or with this process.
-    Raises a ValueError (PW741) for a degree that is no whole number above 0, and for a size that does not fill nodes evenly.
-    Source of the modes, the names and the flow: verl, workers/rollout/replica.py, `RolloutReplica`.
+    It ends, with all that it started, by `close`, at the end of an `async with` block, or with this
+    process. Raises a ValueError (PW741) for a degree that is no positive whole number, and for a
+    size that does not fill nodes evenly. Source of the modes, the names and the flow: verl,
+    workers/rollout/replica.py, `RolloutReplica`.
     """
 
     def __init__(
@@ -80,43 +83,46 @@ class Replica(ABC):
 
     @property
     def world_size(self) -> int:
-        """How many workers it has."""
+        """Number of workers."""
         return self.shape.world_size
 
     @property
     def device(self) -> str:
-        """On which accelerators it is, by verl's names. Raises LaunchFailed (PW701) if there is no cluster."""
+        """Device by verl's name. Raises LaunchFailed (PW701) without a cluster."""
         return self.device_name or device_there(port_of(self.on))
 
     @property
     def subject(self) -> str:
-        """What it is called in messages."""
+        """Name in messages."""
         return f"{'reward ' if self.is_reward_model else ''}replica {self.replica_rank}"
 
     @property
     def server_address(self) -> str:
-        """``ip:port`` of its HTTP endpoint, with brackets around an IPv6 address; "" before it is launched."""
+        """HTTP endpoint ``ip:port``, with brackets around an IPv6 address; "" before the launch."""
         return self._server_address
 
     @property
     def server_handle(self) -> Actor:
-        """The actor of its master server, for tokens in and tokens out; None before it is launched."""
+        """Actor of the master server, for token input and output; None before the launch."""
         return self._server_handle
 
     @abstractmethod
     def get_ray_class_with_init_args(self) -> RayClassWithInitArgs:
-        """The class of its workers, for the modes in which it starts them."""
+        """Return the class of the workers, for the modes that start workers."""
 
     @abstractmethod
     async def launch_servers(self) -> None:
-        """Starts a server on each of its nodes and sets `servers`, `server_address` and `server_handle`."""
+        """Start a server on every node and set `servers`, `server_address` and `server_handle`."""
 
     async def stop_servers(self) -> None:
-        """Ends what `launch_servers` started. May be called twice."""
+        """End the servers of `launch_servers`. Idempotent."""
         return
 
     async def init_hybrid(self, worker_group: RayWorkerGroup) -> None:
-        """Serves from processes of a trainer: those of ranks ``world_size * replica_rank`` and after. They stay when it ends."""
+        """Serve from a trainer's processes, from rank ``world_size * replica_rank`` on.
+
+        The processes stay when the replica ends.
+        """
         self.rollout_mode = RolloutMode.HYBRID
         seats: Sequence[Seat] = getattr(worker_group.group, "seats", ())
         first = self.world_size * self.replica_rank
@@ -128,22 +134,26 @@ class Replica(ABC):
         await self._launch(list(seats[first : first + self.world_size]))
 
     async def init_hybrid_colocated(self, worker_group: RayWorkerGroup, resource_pool: RayResourcePool) -> None:
-        """As `init_hybrid`; the pool is known as `resource_pool`."""
+        """Serve as `init_hybrid`, and store the pool as `resource_pool`."""
         self.resource_pool = resource_pool
         await self.init_hybrid(worker_group)
 
     async def init_colocated(self, resource_pool: RayResourcePool) -> None:
-        """Serves from workers of its own on a pool that others use too, such as a part of one. The pool stays when it ends."""
+        """Serve from separate workers on a shared pool, or a part of a pool.
+
+        The pool stays when the replica ends.
+        """
         self.rollout_mode = RolloutMode.COLOCATED
         await self._init_on(resource_pool)
 
     async def init_standalone(self, resource_pool: RayResourcePool | None = None) -> None:
-        """Serves from workers of its own on accelerators of its own: a pool that it makes and ends, or that is given.
+        """Serve from separate workers on exclusive accelerators: a given pool, or a temporary one.
 
-        Any number of replicas may do so at the same time. What does not fit is refused within a second (PW702).
+        Any number of replicas may start at the same time. A shortage is refused within a second
+        (PW702).
         """
         self.rollout_mode = RolloutMode.STANDALONE
-        port_of(self.on)  # connects here, once, and not in a thread
+        port_of(self.on)  # connects once, here and not in a thread
         if resource_pool is None:
             name = f"rollout_pool_{'reward_' if self.is_reward_model else ''}{self.replica_rank}"
             sizes = [self.gpus_per_replica_node] * self.nnodes
@@ -166,7 +176,7 @@ class Replica(ABC):
         await self._launch(pool.seats())
 
     def _told(self, problem: LaunchFailed) -> LaunchFailed:
-        """The failure; that a name is taken is told of the replica, whose rank it comes from."""
+        """Return the failure; a taken name is reported for the replica, whose rank causes it."""
         first = problem.findings[0]
         if first.code != "PW717":
             return problem
@@ -195,13 +205,13 @@ class Replica(ABC):
 
     @property
     def node_seats(self) -> list[list[Seat]]:
-        """The places of its workers, node by node."""
-        each = self.gpus_per_replica_node
-        return [self._seats[first : first + each] for first in range(0, len(self._seats), each)]
+        """Seats of the workers, node by node."""
+        per_node = self.gpus_per_replica_node
+        return [self._seats[first : first + per_node] for first in range(0, len(self._seats), per_node)]
 
     async def close(self) -> None:
-        """Ends its servers, the workers that it started, and its own pool. May be called twice."""
-        async with AsyncExitStack() as ends:  # each is ended, though the end of another fails
+        """End the servers, the started workers, and the replica's own pool. Idempotent."""
+        async with AsyncExitStack() as ends:  # every part is ended even if ending another fails
             for owned in (self._own_pool, self._own_group):
                 if owned is not None:
                     ends.push_async_callback(in_thread, owned.close)
@@ -216,7 +226,10 @@ class Replica(ABC):
 
 
 def degree(config: Any, name: str, subject: str) -> int:
-    """A degree of parallelism, 1 if it is not given. Raises a ValueError (PW741) for what is none."""
+    """Return a degree of parallelism, 1 by default.
+
+    Raises a ValueError (PW741) for an invalid degree.
+    """
     value = setting(config, name, 1)
     if not str(value).isdecimal() or int(value) < 1:
         raise refused("PW741", subject, f"`{name}` of {subject} is {value!r}", "give a whole number of at least 1", name)
@@ -224,6 +237,6 @@ def degree(config: Any, name: str, subject: str) -> int:
 
 
 def setting(config: Any, name: str, default: Any) -> Any:
-    """A value of a mapping or of an object; the default where it has none, or None."""
+    """Return a value of a mapping or an object, or the default for None."""
     value = config.get(name) if isinstance(config, Mapping) or hasattr(config, "get") else getattr(config, name, None)
     return default if value is None else value

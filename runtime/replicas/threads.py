@@ -1,4 +1,4 @@
-"""Calls that wait, beside others, in code that is cancelled."""
+"""Blocking calls in coroutines that may be cancelled."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ Result = TypeVar("Result")
 
 
 async def in_thread(function: Callable[..., Result], *arguments: Any, stop: Callable[[], None] | None = None) -> Result:
-    """What a function that waits returns. Where this is cancelled, it still waits for the function: what that started is then known.
+    """Run a blocking function in a thread; after a cancellation, still wait for its end.
 
-    `stop` is called then, in a thread too; it makes the function end soon.
+    The result of the function is then known. `stop` is called on cancellation, also in a thread; it
+    makes the function end soon.
     """
     work = asyncio.ensure_future(asyncio.to_thread(function, *arguments))
     try:

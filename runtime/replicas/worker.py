@@ -1,4 +1,4 @@
-"""A worker of a replica: a process that holds accelerators, and does what its server asks over ZeroMQ."""
+"""Worker of a replica: a process with accelerators that serves calls over ZeroMQ."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OPEN, RELEASE, IDENTIFY = "open", "release", "identify"
 
 
 class ServesReplica:
-    """What a worker class needs to be the worker of a replica; a trainer's own class may inherit it for hybrid replicas.
+    """Mixin of a replica's worker class, or of a trainer's for hybrid replicas.
 
     It listens from the first call of `get_zeromq_address` on.
     """
@@ -25,11 +25,11 @@ class ServesReplica:
     _engine_worker: EngineWorker | None = None
 
     def get_zeromq_address(self) -> str:
-        """``tcp://ip:port`` on which this worker listens: the address of its own node, a random port."""
+        """Return the listening address ``tcp://ip:port``: own node, random port."""
         return str(self._listening().address)
 
     def get_zeromq_key(self) -> str:
-        """What every call must bear."""
+        """Return the key that every call must carry."""
         return str(self._listening().key)
 
     def _listening(self) -> Any:
@@ -40,7 +40,10 @@ class ServesReplica:
         return self._endpoint
 
     def _serve_call(self, method: str, arguments: Sequence[Any], ranks: Sequence[int]) -> list[Any]:
-        """The answer of this worker, which is asked for its one rank. Raises Malformed for what is no method of its half."""
+        """Return the answer of this worker, called for its single rank.
+
+        Raises Malformed for an unknown method.
+        """
         if method == IDENTIFY:
             return [{"host": socket.gethostname(), "pid": os.getpid()}]
         if method == OPEN:
@@ -54,9 +57,9 @@ class ServesReplica:
         return [getattr(self._engine_worker, method)(*arguments)]
 
     def _open(self, rank: int, engine: str, settings: Mapping[str, Any], degrees: Sequence[int]) -> None:
-        """The worker's half of an engine comes to be; one that was there before is forgotten."""
+        """Create the worker's half of an engine; replaces an earlier one."""
         self._engine_worker = engine_class(engine).worker(settings, Shape(*degrees), rank)
 
 
 class ReplicaWorker(ServesReplica):
-    """A worker that does nothing else."""
+    """Worker with no other task."""

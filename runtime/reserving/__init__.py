@@ -1,1 +1,1 @@
-"""What a plan holds of the cluster while it runs."""
+"""Reservations of a plan in the cluster."""

@@ -1,10 +1,10 @@
-"""What runs inside a bundle to tell which accelerators Ray gave it; sent as it is to nodes that need Ray alone."""
+"""Code that reports a bundle's accelerators; sent by value to nodes that need only Ray."""
 
 from __future__ import annotations
 
 
 def accelerator_ids(resource: str) -> list[str]:
-    """The physical ids of the accelerators that this task was given."""
+    """Return the physical ids of this task's accelerators."""
     import ray
 
-    return [str(each) for each in ray.get_runtime_context().get_accelerator_ids().get(resource, [])]
+    return [str(id) for id in ray.get_runtime_context().get_accelerator_ids().get(resource, [])]

@@ -1,4 +1,4 @@
-"""What is held in Ray: one placement group, each bundle pinned to its node, all or none."""
+"""Reservation in Ray: a placement group with bundles pinned to nodes, all or none."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from .shortage import is_hopeless, shortages
 from .wanted import Wanted
 
 WAIT_LIMIT = 0.6
-"""Seconds after which what is short counts as short: what was just released is seen as free a little later."""
+"""Seconds after which a shortage counts: just released resources appear as free a little later."""
 DECISION_LIMIT = 30.0
-"""Seconds for Ray to decide on what is asked of it: where it is busy, longer than for what is short to become free."""
+"""Seconds for Ray to decide on a request: longer than WAIT_LIMIT, for a busy Ray."""
 ATTEMPTS = 2
-"""How often what is held is given back, should that fail: whatever else went wrong, nothing may stay held."""
+"""Number of attempts to release: nothing may stay reserved, whatever else failed."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.005, 0.1
 
 
 class Reservation:
-    """Resources of some nodes, held all or none, and visible as taken to every other job of the Ray cluster.
+    """Resources of some nodes, reserved all or none, visible as taken to other jobs.
 
-    Bundle i of the group is `wanted[i]`. Releasing it ends every worker in it. `detached`: it stays when this process ends.
+    Bundle i of the group is `wanted[i]`. Releasing it ends every worker in it. `detached`: it
+    outlives this process.
     """
 
     def __init__(self, port: Port, name: str, wanted: Sequence[Wanted], detached: bool = False) -> None:
@@ -35,12 +36,11 @@ class Reservation:
         self.hold: Hold = None
 
     def acquire(self, limit: float = WAIT_LIMIT) -> None:
-        """Returns when everything is held.
+        """Reserve everything.
 
-        Raises LaunchFailed: PW702 with a finding for each node that stays short for `limit` s, at once where waiting is in vain;
-        PW717 if there is a reservation of that name.
-
-        Nothing is asked of Ray while a node is short, so that this never keeps from others what it cannot use.
+        Raises LaunchFailed: PW702 with a finding per node that stays short for `limit` s, at once
+        if waiting is pointless; PW717 if a reservation of that name exists. While a node is short,
+        nothing is requested from Ray, so that unusable resources stay free for others.
         """
         deadline, pause = self.port.now() + limit, FIRST_PAUSE
         while short := list(shortages(self.port, self.wanted, limit)):
@@ -50,7 +50,7 @@ class Reservation:
             pause = min(2 * pause, LONGEST_PAUSE)
         with shielded():
             try:
-                self.hold = self.port.hold(self.name, [each.bundle for each in self.wanted], self.detached)
+                self.hold = self.port.hold(self.name, [want.bundle for want in self.wanted], self.detached)
             except NameTaken:
                 message = f"there is a reservation `{self.name}` already"
                 raise failed("PW717", self.name, message, "release the other, or give another name") from None
@@ -62,7 +62,7 @@ class Reservation:
             pause = min(2 * pause, LONGEST_PAUSE)
 
     def release(self) -> None:
-        """Gives everything back at once, ending whatever still runs in it; tries again where that fails. May be called twice."""
+        """Release everything, ending all processes in it; retry after a failure. Idempotent."""
         with shielded(), ExitStack() as attempts:
             for _ in range(ATTEMPTS):
                 attempts.callback(self._give_back)
@@ -73,10 +73,10 @@ class Reservation:
             self.hold = None
 
     def _short(self, state: str, limit: float) -> LaunchFailed:
-        """Which nodes lack what, from the same numbers that Ray decided on."""
+        """Explain the shortage per node, from the numbers that Ray decided on."""
         findings = list(shortages(self.port, self.wanted, limit))
         if findings:
             return LaunchFailed(*findings)
-        after = max(limit, WAIT_LIMIT) + (DECISION_LIMIT if state == PENDING else 0)
-        why = f"Ray calls the reservation {state.lower()} after {after:g} s, though every node has enough"
-        return failed("PW702", "", why, "try again: the cluster was changing")
+        seconds = max(limit, WAIT_LIMIT) + (DECISION_LIMIT if state == PENDING else 0)
+        message = f"Ray calls the reservation {state.lower()} after {seconds:g} s, though every node has enough"
+        return failed("PW702", "", message, "try again: the cluster was changing")

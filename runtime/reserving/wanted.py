@@ -1,4 +1,4 @@
-"""What a reservation wants of one node, and how that node is called in a message."""
+"""Demand of a reservation on a node, and the node's name in messages."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _HELP = "wait for the other job, end it, or solve around it: `placewright discov
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A bundle; `subject` is what a finding about it is about, `where` its node in words, `rank` the node's rank.
+    """Demand: bundle, `subject` of findings, `where` (the node in words), and `rank` of the node.
 
-    `help` is for where others hold what is wanted; `least` is how many accelerators were enough if the node was shared, 0 if it
-    cannot be.
+    `help`: advice if others hold the resources; `least`: number of accelerators sufficient with
+    node sharing, 0 if sharing is impossible.
     """
 
     bundle: Bundle
@@ -29,11 +29,11 @@ class Wanted:
 
 
 def wanted_of(match: Match, cpus: float = 0, part: int = 0, share: bool = False) -> Wanted:
-    """What is held of a node of a plan: its accelerators, all if the plan counts none as taken; its presence if it holds none.
+    """Return the demand on a plan's node: accelerators, or the node's presence without any.
 
-    A node whose accelerators are all free by the plan is held whole: Ray does not say which accelerators a part of a node
-    consists of, so only the whole is sure to contain the right ones. Only `part` of them, where the plan holds no more and any
-    others can stand for them, are held with `share`; then it must be asked which they are (see parts.py).
+    All accelerators if the plan counts none as taken: Ray does not report which accelerators form a
+    part, so only the whole node surely contains the right ones. With `share`, only `part` of them,
+    if the plan uses no more and any can replace them; then they must be queried (see parts.py).
     """
     vendor = vendor_of(match.node.accelerator_type)
     resources = {match.ray.presence: PRESENCE}
@@ -43,5 +43,5 @@ def wanted_of(match: Match, cpus: float = 0, part: int = 0, share: bool = False)
         resources = {vendor.resource: float(part if part and share else whole)}
     if cpus:
         resources["CPU"] = cpus
-    where = f"node {match.node.rank} (`{match.node.name}`, Ray node `{match.ray.name}`)"
-    return Wanted(Bundle(match.ray.node_id, resources), match.node.name, where, match.node.rank, _HELP, 0 if share else part)
+    location = f"node {match.node.rank} (`{match.node.name}`, Ray node `{match.ray.name}`)"
+    return Wanted(Bundle(match.ray.node_id, resources), match.node.name, location, match.node.rank, _HELP, 0 if share else part)

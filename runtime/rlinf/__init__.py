@@ -1,6 +1,7 @@
-"""RLinf's words: a cluster that is held once, and worker groups that are launched on it by a placement strategy.
+"""RLinf's interface: a cluster reserved once, and worker groups on it.
 
-The names are those that RLinf's programs import from ``rlinf.scheduler``, so that their import line is all that changes.
+The names are those that RLinf's programs import from ``rlinf.scheduler``, so that only the import
+line changes.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _ELSEWHERE = {
     "Tracer": "placewright keeps no traces",
     "ClusterConfig": "`Cluster(cluster_cfg=...)` takes RLinf's `cluster` section as a map",
 }
-"""What RLinf's programs import and this is not -> why, and what there is instead."""
+"""Names of ``rlinf.scheduler`` missing here -> the reason and the alternative."""
 
 
 def __getattr__(name: str) -> NoReturn:

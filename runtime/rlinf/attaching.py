@@ -1,4 +1,4 @@
-"""Groups that are found by their names: in another process than the one that launched them."""
+"""Lookup of a running group by name, from a process that did not launch it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from ..workers.group import WorkerGroup
 from ..workers.inside.host import REPORT
 
 ASK_LIMIT, WAIT_LIMIT, PAUSE = 2.0, 5.0, 0.05
-"""Seconds for rank 0 to tell how many they are, for all of them to be there, and between two looks."""
+"""Seconds: limit for the group size, limit for all ranks, pause between looks."""
 
 
 def found(port: Port, worker_cls: type, group_name: str) -> WorkerGroup:
-    """The group of this name, which somebody launched. Raises LaunchFailed (PW704) if it is not there, or not all of it."""
+    """Return the running group with this name.
+
+    Raises LaunchFailed (PW704) if none or only some of its workers run.
+    """
     ranks = _ranks(port, group_name)
     size = _size(port, f"{group_name}:0") if 0 in ranks else None
     deadline = port.now() + WAIT_LIMIT
@@ -39,7 +42,7 @@ def _ranks(port: Port, group_name: str) -> set[int]:
 
 
 def _size(port: Port, name: str) -> int | None:
-    """How many the group has, as its first worker knows; None if that is busy, or is gone."""
+    """Return the group size that the worker reports; None if it is busy or gone."""
     try:
         ticket = port.ask(port.find(name), REPORT)
         if port.first_done([ticket], ASK_LIMIT) is None:

@@ -1,4 +1,4 @@
-"""The cluster as RLinf's users hold it: its nodes are reserved once, and any number of worker groups share them."""
+"""Cluster of RLinf's users: nodes reserved once, shared by any number of groups."""
 
 from __future__ import annotations
 
@@ -30,43 +30,47 @@ from .known import NOTHING, Known, Said, opened
 from .machines import found, nodes_asked, with_groups
 
 ADDRESS = "RAY_ADDRESS"
-"""Ray's own variable: the HOST:PORT of the cluster of programs that name none."""
+"""Ray's own variable with HOST:PORT of the default cluster."""
 RELEASES = 2
-"""How often the nodes are given back, should the first time fail."""
+"""Number of attempts to release the nodes, should the first fail."""
 
 
 class Cluster(Held, metaclass=Known):
-    """Nodes of a Ray cluster, held whole from here on until `close` or the end of the `with` block.
+    """Nodes of a Ray cluster, reserved whole until `close` or the `with` block ends.
 
-    Groups that are launched on it may share accelerators, as RLinf's may; other jobs of the Ray cluster see them as taken.
-    `Cluster()`, with no argument or the same ones again, is the one that this process has made and not closed; in a worker, that on
-    which it was launched. Unlike RLinf's it is made anew for other arguments, waits for missing nodes no longer than `wait` s, and ends everything that
-    was launched on it.
+    Groups launched on it may share accelerators, as RLinf's may; other jobs of the Ray cluster see
+    them as taken. `Cluster()`, without arguments or with the same arguments again, returns the open
+    cluster of this process; in a worker, the cluster on which the worker was launched. Unlike
+    RLinf's, it is built anew for different arguments, waits at most `wait` s for missing nodes, and
+    ends everything that was launched on it.
 
     Parameters
     ----------
-    num_nodes : the first so many nodes; all if not given.
+    num_nodes : number of nodes, from the first on; all by default.
     cluster_cfg : RLinf's `cluster` section, as a map: `num_nodes` and `node_groups` count here.
-    distributed_log_dir : has no effect but a warning: what workers log is not gathered.
-    address : HOST:PORT of the Ray cluster; by default that which this process is connected to, or else that of RAY_ADDRESS.
-    simulate : machines in one word, such as ``2x8xH100``, which are simulated on this machine.
-    wait : seconds to wait for what other jobs hold.
-    trusted_env : variables that node groups may set although they can make a process run other code, such as PYTHONPATH.
-    environment : names of variables of this process that its workers get too, such as MUJOCO_GL, beside those of RLinf itself (RLINF_...).
-        RLinf hands on all that the head node has not; what Python reads when it starts, such as PYTHONPATH, must be in the nodes' own.
-    port : the door to the cluster, if it is neither of these.
+    distributed_log_dir : ignored with a warning: the logs of workers are not collected.
+    address : HOST:PORT of the Ray cluster; default: this process's connection, else RAY_ADDRESS.
+    simulate : shorthand of machines to simulate on this machine, such as ``2x8xH100``.
+    wait : time limit, in seconds, for resources that other jobs hold.
+    trusted_env : variables that node groups may set although they can make a process run other
+        code, such as PYTHONPATH.
+    environment : names of variables of this process that its workers get too, such as MUJOCO_GL,
+        beside RLinf's own (RLINF_...). RLinf forwards all variables that the head node lacks;
+        variables that
+        Python reads at start, such as PYTHONPATH, must be set on the nodes.
+    port : port of the cluster, instead of an address or a simulation.
 
-    Raises LaunchFailed: PW701 (no Ray there), PW702 (too few nodes, or a node is not free), PW710 (it cannot be simulated), and
-    what is wrong with `cluster_cfg`.
+    Raises LaunchFailed: PW701 (no Ray there), PW702 (too few nodes, or a node in use), PW710 (no
+    simulation possible), and the findings of `cluster_cfg`.
 
     Source: RLinf, rlinf/scheduler/cluster/cluster.py.
     """
 
     said: Said = NOTHING
-    """The arguments that it was made with."""
+    """Arguments of the constructor."""
 
     NAMESPACE = NAMESPACE
-    """Ray's namespace of the names of the workers."""
+    """Ray namespace of the workers' names."""
 
     def __init__(
         self, num_nodes: int | None = None, cluster_cfg: Mapping[str, Any] | None = None, distributed_log_dir: str | None = None, *,
@@ -82,14 +86,14 @@ class Cluster(Held, metaclass=Known):
         self._stack.callback(opened.remove, self)
         try:
             self.port = self._connected(address, simulate) if port is None else port
-            there, machines = found(self.port) if simulate is None else (inventory(self.port), simulated_machines(simulate))
-            count = nodes_asked(num_nodes, cluster_cfg, len(there))
-            self.nodes = there[:count]
-            machines = machines if count == len(there) else replace(machines, nodes=tuple(machines.nodes)[:count])
+            nodes, machines = found(self.port) if simulate is None else (inventory(self.port), simulated_machines(simulate))
+            count = nodes_asked(num_nodes, cluster_cfg, len(nodes))
+            self.nodes = nodes[:count]
+            machines = machines if count == len(nodes) else replace(machines, nodes=tuple(machines.nodes)[:count])
             self.machines = with_groups(machines, cluster_cfg) if cluster_cfg else machines
             self._matches = {node.rank: Match(node, ray) for node, ray in zip(self.machines.nodes, self.nodes)}
             name = f"placewright-{uuid.uuid4().hex[:8]}"
-            self.reservation = Reservation(self.port, name, [wanted_of(each) for each in self._matches.values()])
+            self.reservation = Reservation(self.port, name, [wanted_of(match) for match in self._matches.values()])
             for _ in range(RELEASES):
                 self._stack.callback(self.reservation.release)
             self.reservation.acquire(wait)
@@ -99,7 +103,7 @@ class Cluster(Held, metaclass=Known):
 
     @staticmethod
     def _of_worker(description: str) -> Cluster:
-        """The cluster on which this process was launched."""
+        """Return the cluster on which this process was launched."""
         return ClusterOfWorker(description=description)
 
     def __enter__(self) -> Cluster:
@@ -129,32 +133,33 @@ class Cluster(Held, metaclass=Known):
 
 
 class ClusterOfWorker(Cluster):
-    """The nodes that the driver's Cluster holds, seen from one of its workers.
+    """Nodes reserved by the driver's Cluster, seen from a worker.
 
-    Groups that are launched on it share what the driver holds. They end with the worker that launched them, if not before.
+    Groups launched on it share the driver's reservation. They end at the latest with the worker
+    that launched them.
 
-    Raises LaunchFailed (PW702) if one of its nodes is not there any more.
+    Raises LaunchFailed (PW702) if a node is gone.
     """
 
     def __init__(self, description: str, port: Port | None = None) -> None:
         self.port = RayPort() if port is None else port
         self._stack = ExitStack()
         self.machines, ids, self.trusted_env, self.environment = understood(description)
-        there = self.port.nodes()
-        self.nodes = [_node(there, rank, id) for rank, id in enumerate(ids)]
+        nodes = self.port.nodes()
+        self.nodes = [_node(nodes, rank, id) for rank, id in enumerate(ids)]
         self._matches = {node.rank: Match(node, ray) for node, ray in zip(self.machines.nodes, self.nodes)}
-        self.reservation = Reservation(self.port, "of the driver", [wanted_of(each) for each in self._matches.values()])
+        self.reservation = Reservation(self.port, "of the driver", [wanted_of(match) for match in self._matches.values()])
 
     def start(self, plan: Plan, make: Callable[[Port], WorkerGroup], timeout: float) -> Started:
-        """See Cluster."""
+        """Start the workers of a plan; see Cluster."""
         if self.reservation.hold is None:
             self.reservation.hold = self.port.around()
             send_code()
         return super().start(plan, make, timeout)
 
 
-def _node(there: Sequence[RayNode], rank: int, id: str) -> RayNode:
-    for node in there:
+def _node(nodes: Sequence[RayNode], rank: int, id: str) -> RayNode:
+    for node in nodes:
         if node.node_id.startswith(id):
             return node
     raise failed("PW702", "", f"node {rank} of the cluster is not there any more", "launch everything again", rank)

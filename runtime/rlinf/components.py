@@ -1,4 +1,4 @@
-"""RLinf's `component_placement`, read: where each component's workers go, as a strategy."""
+"""RLinf's `component_placement` as strategies: the placement of every component's workers."""
 
 from __future__ import annotations
 
@@ -20,34 +20,33 @@ from .machines import plain
 
 
 class Given(PlacementStrategy):
-    """Where the processes of one component were said to go."""
+    """Strategy with the runs that a file prescribes for a component."""
 
     isolate_accelerator = True
 
-    def __init__(self, given: Sequence[Run]) -> None:
-        self._given = tuple(given)
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self._given = tuple(runs)
 
     def runs(self, cluster: Machines) -> Sequence[Run]:
-        """As they were given, for the cluster that they were read for."""
+        """Return the prescribed runs; valid only for the cluster they were read for."""
         return self._given
 
     @property
     def reach(self) -> int:
-        """The highest rank of a node."""
+        """Highest node rank in use."""
         return max(run.node for run in self._given)
 
     @property
     def counts_nodes(self) -> bool:
-        """It names nodes."""
+        """True: the runs name nodes."""
         return True
 
 
 class ComponentPlacement:
-    """The components of ``config.cluster.component_placement`` and where their workers go on this cluster.
+    """Components of ``config.cluster.component_placement`` and their placement on a cluster.
 
-    `config` is a map or an OmegaConf container. Also under RLinf's name HybridComponentPlacement. Raises LaunchFailed with every
-    Finding of an error.
-    Source: RLinf, rlinf/scheduler/placement/placement.py.
+    `config` is a map or an OmegaConf container. Also under RLinf's name HybridComponentPlacement.
+    Raises LaunchFailed with all errors. Source: RLinf, rlinf/scheduler/placement/placement.py.
     """
 
     def __init__(self, config: Mapping[str, Any], cluster: Cluster) -> None:
@@ -61,20 +60,26 @@ class ComponentPlacement:
 
     @property
     def components(self) -> list[str]:
-        """The names of the components, in the order in which they are written."""
+        """Names of the components, in written order."""
         return list(self._runs)
 
     def get_strategy(self, component_name: str) -> PlacementStrategy:
-        """Where the workers of a component go, for `launch`. Raises ValueError (PW718) for one that is not there."""
+        """Return the placement strategy of a component, for `launch`.
+
+        Raises ValueError (PW718) for an unknown component.
+        """
         return Given(self._of(component_name))
 
     def get_world_size(self, component_name: str) -> int:
-        """How many workers a component has. Raises as get_strategy."""
+        """Return the number of workers of a component.
+
+        Raises ValueError (PW718) for an unknown component.
+        """
         return max(run.ranks.stop for run in self._of(component_name))
 
     def _of(self, name: str) -> Sequence[Run]:
         if name not in self._runs:
-            known = ", ".join(f"`{each}`" for each in self._runs) or "none"
+            known = ", ".join(f"`{component}`" for component in self._runs) or "none"
             raise refused("PW718", name, f"there is no component `{name}`; there are {known}", "add it to `cluster.component_placement`")
         return self._runs[name]
 

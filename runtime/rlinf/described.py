@@ -1,4 +1,4 @@
-"""A cluster as one short text, by which the processes on it know it."""
+"""Compact text description of a cluster, handed to the processes on it."""
 
 from __future__ import annotations
 
@@ -13,20 +13,27 @@ from ...models.machines.cluster_file import ClusterForm
 from ..port.node import RayNode
 
 VARIABLE = "PLACEWRIGHT_LAUNCHED_ON"
-"""In the environment of workers: the cluster that they were launched on."""
+"""Environment variable of workers with the description of their cluster."""
 SHOWN = 16
-"""So many characters of Ray's id of a node tell it from all others; the whole of them could make the text too long for an environment."""
+"""Number of leading characters of a Ray node id that identify a node.
+
+Whole ids could make the text too long for an environment variable.
+"""
 
 
 def described(machines: Cluster, nodes: Sequence[RayNode], trusted: Collection[str], environment: Collection[str] = ()) -> str:
-    """The machines, the beginning of Ray's id of each node, and the variables that are trusted or handed on; nodes that are alike cost little."""
+    """Describe the machines, the nodes by shortened Ray ids, and the trusted and forwarded
+    variables.
+
+    Equal nodes cost little.
+    """
     ids = [node.node_id[:SHOWN] for node in nodes]
     data = {"machines": cluster_to_data(machines), "ids": ids, "trusted": list(trusted), "environment": list(environment)}
     return b64encode(zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 9)).decode()
 
 
 def understood(text: str) -> tuple[Cluster, list[str], list[str], list[str]]:
-    """What `described` was given, in its order."""
+    """Return the arguments of `described`, in order."""
     data = json.loads(zlib.decompress(b64decode(text)))
     machines = data["machines"]
     return (

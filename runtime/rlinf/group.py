@@ -1,4 +1,4 @@
-"""A worker group as RLinf's users launch and call it."""
+"""Worker group with RLinf's interface: launch and calls."""
 
 from __future__ import annotations
 
@@ -33,24 +33,27 @@ MOST_CONCURRENT = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class WorkerRank:
-    """A worker of a group, as the port knows it, and its rank."""
+    """Worker of a group: actor handle and rank."""
 
     worker: Actor
     rank: int
 
 
 class WorkerGroup:
-    """Workers of one class, which are called together once `launch` has started them.
+    """Workers of a class, called together after `launch`.
 
-    Every public method of the class is a method here. It is called on every worker, or on those that `execute_on` named just
-    before; it waits for nothing and gives a WorkerGroupFuncResult, whose `.wait()` are the results of the ranks in order. `close`
-    ends the workers, unless the class has a method of that name, which it then is.
+    Every public method of the class is a method here, called on all workers or on the ranks of a
+    preceding `execute_on`. It returns a WorkerGroupFuncResult at once; its `.wait()` returns the
+    results in rank order. `close` ends the workers, unless the class has a method of that name,
+    which then takes precedence.
 
-    A group travels to other processes, which then call the same workers; it is ended where it was launched alone.
+    A group can be pickled to other processes, which then call the same workers; it can only be
+    closed where it was launched.
 
-    Raises ValueError (PW718) for a class with another method that a group has itself, such as `launch`.
-    Source: RLinf, rlinf/scheduler/worker/worker_group.py. On purpose unlike it: it is reserved and audited, the first failure of a
-    worker is raised by whatever waits instead of ending this process, and a wrong name of a method is refused when it is looked up.
+    Raises ValueError (PW718) for a class with another method of a group, such as `launch`. Source:
+    RLinf, rlinf/scheduler/worker/worker_group.py. Intended differences: the group is reserved and
+    audited, the first failure of a worker is raised by the waiting call instead of ending this
+    process, and a wrong method name is refused on lookup.
     """
 
     def __init__(self, worker_cls: type, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> None:
@@ -60,8 +63,8 @@ class WorkerGroup:
         self._name = f"worker_group_{worker_cls.__name__}"
         self._started: Started | None = None
         self._next: tuple[int, ...] | None = None
-        own = {name for name in vars(WorkerGroup) if not name.startswith("_")}
-        for name in sorted(own & {name for name in dir(worker_cls) if callable(getattr(worker_cls, name, None))}):
+        reserved_names = {name for name in vars(WorkerGroup) if not name.startswith("_")}
+        for name in sorted(reserved_names & {name for name in dir(worker_cls) if callable(getattr(worker_cls, name, None))}):
             if name != CLOSE:
                 raise refused(
                     "PW718", self._name, f"`{worker_cls.__name__}.{name}` has the name of a group's own", "rename the method", name
@@ -70,9 +73,9 @@ class WorkerGroup:
 
     @classmethod
     def from_group_name(cls, worker_cls: type, group_name: str, port: Port | None = None) -> WorkerGroup:
-        """The group of this name, which this or another process has launched on the cluster that this process is connected to.
+        """Return the running group with this name on the connected cluster.
 
-        Raises LaunchFailed: PW701 (connected to none), PW704 (no such group, or not all of it is there).
+        Raises LaunchFailed: PW701 (not connected), PW704 (none or only some of its workers run).
         """
         if port is None and not need_ray().is_initialized():
             help = "make a `Cluster(address=...)` first, or call it in a worker"
@@ -87,22 +90,26 @@ class WorkerGroup:
         isolate_gpu: bool = True, catch_system_failure: bool | None = None, disable_distributed_log: bool = False,
         timeout: float = TIMEOUT,
     ) -> WorkerGroup:  # fmt: skip
-        """The group itself, when all of its workers stand, each where the strategy or the plan says.
+        """Start all workers where the strategy or the plan puts them, and return the group.
 
         Parameters
         ----------
-        cluster : where; accelerators may be shared with other groups of this cluster object.
-        placement_strategy : a strategy; a plan with one component, or with one of this name; or a plan and the name of a component.
-            By default one process on each accelerator, or one on the first node if there is none.
-        name : of the group; its workers are called ``NAME:RANK``.
-        max_concurrency : how many calls a worker takes at once.
-        isolate_gpu : whether a worker sees its own accelerators alone; a plan says so itself.
-        catch_system_failure : whether a worker shows the stacks of its threads before a signal ends it; RLINF_CATCH_FAILURE if not given.
-        disable_distributed_log : has no effect: what workers log is in Ray's logs of their nodes, and not gathered here.
-        timeout : seconds for all workers to be ready.
+        cluster : cluster object; groups on it may share accelerators.
+        placement_strategy : a strategy; a plan with a single component, or with a component of this
+            name; or a plan and the name of a component. Default: a process on every accelerator, or
+            one on the first node without accelerators.
+        name : name of the group; its workers are called ``NAME:RANK``.
+        max_concurrency : number of simultaneous calls per worker.
+        isolate_gpu : True if a worker sees its own accelerators alone; a plan decides that itself.
+        catch_system_failure : True if a worker prints its threads' stacks before a signal ends it;
+            default: RLINF_CATCH_FAILURE.
+        disable_distributed_log : ignored: workers log to Ray's logs of their nodes, which are not
+            collected.
+        timeout : time limit, in seconds, for all workers to be ready.
 
-        Nothing of the group is left if it raises. Raises LaunchFailed with the findings of a strategy that does not fit (PW1xx), for
-        a name that is taken (PW717), and as `placewright.launch`; ValueError for a name with a colon.
+        Nothing of the group is left if it raises. Raises LaunchFailed with the findings of a
+        strategy that does not fit (PW1xx), for a name that is taken (PW717), and as
+        `placewright.launch`; ValueError for a name with a colon.
         """
         if self._started is not None:
             raise failed("PW717", self._name, f"the group `{self._name}` has been launched", "make another with `create_group`", self._name)
@@ -121,9 +128,9 @@ class WorkerGroup:
         return self
 
     def execute_on(self, *ranks: int) -> WorkerGroup:
-        """The group itself; the next call, and no other, is on these ranks alone, or on all if none is named.
+        """Restrict the next call alone to `ranks`, or to all without arguments; return the group.
 
-        Raises IndexError for a rank that is not there, ValueError (PW718) for one that is named twice.
+        Raises IndexError for an unknown rank, ValueError (PW718) for a duplicate.
         """
         if len(set(ranks)) < len(ranks):
             message = f"`execute_on` names a rank of `{self._name}` twice: {', '.join(map(str, ranks))}"
@@ -133,17 +140,17 @@ class WorkerGroup:
 
     @property
     def worker_cls_name(self) -> str:
-        """The name of the class of the workers."""
+        """Class name of the workers."""
         return self._worker_cls.__name__
 
     @property
     def worker_group_name(self) -> str:
-        """The name of the group."""
+        """Name of the group."""
         return self._name
 
     @property
     def worker_info_list(self) -> list[WorkerRank]:
-        """The workers with their ranks; empty before `launch`."""
+        """Workers with their ranks; empty before `launch`."""
         started = self._started
         return [WorkerRank(worker, rank) for rank, worker in enumerate(started.workers.workers)] if started else []
 
@@ -151,11 +158,14 @@ class WorkerGroup:
 
     @property
     def audit(self) -> tuple[AuditRow, ...]:
-        """Where each worker really is, in rank order; nothing for a group that another process launched."""
+        """Actual location of every worker, in rank order; empty for a group of another process."""
         return self._started.audit if self._started else ()
 
     def close(self) -> None:
-        """Ends the workers; what they held stays with the cluster object. May be called twice; where it was not launched, it does nothing."""
+        """End the workers; their resources stay with the cluster object. Idempotent.
+
+        Does nothing in a process that did not launch the group.
+        """
         self._close()
 
     def _close(self) -> None:
@@ -163,10 +173,10 @@ class WorkerGroup:
             self._started.end()
 
     def _is_ready(self) -> WorkerGroupFuncResult:
-        """The workers' reports of themselves, when they have nothing else to do."""
+        """Return the workers' own reports, which arrive when the workers are idle."""
         workers = self._standing
         return WorkerGroupFuncResult(
-            workers, {workers.port.ask(its, REPORT): rank for rank, its in enumerate(workers.workers)}, "_is_ready"
+            workers, {workers.port.ask(worker, REPORT): rank for rank, worker in enumerate(workers.workers)}, "_is_ready"
         )
 
     def __enter__(self) -> WorkerGroup:
@@ -176,7 +186,7 @@ class WorkerGroup:
         self._close()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """It travels by its name: where it arrives, the same workers are found by theirs."""
+        """Pickle by name: the receiving process looks up the same workers."""
         return (
             (_arrived, (self._worker_cls, self._name)) if self._started else (WorkerGroup, (self._worker_cls, self._arguments, self._named))
         )
@@ -222,4 +232,4 @@ def _arrived(worker_cls: type, group_name: str) -> WorkerGroup:
 
 
 def _stay() -> None:
-    """Workers that another process launched are not ended here."""
+    """Do nothing: only the launching process ends the workers."""

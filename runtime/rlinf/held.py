@@ -1,4 +1,4 @@
-"""Nodes that are held, and the groups that are launched on them: what the driver's cluster and a worker's have in common."""
+"""Reserved nodes and groups on them: base of the driver's and a worker's cluster."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from .outstanding import Outstanding
 
 @dataclass(frozen=True)
 class Started:
-    """A group that stands: its workers, where each really is, how it ends, and the calls that its calls are told of."""
+    """Running group: workers, audited locations, end function, outstanding calls of the cluster."""
 
     workers: WorkerGroup
     audit: tuple[AuditRow, ...]
@@ -42,7 +42,7 @@ class Started:
 
 
 class Held:
-    """Nodes of a Ray cluster that are reserved, in the order of their ranks."""
+    """Reserved nodes of a Ray cluster, in rank order."""
 
     port: Port
     nodes: Sequence[RayNode]
@@ -52,44 +52,50 @@ class Held:
     environment: Collection[str]
     _matches: Mapping[int, Match]
     _stack: ExitStack
-    """What is done when it is closed."""
+    """Actions to run on `close`."""
 
     @cached_property
     def calls(self) -> Outstanding:
-        """The calls of its groups that nobody has waited for."""
+        """Calls of all groups whose answers are outstanding."""
         return Outstanding()
 
     @property
     def num_nodes(self) -> int:
-        """How many nodes it has."""
+        """Number of nodes."""
         return len(self.nodes)
 
     @property
     def num_accelerators(self) -> int:
-        """How many accelerators its nodes have."""
+        """Number of accelerators."""
         return self.machines.total()
 
     @property
     def accelerator_ranks(self) -> list[list[int]]:
-        """The ranks of the accelerators of each node, counted over all nodes."""
-        found, first = list[list[int]](), 0
+        """Ranks of the accelerators per node, counted over all nodes."""
+        ranks, first = list[list[int]](), 0
         for node in self.machines.nodes:
-            found.append(list(range(first, first + len(node.accelerators))))
+            ranks.append(list(range(first, first + len(node.accelerators))))
             first += len(node.accelerators)
-        return found
+        return ranks
 
     @cached_property
     def description(self) -> str:
-        """The cluster as its workers are told of it; see described.py."""
+        """Text description of the cluster for its workers; see described.py."""
         return described(self.machines, self.nodes, self.trusted_env, self.environment)
 
     def get_node_info(self, node_rank: int) -> NodeInfo:
-        """What there is on a node. Raises ValueError (PW718) for a rank that is none."""
+        """Return the resources of a node.
+
+        Raises ValueError (PW718) for an unknown rank.
+        """
         self._must_be(node_rank)
         return node_info(self.machines.nodes[node_rank], self.nodes[node_rank])
 
     def get_node_ip(self, node_rank: int) -> str:
-        """The address of a node. Raises ValueError (PW718) for a rank that is none."""
+        """Return the address of a node.
+
+        Raises ValueError (PW718) for an unknown rank.
+        """
         self._must_be(node_rank)
         return self.nodes[node_rank].address
 
@@ -99,23 +105,26 @@ class Held:
             raise refused("PW718", "", message, f"name one of 0 to {self.num_nodes - 1}", node_rank)
 
     def get_node_group(self, label: str | None = None) -> NodeGroup | None:
-        """The node group with a label, by default that of all nodes; None if there is none."""
+        """Return the node group with this label (default: that of all nodes), or None."""
         return self.machines.groups.get(CLUSTER_LABEL if label is None else str(label))
 
     def must_fit(self, plan: Plan) -> None:
-        """Raises LaunchFailed (PW702) if a node that the plan uses is not here, or has fewer accelerators."""
+        """Check that all nodes of the plan exist, with enough accelerators.
+
+        Raises LaunchFailed (PW702) otherwise.
+        """
         for rank in used_nodes(plan):
-            here = len(self.machines.nodes[rank].accelerators) if rank < self.num_nodes else None
+            available = len(self.machines.nodes[rank].accelerators) if rank < self.num_nodes else None
             wanted = len(plan.cluster.nodes[rank].accelerators)
-            if here is None or wanted > here:
-                has = "is not there" if here is None else f"has {here}"
+            if available is None or wanted > available:
+                has = "is not there" if available is None else f"has {available}"
                 message = f"the plan is for a node {rank} with {with_noun(wanted, 'accelerator')}, and that of this cluster {has}"
                 raise failed("PW702", plan.cluster.name(rank), message, "solve for the cluster that is there", rank)
 
     def start(self, plan: Plan, make: Callable[[Port], WorkerGroup], timeout: float) -> Started:
-        """Starts the workers of a plan with one component, all or none, and audits them.
+        """Start and audit the workers of a single-component plan, all or none.
 
-        `make` gives the group for a port. Raises LaunchFailed as `launch` does.
+        `make` builds the group for a port. Raises LaunchFailed as `launch` does.
         """
         distrusted = tuple(untrusted(plan, self.trusted_env))
         if distrusted:
@@ -137,7 +146,7 @@ class Held:
         return Started(group, rows, gang.kill, self.calls)
 
     def close(self) -> None:
-        """Ends every group that was launched on it and gives the nodes back. May be called twice."""
+        """End every group launched on the cluster and release the nodes. Idempotent."""
         with shielded():
             self._stack.close()
 

@@ -1,4 +1,4 @@
-"""The cluster that a process knows already, which `Cluster()` is then: RLinf's programs ask for it so wherever they need it."""
+"""Current cluster of a process, as `Cluster()` anywhere in an RLinf program returns it."""
 
 from __future__ import annotations
 
@@ -8,35 +8,38 @@ from typing import Any, Callable
 from .described import VARIABLE
 
 RLINFS = frozenset({"num_nodes", "cluster_cfg", "distributed_log_dir"})
-"""The arguments that RLinf's own Cluster has."""
+"""Arguments of RLinf's own Cluster."""
 
 Said = tuple[tuple[Any, ...], dict[str, Any]]
 NOTHING: Said = (), {}
 opened: list[Any] = []
-"""Those that this process has made and not closed, the last one last."""
+"""Open clusters of this process, the newest last."""
 
 
 class Known(type):
-    """Classes of which an object is made again only for other arguments than the last: with those, or none, it is that one.
+    """Metaclass that returns the current object for repeated or missing arguments.
 
-    Source of the rule: RLinf, rlinf/scheduler/cluster/cluster.py, where there is one object in a process whatever is said.
+    Source of the rule: RLinf, rlinf/scheduler/cluster/cluster.py, with a single object per process
+    whatever the arguments.
     """
 
     _of_worker: Callable[[str], Any]
-    """The object in a worker, from what the driver's is described as; see described.py."""
+    """Constructor of the object in a worker, from the driver's description; see described.py."""
 
     def __call__(cls, *arguments: Any, **named: Any) -> Any:
-        """The object that is known, or another."""
-        said = (arguments, named)
-        there = cls._known() if RLINFS.issuperset(named) else None
-        if there is not None and said in (there.said, NOTHING):
-            return there
-        made = super().__call__(*arguments, **named)
-        made.said = said
-        return made
+        """Return the current object, or construct a new one."""
+        call_arguments = (arguments, named)
+        current = cls._known() if RLINFS.issuperset(named) else None
+        if current is not None and call_arguments in (current.said, NOTHING):
+            return current
+        created = super().__call__(*arguments, **named)
+        created.said = call_arguments
+        return created
 
     def _known(cls) -> Any:
-        """The object that this process knows: one that it has made, or that on which it was launched as a worker; None if there is none."""
+        """Return the newest open object, or in a worker the launching cluster; None without
+        either.
+        """
         if not opened and VARIABLE in os.environ:
             opened.append(cls._of_worker(os.environ[VARIABLE]))
         return opened[-1] if opened else None

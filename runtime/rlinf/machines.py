@@ -1,4 +1,4 @@
-"""The machines of a cluster object: those that are there, with the node groups of RLinf's `cluster` section."""
+"""Machines of a cluster object, with the node groups of RLinf's `cluster` section."""
 
 from __future__ import annotations
 
@@ -22,18 +22,21 @@ from ..world.order import ordered
 
 
 def found(port: Port) -> tuple[Sequence[RayNode], Cluster]:
-    """The nodes of a Ray cluster in the order of their ranks, each looked at by one process on it, and the machines that they are.
+    """Survey all nodes; return the Ray nodes in rank order, and the machines.
 
-    Raises LaunchFailed (PW721) where the nodes' rank variables contradict each other.
+    Raises LaunchFailed (PW721) if the rank variables of the nodes contradict each other.
     """
-    there = port.nodes()
-    reports, _ = survey(port, there)
-    nodes = ordered(there, reports)
-    return nodes, cluster_of([machine_of(node, reports.get(node.node_id)) for node in nodes])[0]
+    nodes = port.nodes()
+    reports, _ = survey(port, nodes)
+    ranked = ordered(nodes, reports)
+    return ranked, cluster_of([machine_of(node, reports.get(node.node_id)) for node in ranked])[0]
 
 
 def with_groups(machines: Cluster, section: Mapping[str, Any]) -> Cluster:
-    """The machines with the node groups and hardware of a `cluster` section. Raises LaunchFailed with every Finding of its errors."""
+    """Return the machines with the node groups and hardware of a `cluster` section.
+
+    Raises LaunchFailed with all errors of the section.
+    """
     text = yaml.safe_dump({"cluster": {"component_placement": {}, **plain(section)}}, sort_keys=False, allow_unicode=True)
     reading = read(Source("cluster_cfg", text), machines, "rlinf", PLACEMENT)
     errors = [finding for finding in reading.findings if finding.severity is Severity.ERROR]
@@ -43,25 +46,25 @@ def with_groups(machines: Cluster, section: Mapping[str, Any]) -> Cluster:
 
 
 def nodes_asked(num_nodes: int | None, section: Mapping[str, Any] | None, there: int) -> int:
-    """How many nodes are meant; all that are there if nobody says, or says 0.
+    """Return the requested number of nodes; all if it is unspecified or 0.
 
-    Raises LaunchFailed (PW702) if it is said twice and differently, or more are meant than are there.
+    Raises LaunchFailed (PW702) if two numbers disagree, or if more nodes are requested than exist.
     Source of the forms: RLinf, rlinf/scheduler/cluster/cluster.py.
     """
-    said = section.get("num_nodes") if section else None
-    if num_nodes is not None and said is not None and int(said) != num_nodes:
-        raise failed("PW702", "", f"`num_nodes` is {num_nodes}, but `cluster_cfg` says {said}", "leave one of them out")
-    asked = int(said or num_nodes or there)
-    if asked > there:
-        message = f"{with_noun(asked, 'node')} {are(asked)} asked for, the Ray cluster has {there}"
+    configured = section.get("num_nodes") if section else None
+    if num_nodes is not None and configured is not None and int(configured) != num_nodes:
+        raise failed("PW702", "", f"`num_nodes` is {num_nodes}, but `cluster_cfg` says {configured}", "leave one of them out")
+    requested = int(configured or num_nodes or there)
+    if requested > there:
+        message = f"{with_noun(requested, 'node')} {are(requested)} asked for, the Ray cluster has {there}"
         raise failed("PW702", "", message, f"start the missing ones, or set `num_nodes: {there}`", there)
-    return asked
+    return requested
 
 
 def plain(value: Any) -> Any:
-    """Plain data of whatever keeps configurations, such as OmegaConf's containers."""
+    """Convert configuration containers, such as OmegaConf's, to plain data."""
     if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
+        return {str(key): plain(element) for key, element in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
-        return [plain(each) for each in value]
+        return [plain(element) for element in value]
     return value

@@ -1,4 +1,4 @@
-"""The workers of a group as processes: their names, and what RLinf's code finds in their environments."""
+"""Workers of a group as processes: names and RLinf's environment variables."""
 
 from __future__ import annotations
 
@@ -16,15 +16,18 @@ from .environment import of_the_driver, rlinf_environment
 def members_in(
     cluster: Cluster, plan: Plan, name: str, catch_system_failure: bool, arguments: Sequence[Any], named: Mapping[str, Any]
 ) -> list[Member]:
-    """The processes of a group by its plan, in rank order, called ``NAME:RANK``; each constructs its worker with these arguments."""
+    """Return the processes of a group in rank order, named ``NAME:RANK``.
+
+    `arguments` and `named` go to every worker's constructor.
+    """
     master = cluster.get_node_ip(plan.placements(name)[0].node_rank)
-    of_all = {**of_the_driver(cluster.environment), VARIABLE: cluster.description}
+    common = {**of_the_driver(cluster.environment), VARIABLE: cluster.description}
 
-    def member(its: Member) -> Member:
-        placement = its.placement
+    def member(planned: Member) -> Member:
+        placement = planned.placement
         address = cluster.get_node_ip(placement.node_rank)
-        own = rlinf_environment(cluster.machines, placement, NAMESPACE, catch_system_failure, address)
-        environment = {**own, **of_all, **its.environment}
-        return replace(its, name=f"{name}:{placement.rank}", environment=environment, arguments=tuple(arguments), named=dict(named))
+        rlinf_variables = rlinf_environment(cluster.machines, placement, NAMESPACE, catch_system_failure, address)
+        environment = {**rlinf_variables, **common, **planned.environment}
+        return replace(planned, name=f"{name}:{placement.rank}", environment=environment, arguments=tuple(arguments), named=dict(named))
 
-    return [member(each) for each in members_of(plan, name, "", master)]
+    return [member(planned) for planned in members_of(plan, name, "", master)]

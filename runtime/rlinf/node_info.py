@@ -1,4 +1,4 @@
-"""Nodes and their hardware as RLinf's programs ask for them."""
+"""Nodes and hardware with the names of RLinf's interface."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from ..workers.inside.information import HardwareInfo
 
 @dataclass(frozen=True)
 class HardwareResource:
-    """All devices of one type of a node."""
+    """All devices of a type on a node."""
 
     type: str
     infos: list[HardwareInfo]
 
     @property
     def count(self) -> int:
-        """How many they are."""
+        """Number of devices."""
         return len(self.infos)
 
 
 @dataclass(frozen=True)
 class NodeInfo:
-    """A node of a cluster. Source of the names: RLinf, rlinf/scheduler/cluster/node.py."""
+    """Node of a cluster. Source of the names: RLinf, rlinf/scheduler/cluster/node.py."""
 
     node_rank: int
     ray_id: str
@@ -42,9 +42,11 @@ class NodeInfo:
 
 
 def node_info(node: Node, ray: RayNode) -> NodeInfo:
-    """What RLinf's programs may know of a node."""
+    """Return RLinf's description of a node."""
     kinds = dict.fromkeys([ACCELERATOR] * bool(node.accelerators) + [device.type for device in node.hardware])
-    resources = [HardwareResource(kind, [_info(its) for its in hardware_on(node, kind, range(node.count(kind)))]) for kind in kinds]
+    resources = [
+        HardwareResource(kind, [_info(description) for description in hardware_on(node, kind, range(node.count(kind)))]) for kind in kinds
+    ]
     return NodeInfo(
         node.rank, ray.node_id, ray.address, int(ray.total.get("CPU", 0)), len(node.accelerators), node.accelerator_type,
         node.accelerator_model, resources,
@@ -52,19 +54,19 @@ def node_info(node: Node, ray: RayNode) -> NodeInfo:
 
 
 def hardware_on(node: Node, kind: str, local_ranks: Sequence[int]) -> list[dict[str, Any]]:
-    """These resources of a kind, as plain data: type, model, and the settings of devices that are no accelerators."""
+    """Return devices of a kind as plain data: type, model, settings of other hardware."""
     if kind == ACCELERATOR:
         return [{"type": kind, "model": node.accelerators[rank].model} for rank in local_ranks]
     devices = [device for device in node.hardware if device.type == kind]
     return [{"type": kind, "model": kind, "config": _settings(devices[rank])} for rank in local_ranks if devices]
 
 
-def _info(its: Mapping[str, Any]) -> HardwareInfo:
-    return HardwareInfo(its["type"], its["model"], SimpleNamespace(**its.get("config", {})))
+def _info(description: Mapping[str, Any]) -> HardwareInfo:
+    return HardwareInfo(description["type"], description["model"], SimpleNamespace(**description.get("config", {})))
 
 
 def _settings(device: Hardware) -> dict[str, Any]:
-    """The settings with the types that they were written with."""
+    """Return the settings with the types of their YAML spelling."""
     return {name: _value(text) for name, text in device.config}
 
 

@@ -1,18 +1,19 @@
-"""Calls of the groups of a cluster that nobody has waited for yet: one of them that fails ends the others' waiting."""
+"""Unawaited calls of a cluster's groups: the failure of any of them ends the wait for the rest."""
 
 from __future__ import annotations
 
 from .results import WorkerGroupFuncResult
 
 MANY = 64
-"""How many calls are kept before it is looked which of them are done."""
+"""Number of stored calls that triggers removal of finished calls."""
 
 
 class Outstanding:
-    """Calls whose answers are not all there.
+    """Calls with missing answers.
 
-    RLinf's programs start several groups that wait for each other, and then wait for one of them. Where another fails, they would
-    wait for ever: RLinf ends the whole program, here whoever waits is told.
+    RLinf's programs start several groups that wait for each other, then wait for one group. If
+    another group fails, they would wait forever: RLinf ends the whole program; here the waiting
+    call raises that failure.
     """
 
     def __init__(self) -> None:
@@ -20,17 +21,17 @@ class Outstanding:
         self._limit = MANY
 
     def add(self, call: WorkerGroupFuncResult) -> None:
-        """From now on, its failure counts until somebody is told of it; it is kept so long though nobody else keeps it."""
+        """Track a call until a failure was raised somewhere, even for a dropped result."""
         if len(self._calls) >= self._limit:
-            self._calls = [each for each in self._calls if not (each.done() and each.settled)]
+            self._calls = [earlier for earlier in self._calls if not (earlier.done() and earlier.settled)]
             self._limit = max(MANY, 2 * len(self._calls))
         self._calls.append(call)
 
     def check(self) -> None:
-        """Raises the failure of the first call that has failed; each failure once."""
+        """Raise the failure of the first failed call; every failure only once."""
         for call in list(self._calls):
             if call.done():
-                told = call.settled
-                self._calls = [each for each in self._calls if each is not call]
-                if not told and call.failure is not None:
+                is_settled = call.settled
+                self._calls = [earlier for earlier in self._calls if earlier is not call]
+                if not is_settled and call.failure is not None:
                     raise call.failure

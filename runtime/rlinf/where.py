@@ -1,4 +1,4 @@
-"""Where the workers of a group go: a strategy, a plan or a component of a plan, as a plan of this group alone."""
+"""Conversion of a group's placement argument to a plan of the group alone."""
 
 from __future__ import annotations
 
@@ -13,13 +13,18 @@ from ..failure import LaunchFailed, failed
 from .cluster import Cluster
 
 Where = Union[PlacementStrategy, Plan, "tuple[Plan, str]"]
-"""A strategy, a plan with one component or with one of the group's name, or a plan and the name of a component of it."""
+"""Strategy, plan, or plan and component name.
+
+A plan alone has a single component, or a component of the group's name.
+"""
 
 
 def plan_of(name: str, cluster: Cluster, where: Where | None, isolate: bool) -> Plan:
-    """The plan of a group of this name alone; without `where`, a process on each accelerator, or one on the first node if there is none.
+    """Return the plan of the group alone; by default a process per accelerator.
 
-    Raises LaunchFailed: what a strategy says that does not fit (PW1xx), PW112, PW702 (a plan for other machines).
+    Without `where` and without accelerators: one process on the first node. Raises LaunchFailed:
+    the findings of a strategy that does not fit (PW1xx), PW112, PW702 (a plan for different
+    machines).
     """
     if isinstance(where, (Plan, tuple)):
         plan, component = where if isinstance(where, tuple) else (where, _component(where, name))
@@ -36,11 +41,14 @@ def plan_of(name: str, cluster: Cluster, where: Where | None, isolate: bool) -> 
 
 
 def _component(plan: Plan, name: str) -> str:
-    """The component of a plan that a group of this name is. Raises LaunchFailed (PW112) if that is not clear."""
+    """Return the component of the plan that belongs to the group.
+
+    Raises LaunchFailed (PW112) if that is ambiguous.
+    """
     if name in plan.components:
         return name
     if len(plan.components) == 1:
         return plan.components[0]
-    known = ", ".join(f"`{each}`" for each in plan.components) or "none"
+    known = ", ".join(f"`{component}`" for component in plan.components) or "none"
     message = f"the plan has no component `{name}`; it has {known}"
     raise failed("PW112", name, message, "pass `placement_strategy=(plan, 'actor')`", name)

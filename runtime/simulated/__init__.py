@@ -1,1 +1,1 @@
-"""A Ray cluster on this machine whose accelerators do not exist."""
+"""Simulated Ray cluster on this machine, without real accelerators."""

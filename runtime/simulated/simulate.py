@@ -1,4 +1,4 @@
-"""A Ray cluster on this machine whose nodes have the plan's accelerators, though none of them exists."""
+"""Simulated Ray cluster on this machine, with the plan's accelerators as mere numbers."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ _PROGRAM = Path(__file__).with_name("simulated_nodes.py")
 
 
 class SimulatedCluster:
-    """A simulated Ray cluster, held by a process of its own that ends with it or with this process.
+    """Simulated Ray cluster in a separate process, which ends with this process.
 
-    Every node carries its rank as a label, because all of them share one address. No dashboard, no usage statistics, no
-    file outside one temporary directory; a real cluster on this machine is not touched.
+    Every node carries its rank as a label, because all share an address. No dashboard, no usage
+    statistics, no file outside a temporary directory; a real cluster on this machine is not
+    touched.
     """
 
     def __init__(self) -> None:
@@ -39,9 +40,10 @@ class SimulatedCluster:
         self._directory = ""
 
     def start(self, nodes: Iterable[Node], processes: Mapping[int, int]) -> str:
-        """Starts the nodes and returns HOST:PORT. `processes`: node rank -> how many workers it will have.
+        """Start the nodes and return HOST:PORT. `processes`: node rank -> number of workers.
 
-        Raises LaunchFailed (PW710) if there are too many nodes for one machine, or they do not start in time.
+        Raises LaunchFailed (PW710) if there are too many nodes for a machine, or they do not start
+        in time.
         """
         need_ray()
         wanted = [_request(node, processes.get(node.rank, 0)) for node in nodes]
@@ -57,11 +59,17 @@ class SimulatedCluster:
         return str(self._ask({"nodes": wanted}, START_LIMIT + PER_NODE * len(wanted))["address"])
 
     def remove_node(self, rank: int) -> None:
-        """Kills a node as a loss of power would; Ray sees it within two seconds. Raises ValueError for the first one, and for none."""
+        """Kill a node like a power failure; Ray notices within two seconds.
+
+        Raises ValueError for the first node, and for an unknown rank.
+        """
         self._change({"remove": rank})
 
     def add_node(self, node: Node, processes: int = 0) -> None:
-        """Starts one more node, or one that was removed; returns when it is there. `processes`: how many workers it will have."""
+        """Start another or a removed node; return when it is present.
+
+        `processes`: number of workers.
+        """
         self._change({"add": _request(node, processes)})
 
     def _change(self, request: dict[str, object]) -> None:
@@ -85,15 +93,18 @@ class SimulatedCluster:
         answer = holder.stdout.readline()
         if not answer:
             raise self._ended()
-        said: dict[str, str] = json.loads(answer)
-        return said
+        reply: dict[str, str] = json.loads(answer)
+        return reply
 
     def _ended(self) -> LaunchFailed:
         lines = Path(self._directory, "holder.log").read_text(errors="replace").strip().splitlines()
         return _not_started(lines[-1][:200] if lines else "it ended at once")
 
     def stop(self) -> None:
-        """Ends every process of the cluster and removes its files; returns when they are gone. May be called twice."""
+        """End every process of the cluster and remove all files; wait until both are gone.
+
+        Idempotent.
+        """
         with shielded():
             holder, self._holder = self._holder, None
             if holder is not None:
@@ -103,10 +114,10 @@ class SimulatedCluster:
 
 
 def _end(holder: subprocess.Popen[str]) -> None:
-    """The holder ends everything below it, and itself, as soon as its input ends."""
+    """End the holder by closing the input; the holder ends all processes below."""
     for stream in (holder.stdin, holder.stdout):
         if stream is not None:
-            with suppress(BrokenPipeError):  # one that ended before it read what was asked
+            with suppress(BrokenPipeError):  # the holder ended before it read the request
                 stream.close()
     try:
         holder.wait(END_LIMIT)
@@ -120,7 +131,7 @@ def _request(node: Node, processes: int) -> dict[str, object]:
 
 
 def describe(node: Node, processes: int) -> dict[str, object]:
-    """What the holder needs to know of a node: its accelerators as Ray counts them, a CPU for each worker, and labels that say the rest."""
+    """Describe a node to the holder: accelerators in Ray's terms, a CPU per worker, labels."""
     vendor = vendor_of(node.accelerator_type)
     resource = vendor.resource if vendor else ""
     count = len(node.accelerators)
@@ -133,9 +144,9 @@ def describe(node: Node, processes: int) -> dict[str, object]:
 
 
 def _environment(directory: str) -> dict[str, str]:
-    """This process's environment without what would bind the new cluster to real devices or to another cluster."""
-    ours = {name: value for name, value in os.environ.items() if name not in (*VARIABLES, *BENEATH, "RAY_ADDRESS")}
-    return ours | {"RAY_TMPDIR": directory, "RAY_USAGE_STATS_ENABLED": "0"}
+    """Return this process's environment without links to real devices or another cluster."""
+    kept_variables = {name: value for name, value in os.environ.items() if name not in (*VARIABLES, *BENEATH, "RAY_ADDRESS")}
+    return kept_variables | {"RAY_TMPDIR": directory, "RAY_USAGE_STATS_ENABLED": "0"}
 
 
 def _not_started(reason: str) -> LaunchFailed:

@@ -1,4 +1,4 @@
-"""Machines in one word, simulated for as long as a block lasts: for trying the frameworks' words without a cluster."""
+"""Simulated cluster from a shorthand, for trials of the frameworks' interfaces."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from ..failure import failed
 from .simulate import SimulatedCluster
 
 CPUS_WITH_EACH = 16
-"""More than the ten CPUs that verl's pools ask for with each accelerator by default."""
+"""Number of CPUs per accelerator: more than the ten that verl's pools request by default."""
 _HELP = "name them as in `2x8xH100`: nodes, accelerators on each, model"
 
 
 @contextmanager
 def simulated_cluster(machines: str, cpus: int | None = None) -> Iterator[str]:
-    """HOST:PORT of a Ray cluster on this machine with such machines (``2x8xH100``), whose accelerators do not exist.
+    """Yield HOST:PORT of a simulated Ray cluster on this machine (``2x8xH100``).
 
-    `cpus`: how many CPUs Ray counts on each node; 16 for each accelerator if not given. This process is not connected to it: it
-    calls ``ray.init(address=...)``, and `ray.shutdown` before the block ends. With the block every process of the cluster has ended.
-    Raises LaunchFailed (PW708, PW710) where it cannot be simulated.
+    `cpus`: number of CPUs per node; by default 16 per accelerator. This process is not connected to
+    it: call ``ray.init(address=...)``, and `ray.shutdown` before the block ends. The block's end
+    ends every process of the cluster. Raises LaunchFailed (PW708, PW710) if it cannot be simulated.
     """
     nodes = simulated_machines(machines).nodes
     cluster = SimulatedCluster()
@@ -32,11 +32,14 @@ def simulated_cluster(machines: str, cpus: int | None = None) -> Iterator[str]:
 
 
 def simulated_machines(word: str) -> Cluster:
-    """The machines of a shorthand. Raises LaunchFailed (PW710) for one that cannot be read, or does not count nodes."""
+    """Return the machines of a shorthand.
+
+    Raises LaunchFailed (PW710) for an unreadable shorthand, or an unspecified number of nodes.
+    """
     try:
-        said = read_shorthand(word)
+        machines = read_shorthand(word)
     except ValueError as problem:
         raise failed("PW710", "", str(problem), _HELP) from None
-    if not isinstance(said, Cluster):
+    if not isinstance(machines, Cluster):
         raise failed("PW710", "", f"`{word}` does not say how many nodes there are", _HELP)
-    return said
+    return machines

@@ -1,10 +1,10 @@
-"""The process that holds a simulated Ray cluster, run as a program of its own and never imported for its effect.
+"""Holder process of a simulated Ray cluster, run as a program.
 
-It reads one line of JSON, the nodes; starts them; and writes one line of JSON, the address. Each later line adds a node or kills
-one, and is answered. That goes on until its input ends, which happens at the latest when whoever started it dies, in whatever way.
-Then it ends every process below it.
-It is in a session of its own, so that Ctrl-C in the terminal does not reach it, and Ray's own preparations (a new
-process group, handlers, the file that names the current cluster) do not touch the process that uses the cluster.
+It reads a line of JSON, the nodes; starts them; and writes a line of JSON, the address. Each later
+line adds or kills a node, and is answered. When its input ends, at the latest with the death of its
+parent, it ends every process below it. It has a session of its own, so that Ctrl-C in the terminal
+does not reach it, and Ray's own preparations (a new process group, handlers, the file that names
+the current cluster) do not touch the process that uses the cluster.
 """
 
 from __future__ import annotations
@@ -27,21 +27,28 @@ from typing import Any
 
 OBJECT_STORE = 80 << 20
 AT_ONCE = min(4, os.cpu_count() or 1)
-"""A raylet ends itself when its agents, two Python processes, take more than 15 s to start. Source: Ray, node_manager.cc."""
+"""Number of nodes started at the same time.
+
+A raylet ends itself when its agents, two Python processes, take more than 15 s to start. Source:
+Ray, node_manager.cc.
+"""
 ATTEMPTS = 2
 END_LIMIT = 10.0
 NODE_LIMIT, PAUSE = 45.0, 0.05
-"""Seconds for a node to be known to its head, and between two questions for it: Ray itself gives up after 30, however busy the machine."""
+"""Seconds for a node to be known to the head, and between two queries.
+
+Ray itself gives up after 30 s, however busy the machine.
+"""
 _PR_SET_CHILD_SUBREAPER = 36
-# A node that was killed refuses the connection, so that three questions at this pace find it within two seconds; one that is
-# only slow has as long to answer as in any cluster.
+# A killed node refuses the connection, so that three checks at this pace find it within two
+# seconds; a node that is only slow has as long to answer as in any cluster.
 _HEALTH = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500, "health_check_failure_threshold": 3}
 
 
 def main() -> None:
     """Hold the cluster until the input ends."""
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever Ray prints goes where the errors go
+    os.dup2(2, 1)  # all output of Ray goes to stderr
     directory = os.environ["RAY_TMPDIR"]
     _adopt_orphans()
     requests: SimpleQueue[str] = SimpleQueue()
@@ -61,7 +68,7 @@ def main() -> None:
 
 
 class Nodes:
-    """The nodes of one cluster, by their ranks; their sockets are in a directory."""
+    """Nodes of a cluster by rank, with sockets in a directory."""
 
     def __init__(self, directory: str) -> None:
         self._cluster: Any = None
@@ -70,7 +77,7 @@ class Nodes:
         self._numbers = itertools.count()
 
     def start(self, nodes: list[dict[str, Any]]) -> str:
-        """Starts the nodes, the first as the head, and returns HOST:PORT."""
+        """Start the nodes, the first as the head, and return HOST:PORT."""
         from ray.cluster_utils import Cluster
 
         be_patient(NODE_LIMIT)
@@ -83,7 +90,7 @@ class Nodes:
         return str(self._cluster.address)
 
     def change(self, request: dict[str, Any]) -> dict[str, str]:
-        """Adds a node, or kills one as a loss of power would; what went wrong, if anything did."""
+        """Add a node, or kill one like a power failure; return the error, if any."""
         rank = request.get("remove")
         if rank is None:
             self._add(request["add"], wait=True)
@@ -94,7 +101,7 @@ class Nodes:
         return {}
 
     def _add(self, node: dict[str, Any], wait: bool = False) -> None:
-        """Starts a node that is not the first, and once again where the machine was too busy for it."""
+        """Start a node other than the first; retry after a timeout on a busy machine."""
         for attempts_left in reversed(range(ATTEMPTS)):
             try:
                 self._start(node, wait)
@@ -113,23 +120,26 @@ class Nodes:
                 raylet_socket_name=sockets["raylet"], plasma_store_socket_name=sockets["plasma"], **more,
             )  # fmt: skip
         except BaseException:
-            _kill_those_with(sockets["raylet"])
+            _kill_started_with(sockets["raylet"])
             raise
         self._nodes[node["rank"]] = started
         return started
 
 
 def be_patient(limit: float) -> None:
-    """From now on each node that Ray starts in this process has at least so many seconds. Source: Ray, _private/node.py, `raylet_start_wait_time_s`."""
+    """Extend Ray's time limit for the start of a node in this process.
+
+    Source: Ray, _private/node.py, `raylet_start_wait_time_s`.
+    """
     services: Any = importlib.import_module("ray._private.services")
-    asked = services.get_node
+    original = services.get_node
 
     def get_node(*address_and_node: str) -> Any:
         deadline = time.monotonic() + limit
         while True:
             try:
-                return asked(*address_and_node)
-            except RuntimeError:  # it is not known yet
+                return original(*address_and_node)
+            except RuntimeError:  # the node is not known yet
                 if time.monotonic() > deadline:
                     raise
             time.sleep(PAUSE)
@@ -138,7 +148,7 @@ def be_patient(limit: float) -> None:
 
 
 def _adopt_orphans() -> None:
-    """Makes this process the parent of every process below it whose own parent ends (Linux alone knows how)."""
+    """Make this process the parent of orphaned descendants (on Linux alone)."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
@@ -150,7 +160,7 @@ def _listen(requests: SimpleQueue[str], directory: str) -> None:
 
 
 def end(directory: str | None = None) -> None:
-    """Kills every process below this one, removes the directory if it is given, and kills this one with its group."""
+    """Kill every process below this one, remove the directory if given, and kill this group."""
     psutil = _psutil()
     deadline = time.monotonic() + END_LIMIT
     while time.monotonic() < deadline:
@@ -167,20 +177,20 @@ def end(directory: str | None = None) -> None:
 
 
 def _psutil() -> Any:
-    """The module psutil, which comes with Ray and is found once Ray is loaded."""
+    """Return the module psutil, which comes with Ray and is importable once Ray is loaded."""
     importlib.import_module("ray")
     return importlib.import_module("psutil")
 
 
 def _reap() -> None:
-    """Takes note of every child that has ended; nobody else will, where the first process of a container does not."""
+    """Reap every ended child; nobody else does if the container's first process does not."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
 
 
-def _kill_those_with(path: str) -> None:
-    """Kills every child of this process that was started with this path."""
+def _kill_started_with(path: str) -> None:
+    """Kill every child of this process with this path on its command line."""
     psutil = _psutil()
     for process in psutil.Process().children():
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -194,5 +204,5 @@ def _kill(process: Any) -> None:
 
 
 if __name__ == "__main__":
-    del sys.path[0]  # the directory of this file: its neighbours are not modules of anybody else
+    del sys.path[0]  # the directory of this file: its neighbours are no top-level modules
     main()

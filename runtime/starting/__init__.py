@@ -1,1 +1,1 @@
-"""A plan becomes running workers, once: compared, reserved, started, audited."""
+"""Start of a plan's workers: compared, reserved, started, audited."""

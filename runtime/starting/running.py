@@ -1,4 +1,4 @@
-"""What a start comes to: the workers of a plan, each where it shall be."""
+"""Result of a start."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .sharing import Given
 
 @dataclass(frozen=True)
 class Running:
-    """The workers of a plan, started and audited.
+    """Started and audited workers of a plan.
 
     Attributes
     ----------
-    name : of its reservation, with which the names of its workers begin.
-    plan : what runs.
-    groups : component -> its workers.
-    audit : where each worker really is, one row a process.
-    monitor : sees what of it is lost.
-    unchecked : what the plan asks of its nodes that nobody could see.
-    given : of nodes that are shared, where others stand for the accelerators that the plan names.
+    name : name of the reservation, and prefix of the workers' names.
+    plan : the running plan.
+    groups : component -> workers.
+    audit : actual location of every worker, a row per process.
+    monitor : detects losses.
+    unchecked : demands on nodes that could not be seen.
+    given : replacements of accelerators named in the plan, on shared nodes.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The start of a plan's workers in one reservation: compared, reserved, started, audited."""
+"""Start of a plan's workers in a single reservation: compared, reserved, started, audited."""
 
 from __future__ import annotations
 
@@ -30,10 +30,12 @@ from .unchecked import unchecked
 
 @dataclass(frozen=True)
 class Way:
-    """How workers are started, whatever the plan: of which class, within how many seconds, after how long a wait for others.
+    """Means of a start, for any plan: worker class, time limits, and sharing.
 
-    `name`: how others call the launch, which its reservation is called after. `seen`: what was found by looking at the nodes, with which plans are compared. `share_nodes`: of a node that the plan uses in
-    part, is only so much held, and any accelerators of it taken for those that the plan names?
+    `timeout`: seconds for all workers to be ready; `wait`: seconds for resources of other jobs.
+    `name`: name of the launch for others, part of the reservation's name. `seen`: survey of the
+    nodes, compared with plans. `share_nodes`: True if a node used in part is reserved only in part,
+    with any accelerators in place of the named ones.
     """
 
     port: Port
@@ -47,9 +49,9 @@ class Way:
 
 
 def start(stack: ExitStack, plan: Plan, available: Sequence[RayNode], way: Way) -> Running:
-    """Compares, reserves, starts and audits; the stack undoes what was done. `available`: the nodes that are there, in their order.
+    """Compare, reserve, start and audit; the stack undoes everything. `available`: ordered nodes.
 
-    What runs is the plan with the accelerators that it was given (see sharing.py).
+    The running plan has the granted accelerators (see sharing.py).
     """
     port = way.port
     way.progress(Step("reserving"))
@@ -58,26 +60,26 @@ def start(stack: ExitStack, plan: Plan, available: Sequence[RayNode], way: Way) 
     job = "-".join(filter(None, ("placewright", way.name, uuid.uuid4().hex[:8])))
     cpus = cpus_on_nodes(plan)
     parts = parts_of(plan, matches)
-    wanted = [wanted_of(each, cpus.get(rank, 0), parts.get(rank, 0).bit_count(), way.share_nodes) for rank, each in matches.items()]
+    wanted = [wanted_of(match, cpus.get(rank, 0), parts.get(rank, 0).bit_count(), way.share_nodes) for rank, match in matches.items()]
     reservation = Reservation(port, job, wanted)
     stack.callback(reservation.release)
     reservation.acquire(way.wait)
-    others = given(reservation, matches, parts) if way.share_nodes and parts else ()
-    for each in others:
-        way.progress(Step(str(each)))
-    plan = with_given(plan, others)
+    replacements = given(reservation, matches, parts) if way.share_nodes and parts else ()
+    for match in replacements:
+        way.progress(Step(str(match)))
+    plan = with_given(plan, replacements)
     if way.share_nodes and parts:
-        compared(plan, available, way.seen)  # now it is known which accelerators are meant
+        compared(plan, available, way.seen)  # repeated with the accelerators actually granted
     groups = []
     for component in plan.components:
         first = plan.placements(component)[0].node_rank
         groups.append(WorkerGroup(port, component, members_of(plan, component, job, matches[first].ray.address), way.worker))
     gang = Gang(port, reservation, {rank: number for number, rank in enumerate(matches)}, groups)
     stack.callback(gang.kill)
-    monitor = Monitor(port, reservation.hold, {rank: each.ray.node_id for rank, each in matches.items()}, groups)
+    monitor = Monitor(port, reservation.hold, {rank: match.ray.node_id for rank, match in matches.items()}, groups)
     for group in groups:
         group.alarm = monitor.check
 
     audited = partial(agreed, plan, matches)
-    rows = audited(gang.start([os.getcwd()], way.timeout, way.progress, audited))  # the constructors may change what is seen
-    return Running(job, plan, gang.groups, rows, monitor, unchecked(plan, matches, available, way.seen), others)
+    rows = audited(gang.start([os.getcwd()], way.timeout, way.progress, audited))  # constructors may change the visible accelerators
+    return Running(job, plan, gang.groups, rows, monitor, unchecked(plan, matches, available, way.seen), replacements)

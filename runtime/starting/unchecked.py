@@ -1,4 +1,4 @@
-"""What a plan asks of its nodes that a launch neither brings about nor can see."""
+"""Demands of a plan on nodes that a launch can neither meet nor see."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from ..world.matching import Match
 
 
 def unchecked(plan: Plan, matches: Mapping[int, Match], available: Sequence[RayNode], seen: Seen = NOTHING_SEEN) -> tuple[Unchecked, ...]:
-    """Hardware that no node of Ray names, nodes that nobody looked at, and accelerators that the plan counts as taken."""
+    """Return hardware unknown to Ray, nodes without a survey, and unverifiable taken
+    accelerators.
+    """
     return (*_hardware(plan, available), *_not_seen(matches, seen), *_taken(matches, seen))
 
 
@@ -26,14 +28,14 @@ def _hardware(plan: Plan, available: Sequence[RayNode]) -> Iterator[Unchecked]:
                 yield Unchecked(kind, name, "Ray does not know whether its nodes have this hardware")
 
 
-def _not_seen(matches: Mapping[int, Match], seen: Seen) -> Iterator[Unchecked]:
+def _not_seen(matches: Mapping[int, Match], survey: Seen) -> Iterator[Unchecked]:
     for match in matches.values():
-        if why := seen.missing.get(match.ray.node_id):
-            yield Unchecked("devices", match.node.name, f"nobody could look at the accelerators there: {why}")
+        if reason := survey.missing.get(match.ray.node_id):
+            yield Unchecked("devices", match.node.name, f"nobody could look at the accelerators there: {reason}")
 
 
-def _taken(matches: Mapping[int, Match], seen: Seen) -> Iterator[Unchecked]:
+def _taken(matches: Mapping[int, Match], survey: Seen) -> Iterator[Unchecked]:
     for match in matches.values():
-        looked = not is_simulated(match.ray) and seen.reports.get(match.ray.node_id, {}).get("devices")
+        looked = not is_simulated(match.ray) and survey.reports.get(match.ray.node_id, {}).get("devices")
         if match.held and match.node.taken and not looked:
             yield Unchecked("taken", match.node.name, "Ray does not say which accelerators its other jobs have there")

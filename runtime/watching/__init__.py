@@ -1,1 +1,1 @@
-"""Is everything where it should be, and does it still live?"""
+"""Audit and monitoring of running workers."""

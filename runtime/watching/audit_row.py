@@ -1,4 +1,4 @@
-"""What an audit says of one worker."""
+"""Audit result of a worker."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
-    """One worker, as it reports itself. `visible` holds physical accelerator ids; `differences` is empty if all is right.
+    """Worker as it reports itself.
 
-    `devices` tell the accelerators that it sees from all others: UUIDs where a driver told them, else Ray's node and the id there.
-    `planned` are those that it should see: (node rank, physical id).
+    `visible`: physical accelerator ids; `differences`: empty if correct.
+
+    `devices`: unique identifiers of the visible accelerators: UUIDs if a driver reported them, else
+    Ray's node and the id there. `planned`: the accelerators it should see, as (node rank, physical
+    id).
     """
 
     component: str

@@ -1,4 +1,4 @@
-"""What of running workers is lost: nodes, processes, or the reservation itself."""
+"""Detection of lost nodes, processes and reservations of running workers."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ from ..workers.trouble import trouble
 
 RUNNING = "was running"
 REASON_LIMIT = 0.5
-"""Seconds to wait for what Ray says of a worker that is gone."""
+"""Seconds to wait for Ray's reason for a lost worker."""
 
 REACH_LIMIT = 1.2
-"""Seconds to wait for a node to take a connection: a first packet that is lost is sent again after one."""
+"""Seconds to wait for a node's connection: a lost first packet is sent again after one."""
 
 OnFailure = Callable[[LaunchFailed], None]
 
 
 class Monitor:
-    """Looks after the workers of some groups in one reservation. What it has found once it finds for ever.
+    """Monitor of the workers in a reservation; a loss, once found, is final.
 
-    A look asks the head node three short questions, whatever the number of workers, and the workers nothing: one that is busy
-    is not disturbed. It also tries to reach each node itself, because Ray takes a dozen seconds to miss one. Calls that wait look every half second (see workers/waiting.py); Watch does so beside them.
+    A check asks the head node three short questions, whatever the number of workers, and the
+    workers nothing: a busy worker is not disturbed. It also tries to reach each node itself,
+    because Ray takes a dozen seconds to miss a node. Waiting calls check every half second (see
+    workers/waiting.py); Watch does so in the background.
 
     Parameters
     ----------
@@ -46,46 +48,51 @@ class Monitor:
         self._looking = threading.Lock()
 
     def check(self) -> None:
-        """Looks once. Raises LaunchFailed where something is lost: PW713 for each node, PW704 for each worker on other nodes."""
+        """Check once. Raises LaunchFailed: PW713 per lost node, PW704 per lost worker elsewhere."""
         failure = self.step()
         if failure is not None:
             raise failure
 
     def step(self) -> LaunchFailed | None:
-        """Looks once; what is lost, if anything is. Those in `on_failure` are told the first time. Nothing is lost of what was ended."""
+        """Check once and return the loss, if any; call `on_failure` functions the first time.
+
+        Workers that were ended do not count as lost.
+        """
         with self._looking:
             if self.failure is not None or not any(group.workers for group in self.groups):
                 return self.failure
-            found = self._lost_nodes() or self._lost_hold() or self._lost_workers()
-            if not found:
+            losses = self._lost_nodes() or self._lost_hold() or self._lost_workers()
+            if not losses:
                 return None
-            self.failure = LaunchFailed(*found)
+            self.failure = LaunchFailed(*losses)
         for tell in self.on_failure:
             tell(self.failure)
         return self.failure
 
     def _lost_nodes(self) -> list[Finding]:
-        """Those that the cluster counts out, and those that nobody reached in two looks, one after the other."""
+        """Return the nodes missing in the cluster, and those not reached in two consecutive
+        checks.
+        """
         used = set(self.nodes.values())
-        there = [node for node in self.port.nodes() if node.node_id in used]
-        missed = self.port.unreachable(there, REACH_LIMIT)
-        gone, self._missed = missed & self._missed | used.difference(node.node_id for node in there), missed
-        return [self._lost_node(rank) for rank, node_id in self.nodes.items() if node_id in gone]
+        present = [node for node in self.port.nodes() if node.node_id in used]
+        missed = self.port.unreachable(present, REACH_LIMIT)
+        lost, self._missed = missed & self._missed | used.difference(node.node_id for node in present), missed
+        return [self._lost_node(rank) for rank, node_id in self.nodes.items() if node_id in lost]
 
     def _lost_node(self, rank: int) -> Finding:
-        its: dict[str, list[range]] = {}
+        ranges_by_component: dict[str, list[range]] = {}
         name = ""
         for group in self.groups:
             for member in group.members:
                 if member.placement.node_rank == rank:
                     name = member.placement.node_id
-                    its.setdefault(group.component, []).append(range(member.placement.rank, member.placement.rank + 1))
-        who = ", ".join(f"`{component}` {write_ranks(merge(ranks))}" for component, ranks in its.items())
-        message = f"node `{name}` is lost, and with it ranks {who}"
+                    ranges_by_component.setdefault(group.component, []).append(range(member.placement.rank, member.placement.rank + 1))
+        ranks_text = ", ".join(f"`{component}` {write_ranks(merge(ranks))}" for component, ranks in ranges_by_component.items())
+        message = f"node `{name}` is lost, and with it ranks {ranks_text}"
         return error("PW713", name, message, help="start the node again, or launch with restarts", witnesses=(rank,), amount=1)
 
     def _lost_hold(self) -> list[Finding]:
-        """A reservation that is not held any more though every node is there: somebody removed it, and every worker with it."""
+        """Report a removed reservation, and with it every worker, though all nodes are present."""
         state = self.port.state(self.hold)
         if state == CREATED:
             return []
@@ -103,12 +110,12 @@ class Monitor:
         ]
 
     def _why(self, group: WorkerGroup, rank: int) -> LaunchFailed:
-        """What Ray says of a worker that is gone: it answers at once for one that is dead."""
+        """Return Ray's reason for a lost worker, which a dead worker's actor answers at once."""
         problem = AnswerFailed("its process is gone")
         ticket = self.port.ask(group.workers[rank], REPORT)
         if self.port.first_done([ticket], REASON_LIMIT) is not None:
             try:
                 self.port.answer(ticket)
-            except AnswerFailed as said:
-                problem = said
+            except AnswerFailed as reason:
+                problem = reason
         return trouble(problem, group.component, rank, group.members[rank].placement.node_id, RUNNING)

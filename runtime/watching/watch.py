@@ -1,4 +1,4 @@
-"""A thread that looks after running workers where nobody waits for them."""
+"""Background thread that monitors running workers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PERIOD = 0.5
 
 
 class Watch:
-    """Looks every half second, until something is lost or it is stopped."""
+    """Periodic check until a loss or a stop."""
 
     def __init__(self, monitor: Monitor, period: float = PERIOD) -> None:
         self.monitor = monitor
@@ -19,11 +19,11 @@ class Watch:
         self._thread = threading.Thread(target=self._look, name="placewright-watch", daemon=True)
 
     def start(self) -> None:
-        """Begins to look."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Returns when the thread has ended. May be called twice, and from what the monitor tells of a failure."""
+        """Stop, and wait for the thread to end. Idempotent; may be called from `on_failure`."""
         self._over.set()
         if self._thread.is_alive() and threading.current_thread() is not self._thread:
             self._thread.join()

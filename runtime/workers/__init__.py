@@ -1,1 +1,1 @@
-"""The processes of a component: started together, called together, ended together."""
+"""Processes of a component: started together, called together, ended together."""

@@ -1,4 +1,4 @@
-"""Workers that somebody else started, as a group."""
+"""Group of workers that another process started."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ELSEWHERE = "a node that others chose"
 
 
 def attached(port: Port, component: str, names: Sequence[str], handles: Sequence[Actor], worker: type) -> WorkerGroup:
-    """A group of these workers in this order; where they are is not known. `names` may be empty."""
+    """Build a group of these workers in order; `names` may be empty. The placements are unknown."""
     members = []
     for rank in range(len(handles)):
         placement = Placement(rank, -1, ELSEWHERE, -1, -1, NO_ACCELERATOR, rank, len(handles), (), True, (), CLUSTER_LABEL)

@@ -1,4 +1,4 @@
-"""Calling workers together: all of a group or some of its ranks, with the same arguments or each with its own."""
+"""Calls of workers: all of a group or some ranks, with common or individual arguments."""
 
 from __future__ import annotations
 
@@ -16,28 +16,29 @@ from .results import Results
 from .waiting import Answering
 
 Which = Union[int, slice, Sequence[int], Callable[[Placement], bool]]
-"""Some ranks: one, several, a slice of all, or those whose Placement is one for which a function says yes."""
+"""Selection of ranks: a rank, several, a slice of all, or a predicate on the Placement."""
 
 LIGHT_ITEMS, LIGHT_LENGTH = 16, 4096
 _NUMBERS = (type(None), bool, int, float, complex)
 
 
 class Whole(Answering, Protocol):
-    """The group that a selection is of."""
+    """Group of a selection."""
 
     members: Sequence[Member]
     worker: str | type
 
     def request(self, rank: int, method: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> Ticket:
-        """Calls a method of one worker, without waiting."""
+        """Call a method of a worker, without waiting."""
 
 
 class Calls(ABC):
     """Workers that are called together, in a fixed order.
 
-    Every public method of the user's class is a method here, which is called on every worker and gives the list of results;
-    `call` is the same with the method's name, which also reaches a method whose name is one of this class's own. The first
-    failure of any rank is raised at once; see Results for what is raised. `timeout`: seconds for a call that is not given its own.
+    Every public method of the user's class is a method here: it is called on every worker and
+    returns the list of results. `call` does the same by method name, also for names that this class
+    itself uses. The first failure of any rank is raised at once; see Results for the exceptions.
+    `timeout`: default time limit of a call, in seconds.
     """
 
     timeout: float | None
@@ -45,47 +46,60 @@ class Calls(ABC):
     @property
     @abstractmethod
     def whole(self) -> Whole:
-        """The group."""
+        """Whole group."""
 
     @property
     @abstractmethod
     def ranks(self) -> Sequence[int]:
-        """The ranks that are called, in the order of the results."""
+        """Called ranks, in the order of the results."""
 
     def on(self, *which: Which) -> Selection:
-        """Some of these workers; ranks are those of the group. Raises IndexError for a rank that is not here, and if there is none."""
+        """Select some of these workers, by ranks of the group.
+
+        Raises IndexError for an unknown rank, and for an empty selection.
+        """
         return Selection(self.whole, self._chosen(which), self.timeout)
 
     def within(self, seconds: float | None) -> Selection:
-        """The same workers, with this many seconds for each call; None: no limit."""
+        """Return the same workers with a time limit per call, in seconds; None: unlimited."""
         return Selection(self.whole, self.ranks, seconds)
 
     def call(self, method: str, /, *arguments: Any, timeout: float | None = None, **named: Any) -> list[Any]:
-        """Calls a method of the user's class on every worker; the results in order. Raises as Results.wait, and AttributeError."""
+        """Call a method of the user's class on every worker; return the ordered results.
+
+        Raises as Results.wait, and AttributeError.
+        """
         return self.call_async(method, *arguments, timeout=timeout, **named).wait()
 
     def call_async(self, method: str, /, *arguments: Any, timeout: float | None = None, **named: Any) -> Results:
-        """As `call`, without waiting. `timeout` counts from now.
+        """Call without waiting; as `call`. `timeout` counts from now.
 
-        What is large is put into the cluster once, however many workers get it. Raises AttributeError for a method that
-        the user's class has not, if the class is known here; if it was given as ``module:Class``, the first worker says so.
+        Large arguments are put into the cluster once, for any number of workers. Raises
+        AttributeError for a method that the user's class lacks, if the class is known here; for a
+        class given as ``module:Class`` the first worker reports it.
         """
         return self.ask(method, arguments, named, timeout)
 
     def call_each(self, method: str, each: Sequence[Any], /, *, timeout: float | None = None, **named: Any) -> list[Any]:
-        """Calls a method with the first of `each` on the first worker, and so on; `named` are the same for all. Raises as `call`."""
+        """Call a method on every worker, with the i-th value on the i-th worker.
+
+        `named` are common to all. Raises as `call`.
+        """
         return self.call_each_async(method, each, timeout=timeout, **named).wait()
 
     def call_each_async(self, method: str, each: Sequence[Any], /, *, timeout: float | None = None, **named: Any) -> Results:
-        """As `call_each`, without waiting. Raises ValueError if there are not as many values as workers."""
+        """Call without waiting; as `call_each`.
+
+        Raises ValueError unless there are as many values as workers.
+        """
         self.must_have(method)
         if len(each) != len(self.ranks):
             raise ValueError(
                 f"`{method}` is given {with_noun(len(each), 'value')} for {with_noun(len(self.ranks), 'worker')} of `{self.whole.component}`"
             )
         _, named = shared(self.whole.port, (), named)
-        asked = {self.whole.request(rank, method, (value,), named): rank for rank, value in zip(self.ranks, each)}
-        return self._results(asked, method, timeout)
+        tickets = {self.whole.request(rank, method, (value,), named): rank for rank, value in zip(self.ranks, each)}
+        return self._results(tickets, method, timeout)
 
     def __repr__(self) -> str:
         ranks = write_ranks(merge([range(rank, rank + 1) for rank in sorted(self.ranks)])) or "none"
@@ -98,35 +112,38 @@ class Calls(ABC):
         return partial(self._called, name)
 
     def _called(self, method: str, /, *arguments: Any, **named: Any) -> list[Any]:
-        """As `call`, but every keyword is the method's own."""
+        """Call a method as `call`, but pass every keyword to the method."""
         return self.ask(method, arguments, named).wait()
 
     def ask(self, method: str, arguments: tuple[Any, ...], named: Mapping[str, Any], timeout: float | None = None) -> Results:
-        """As `call_async`, for whoever hands on the arguments of somebody else."""
+        """Call as `call_async`, with arguments in containers."""
         return self._results(self.asked(method, arguments, named), method, timeout)
 
     def asked(self, method: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> dict[Ticket, int]:
-        """As `ask`: what to wait for -> the rank."""
+        """Call a method and return ticket -> rank."""
         self.must_have(method)
         if len(self.ranks) > 1:
             arguments, named = shared(self.whole.port, arguments, named)
         return {self.whole.request(rank, method, arguments, named): rank for rank in self.ranks}
 
-    def _results(self, asked: dict[Ticket, int], method: str, timeout: float | None) -> Results:
-        return Results(self.whole, asked, method, self.timeout if timeout is None else timeout)
+    def _results(self, tickets: dict[Ticket, int], method: str, timeout: float | None) -> Results:
+        return Results(self.whole, tickets, method, self.timeout if timeout is None else timeout)
 
     def __dir__(self) -> list[str]:
-        """What it has itself, and the methods of its workers, for whoever completes names."""
+        """Return the own attributes plus the workers' methods, for completion."""
         return sorted({*super().__dir__(), *self._methods()})
 
     def _methods(self) -> list[str]:
-        """The public methods of the user's class; none if it is named only."""
+        """Return the public methods of the user's class; empty if only its name is known."""
         worker = self.whole.worker
         public = [] if isinstance(worker, str) else [name for name in dir(worker) if not name.startswith("_")]
         return [name for name in public if callable(getattr(worker, name))]
 
     def must_have(self, method: str) -> None:
-        """Raises AttributeError, which names the method that was probably meant, if the user's class is known and has none of this name."""
+        """Check that the user's class has this method, if the class is known.
+
+        Raises AttributeError with a similar name otherwise.
+        """
         worker = self.whole.worker
         if isinstance(worker, str) or callable(getattr(worker, method, None)):
             return
@@ -137,17 +154,17 @@ class Calls(ABC):
 
     def _chosen(self, which: Sequence[Which]) -> list[int]:
         chosen: list[int] = []
-        for each in which:
-            if callable(each):
-                chosen += [rank for rank in self.ranks if each(self.whole.members[rank].placement)]
-            elif isinstance(each, slice):
-                chosen += self.ranks[each]
+        for selector in which:
+            if callable(selector):
+                chosen += [rank for rank in self.ranks if selector(self.whole.members[rank].placement)]
+            elif isinstance(selector, slice):
+                chosen += self.ranks[selector]
             else:
-                chosen += [each] if isinstance(each, int) else each
+                chosen += [selector] if isinstance(selector, int) else selector
         missing = [rank for rank in chosen if rank not in self.ranks]
         if missing or not chosen:
-            what = f"rank {missing[0]} is not among" if missing else "no worker was chosen of"
-            raise IndexError(f"{what} the {with_noun(len(self.ranks), 'worker')} of `{self.whole.component}`")
+            subject = f"rank {missing[0]} is not among" if missing else "no worker was chosen of"
+            raise IndexError(f"{subject} the {with_noun(len(self.ranks), 'worker')} of `{self.whole.component}`")
         return list(dict.fromkeys(chosen))
 
 
@@ -161,17 +178,17 @@ class Selection(Calls):
 
     @property
     def whole(self) -> Whole:
-        """The group."""
+        """Whole group."""
         return self._whole
 
     @property
     def ranks(self) -> Sequence[int]:
-        """The ranks that are called, in the order of the results."""
+        """Called ranks, in the order of the results."""
         return self._ranks
 
 
 def shared(port: Port, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Arguments for several workers: what is large among them is put into the cluster once."""
+    """Put large arguments into the cluster once, to pass them to several workers."""
 
     def each(value: Any) -> Any:
         return value if is_light(value) else port.share(value)
@@ -180,7 +197,9 @@ def shared(port: Port, arguments: Sequence[Any], named: Mapping[str, Any]) -> tu
 
 
 def is_light(value: Any) -> bool:
-    """Is it cheaper to send a value to every worker than to put it into the cluster once? True for small plain data."""
+    """Return True if sending a value to every worker is cheaper than sharing it: small plain
+    data.
+    """
     if isinstance(value, _NUMBERS):
         return True
     if isinstance(value, (str, bytes)):

@@ -1,4 +1,4 @@
-"""The environment variables of a rank: who it is, where its master is, and which accelerators it may see."""
+"""Environment variables of a rank: identity, master, visible accelerators."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from ..world.vendors import VARIABLES, vendor_of
 
 
 def rank_environment(component: str, placement: Placement, world_size: int, master: str) -> dict[str, str]:
-    """What a process must know before the user's class is imported.
+    """Return the variables that must be set before the user's class is imported.
 
-    A process that sees its own accelerators alone has LOCAL_RANK 0 of LOCAL_WORLD_SIZE 1, because its first device is
-    number 0 to it; its rank on the node is in NODE_LOCAL_RANK. One that sees the whole node has its rank on the node in
-    both. `master` is the address of the node of rank 0; the port there, MASTER_PORT, is found by that rank itself.
-    Source of the names and of that rule: RLinf, rlinf/scheduler/worker/worker.py and worker_group.py.
+    A process that sees only its own accelerators has LOCAL_RANK 0 of LOCAL_WORLD_SIZE 1, because
+    its first device is number 0 to it; its rank on the node is in NODE_LOCAL_RANK. A process that
+    sees the whole node has its rank on the node in both. `master`: address of the node of rank 0,
+    which finds MASTER_PORT itself. Source of the names and of that rule: RLinf,
+    rlinf/scheduler/worker/worker.py and worker_group.py.
     """
     alone = placement.isolate_accelerator
     variables = {
@@ -38,10 +39,12 @@ def rank_environment(component: str, placement: Placement, world_size: int, mast
 
 
 def visibility(placement: Placement) -> dict[str, str]:
-    """The variables that show a process its accelerators and no others; on a node without any, it sees none of any maker.
+    """Return the variables that hide all accelerators but the process's own.
 
-    Ray must leave them alone: newer versions do so for a process that asks Ray for no accelerator, older ones need
-    RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO=0, and processes that the worker starts through Ray need the maker's switch.
+    On a node without accelerators they hide those of every maker. Ray must not overwrite them.
+    Newer versions do not if the process requests no accelerator from Ray; older ones need
+    RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO=0, and processes that the worker starts through Ray need the
+    maker's switch.
     """
     vendor = vendor_of(placement.accelerator_type)
     keep = {"RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}

@@ -1,4 +1,4 @@
-"""The start of several groups together: every worker of every one, or none."""
+"""Joint start of several groups: all workers or none."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .waiting import as_done
 GONE_LIMIT = 5.0
 Report = dict[str, Any]
 Reports = dict[str, list[Report]]
-"""What each worker says of itself: by component, in rank order."""
+"""Reports of the workers: by component, in rank order."""
 Up = dict[str, tuple[int, int]]
-"""Component -> (workers that have reported, workers in all)."""
+"""Component -> (reported workers, all workers)."""
 
 
-def _trusted(reports: Reports) -> None:
-    """Whatever they say is right."""
+def _accept_all(reports: Reports) -> None:
+    """Accept all reports."""
 
 
 def _told(progress: OnStep, words: str, up: Up) -> None:
@@ -31,7 +31,7 @@ def _told(progress: OnStep, words: str, up: Up) -> None:
 
 
 class Gang:
-    """Groups that start all or none in one reservation. `bundles`: node rank -> its bundle there."""
+    """Groups that start all or none in a common reservation. `bundles`: node rank -> bundle."""
 
     def __init__(self, port: Port, reservation: Reservation, bundles: Mapping[int, int], groups: Sequence[WorkerGroup]) -> None:
         self.port = port
@@ -40,14 +40,15 @@ class Gang:
         self.groups = {group.component: group for group in groups}
 
     def start(
-        self, paths: Sequence[str], timeout: float, progress: OnStep = silent, settled: Callable[[Reports], object] = _trusted
+        self, paths: Sequence[str], timeout: float, progress: OnStep = silent, settled: Callable[[Reports], object] = _accept_all
     ) -> Reports:
-        """Starts every worker and returns what each reports of itself when its object is constructed.
+        """Start every worker and return the reports of the constructed workers.
 
-        Everything is asked at once. Each worker first sets its environment and reports what it sees; `settled` is told when all
-        have, and whatever it raises ends the start before any code of the user's class has run. Then all construct their objects,
-        as soon as rank 0 of their component has found the port on which they meet. The first failure of any worker ends the start,
-        and all workers with it. Raises LaunchFailed: PW703, PW704, PW705, PW707, PW717.
+        All workers start at once. Each sets its environment and reports what it sees; `settled`
+        gets all these reports, and an exception of it ends the start before any code of the user's
+        class has run. Then all construct their objects, as soon as rank 0 of their component has
+        found the rendezvous port. The first failure of any worker ends the start and all workers.
+        Raises LaunchFailed: PW703, PW704, PW705, PW707, PW717.
         """
         try:
             return self._started(paths, timeout, progress, settled)
@@ -65,10 +66,10 @@ class Gang:
         pending = {ticket: (group, rank) for group in self.groups.values() for ticket, rank in group.construct().items()}
         return self._reports(pending, deadline, timeout, partial(_told, progress, "constructing"))
 
-    def _reports(self, pending: Pending, deadline: float, timeout: float, told: Callable[[Up], None]) -> Reports:
+    def _reports(self, pending: Pending, deadline: float, timeout: float, report_progress: Callable[[Up], None]) -> Reports:
         reports: Reports = {name: [{}] * group.world_size for name, group in self.groups.items()}
         up = {name: (0, group.world_size) for name, group in self.groups.items()}
-        told(up)
+        report_progress(up)
         for group, rank, ticket in as_done(pending, max(0.0, deadline - self.port.now()), f"were not ready within {timeout:g} s"):
             result = group.answer(ticket, rank, STARTING)
             if UNIMPORTABLE in result:
@@ -76,11 +77,14 @@ class Gang:
             if "environment" in result:
                 reports[group.component][rank] = result
                 up = up | {group.component: (up[group.component][0] + 1, group.world_size)}
-                told(up)
+                report_progress(up)
         return reports
 
     def kill(self) -> None:
-        """Ends every worker and returns when their names are free again; what is held stays held. May be called twice."""
+        """End every worker and return when the names are free; the reservation stays.
+
+        Idempotent.
+        """
         with shielded():
             names = {member.name for group in self.groups.values() for member, _ in zip(group.members, group.workers)}
             if not names:

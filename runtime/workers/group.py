@@ -1,4 +1,4 @@
-"""The workers of one component: one actor a process, each in its node's bundle, called together."""
+"""Workers of a component: an actor per process, in the bundle of its node, called together."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ ENDED_HELP = "call it before the group, its reservation or the block that holds 
 
 
 def _quiet() -> None:
-    """Nobody watches."""
+    """Default alarm: do nothing."""
 
 
 class WorkerGroup(Calls):
-    """The workers of one component, in rank order; as a context manager, it ends them with its block.
+    """Workers of a component, in rank order; a `with` block ends them.
 
-    `worker` is the user's class, or ``module:Class``, which is then imported by the workers alone. A class makes actors that
-    have its methods themselves. `timeout`: seconds for a call that is not given its own. `concurrency`: how many calls a worker
-    takes at once, if not one.
+    `worker`: the user's class, or ``module:Class``, imported only by the workers. A class gives
+    actors its own methods. `timeout`: default time limit of a call, in seconds. `concurrency`:
+    simultaneous calls per worker, 1 by default.
     """
 
     def __init__(
@@ -40,16 +40,18 @@ class WorkerGroup(Calls):
         self.concurrency = concurrency
         self.workers: list[Actor] = []
         self.alarm: Callable[[], None] = _quiet
-        """Asked now and then while a call waits; raises LaunchFailed where something was lost that the call cannot know of."""
+        """Periodic check of waiting calls; raises LaunchFailed after a loss that the call cannot
+        see.
+        """
 
     @property
     def world_size(self) -> int:
-        """How many processes the group has."""
+        """Number of processes."""
         return len(self.members)
 
     @property
     def whole(self) -> WorkerGroup:
-        """The group itself."""
+        """Group itself."""
         return self
 
     @property
@@ -58,7 +60,8 @@ class WorkerGroup(Calls):
         return range(len(self.members))
 
     def create(self, hold: Hold, bundles: Mapping[int, int], paths: Sequence[str]) -> None:
-        """Asks for every process at once, without waiting for any. `bundles`: node rank -> the bundle of the hold that is its.
+        """Start every process without waiting. `bundles`: node rank -> bundle of the placement
+        group.
 
         Raises LaunchFailed (PW717) if a name is taken.
         """
@@ -75,32 +78,38 @@ class WorkerGroup(Calls):
                 raise failed("PW717", self.component, message, "end the other, or give another name", str(taken)) from None
 
     def seated(self, member: Member, start: Start) -> Start:
-        """How a process is really started; a group that does not lie in one reservation says here where each belongs."""
+        """Return the final start options; subclasses with several reservations choose one per
+        member.
+        """
         return start
 
     def settle(self) -> dict[Ticket, int]:
-        """Gives every process its environment; what to wait for, which is the report of what it then sees -> rank."""
+        """Set the environment of every process; return ticket of the report -> rank."""
         return {
             self.port.ask(worker, SETTLE, dict(member.environment)): rank
             for rank, (member, worker) in enumerate(zip(self.members, self.workers))
         }
 
     def construct(self) -> dict[Ticket, int]:
-        """Lets every process construct its object; what to wait for -> rank.
+        """Construct the object of every process; return ticket -> rank.
 
-        The birth of rank 0 comes first, so that its failure is not laid on those that wait for the port which it finds.
+        The proof of life of rank 0 comes first, so that its failure is not blamed on the ranks that
+        wait for its port.
         """
         if not self.workers:
             return {}
         birth = self.port.ask(self.workers[0], BORN)
         pending = {birth: 0}
         for rank, (member, worker) in enumerate(zip(self.members, self.workers)):
-            given = self.worker, member.arguments, dict(member.named), birth
-            pending[self.port.ask(worker, CONSTRUCT, *given)] = rank
+            call_arguments = self.worker, member.arguments, dict(member.named), birth
+            pending[self.port.ask(worker, CONSTRUCT, *call_arguments)] = rank
         return pending
 
     def request(self, rank: int, method: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> Ticket:
-        """Calls a method of one worker, without waiting. Raises LaunchFailed (PW704) if the workers have been ended."""
+        """Call a method of a worker, without waiting.
+
+        Raises LaunchFailed (PW704) if the workers were ended.
+        """
         if not self.workers:
             raise failed("PW704", self.component, f"`{method}` was called, but no worker of `{self.component}` is there", ENDED_HELP, rank)
         if isinstance(self.worker, str):
@@ -108,7 +117,10 @@ class WorkerGroup(Calls):
         return self.port.ask(self.workers[rank], method, *arguments, **named)
 
     def answer(self, ticket: Ticket, rank: int, doing: str) -> Any:
-        """The answer of a ticket that is done. Raises LaunchFailed (PW703, PW704, PW709) if there is none."""
+        """Return the answer of a finished ticket.
+
+        Raises LaunchFailed (PW703, PW704, PW709) if there is none.
+        """
         try:
             return self.port.answer(ticket)
         except AnswerFailed as problem:
@@ -116,7 +128,7 @@ class WorkerGroup(Calls):
             raise trouble(problem, self.component, rank, self.members[rank].placement.node_id, doing) from cause
 
     def kill(self) -> None:
-        """Ends every worker. May be called twice."""
+        """End every worker. Idempotent."""
         workers, self.workers = self.workers, []
         for worker in workers:
             self.port.end(worker)
@@ -129,14 +141,17 @@ class WorkerGroup(Calls):
 
 
 Pending = dict[Ticket, tuple[WorkerGroup, int]]
-"""What is waited for -> the group and the rank that it is of."""
+"""Pending ticket -> group and rank."""
 
 
 def call_all(
     groups: Mapping[str, WorkerGroup], method: str, arguments: tuple[Any, ...] = (), named: Mapping[str, Any] | None = None,
     timeout: float | None = None,
 ) -> dict[str, list[Any]]:  # fmt: skip
-    """Calls a method on every worker of several groups at once; component -> the results in rank order. Raises as `call`."""
+    """Call a method on every worker of several groups at once.
+
+    Returns component -> results in rank order. Raises as `call`.
+    """
     pending: Pending = {}
     for group in groups.values():
         group.must_have(method)

@@ -1,4 +1,4 @@
-"""One process of a group: where it goes and all that it is given."""
+"""Process of a group: placement, environment, arguments."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from .environment import rank_environment
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A process to be.
+    """Process to start.
 
     Attributes
     ----------
-    placement : where it goes; its rank is its place in the group.
-    name : of its actor, unique in the namespace.
-    environment : set before the user's class is constructed; MASTER_PORT is added by the group.
-    variables : set before the interpreter starts; what the loader or Python itself reads must be here.
+    placement : its location; the rank is that in the group.
+    name : name of the actor, unique in the namespace.
+    environment : set before the user's class is constructed; the group adds MASTER_PORT.
+    variables : set before the interpreter starts; needed for variables that the loader or Python
+        reads.
     python : the interpreter, if not the node's own.
     arguments, named : for the constructor of the user's class.
     """
@@ -36,7 +37,10 @@ class Member:
 
 
 def members_of(plan: Plan, component: str, job: str, address: str) -> list[Member]:
-    """The processes of a component of a plan, in rank order; `address` is that of the node of rank 0."""
+    """Return the processes of a plan's component, in rank order.
+
+    `address`: of the node of rank 0.
+    """
     placements = plan.placements(component)
     return [
         Member(

@@ -1,4 +1,4 @@
-"""What a call that does not wait gives: the results of its ranks, as they come or all together."""
+"""Results of an asynchronous call, single or together."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .waiting import AT_ONCE, CALL_HELP, Answering, as_done
 
 
 class Results:
-    """The results of one call on some ranks of a group, in the order in which these were asked.
+    """Results of a call on some ranks of a group, in call order.
 
-    The first failure of any rank is raised, by whatever is asked of this object from then on: LaunchFailed (PW709: it raised,
-    with the exception itself as cause; PW704: it died; PW705: too late), naming the rank and its node. Only what is late can
-    be waited for again. The other ranks go on with what they do.
+    The first failure of any rank is raised, by any access from then on: LaunchFailed (PW709: it
+    raised, with the exception as cause; PW704: it died; PW705: too late) with rank and node. Only a
+    late result can be waited for again. The other ranks go on.
     """
 
     def __init__(self, group: Answering, tickets: Mapping[Ticket, int], method: str, timeout: float | None = None) -> None:
@@ -30,7 +30,10 @@ class Results:
         self._deadline = math.inf if timeout is None else group.port.now() + timeout
 
     def wait(self, timeout: float | None = None) -> list[Any]:
-        """The results, when all are there. Raises LaunchFailed, PW705 after `timeout` s or when the time of the call itself is over."""
+        """Wait for all results.
+
+        Raises LaunchFailed, PW705 after `timeout` s or when the time limit of the call is over.
+        """
         if len(self._pending) == len(self.ranks) and min(self._left(), math.inf if timeout is None else timeout) >= AT_ONCE:
             soon = self._group.port.answers(list(self._pending), AT_ONCE)
             if soon is not None:
@@ -43,34 +46,34 @@ class Results:
     result = wait
 
     def done(self) -> bool:
-        """Is it all there, or has any rank failed? Waits for nothing."""
+        """Return True if all results arrived or a rank failed, without waiting."""
         while self._pending and self._failure is None:
             ready = self._group.port.done(list(self._pending), 0.0)
             if not ready:
                 return False
             try:
                 for ticket in ready:
-                    mine = self._pending.get(ticket)
-                    if mine is not None:  # else another thread, which waits, has taken it
-                        self._take(ticket, mine[1])
+                    entry = self._pending.get(ticket)
+                    if entry is not None:  # else another, waiting thread has taken it
+                        self._take(ticket, entry[1])
                         self._pending.pop(ticket, None)
             except LaunchFailed:
-                break  # whoever asks for the results gets it
+                break  # raised when the results are read
         return True
 
     @property
     def failure(self) -> LaunchFailed | None:
-        """The first failure, if one is known; see `done`."""
+        """First known failure; see `done`."""
         return self._failure
 
     def as_completed(self, timeout: float | None = None) -> Iterator[tuple[int, Any]]:
-        """(rank, result) of each, as soon as it is there; those that came before first. Raises as `wait`."""
+        """Yield (rank, result) in order of arrival, stored ones first. Raises as `wait`."""
         yield from list(self._found.items())
         for rank in self._arriving(timeout):
             yield rank, self._found[rank]
 
     def __iter__(self) -> Iterator[Any]:
-        """The results in their order, each as soon as it and those before it are there."""
+        """Yield the results in rank order, each as soon as possible."""
         arriving = self._arriving(None)
         for rank in self.ranks:
             while rank not in self._found:
@@ -81,18 +84,18 @@ class Results:
         return len(self.ranks)
 
     async def async_wait(self, timeout: float | None = None) -> list[Any]:
-        """As `wait`, while other coroutines go on."""
+        """Wait as `wait` does, while other coroutines go on."""
         return await asyncio.to_thread(self.wait, timeout)
 
     def __await__(self) -> Generator[Any, None, list[Any]]:
         return self.async_wait().__await__()
 
     def _arriving(self, timeout: float | None) -> Iterator[int]:
-        """The ranks whose answers were not there yet, when they are."""
+        """Yield the ranks of missing answers as they arrive."""
         if self._failure is not None:
             raise self._failure
-        left = self._left()
-        limit, shown = (left, self._timeout) if timeout is None or left < timeout else (timeout, timeout)
+        seconds_left = self._left()
+        limit, shown = (seconds_left, self._timeout) if timeout is None or seconds_left < timeout else (timeout, timeout)
         within = "" if shown is None else f" within {shown:g} s"
         waited = as_done(
             self._pending, None if math.isinf(limit) else max(0.0, limit), f"have not answered `{self.method}`{within}", CALL_HELP
@@ -102,7 +105,7 @@ class Results:
             yield rank
 
     def _left(self) -> float:
-        """Seconds that the call still has."""
+        """Return the remaining seconds of the call."""
         return self._deadline - self._group.port.now()
 
     def _take(self, ticket: Ticket, rank: int) -> None:

@@ -1,4 +1,4 @@
-"""Our code that runs in the workers' processes, and travels there: their nodes need not have placewright."""
+"""Transfer of our code to worker processes, whose nodes need not have placewright."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from . import inside
 
 
 def send_code() -> None:
-    """From now on, the modules of `inside` travel with whatever uses them. Ray must be there; see `need_ray`.
+    """Pickle the modules of `inside` by value from now on. Requires Ray; see `need_ray`.
 
-    Each imports the standard library, Ray and others of these alone, but for what only a process that has placewright asks of it.
+    The modules import only the standard library, Ray and each other, except in functions that need
+    placewright anyway.
     """
     send_by_value(inside)

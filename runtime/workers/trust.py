@@ -1,4 +1,4 @@
-"""What of a node group makes a process run other code: a file may name it, only the user may allow it."""
+"""Node group settings that make a process run other code: only the user may allow them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from .inside.prepared import EXTENSION
 
 NAMES = frozenset({"PATH", "BASH_ENV", "ENV", "IFS", "PERL5LIB", "NODE_OPTIONS", "GCONV_PATH", EXTENSION})
 PREFIXES = ("LD_", "DYLD_", "PYTHON", "RAY_", "GIT_", "VLLM_PLUGINS", "NCCL_NET_PLUGIN", "NCCL_TUNER_PLUGIN", "NCCL_PROFILER_PLUGIN")
-"""What the dynamic loader, Python, Ray, RLinf, shells and plug-in loaders take code from."""
+"""Prefixes of variables from which loaders, Python, Ray, shells or plug-ins take code.
+
+NAMES has the complete names of further ones, RLinf's among them.
+"""
 INTERPRETER = "python_interpreter_path"
 
 
 def untrusted(plan: Plan, trusted: Collection[str]) -> Iterator[Finding]:
-    """A PW711 for each variable of the plan's node groups that runs other code, and for interpreters, that are not in `trusted`."""
+    """Yield a PW711 per code-running variable or interpreter not in `trusted`."""
     groups = {run.node_group for name in plan.components for run in plan.assignment.of(name)}
     for group in plan.cluster.declared:
         names = dict.fromkeys(name for config in group.env_configs for name, _ in config.env_vars)
@@ -31,5 +34,5 @@ def untrusted(plan: Plan, trusted: Collection[str]) -> Iterator[Finding]:
 
 
 def is_dangerous(name: str) -> bool:
-    """Can a variable of this name make a process run code that it would not run otherwise?"""
+    """Return True if a variable of this name can make a process run other code."""
     return name.upper() in NAMES or name.upper().startswith(PREFIXES)

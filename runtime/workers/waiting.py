@@ -1,4 +1,4 @@
-"""Waiting for answers of many workers: each as soon as it is there, the first failure at once, never without a limit to notice by."""
+"""Wait for answers of many workers: in order of arrival, first failure at once, periodic alarm."""
 
 from __future__ import annotations
 
@@ -10,18 +10,21 @@ from ..failure import LaunchFailed, failed
 from ..port.port import Port, Ticket
 
 AT_ONCE = 0.05
-"""Seconds within which the answers of a broadcast are got by one call, if none fails: most calls of the control plane are that short."""
+"""Seconds in which the answers of a broadcast are fetched by a single call.
+
+Most calls of the control plane are that short.
+"""
 ALARM_PERIOD = 0.5
-"""Seconds between two looks of a call that waits."""
+"""Seconds between two alarm checks of a waiting call."""
 START_HELP = "give more time with `--timeout`, or look into the constructor of the worker class"
 _OF_ONE = {"were": "was", "have": "has"}
 CALL_HELP = "give the call more time, or look into what these ranks do"
 
 
 class Answering(Protocol):
-    """A group that is waited for.
+    """Group whose answers are awaited.
 
-    `alarm` is asked now and then meanwhile, and raises LaunchFailed where something was lost that the call cannot know of.
+    `alarm` is called periodically, and raises LaunchFailed after a loss that the call cannot see.
     """
 
     port: Port
@@ -29,7 +32,10 @@ class Answering(Protocol):
     alarm: Callable[[], None]
 
     def answer(self, ticket: Ticket, rank: int, doing: str) -> Any:
-        """The answer of a ticket that is done; `doing` is what the worker did. Raises LaunchFailed if there is none."""
+        """Return the answer of a finished ticket; `doing`: the worker's activity.
+
+        Raises LaunchFailed if there is none.
+        """
 
 
 Group = TypeVar("Group", bound=Answering)
@@ -38,9 +44,10 @@ Group = TypeVar("Group", bound=Answering)
 def as_done(
     pending: dict[Ticket, tuple[Group, int]], timeout: float | None, what: str, help: str = START_HELP
 ) -> Iterator[tuple[Group, int, Ticket]]:
-    """(group, rank, ticket) of each answer when it is there, which is then taken out of `pending`.
+    """Yield (group, rank, ticket) of every answer on arrival, and remove it from `pending`.
 
-    Raises LaunchFailed (PW705) if some are not there within `timeout` s; `what` says what their ranks did not do in time.
+    Raises LaunchFailed (PW705) if answers are missing after `timeout` s; `what` describes their
+    absence.
     """
     if not pending:
         return
@@ -54,19 +61,19 @@ def as_done(
             if port.now() >= deadline:
                 raise late(pending.values(), what, help)
         for ticket in ready:
-            mine = pending.pop(ticket, None)
-            if mine is not None:  # else another thread has taken it
-                yield *mine, ticket
+            entry = pending.pop(ticket, None)
+            if entry is not None:  # else another thread has taken it
+                yield *entry, ticket
 
 
 def late(waiting: Iterable[tuple[Answering, int]], what: str, help: str = START_HELP) -> LaunchFailed:
-    """The failure (PW705) that names the ranks which are waited for."""
+    """Build the failure (PW705) with the ranks of the missing answers."""
     ranks: dict[str, list[range]] = {}
     for group, rank in waiting:
         ranks.setdefault(group.component, []).append(range(rank, rank + 1))
-    names = {component: write_ranks(merge(its)) for component, its in ranks.items()}
-    who = ", ".join(f"`{component}` {text}" for component, text in names.items())
-    if sum(len(each) for its in ranks.values() for each in its) == 1:
+    names = {component: write_ranks(merge(ranges)) for component, ranges in ranks.items()}
+    ranks_text = ", ".join(f"`{component}` {text}" for component, text in names.items())
+    if sum(len(span) for ranges in ranks.values() for span in ranges) == 1:
         verb, rest = what.split(" ", 1)
-        return failed("PW705", ", ".join(names), f"rank {who} {_OF_ONE.get(verb, verb)} {rest}", help, *names.values())
-    return failed("PW705", ", ".join(names), f"ranks {who} {what}", help, *names.values())
+        return failed("PW705", ", ".join(names), f"rank {ranks_text} {_OF_ONE.get(verb, verb)} {rest}", help, *names.values())
+    return failed("PW705", ", ".join(names), f"ranks {ranks_text} {what}", help, *names.values())

@@ -1,4 +1,4 @@
-"""The user's worker class: named as `module:Class`, and tried before anything starts."""
+"""User's worker class: named as `module:Class`, and tested before anything starts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .inside.host import Reporter
 
 IMPORT_LIMIT = 120.0
 _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
-# Only the interpreter's own words are here; the names come in as arguments and are looked up, never run as text.
+# Only fixed code runs; the names come in as arguments and are looked up.
 _TRY = """\
 import importlib, sys
 sys.path.insert(0, '')
@@ -24,10 +24,13 @@ _NO_CLASS, _NO_METHOD = 91, 92
 
 
 def check_worker(worker: str | type | None, methods: Collection[str] = ()) -> str | type:
-    """The class to construct in each process; ours if none is named. `methods` are those that will be called.
+    """Return the class to construct in every process; by default Reporter.
 
-    A name is imported in a process of its own, from the current directory, so that nothing of the user's module stays in
-    this one. Raises LaunchFailed (PW707) if that fails, or if the class has not those methods.
+    `methods`: methods that will be called.
+
+    A name is imported in a separate process, from the current directory, so that nothing of the
+    user's module stays in this one. Raises LaunchFailed (PW707) if that fails, or if a method is
+    missing.
     """
     if isinstance(worker, str):
         _try(worker, methods)
@@ -45,25 +48,27 @@ def _try(worker: str, methods: Collection[str]) -> None:
         )
     module, _, name = worker.partition(":")
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "-c", _TRY, module, name, *methods], capture_output=True, text=True, errors="replace", timeout=IMPORT_LIMIT
         )
     except subprocess.TimeoutExpired:
         raise failed(
             "PW707", "", f"importing `{module}` took longer than {IMPORT_LIMIT:g} s", "look for work done at import", worker
         ) from None
-    if done.returncode == _NO_METHOD:
+    if completed.returncode == _NO_METHOD:
         raise _without(worker, methods)
-    if done.returncode == _NO_CLASS:
+    if completed.returncode == _NO_CLASS:
         raise failed("PW707", "", f"`{name}` of `{module}` is not a class", "name a class, as `module:Class`", worker)
-    if done.returncode:
-        said = [line for line in done.stderr.strip().splitlines() if line.strip(" ^~") and "<frozen importlib" not in line]
-        why = said[-1][:200] if said else f"importing `{module}` ends the process with {done.returncode}"
+    if completed.returncode:
+        error_lines = [line for line in completed.stderr.strip().splitlines() if line.strip(" ^~") and "<frozen importlib" not in line]
+        reason = error_lines[-1][:200] if error_lines else f"importing `{module}` ends the process with {completed.returncode}"
         help = f"start from the directory that holds `{module}`, or install it"
-        raise failed("PW707", "", f"the worker class `{worker}` cannot be imported: {why}", help, worker, traceback="\n".join(said[-8:]))
+        raise failed(
+            "PW707", "", f"the worker class `{worker}` cannot be imported: {reason}", help, worker, traceback="\n".join(error_lines[-8:])
+        )
 
 
 def _without(name: str, methods: Collection[str]) -> LaunchFailed:
-    """The failure of a class that has not all methods which will be called."""
-    said = " and ".join(f"`{method}`" for method in methods)
-    return failed("PW707", "", f"the worker class `{name}` has no method {said}", "name a method of that class, or another class", name)
+    """Build the failure of a class without all required methods."""
+    names = " and ".join(f"`{method}`" for method in methods)
+    return failed("PW707", "", f"the worker class `{name}` has no method {names}", "name a method of that class, or another class", name)

@@ -1,1 +1,1 @@
-"""What there is: nodes, their accelerators, and which of them stands for which node of a plan."""
+"""Observed machines: nodes, accelerators, and the match of Ray nodes with plan nodes."""

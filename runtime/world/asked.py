@@ -1,4 +1,4 @@
-"""The same question to several nodes at once, one process on each; whoever does not answer in time is left out."""
+"""Call of a function on several nodes at once, with a time limit."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ..port.port import Port, Ticket
 
 
 def ask_nodes(port: Port, function: Callable[..., Any], arguments: Mapping[str, tuple[Any, ...]], limit: float) -> dict[str, Any]:
-    """Ray's node id -> what the function said there, or an AnswerFailed. Nodes that are silent for `limit` s are not in it.
+    """Return Ray node id -> result or AnswerFailed; nodes silent for `limit` s are missing.
 
-    `arguments`: Ray's node id -> what the function is called with on that node.
+    `arguments`: Ray node id -> arguments of the call on that node.
     """
-    tickets: dict[Ticket, str] = {port.run_on(node_id, function, *its): node_id for node_id, its in arguments.items()}
+    tickets: dict[Ticket, str] = {port.run_on(node_id, function, *values): node_id for node_id, values in arguments.items()}
     deadline = port.now() + limit
     answers: dict[str, Any] = {}
     while tickets:
@@ -29,7 +29,7 @@ def ask_nodes(port: Port, function: Callable[..., Any], arguments: Mapping[str, 
 
 
 def silent(asked: Iterable[str], answers: Mapping[str, Any]) -> dict[str, str]:
-    """Ray's node id -> why there is no answer, for each node that was asked and did not give one."""
+    """Return Ray node id -> reason, for every node without an answer."""
     return {
         node_id: answers[node_id].reason if node_id in answers else "no answer in time"
         for node_id in asked

@@ -1,4 +1,4 @@
-"""The environment variables that a node group gives to the processes on its nodes."""
+"""Environment variables of node groups for the processes on their nodes."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ _PATHS = ("PYTHONPATH", "LD_LIBRARY_PATH", "PATH", "LIBRARY_PATH", "CMAKE_PREFIX
 
 
 def configured(cluster: Cluster, placement: Placement) -> dict[str, str]:
-    """The `env_vars` that the process's node group gives to its node. A list of paths goes before the one that is there.
+    """Return the `env_vars` of a process's node group for its node.
 
-    Source of the merging: RLinf, rlinf/scheduler/cluster/utils.py (RLINF_PATH_ENV_MERGE_MODE, default append).
+    A list of paths is prepended to the existing value. Source of the merging: RLinf,
+    rlinf/scheduler/cluster/utils.py (RLINF_PATH_ENV_MERGE_MODE, default append).
     """
     group = cluster.groups.get(placement.node_group)
-    given: dict[str, str] = {}
+    variables: dict[str, str] = {}
     for config in group.env_configs if group else ():
         if placement.node_rank in config.node_ranks:
-            given |= dict(config.env_vars)
-    return {name: f"{value}:${{{name}}}" if name in _PATHS and value else value for name, value in given.items()}
+            variables |= dict(config.env_vars)
+    return {name: f"{value}:${{{name}}}" if name in _PATHS and value else value for name, value in variables.items()}

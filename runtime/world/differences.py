@@ -1,4 +1,4 @@
-"""The plan's machines beside those that are there, before anything is reserved: all that differs, at once."""
+"""Comparison of the plan's machines with the existing ones, before anything is reserved."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HELP = "discover the cluster as it is (`placewright discover`) and solve for th
 
 @dataclass(frozen=True)
 class Seen:
-    """What was seen by looking at nodes: Ray's node id -> the report, and -> why there is none."""
+    """Survey of nodes: Ray node id -> report, and Ray node id -> reason for a missing report."""
 
     reports: Mapping[str, Report] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
@@ -33,18 +33,18 @@ NOTHING_SEEN = Seen()
 
 
 def look_at(port: Port) -> Seen:
-    """What is seen by looking at every node that is not simulated."""
+    """Survey every node that is not simulated."""
     real = [node for node in port.nodes() if not is_simulated(node)]
     return Seen(*survey(port, real)) if real else NOTHING_SEEN
 
 
 def compared(plan: Plan, available: Sequence[RayNode], seen: Seen = NOTHING_SEEN, share_nodes: bool = False) -> dict[int, Match]:
-    """node rank -> the Match, for every node that carries a process of the plan.
+    """Return node rank -> Match, for every node that carries a process of the plan.
 
-    Raises LaunchFailed (PW702) with everything that is less than, or other than, the plan says: nodes, numbers of
-    accelerators and other hardware, models, memory, ids, and accelerators that are in use though the plan counts them as free.
-    What neither Ray nor a look at the node tells is not compared; nor are the ids of nodes of which only a part is to be held
-    (`share_nodes`), because others may stand for them.
+    Raises LaunchFailed (PW702) with all shortages and deviations from the plan: nodes, numbers of
+    accelerators and other hardware, models, memory, ids, and used accelerators that the plan counts
+    as free. Facts that neither Ray nor a survey reports are not compared; nor are ids on nodes that
+    are reserved only in part (`share_nodes`), because other accelerators may replace them.
     """
     matches, faults = pair_up(plan, available)
     kinds, masks = hardware_there(available), held_masks(plan)
@@ -53,27 +53,27 @@ def compared(plan: Plan, available: Sequence[RayNode], seen: Seen = NOTHING_SEEN
         mask = masks.get(rank, 0)
         held = 0 if share_nodes and in_part(plan, match, mask) else mask
         for message, help, amount in _differences(plan, match, report, kinds, held):
-            where = f"node {rank} (`{match.node.name}`, Ray node `{match.ray.name}`)"
-            faults.append(error("PW702", match.node.name, f"{where} {message}", help=help, witnesses=(rank,), amount=amount))
+            location = f"node {rank} (`{match.node.name}`, Ray node `{match.ray.name}`)"
+            faults.append(error("PW702", match.node.name, f"{location} {message}", help=help, witnesses=(rank,), amount=amount))
     if faults:
         raise LaunchFailed(*sorted(faults, key=lambda finding: finding.witnesses))
     return matches
 
 
 def hardware_there(available: Sequence[RayNode]) -> dict[str, dict[str, int]]:
-    """Type of other hardware that Ray knows, in small letters -> Ray's node id -> how many the node has."""
-    found: dict[str, dict[str, int]] = {}
+    """Return lower-case hardware type in Ray -> Ray node id -> number of devices."""
+    hardware: dict[str, dict[str, int]] = {}
     for ray in available:
         for kind in hardware_of(ray):
-            its = found.setdefault(kind.lower(), {})
-            its[ray.node_id] = its.get(ray.node_id, 0) + 1
-    return found
+            counts = hardware.setdefault(kind.lower(), {})
+            counts[ray.node_id] = counts.get(ray.node_id, 0) + 1
+    return hardware
 
 
 def _differences(
     plan: Plan, match: Match, report: Report | None, kinds: Mapping[str, Mapping[str, int]], held: int
 ) -> Iterator[tuple[str, str, int]]:
-    """(what differs, help, how much) of one node, of which the accelerators in the mask `held` are meant by their ids."""
+    """Yield (difference, help, amount) of a node; `held`: mask of accelerators named by id."""
     node, machine = match.node, machine_of(match.ray, report)
     models = sorted({device.model for device in machine.devices if not same_model(node.accelerator_model, device.model)})
     if node.accelerators and models:
@@ -88,33 +88,33 @@ def _differences(
 
 
 def _other_hardware(plan: Plan, match: Match, kinds: Mapping[str, Mapping[str, int]]) -> Iterator[tuple[str, str, int]]:
-    """Of the hardware that processes hold there, that which Ray knows by its name on any node."""
-    held = {run.kind for runs in plan.assignment.runs.values() for run in runs if run.node == match.node.rank}
-    for kind in sorted(held - {ACCELERATOR, NODE}):
+    """Compare hardware besides accelerators, for the types counted by Ray."""
+    kinds_used = {run.kind for runs in plan.assignment.runs.values() for run in runs if run.node == match.node.rank}
+    for kind in sorted(kinds_used - {ACCELERATOR, NODE}):
         has, need = kinds.get(kind.lower(), {}).get(match.ray.node_id, 0), match.node.count(kind)
         if kind.lower() in kinds and has < need:
             yield f"needs {need} `{kind}`, it has {has}", f"start Ray there with `--resources` that names its `{kind}`", need - has
 
 
 def _ids(match: Match, machine: Machine, report: Report, held: int) -> Iterator[tuple[str, str, int]]:
-    """Accelerators that processes hold there and that do not exist, or that somebody else uses."""
-    all_there = [Device(str(position), uuid=each["uuid"]) for position, each in enumerate(report.get("devices", ()))]
+    """Compare accelerators that processes use: missing ones, and ones in use by others."""
+    all_there = [Device(str(position), uuid=accelerator["uuid"]) for position, accelerator in enumerate(report.get("devices", ()))]
     known = {_identity(device.id, all_there): device for device in machine.devices}
     absent, busy = [], []
-    for id in (each.physical_id for each in match.node.accelerators if held >> each.index & 1):
+    for id in (accelerator.physical_id for accelerator in match.node.accelerators if held >> accelerator.index & 1):
         device = known.get(_identity(id, all_there))
         if device is None:
             absent.append(id)
         elif device.taken:
             busy.append(id)
     if absent:
-        there = ", ".join(device.id for device in machine.devices)
-        yield f"has the accelerators {there}, the plan names {', '.join(absent)}", _HELP, len(absent)
+        present = ", ".join(device.id for device in machine.devices)
+        yield f"has the accelerators {present}, the plan names {', '.join(absent)}", _HELP, len(absent)
     if busy:
         message = f"has the accelerators {', '.join(busy)} in use, the plan counts them as free"
         yield message, "end what uses them, or count them as `taken` in the cluster file and solve again", len(busy)
 
 
 def _identity(id: str, all_there: Sequence[Device]) -> str:
-    """The UUID of an accelerator, however it is named; the name itself where that is not known."""
+    """Return the UUID of a named accelerator; the name if the UUID is unknown."""
     return next((device.uuid for device in all_there if id == device.id or ("-" in id and device.uuid.startswith(id))), id)

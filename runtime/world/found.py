@@ -1,4 +1,4 @@
-"""A node of Ray as a machine: what Ray tells of it, and what was seen by looking there."""
+"""Conversion of a Ray node and its survey report to a Machine."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from .vendors import RESOURCES, VARIABLES, VENDORS, vendor_counted_as, vendor_of
 
 RANK_VARIABLES = ("RLINF_NODE_RANK", "NODE_RANK", "SLURM_NODEID")
 LOOKED_AT = (*VARIABLES, *RANK_VARIABLES, TOPOLOGY_ADDRESS, TOPOLOGY_PATTERN)
-"""The variables that are asked for on a node."""
+"""Variables read on a node."""
 BUSY = 0.05
-"""A device of whose memory a larger part is in use is taken; a driver alone uses less."""
+"""Share of used memory above which a device is taken; a driver uses less."""
 MOST_HARDWARE = 64
 _OWN = ("CPU", "memory", "object_store_memory", *RESOURCES)
 _TYPE = "accelerator_type:"
 Report = Mapping[str, Any]
-"""What on_node/look.py says of a node."""
+"""Report of on_node/look.py about a node."""
 
 
 def machine_of(ray: RayNode, report: Report | None = None) -> Machine:
-    """The machine that a Ray node is; without a report, what Ray itself tells."""
+    """Return the machine of a Ray node; without a report, from Ray's knowledge."""
     report = report or {}
     vendor, model = accelerator_of(ray)
     matrix = matrix_of(report)
@@ -40,24 +40,27 @@ def machine_of(ray: RayNode, report: Report | None = None) -> Machine:
 
 
 def resource_of(ray: RayNode) -> str:
-    """Ray's name for the node's accelerators: that of which it has most."""
+    """Return Ray's resource of the node's accelerators: the one with the largest amount."""
     return max(RESOURCES, key=lambda name: ray.total.get(name, 0.0))
 
 
 def accelerator_of(ray: RayNode) -> tuple[str, str]:
-    """(vendor, model) of the node's accelerators as Ray tells them; "" for a vendor that the model tells, ``GPU`` for an unknown model."""
+    """Return (vendor, model) of the node's accelerators, as Ray reports them.
+
+    Vendor "": implied by the model. Model ``GPU``: unknown.
+    """
     if ACCELERATOR_LABEL in ray.labels:
         vendor, _, model = ray.labels[ACCELERATOR_LABEL].partition(".")
         return (vendor if vendor in VENDORS else ""), model or "GPU"
-    told = next((name.removeprefix(_TYPE) for name in ray.total if name.startswith(_TYPE)), "")
-    told = told or ray.labels.get("ray.io/accelerator-type", "")
+    label = next((name.removeprefix(_TYPE) for name in ray.total if name.startswith(_TYPE)), "")
+    label = label or ray.labels.get("ray.io/accelerator-type", "")
     if counted := vendor_counted_as(resource_of(ray)):
-        return counted, model_of(told)
-    return ("INTEL_GPU" if told.startswith("Intel") else "AMD_GPU" if told.startswith("AMD") else ""), model_of(told)
+        return counted, model_of(label)
+    return ("INTEL_GPU" if label.startswith("Intel") else "AMD_GPU" if label.startswith("AMD") else ""), model_of(label)
 
 
 def ids_of(ray: RayNode, report: Report) -> tuple[str, ...]:
-    """The physical ids of the node's accelerators: those that Ray was started to see, else their numbers."""
+    """Return the physical ids of the node's accelerators: those visible to Ray, else numbers."""
     count = round(ray.total.get(resource_of(ray), 0.0))
     vendor = vendor_of(accelerator_of(ray)[0] or "NV_GPU")
     shown = report.get("environment", {}).get(vendor.variable, "") if vendor else ""
@@ -66,15 +69,18 @@ def ids_of(ray: RayNode, report: Report) -> tuple[str, ...]:
 
 
 def hardware_of(ray: RayNode) -> Iterator[str]:
-    """The type of each device that is a resource of its own in Ray, such as a robot; of large amounts none, they are no devices."""
+    """Yield the type of every device that is a separate Ray resource, like a robot.
+
+    Large amounts are skipped: they are no devices.
+    """
     for name, amount in sorted(ray.total.items()):
-        ours = name in _OWN or ":" in name or name.startswith("bundle") or "_group_" in name
-        if not ours and 1 <= amount <= MOST_HARDWARE and amount == int(amount):
+        is_builtin = name in _OWN or ":" in name or name.startswith("bundle") or "_group_" in name
+        if not is_builtin and 1 <= amount <= MOST_HARDWARE and amount == int(amount):
             yield from [name] * int(amount)
 
 
 def matrix_of(report: Report) -> Matrix | None:
-    """What nvidia-smi tells of the links on the node; None if it is not there, or says something else."""
+    """Return the link matrix of nvidia-smi; None if it is missing or unreadable."""
     try:
         return read_matrix(report["matrix"]) if report.get("matrix") else None
     except ValueError:
@@ -82,16 +88,18 @@ def matrix_of(report: Report) -> Matrix | None:
 
 
 def _device(id: str, model: str, report: Report, matrix: Matrix | None) -> Device:
-    seen = list(report.get("devices", ()))
-    position = next((which for which, each in enumerate(seen) if id == str(which) or ("-" in id and each["uuid"].startswith(id))), None)
+    reported = list(report.get("devices", ()))
+    position = next(
+        (index for index, entry in enumerate(reported) if id == str(index) or ("-" in id and entry["uuid"].startswith(id))), None
+    )
     if position is None:
         return Device(id, model)
-    its = seen[position]
-    numa = its["numa"] or (matrix.numa[position] if matrix and position < len(matrix.numa) else "")
-    taken = its["used"] > BUSY * its["memory"]
-    return Device(id, model_of(its["name"]), its["memory"], its["uuid"], numa, taken)
+    entry = reported[position]
+    numa = entry["numa"] or (matrix.numa[position] if matrix and position < len(matrix.numa) else "")
+    taken = entry["used"] > BUSY * entry["memory"]
+    return Device(id, model_of(entry["name"]), entry["memory"], entry["uuid"], numa, taken)
 
 
 def _is_our_own(label: str) -> bool:
-    """Is the label said elsewhere, or Ray's own, or one that changes with every start?"""
+    """Return True for labels that are Ray's own, volatile, or read elsewhere."""
     return label.startswith(("ray.io/", "placewright.")) or label in RANK_LABELS or bool(topology_of({label: "x"}))

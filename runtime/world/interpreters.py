@@ -1,7 +1,7 @@
-"""The Python of a node's workers, if its node group names one, tried there before anything starts.
+"""Python interpreters of node groups, tested on the nodes before anything starts.
 
-Ray itself never tells that an interpreter cannot be used: its process never comes up, and it keeps others of that node from
-starting for about a minute.
+Ray never reports an unusable interpreter: its process does not start, and blocks other starts on
+that node for about a minute.
 """
 
 from __future__ import annotations
@@ -20,23 +20,24 @@ from .matching import Match
 from .on_node.interpreter import tried
 
 TRIAL_LIMIT = 30.0
-"""Seconds for an interpreter to import Ray; it takes one or two on an idle node."""
+"""Seconds for an interpreter to import Ray; 1 to 2 s on an idle node."""
 ANSWER_LIMIT = TRIAL_LIMIT + 15.0
 _HELP = "name one with the cluster's own Ray and Python in `python_interpreter_path`, or take it out"
 Trial = tuple[str, tuple[tuple[str, str], ...]]
-"""An interpreter, and the variables that its workers get."""
+"""Interpreter, and the variables of its workers."""
 
 
 def interpreter(cluster: Cluster, placement: Placement) -> str | None:
-    """The interpreter that the process's node group names for its node; None for the one that Ray was started with."""
-    found = _named(cluster, placement.node_group, placement.node_rank)
-    return found[-1] if found else None
+    """Return the interpreter of the process's node group for its node; None: Ray's own."""
+    paths = _named(cluster, placement.node_group, placement.node_rank)
+    return paths[-1] if paths else None
 
 
 def check_interpreters(port: Port, plan: Plan, matches: Mapping[int, Match]) -> None:
-    """Raises LaunchFailed (PW720) with a finding for each interpreter that cannot run the workers of its node.
+    """Check the interpreters of the plan, on all nodes at once.
 
-    Every node tries its own, all nodes at once. Nothing is asked where nothing is named.
+    Raises LaunchFailed (PW720) with a finding for each that cannot run the workers of its node.
+    Does nothing if none is named.
     """
     clashes = list(conflicts(plan))
     if clashes:
@@ -44,20 +45,22 @@ def check_interpreters(port: Port, plan: Plan, matches: Mapping[int, Match]) -> 
     wanted = _wanted(plan)
     if not wanted:
         return
-    arguments = {matches[rank].ray.node_id: ([(path, dict(its)) for path, its in trials], TRIAL_LIMIT) for rank, trials in wanted.items()}
+    arguments = {
+        matches[rank].ray.node_id: ([(path, dict(variables)) for path, variables in trials], TRIAL_LIMIT) for rank, trials in wanted.items()
+    }
     answers = ask_nodes(port, tried, arguments, ANSWER_LIMIT)
     missing = silent(arguments, answers)
     faults = []
     for rank, trials in wanted.items():
         node_id = matches[rank].ray.node_id
-        whys = [f"it could not be tried there: {missing[node_id]}"] * len(trials) if node_id in missing else answers[node_id]
-        faults += [_unusable(matches[rank], path, why) for (path, _), why in zip(trials, whys) if why]
+        reasons = [f"it could not be tried there: {missing[node_id]}"] * len(trials) if node_id in missing else answers[node_id]
+        faults += [_unusable(matches[rank], path, reason) for (path, _), reason in zip(trials, reasons) if reason]
     if faults:
         raise LaunchFailed(*faults)
 
 
 def conflicts(plan: Plan) -> Iterator[Finding]:
-    """A PW720 for each node on which one component is given two interpreters, by one of its groups or by several."""
+    """Yield a PW720 per node on which a component gets several interpreters."""
     for component in plan.components:
         groups: dict[int, dict[str, None]] = {}
         for run in plan.assignment.of(component):
@@ -66,13 +69,13 @@ def conflicts(plan: Plan) -> Iterator[Finding]:
             paths = list(dict.fromkeys(path for label in labels for path in _named(plan.cluster, label, rank)))
             if len(paths) > 1:
                 name = plan.cluster.name(rank)
-                said = " and ".join(f"`{path}`" for path in paths)
-                message = f"`{component}` has {len(paths)} interpreters on node {rank} (`{name}`): {said}"
+                listing = " and ".join(f"`{path}`" for path in paths)
+                message = f"`{component}` has {len(paths)} interpreters on node {rank} (`{name}`): {listing}"
                 yield error("PW720", component, message, help="name one for each node", witnesses=(rank, *paths))
 
 
 def _wanted(plan: Plan) -> dict[int, list[Trial]]:
-    """node rank -> what is to be tried there, each once."""
+    """Return node rank -> trials there, without duplicates."""
     wanted: dict[int, dict[Trial, None]] = {}
     if any(config.python_interpreter_path for group in plan.cluster.declared for config in group.env_configs):
         for component in plan.components:
@@ -87,10 +90,12 @@ def _wanted(plan: Plan) -> dict[int, list[Trial]]:
 def _named(cluster: Cluster, label: str, rank: int) -> Sequence[str]:
     group = cluster.groups.get(label)
     configs = group.env_configs if group else ()
-    return [its.python_interpreter_path for its in configs if rank in its.node_ranks and its.python_interpreter_path is not None]
+    return [
+        config.python_interpreter_path for config in configs if rank in config.node_ranks and config.python_interpreter_path is not None
+    ]
 
 
-def _unusable(match: Match, path: str, why: str) -> Finding:
+def _unusable(match: Match, path: str, reason: str) -> Finding:
     node = match.node
-    message = f"node {node.rank} (`{node.name}`, Ray node `{match.ray.name}`): the interpreter `{path}` cannot run its workers: {why}"
+    message = f"node {node.rank} (`{node.name}`, Ray node `{match.ray.name}`): the interpreter `{path}` cannot run its workers: {reason}"
     return error("PW720", node.name, message, help=_HELP, witnesses=(node.rank, path))

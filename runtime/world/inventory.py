@@ -1,4 +1,4 @@
-"""What a Ray cluster has: its nodes in a fixed order, and what is seen by looking at each."""
+"""Nodes of a Ray cluster in a fixed order, and a survey of them."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ from .order import ordered
 
 __all__ = ["RANK_LABEL", "RANK_LABELS", "RayNode", "inventory", "survey"]
 SURVEY_LIMIT = 60.0
-"""Seconds in which every node starts a process and looks at itself; it takes one or two where nothing else starts."""
+"""Seconds for the survey of a node; 1 to 2 s on an idle node."""
 
 
 def inventory(port: Port, reports: Mapping[str, Report] | None = None) -> tuple[RayNode, ...]:
-    """The nodes that are alive, in the order that Ray's own knowledge gives, and that of reports about them: see `ordered`."""
+    """Return the living nodes, ordered by Ray's knowledge and the reports; see `ordered`."""
     return ordered(port.nodes(), reports)
 
 
 def survey(port: Port, nodes: Sequence[RayNode], limit: float = SURVEY_LIMIT) -> tuple[dict[str, Report], dict[str, str]]:
-    """(Ray's node id -> what was seen there, Ray's node id -> why nothing was): one process on each node, all at once."""
+    """Survey the nodes at once, a process per node.
+
+    Returns (Ray node id -> report, Ray node id -> reason for a missing report).
+    """
     arguments = {node.node_id: (list(LOOKED_AT), not is_simulated(node)) for node in nodes}
     answers = ask_nodes(port, look, arguments, limit)
     missing = silent(arguments, answers)

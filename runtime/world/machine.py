@@ -1,4 +1,4 @@
-"""A machine as it was found, whoever told of it; and the node of a cluster file that says so."""
+"""Observed machine, from any source, and its conversion to a node of a cluster file."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _LONGEST_NAME = 64
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """One accelerator: its id for the visibility variable, `model`, MiB of `memory`, `uuid`, NUMA domain ("": not told).
+    """Accelerator: id for the visibility variable, `model`, MiB of `memory`, `uuid`, NUMA domain.
 
-    `taken`: another job holds it. Memory None: not told.
+    `taken`: in use by another job. Memory None and NUMA domain "": unknown.
     """
 
     id: str
@@ -37,10 +37,10 @@ class Device:
 
 @dataclass(frozen=True)
 class Machine:
-    """One machine: what was told of it, and nothing guessed.
+    """Machine with the reported facts alone.
 
-    `vendor` is the accelerator type, "" where the model tells it; `hardware` the type of each other device; `linked` the
-    groups of its accelerators that NVLink connects, by position, empty where nothing was told.
+    `vendor`: the accelerator type, "" if implied by the model; `hardware`: the type of each other
+    device; `linked`: groups of accelerators connected by NVLink, by position, empty if unknown.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Machine:
 
 
 def cluster_of(machines: Sequence[Machine]) -> tuple[Cluster, tuple[Finding, ...]]:
-    """The cluster of these machines in their order, and a warning (PW721) for each thing about them that it cannot say."""
+    """Build the cluster of these machines, in order, with a warning (PW721) per lost fact."""
     named = distinct([machine.name or f"node-{rank}" for rank, machine in enumerate(machines)])
     nodes = [node_of(replace(machine, name=name), rank) for rank, (machine, name) in enumerate(zip(machines, named))]
     notes = [note for machine, name in zip(machines, named) for note in unsaid(replace(machine, name=name))]
@@ -63,7 +63,10 @@ def cluster_of(machines: Sequence[Machine]) -> tuple[Cluster, tuple[Finding, ...
 
 
 def node_of(machine: Machine, rank: int) -> Node:
-    """The node that a machine is. Accelerators of several models count as of none, with the least memory of any."""
+    """Convert a machine to a node.
+
+    Accelerators of several models count as generic, with the smallest memory of all.
+    """
     ids = _ids(machine) or tuple(map(str, range(len(machine.devices))))
     taken = sum(1 << index for index, device in enumerate(machine.devices) if device.taken)
     topology = {level: _name(machine.topology[level]) for level in LEVELS if machine.topology.get(level)}
@@ -76,30 +79,32 @@ def node_of(machine: Machine, rank: int) -> Node:
 
 
 def unsaid(machine: Machine) -> Iterator[Finding]:
-    """A warning for each thing about a machine that a cluster file does not say."""
+    """Yield a warning for every fact about a machine that a cluster file cannot express."""
     models = Counter(device.model for device in machine.devices)
     if len(models) > 1:
-        said = ", ".join(f"{count} {model}" for model, count in models.items())
-        yield _note(machine, f"has accelerators of {len(models)} models ({said}), which count as of any", "keep to one of them")
+        listing = ", ".join(f"{count} {model}" for model, count in models.items())
+        yield _note(machine, f"has accelerators of {len(models)} models ({listing}), which count as of any", "keep to one of them")
     if machine.devices and not _ids(machine):
-        said = next(device.id for device in machine.devices if not re.fullmatch(NAME_PATTERN, device.id))
+        listing = next(device.id for device in machine.devices if not re.fullmatch(NAME_PATTERN, device.id))
         yield _note(
             machine,
-            f"has ids such as `{said}`, which a cluster file cannot hold",
+            f"has ids such as `{listing}`, which a cluster file cannot hold",
             "write the ids of the instances there with a newer driver",
         )
     if _numa_domains(machine) is None:
-        said = ",".join(device.numa or "?" for device in machine.devices)
+        listing = ",".join(device.numa or "?" for device in machine.devices)
         yield _note(
-            machine, f"has accelerators in the NUMA domains {said}, which are not divided evenly and in order", "nothing is lost but that"
+            machine,
+            f"has accelerators in the NUMA domains {listing}, which are not divided evenly and in order",
+            "nothing is lost but that",
         )
     if len(machine.linked) > 1 and any(len(group) > 1 for group in machine.linked):
-        said = "; ".join(",".join(map(str, group)) for group in machine.linked)
-        yield _note(machine, f"has NVLink only among some of its accelerators ({said})", "keep what must be near within one of these")
+        listing = "; ".join(",".join(map(str, group)) for group in machine.linked)
+        yield _note(machine, f"has NVLink only among some of its accelerators ({listing})", "keep what must be near within one of these")
 
 
 def _ids(machine: Machine) -> tuple[str, ...]:
-    """The physical ids; empty where a cluster file cannot hold them."""
+    """Return the physical ids; empty if a cluster file cannot hold them."""
     ids = tuple(device.id for device in machine.devices)
     return ids if all(re.fullmatch(NAME_PATTERN, id) for id in ids) else ()
 
@@ -111,45 +116,45 @@ def _model(machine: Machine) -> str:
 
 
 def _memory(machine: Machine) -> int | None:
-    """MiB of each where it is told of all; None where the model's own is meant."""
-    told = [device.memory for device in machine.devices if device.memory is not None]
-    if not told or len(told) < len(machine.devices):
+    """Return the smallest MiB of all accelerators; None if unknown or the model's own."""
+    sizes = [device.memory for device in machine.devices if device.memory is not None]
+    if not sizes or len(sizes) < len(machine.devices):
         return None
-    return None if min(told) == memory_of(_model(machine).rpartition(":")[2]) else min(told)
+    return None if min(sizes) == memory_of(_model(machine).rpartition(":")[2]) else min(sizes)
 
 
 def _numa_domains(machine: Machine) -> int | None:
-    """Among how many NUMA domains the accelerators are divided, 1 where it is not told; None if not in order and evenly."""
-    found = [device.numa for device in machine.devices]
-    if not all(found):
+    """Return the number of NUMA domains; 1 if unknown, None if uneven or unordered."""
+    domains = [device.numa for device in machine.devices]
+    if not all(domains):
         return 1
-    numbers = {domain: number for number, domain in enumerate(dict.fromkeys(found))}
+    numbers = {domain: number for number, domain in enumerate(dict.fromkeys(domains))}
     count = len(numbers)
-    even = all(numbers[domain] == index * count // len(found) for index, domain in enumerate(found))
+    even = all(numbers[domain] == index * count // len(domains) for index, domain in enumerate(domains))
     return count if even else None
 
 
 def _name(text: str) -> str:
-    """The text as a name in a cluster file: what may not stand there becomes a hyphen."""
+    """Convert a text to a name of a cluster file: invalid characters become a hyphen."""
     return _UNNAMED.sub("-", text).strip("-")[:_LONGEST_NAME] or "node"
 
 
 def distinct(texts: Sequence[str]) -> list[str]:
-    """The texts as names of nodes in a cluster file, no two the same: equal ones all get a number, in their order."""
+    """Convert texts to unique node names; equal ones are numbered, in order."""
     names = [_name(text) for text in texts]
     counts = Counter(names)
     numbers: Counter[str] = Counter()
     used = {name for name, count in counts.items() if count == 1}
-    found = []
+    unique = []
     for plain in names:
         name = plain
         while counts[plain] > 1 and (name == plain or name in used):
             numbers[plain] += 1
             name = f"{plain[: _LONGEST_NAME - 8]}-{numbers[plain]}"
         used.add(name)
-        found.append(name)
-    return found
+        unique.append(name)
+    return unique
 
 
-def _note(machine: Machine, what: str, help: str) -> Finding:
-    return warning(CODE, machine.name, f"`{machine.name}` {what}", help=help)
+def _note(machine: Machine, fact: str, help: str) -> Finding:
+    return warning(CODE, machine.name, f"`{machine.name}` {fact}", help=help)

@@ -1,4 +1,4 @@
-"""Which node of the plan is which node of Ray: by label, by name, or by order and number of accelerators."""
+"""Match of plan nodes and Ray nodes: by label, by name, or by order and accelerator count."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .vendors import RESOURCES, vendor_of
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A node of the plan and the Ray node that stands for it; `held`: whether a process holds accelerators there."""
+    """Node of the plan and its Ray node; `held`: True if a process uses accelerators there."""
 
     node: Node
     ray: RayNode
@@ -27,7 +27,7 @@ class Match:
 
 
 def used_nodes(plan: Plan) -> dict[int, int]:
-    """node rank -> how many processes of the plan are there; nodes without any are left out."""
+    """Return node rank -> number of the plan's processes; nodes without processes are omitted."""
     ranks: dict[int, int] = {}
     for runs in plan.assignment.runs.values():
         for run in runs:
@@ -36,7 +36,10 @@ def used_nodes(plan: Plan) -> dict[int, int]:
 
 
 def held_masks(plan: Plan) -> dict[int, int]:
-    """node rank -> the accelerators that processes hold there, as a bit mask; one that is placed on the node itself only sees them."""
+    """Return node rank -> bit mask of the accelerators that processes use.
+
+    A process placed on the node itself only sees them.
+    """
     masks: dict[int, int] = {}
     for runs in plan.assignment.runs.values():
         for run in runs:
@@ -46,66 +49,71 @@ def held_masks(plan: Plan) -> dict[int, int]:
 
 
 def in_part(plan: Plan, match: Match, mask: int) -> bool:
-    """Could any other accelerators of this node stand for those that the plan holds there, which are this mask?
+    """Return True if the accelerators in `mask` can be replaced by any of the node.
 
-    Not where it holds all or none, where its processes see the whole node, where the node has ids of its own, or is another than
-    the plan says.
+    False if the plan uses all or none of them, if its processes see the whole node, if the node has
+    ids of its own, or if it deviates from the plan.
     """
     return 0 < mask.bit_count() < count(match.node) and divisible(plan, match.node, match.ray)
 
 
 def divisible(plan: Plan, node: Node, ray: RayNode) -> bool:
-    """Can any accelerators of this node stand for any others of it? See `in_part`, whatever the plan holds there."""
+    """Return True if any accelerators of this node are interchangeable; see `in_part`."""
     numbered = all(accelerator.physical_id == str(accelerator.index) for accelerator in node.accelerators)
     return count(node) == has(node, ray) and plan.isolate_accelerator and numbered
 
 
 def match(plan: Plan, available: Sequence[RayNode]) -> dict[int, Match]:
-    """node rank -> the Match, for every node that carries a process of the plan (see `pair_up`).
+    """Return node rank -> Match for every node in use; see `pair_up`.
 
-    Raises LaunchFailed (PW702) with one finding for each node that finds none.
+    Raises LaunchFailed (PW702) with a finding per unmatched node.
     """
-    found, short = pair_up(plan, available)
+    matches, short = pair_up(plan, available)
     if short:
         raise LaunchFailed(*short)
-    return found
+    return matches
 
 
 def pair_up(plan: Plan, available: Sequence[RayNode]) -> tuple[dict[int, Match], list[Finding]]:
-    """(node rank -> the Match, a PW702 for each node that finds none) of the nodes that carry a process of the plan.
+    """Return (node rank -> Match, a PW702 per unmatched node) for the nodes in use.
 
-    If any Ray node has a rank label, labels decide alone, unless they know not every node of the plan and names do: where a
-    node is gone, those after it have other ranks in a plan than on their labels. Else the nodes' stable names decide, if the plan's nodes
-    all bear one; else each node of the plan, in rank order, takes the first Ray node left that has just its number of accelerators, or more.
+    If any Ray node has a rank label, labels alone decide, unless they miss a node of the plan and
+    names do not: after a node is gone, later nodes have other ranks in a plan than on their labels.
+    Otherwise stable names decide, if all nodes of the plan have them. Otherwise every node of the
+    plan, in rank order, takes the first remaining Ray node with exactly its number of accelerators,
+    or more.
     """
-    used, held = used_nodes(plan), held_masks(plan)
-    standing = paired(plan.cluster.nodes, available)
-    found: dict[int, Match] = {}
+    used, masks = used_nodes(plan), held_masks(plan)
+    pairs = paired(plan.cluster.nodes, available)
+    matches: dict[int, Match] = {}
     short: list[Finding] = []
     for rank in used:
-        node, ray = plan.cluster.nodes[rank], standing.get(rank)
+        node, ray = plan.cluster.nodes[rank], pairs.get(rank)
         if ray is None:
             short.append(_missing(node, available))
         elif count(node) > has(node, ray):
             short.append(_shortage(node, ray))
         else:
-            found[rank] = Match(node, ray, rank in held)
-    return found, short
+            matches[rank] = Match(node, ray, rank in masks)
+    return matches, short
 
 
 def count(node: Node) -> int:
-    """How many accelerators a node of the plan has."""
+    """Return the number of accelerators of a plan node."""
     return len(node.accelerators)
 
 
 def has(node: Node, ray: RayNode) -> int:
-    """How many accelerators of the node's kind a Ray node has; of any kind, for a node that has none."""
+    """Return the number of accelerators of the node's kind on a Ray node.
+
+    For a node without accelerators: of any kind.
+    """
     vendor = vendor_of(node.accelerator_type)
     return int(sum(ray.total.get(name, 0) for name in ((vendor.resource,) if vendor else RESOURCES)))
 
 
 def paired(nodes: Sequence[Node], available: Sequence[RayNode]) -> dict[int, RayNode]:
-    """node rank -> the Ray node that stands for it, however many accelerators that has (see `match`)."""
+    """Return node rank -> its Ray node, regardless of the accelerator count; see `match`."""
     labelled = {ray.rank: ray for ray in reversed(available) if ray.rank is not None}
     by_name = dict(zip(distinct([name_of(ray) for ray in available]), available))
     named = all(node.name in by_name for node in nodes)
@@ -113,25 +121,27 @@ def paired(nodes: Sequence[Node], available: Sequence[RayNode]) -> dict[int, Ray
         return labelled
     if named:
         return {node.rank: by_name[node.name] for node in nodes}
-    left = list(available)
+    remaining = list(available)
     pairs: dict[int, RayNode] = {}
     for node in nodes:
-        ray = _first(node, left)
+        ray = _first(node, remaining)
         if ray is not None:
             pairs[node.rank] = ray
-            left.remove(ray)
+            remaining.remove(ray)
     return pairs
 
 
-def _first(node: Node, left: Iterable[RayNode]) -> RayNode | None:
-    """The first Ray node with just as many accelerators as the node, else the first with more, else the first."""
-    return min(left, key=lambda ray: (has(node, ray) < count(node), has(node, ray) != count(node)), default=None)
+def _first(node: Node, remaining: Iterable[RayNode]) -> RayNode | None:
+    """Return the first Ray node with the node's accelerator count, else more, else any."""
+    return min(remaining, key=lambda ray: (has(node, ray) < count(node), has(node, ray) != count(node)), default=None)
 
 
 def _missing(node: Node, available: Sequence[RayNode]) -> Finding:
     labelled = any(ray.rank is not None for ray in available)
-    why = f"no Ray node has the label {RANK_LABEL}={node.rank}" if labelled else f"the Ray cluster has {with_noun(len(available), 'node')}"
-    message = f"node {node.rank} (`{node.name}`) is missing: {why}"
+    reason = (
+        f"no Ray node has the label {RANK_LABEL}={node.rank}" if labelled else f"the Ray cluster has {with_noun(len(available), 'node')}"
+    )
+    message = f"node {node.rank} (`{node.name}`) is missing: {reason}"
     return error(
         "PW702", node.name, message, help="start the missing node, or solve for the cluster that is there", witnesses=(node.rank,), amount=1
     )

@@ -1,4 +1,4 @@
-"""The order of nodes, the same at every start: label, rank variable, place in the network, address, name."""
+"""Order of nodes, stable across starts: label, rank variable, topology, address, name."""
 
 from __future__ import annotations
 
@@ -23,83 +23,88 @@ NODE_RANK, SLURM = "NODE_RANK", "SLURM_NODEID"
 
 
 def ordered(nodes: Sequence[RayNode], reports: Mapping[str, Report] | None = None) -> tuple[RayNode, ...]:
-    """The nodes in the order of their ranks.
+    """Sort the nodes by rank.
 
-    Those with a rank label come first, by that. The others, or all, by a rank variable of theirs where reports tell of it
-    (RLINF_NODE_RANK as RLinf reads it, else NODE_RANK, else SLURM_NODEID); else by zone, rack and NVLink domain, then by
-    address as a number, by name (numbers in it as numbers), and by Ray's id, which alone differs from start to start.
-    `reports`: Ray's node id -> what was seen there. Raises LaunchFailed (PW721) where rank variables contradict each other.
+    Nodes with a rank label come first, by label. The rest, or all, by a rank variable if reports
+    contain it (RLINF_NODE_RANK as RLinf reads it, else NODE_RANK, else SLURM_NODEID); else by zone,
+    rack and NVLink domain, then by address as a number, by name (numbers in it as numbers), and by
+    Ray's id, the only key that differs from start to start. `reports`: Ray node id -> report.
+    Raises LaunchFailed (PW721) if rank variables contradict each other.
     """
     reports = reports or {}
     labelled = any(node.rank is not None for node in nodes)
     ranks = {} if labelled else env_ranks(nodes, reports)
 
     def key(node: RayNode) -> tuple[Any, ...]:
-        given = ranks.get(node.node_id) if node.rank is None else node.rank
+        rank = ranks.get(node.node_id) if node.rank is None else node.rank
         places = topology(reports.get(node.node_id, {}).get("environment", {})) | topology_of(node.labels)
-        where = tuple(natural(places.get(level, "")) for level in LEVELS)
-        return given is None, given or 0, where, _number(node.address), natural(name_of(node)), node.node_id
+        domains = tuple(natural(places.get(level, "")) for level in LEVELS)
+        return rank is None, rank or 0, domains, _number(node.address), natural(name_of(node)), node.node_id
 
     return tuple(sorted(nodes, key=key))
 
 
 def env_ranks(nodes: Sequence[RayNode], reports: Mapping[str, Report]) -> dict[str, int]:
-    """Ray's node id -> the rank that the node's own environment gives it; empty if none of the variables is set anywhere.
+    """Return Ray node id -> rank from environment variables; empty if unset.
 
-    Slurm's variable counts only where all nodes have it and no two the same: Ray may run on some of a job's nodes, and may
-    have been started by hand on others. So do the others where the nodes are no longer those that were looked at: one was lost,
-    or joined. Raises LaunchFailed (PW721).
+    Slurm's variable counts only if all nodes have it, with distinct values: Ray may run on some of
+    a job's nodes only, and may have been started by hand on others. The same holds for the other
+    variables if the nodes differ from the surveyed ones after a loss or growth. Raises LaunchFailed
+    (PW721).
     """
-    told = {node.node_id: reports[node.node_id]["environment"] for node in nodes if node.node_id in reports}
+    environments = {node.node_id: reports[node.node_id]["environment"] for node in nodes if node.node_id in reports}
     if set(reports) != {node.node_id for node in nodes}:
-        return next((found for name in (VARIABLE, NODE_RANK, SLURM) if (found := _distinct(told, name))), {})
-    if any(VARIABLE in its for its in told.values()):
-        return _of_rlinf(nodes, told)
-    if any(NODE_RANK in its for its in told.values()):
-        faults = list(_contradictions(nodes, told))
+        return next((ranks for name in (VARIABLE, NODE_RANK, SLURM) if (ranks := _distinct(environments, name))), {})
+    if any(VARIABLE in variables for variables in environments.values()):
+        return _of_rlinf(nodes, environments)
+    if any(NODE_RANK in variables for variables in environments.values()):
+        faults = list(_contradictions(nodes, environments))
         if faults:
             raise LaunchFailed(*faults)
-        return {node_id: int(its[NODE_RANK]) for node_id, its in told.items()}
-    return _distinct(told, SLURM)
+        return {node_id: int(variables[NODE_RANK]) for node_id, variables in environments.items()}
+    return _distinct(environments, SLURM)
 
 
-def _distinct(told: Mapping[str, Mapping[str, str]], name: str) -> dict[str, int]:
-    """The ranks that a variable gives, if it gives one to each of these nodes and no two the same."""
-    given = [its.get(name, "") for its in told.values()]
-    fitting = all(text.isdecimal() for text in given) and len(set(given)) == len(given)
-    return {node_id: int(its[name]) for node_id, its in told.items()} if fitting else {}
+def _distinct(environments: Mapping[str, Mapping[str, str]], name: str) -> dict[str, int]:
+    """Return the ranks from a variable, or {} unless all nodes have distinct numbers."""
+    values = [variables.get(name, "") for variables in environments.values()]
+    fitting = all(text.isdecimal() for text in values) and len(set(values)) == len(values)
+    return {node_id: int(variables[name]) for node_id, variables in environments.items()} if fitting else {}
 
 
-def _of_rlinf(nodes: Sequence[RayNode], told: Mapping[str, Mapping[str, str]]) -> dict[str, int]:
-    """As RLinf does when a job starts on all of these nodes, which it refuses for the same reasons."""
-    live = [LiveNode(node.address, rank=told[node.node_id].get(VARIABLE)) for node in nodes]
-    found = ranked(live, len(nodes), has_groups=False)
-    if found.order is None:
-        faults = [finding for finding in found.findings if finding.severity is Severity.ERROR]
-        raise LaunchFailed(*(error(CODE, its.subject, its.message, help=its.help) for its in faults))
-    return {nodes[position].node_id: rank for rank, position in enumerate(found.order)}
+def _of_rlinf(nodes: Sequence[RayNode], environments: Mapping[str, Mapping[str, str]]) -> dict[str, int]:
+    """Return the ranks that RLinf would assign to all of these nodes.
+
+    RLinf refuses a job for the same reasons.
+    """
+    live = [LiveNode(node.address, rank=environments[node.node_id].get(VARIABLE)) for node in nodes]
+    ranking = ranked(live, len(nodes), has_groups=False)
+    if ranking.order is None:
+        faults = [finding for finding in ranking.findings if finding.severity is Severity.ERROR]
+        raise LaunchFailed(*(error(CODE, finding.subject, finding.message, help=finding.help) for finding in faults))
+    return {nodes[position].node_id: rank for rank, position in enumerate(ranking.order)}
 
 
-def _contradictions(nodes: Sequence[RayNode], told: Mapping[str, Mapping[str, str]]) -> Iterator[Finding]:
+def _contradictions(nodes: Sequence[RayNode], environments: Mapping[str, Mapping[str, str]]) -> Iterator[Finding]:
     help = f"set `{NODE_RANK}` on all nodes before Ray is started there, each to a number of its own, or on none"
-    given = {node.node_id: told[node.node_id].get(NODE_RANK) for node in nodes}
-    without = [name_of(node) for node in nodes if given[node.node_id] is None]
+    values = {node.node_id: environments[node.node_id].get(NODE_RANK) for node in nodes}
+    without = [name_of(node) for node in nodes if values[node.node_id] is None]
     if without:
         message = f"{len(nodes) - len(without)} of {len(nodes)} nodes have `{NODE_RANK}`, {', '.join(without[:8])} not"
         yield error(CODE, without[0], message, help=help)
         return
     for node in nodes:
-        if not str(given[node.node_id]).isdecimal():
-            message = f"`{NODE_RANK}` of node `{name_of(node)}` is `{given[node.node_id]}`, which is no rank"
+        if not str(values[node.node_id]).isdecimal():
+            message = f"`{NODE_RANK}` of node `{name_of(node)}` is `{values[node.node_id]}`, which is no rank"
             yield error(CODE, name_of(node), message, help=help)
-    for text, count in Counter(given.values()).items():
+    for text, count in Counter(values.values()).items():
         if count > 1:
-            its = ", ".join(name_of(node) for node in nodes if given[node.node_id] == text)
-            yield error(CODE, its, f"`{NODE_RANK}` is {text} on {count} nodes: {its}", help=help)
+            names = ", ".join(name_of(node) for node in nodes if values[node.node_id] == text)
+            yield error(CODE, names, f"`{NODE_RANK}` is {text} on {count} nodes: {names}", help=help)
 
 
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:
-    """A key by which `node-9` comes before `node-10`."""
+    """Return a sort key that puts `node-9` before `node-10`."""
     return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in _DIGITS.split(text) if part)
 
 

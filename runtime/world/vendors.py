@@ -1,7 +1,7 @@
-"""What each maker of accelerators calls things: the variable that limits what a process sees, and Ray's resource.
+"""Visibility variables and Ray resources of accelerator makers.
 
-Sources: Ray 2.60, python/ray/_private/accelerators; RLinf, rlinf/scheduler/hardware/accelerators for the two makers that
-Ray does not know (Moore Threads, Kunlun).
+Sources: Ray 2.60, python/ray/_private/accelerators; RLinf, rlinf/scheduler/hardware/accelerators
+for the two makers that Ray does not know (Moore Threads, Kunlun).
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ from ...models.machines.accelerators import NO_ACCELERATOR
 
 @dataclass(frozen=True, slots=True)
 class Vendor:
-    """One accelerator type: its visibility `variable`, the switches that keep Ray from setting it, its Ray `resource`."""
+    """Accelerator type: visibility `variable`, switches that keep Ray from setting it, Ray
+    `resource`.
+    """
 
     variable: str
     switches: tuple[str, ...]
     resource: str = "GPU"
 
     def shown(self, ids: Sequence[str]) -> dict[str, str]:
-        """The variables that show a process these accelerators alone, in this order."""
+        """Return the variables that restrict a process to these accelerators, in this order."""
         bounds = _TPU_BOUNDS.get(len(ids), {}) if self.resource == "TPU" else {}
         return {self.variable: ",".join(ids), **bounds}
 
@@ -45,22 +47,27 @@ _TPU_BOUNDS = {
     1: {"TPU_CHIPS_PER_HOST_BOUNDS": "1,1,1", "TPU_HOST_BOUNDS": "1,1,1"},
     2: {"TPU_CHIPS_PER_HOST_BOUNDS": "1,2,1", "TPU_HOST_BOUNDS": "1,1,1"},
 }
-"""Chips of one process -> how they lie on their host, where they are not all of it."""
+"""Number of chips of a process -> layout on the host, unless all are used."""
 BENEATH = ("ROCR_VISIBLE_DEVICES", "ONEAPI_DEVICE_SELECTOR")
-"""Variables that hide accelerators too, beneath or above those of their makers (AMD, Intel), and that Ray leaves alone."""
+"""Further hiding variables, beneath or above the makers' own (AMD, Intel), which Ray leaves
+alone.
+"""
 VARIABLES = tuple(dict.fromkeys(vendor.variable for vendor in VENDORS.values()))
-"""Every visibility variable, each once."""
+"""All visibility variables, without duplicates."""
 RESOURCES = tuple(dict.fromkeys(vendor.resource for vendor in VENDORS.values()))
-"""Every resource by which Ray counts accelerators, each once."""
+"""All resources by which Ray counts accelerators, without duplicates."""
 
 
 def vendor_counted_as(resource: str) -> str:
-    """The accelerator type of what Ray counts by this name; "" for ``GPU``, which several makers' are."""
-    return "" if resource == "GPU" else next((name for name, its in VENDORS.items() if its.resource == resource), "")
+    """Return the accelerator type of a Ray resource; "" for ``GPU``, shared by several makers."""
+    return "" if resource == "GPU" else next((name for name, vendor in VENDORS.items() if vendor.resource == resource), "")
 
 
 def vendor_of(accelerator_type: str) -> Vendor | None:
-    """The Vendor of an accelerator type; None for ``NO_ACCEL``. A type that is not known is taken for one of NVIDIA's."""
+    """Return the Vendor of an accelerator type; None for ``NO_ACCEL``.
+
+    An unknown type counts as NVIDIA's.
+    """
     if accelerator_type == NO_ACCELERATOR:
         return None
     return VENDORS.get(accelerator_type, VENDORS["NV_GPU"])

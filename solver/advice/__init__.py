@@ -1,4 +1,4 @@
-"""All advice: what is legal in a placement and probably not meant."""
+"""Registry of advice: legal placements that are probably not intended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What advice is."""
+"""Protocol of advice."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ...models.problem import Problem
 
 
 class Advice(Protocol):
-    """Something that no framework refuses and few people mean. It binds nobody: the search does not know it."""
+    """Check for a legal but probably unintended placement. The search ignores advice."""
 
     code: ClassVar[str]
 
     def check(self, problem: Problem, assignment: Assignment) -> Iterator[Finding]:
-        """Warnings and notes about an answer that all rules accept."""
+        """Yield warnings and notes about an assignment that passes all rules."""
         ...

@@ -1,4 +1,4 @@
-"""Bill of estimates: what components that share accelerators need, against the memory that there is."""
+"""Estimated memory of components that share accelerators, against the accelerators' memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,14 @@ from ..wording import lowest
 
 @dataclass(frozen=True)
 class Need:
-    """What a component needs on an accelerator: MiB while it works, MiB that stay while another one does; and the estimate, if it is one."""
+    """Memory need of a component on one accelerator.
+
+    Attributes
+    ----------
+    works : MiB while the component works.
+    stays : MiB that remain allocated while another component works.
+    estimate : source of both amounts; None if the file declares the memory.
+    """
 
     component: Component
     works: int
@@ -33,51 +40,70 @@ class Need:
 
 
 def judged(problem: Problem, assignment: Assignment, code: str) -> Iterator[Finding]:
-    """Each set of components that meet on accelerators whose memory is known, where an estimate of them does not fit or is close."""
+    """Yield a finding per set of components that may exceed an accelerator's memory.
+
+    A set holds the components that meet on an accelerator of known memory. It is reported if at
+    least one need is an estimate and the sum does not fit, or fits with less slack than `SLACK`
+    percent.
+    """
     asking = [component for component in problem.components if component.memory or component.offloaded or component.estimate]
-    told: set[tuple[str, ...]] = set()
-    for ranks, node, held in stretches(problem, assignment, asking):
-        has = node.accelerator_memory
-        shares = [(mask, component) for component in asking if (mask := held.get((component.name, ACCELERATOR), 0))]
-        for mask in pieces([mask for mask, _ in shares]) if has is not None else ():
-            here = [component for its, component in shares if its & mask]
-            names = tuple(component.name for component in here)
-            if has is not None and names not in told and any(component.estimate for component in here):
-                told.add(names)
-                yield from _judge(code, problem, assignment, here, has, (ranks.start, lowest(mask)))
+    reported: set[tuple[str, ...]] = set()
+    for ranks, node, masks in stretches(problem, assignment, asking):
+        capacity = node.accelerator_memory
+        shares = [(mask, component) for component in asking if (mask := masks.get((component.name, ACCELERATOR), 0))]
+        for mask in pieces([mask for mask, _ in shares]) if capacity is not None else ():
+            sharers = [component for share, component in shares if share & mask]
+            names = tuple(component.name for component in sharers)
+            if capacity is not None and names not in reported and any(component.estimate for component in sharers):
+                reported.add(names)
+                yield from _judge(code, problem, assignment, sharers, capacity, (ranks.start, lowest(mask)))
 
 
 def _judge(
-    code: str, problem: Problem, assignment: Assignment, here: Sequence[Component], has: int, where: tuple[int, int]
+    code: str,
+    problem: Problem,
+    assignment: Assignment,
+    sharers: Sequence[Component],
+    capacity: int,
+    place: tuple[int, int],
 ) -> Iterator[Finding]:
-    needs = [_need(problem, assignment, component, has) for component in here]
+    needs = [_need(problem, assignment, component, capacity) for component in sharers]
     worst, phase = _worst(needs)
-    slack, _ = _worst([_slackened(each) for each in needs])
-    if slack <= has or not any(each.estimate for each in needs):
+    slack, _ = _worst([_slackened(need) for need in needs])
+    if slack <= capacity or not any(need.estimate for need in needs):
         return
-    first = max((each for each in needs if each.estimate), key=lambda each: each.works if each.component is phase else each.stays).component
-    bill = " + ".join(filter(None, (_part(each, phase) for each in needs)))
-    short = worst > has
-    said = (
+    first = max(
+        (need for need in needs if need.estimate),
+        key=lambda need: need.works if need.component is phase else need.stays,
+    ).component
+    bill = " + ".join(filter(None, (_part(need, phase) for need in needs)))
+    short = worst > capacity
+    statement = (
         f"by an estimate {write_estimate(worst)} are needed"
         if short
         else f"an estimate of {write_estimate(worst)} leaves less than {SLACK} %"
     )
-    message = f"accelerator {where[1]} of node {where[0]} has {write_memory(has)}; {said}: {bill}"
-    changes = list(_changes(problem, assignment, here, has)) if short else []
+    message = f"accelerator {place[1]} of node {place[0]} has {write_memory(capacity)}; {statement}: {bill}"
+    changes = list(_changes(problem, assignment, sharers, capacity)) if short else []
     yield Finding(
         code, Severity.WARNING if short else Severity.INFO, first.name, message, first.span("estimate"), label="estimated",
         help="; or ".join(changes) or "write the `memory` that was measured, or use more or larger accelerators",
-        notes=tuple(note for each in needs for note in terms_of(each.component.name, each.estimate, not _works(each, phase))) if short else (), witnesses=where, amount=worst - has,
+        notes=tuple(note for need in needs for note in terms_of(need.component.name, need.estimate, not _works(need, phase))) if short else (), witnesses=place, amount=worst - capacity,
     )  # fmt: skip
 
 
-def _need(problem: Problem, assignment: Assignment, component: Component, has: int) -> Need:
+def _need(problem: Problem, assignment: Assignment, component: Component, capacity: int) -> Need:
     if component.memory or component.offloaded:
         return Need(component, component.memory, component.offloaded if component.phases else component.memory)
     use = problem.job.models.get(component.name)
-    found = estimated(component, use.card if use else None, component.parallel, assignment.amount(component.name), has)
-    return Need(component, found.mebibytes, found.kept, found) if found else Need(component, 0, 0)
+    memory = estimated(
+        component,
+        use.card if use else None,
+        component.parallel,
+        assignment.amount(component.name),
+        capacity,
+    )
+    return Need(component, memory.mebibytes, memory.kept, memory) if memory else Need(component, 0, 0)
 
 
 def _slackened(need: Need) -> Need:
@@ -85,24 +111,27 @@ def _slackened(need: Need) -> Need:
 
 
 def _worst(needs: Sequence[Need]) -> tuple[int, Component]:
-    """(MiB that are needed at the worst moment, a component that works then): all of one phase work together, those without one in turn."""
-    kept = sum(need.stays for need in needs)
+    """Return the MiB needed at the worst moment and a component working then.
+
+    Components of one phase work together; components without phases take turns.
+    """
+    always = sum(need.stays for need in needs)
     rises: dict[str, tuple[int, Component]] = {}
     for number, need in enumerate(needs):
         for turn in need.component.phases or (f"turn {number}",):
             before, first = rises.get(turn, (0, need.component))
             rises[turn] = (before + need.works - need.stays, first)
-    most, component = max(rises.values(), key=lambda each: each[0])
-    return kept + most, component
+    most, component = max(rises.values(), key=lambda rise: rise[0])
+    return always + most, component
 
 
 def _works(need: Need, working: Component) -> bool:
-    """Does it work while this one does?"""
+    """Return True if `need.component` works at the same time as `working`."""
     return need.component is working or not set(need.component.phases).isdisjoint(working.phases)
 
 
 def _part(need: Need, working: Component) -> str:
-    """`actor 42.0 GiB`, `rollout 14.2 GiB (kept)`; "" for what needs nothing then."""
+    """Return `actor 42.0 GiB` or `rollout 14.2 GiB (kept)`; "" for an amount of zero."""
     component = need.component
     works = _works(need, working)
     amount = need.works if works else need.stays
@@ -112,14 +141,14 @@ def _part(need: Need, working: Component) -> str:
     return f"{component.name} {text}" + ("" if works or need.works == need.stays else " (kept)")
 
 
-def _changes(problem: Problem, assignment: Assignment, here: Sequence[Component], has: int) -> Iterator[str]:
-    """Single changes of an estimate's keys with which it would fit; each was estimated."""
-    for place, component in enumerate(here):
+def _changes(problem: Problem, assignment: Assignment, sharers: Sequence[Component], capacity: int) -> Iterator[str]:
+    """Yield single changes of estimate keys that make the estimate fit, all estimated."""
+    for position, component in enumerate(sharers):
         estimate = component.estimate
         if estimate is None or component.memory or component.offloaded:
             continue
         trains = optimizer_of(component) != NONE
-        tried: list[tuple[str, object]] = [("offload", True)] if len(here) > 1 and not estimate.offload else []
+        tried: list[tuple[str, object]] = [("offload", True)] if len(sharers) > 1 and not estimate.offload else []
         if estimate.micro_batch > 1:
             tried.append(("micro_batch", 1))
         if trains and estimate.recompute != FULL:
@@ -130,32 +159,39 @@ def _changes(problem: Problem, assignment: Assignment, here: Sequence[Component]
             tried.append(("sharding", DISTRIBUTED))
         for key, value in tried:
             changed = replace(component, estimate=replace(estimate, **{key: value}))  # type: ignore[arg-type]
-            its = [changed if number == place else each for number, each in enumerate(here)]
-            if _worst([_slackened(_need(problem, assignment, each, has)) for each in its])[0] <= has:
+            needed = [changed if number == position else current for number, current in enumerate(sharers)]
+            if _worst([_slackened(_need(problem, assignment, changed_component, capacity)) for changed_component in needed])[0] <= capacity:
                 word = "true" if value is True else value
                 yield f"run {component.name} with `{key}: {word}`"
 
 
 def fits_nowhere(problem: Problem, code: str) -> Iterator[Finding]:
-    """Components that are still to be placed, and that by their estimate fit nowhere, on however many accelerators."""
+    """Yield a warning per hinted component whose estimate exceeds every accelerator.
+
+    The estimate is made for the largest allowed number of accelerators. A component is skipped if
+    the memory of some allowed node is unknown.
+    """
     for component in problem.hinted:
         if component.estimate is None or component.memory or component.offloaded or problem.kind(component) != ACCELERATOR:
             continue
         allowed = problem.cluster.members(component.node_groups) - set(component.excluded)
-        has = [node.accelerator_memory for node in problem.cluster.nodes if node.rank in allowed and node.accelerators]
-        known = [each for each in has if each is not None]
-        if not known or len(known) < len(has):
+        capacities = [node.accelerator_memory for node in problem.cluster.nodes if node.rank in allowed and node.accelerators]
+        known = [memory for memory in capacities if memory is not None]
+        if not known or len(known) < len(capacities):
             continue
         largest, most = max(known), min(component.most, problem.cluster.total(ACCELERATOR))
         use = problem.job.models.get(component.name)
         card = use.card if use else None
         choices = problem.job.choices.get(component.name, (component.parallel,))
-        found = [estimated(component, card, each, most, largest) for each in choices]
-        least = min((each.mebibytes for each in found if each), default=0)
+        estimates = [estimated(component, card, parallel, most, largest) for parallel in choices]
+        least = min((estimate.mebibytes for estimate in estimates if estimate), default=0)
         if least > largest:
             accelerators = f"{most} {plural('accelerator', most)}"
             message = f"by an estimate {component.name} needs {write_estimate(least)} of each of {accelerators}; the largest has {write_memory(largest)}"
-            best = min((each for each in found if each), key=lambda each: each.mebibytes)
+            best = min(
+                (estimate for estimate in estimates if estimate),
+                key=lambda estimate: estimate.mebibytes,
+            )
             yield Finding(
                 code, Severity.WARNING, component.name, message, component.span("estimate"), label="estimated",
                 help="use more or larger accelerators, more degrees, or other `sharding`", amount=least - largest,
@@ -164,7 +200,10 @@ def fits_nowhere(problem: Problem, code: str) -> Iterator[Finding]:
 
 
 def terms_of(name: str, estimate: Estimated | None, waits: bool = False) -> Iterator[str]:
-    """Each term of a component's estimate with its formula and its source, what is not counted and what is assumed; where it waits, what it keeps."""
+    """Yield the terms of an estimate with formulas, sources, omissions and assumptions.
+
+    With `waits`, only terms that stay allocated while another component works.
+    """
     for term in estimate.terms if estimate and not (waits and estimate.offloaded) else ():
         if waits and not term.stays:
             continue

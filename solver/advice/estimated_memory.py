@@ -1,4 +1,4 @@
-"""Memory that components need by estimates, against the memory that accelerators have."""
+"""Advice PW805: estimated memory against the memory of accelerators."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from ...models.problem import Problem
 
 
 class EstimatedMemory:
-    """By an estimate, components need more memory of an accelerator than it has.
+    """Components need more memory than an accelerator has, by an estimate.
 
-    What the file declares is taken as it is; what it gives an `estimate` of is estimated term by term. Components that say no phase are
-    taken to take turns with others: that is the least that they need together. It is never an error, as an estimate proves nothing; where
-    they fit but leave less than a tenth of the accelerator, it is a note.
+    Declared memory is used as declared; an `estimate` of the file is computed term by term.
+    Components without phases are assumed to take turns: the smallest amount that they need
+    together. The finding is never an error, as an estimate proves nothing. If the components fit
+    but leave less than a tenth of the accelerator, the finding is a note.
     """
 
     code: ClassVar[str] = "PW805"
 
     def check(self, problem: Problem, assignment: Assignment) -> Iterator[Finding]:
         if any(component.estimate for component in problem.components):
-            from .estimated_bill import fits_nowhere, judged  # files without estimates need not load what estimates
+            from .estimated_bill import fits_nowhere, judged  # loaded for estimates alone
 
             yield from fits_nowhere(problem, self.code)
             yield from judged(problem, assignment, self.code)

@@ -1,4 +1,4 @@
-"""Accelerators that nobody uses."""
+"""Advice PW801: accelerators without a component."""
 
 from __future__ import annotations
 
@@ -15,17 +15,19 @@ from ...models.ranks import merge, write_ranks
 from ..stretches import stretches
 
 SHOWN = 6
-"""How many lines of nodes are shown."""
+"""Largest number of note lines."""
 COMPARED = "by the times of its components a job may be best so: `solve` compares these ranks with the best plan"
-"""What becomes of accelerators that a plan leaves idle is not known without a search."""
+"""Help for timed jobs: only a search can compare a plan that leaves accelerators idle."""
 
 
 class IdleAccelerators:
-    """Accelerators that no component holds and no other job has taken, where some are held and nothing is left to solve.
+    """Some accelerators are used and others are idle, in a fully placed job.
 
-    A warning where fewer are idle than held: what fills most of a cluster is likely meant to fill it. Only told is a small job on a
-    large cluster, and one whose components say how long they take: its counts are chosen by time or by a budget, not to fill
-    anything. Where the framework reserves whole nodes nobody else gets what is idle: always a warning.
+    Accelerators of another job do not count as idle. The finding is a warning if fewer accelerators
+    are idle than used: a job that fills most of a cluster is likely meant to fill it. It is a note
+    for a small job on a large cluster and for a job with times, as its counts are chosen by time or
+    by a budget. Where the framework reserves whole nodes, idle accelerators are lost to all other
+    jobs: always a warning.
     """
 
     code: ClassVar[str] = "PW801"
@@ -35,10 +37,10 @@ class IdleAccelerators:
             return
         idle: list[tuple[range, int]] = []
         total = used = 0
-        for nodes, node, held in stretches(problem, assignment):
+        for nodes, node, masks in stretches(problem, assignment):
             mask = 0
-            for (_, kind), its in held.items():
-                mask |= its if kind == ACCELERATOR else 0
+            for (_, kind), component_mask in masks.items():
+                mask |= component_mask if kind == ACCELERATOR else 0
             total += len(node.accelerators) * len(nodes)
             used += mask.bit_count() * len(nodes)
             if rest := node.free(ACCELERATOR) & ~mask:
@@ -49,16 +51,16 @@ class IdleAccelerators:
             warns = reserved or (count < used and workload is None)
             message = f"{count} of {with_noun(total, 'accelerator')} {are(count)} held by no component"
             message += ", on nodes that are reserved whole" if reserved else ""
-            asked = _asked(workload, used, total) if workload else ""
+            request = _asked(workload, used, total) if workload else ""
             yield Finding(
-                self.code, Severity.WARNING if warns else Severity.INFO, "", message + (f": {asked}" if asked else ""),
-                help=COMPARED if workload and not asked else "",
+                self.code, Severity.WARNING if warns else Severity.INFO, "", message + (f": {request}" if request else ""),
+                help=COMPARED if workload and not request else "",
                 notes=tuple(_lines(idle)), witnesses=(idle[0][0].start,), amount=count,
             )  # fmt: skip
 
 
 def _asked(workload: Workload, used: int, total: int) -> str:
-    """Where the file asks for idle accelerators; "" where it does not."""
+    """Return the file's request for idle accelerators; "" without such a request."""
     limit = workload.budget.accelerators
     if limit is not None and used <= limit < total:
         return f"`budget` allows {limit}"
@@ -66,13 +68,13 @@ def _asked(workload: Workload, used: int, total: int) -> str:
 
 
 def _lines(idle: list[tuple[range, int]]) -> Iterator[str]:
-    """Which ones, neighbours with the same ones together."""
+    """Yield one line per stretch of nodes with the same idle accelerators."""
     lines = []
-    for mask, its in groupby(idle, key=lambda each: each[1]):
-        (nodes, *rest) = merge([nodes for nodes, _ in its])
-        for each in (nodes, *rest):
-            which = write_ranks(merge([range(index, index + 1) for index in range(mask.bit_length()) if mask >> index & 1]))
-            lines.append(f"on {plural('node', len(each))} {write_ranks((each,))}: {plural('accelerator', mask.bit_count())} {which}")
+    for mask, stretch in groupby(idle, key=lambda stretch: stretch[1]):
+        (nodes, *rest) = merge([nodes for nodes, _ in stretch])
+        for run in (nodes, *rest):
+            indexes = write_ranks(merge([range(index, index + 1) for index in range(mask.bit_length()) if mask >> index & 1]))
+            lines.append(f"on {plural('node', len(run))} {write_ranks((run,))}: {plural('accelerator', mask.bit_count())} {indexes}")
     yield from lines[:SHOWN]
     if len(lines) > SHOWN:
         yield f"and {len(lines) - SHOWN} more such stretches of nodes"

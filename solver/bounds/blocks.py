@@ -1,8 +1,9 @@
-"""Blocks of a linear model: what is decided in one domain, its least sums and its facets.
+"""Blocks of a linear model: the decisions of one domain, with minimum sums and facets.
 
-Which rows make the relaxation of a domain as tight as its whole-numbered solutions allow depends on its room and on the terms of the
-objective; they are found instead of written down. A row is what parts the point from the solutions that are known. Then it is proved
-that no solution of the block is beyond it, or another solution is met, to be parted from too.
+The rows that make the relaxation of a domain as tight as its integer solutions allow depend on the
+domain's capacity and on the objective terms, so they are separated at run time. A candidate row
+separates the point from the known solutions. Then either the row is proved valid for all solutions
+of the block, or a new solution is met and the separation is repeated.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ...models.record import dataclass
 from .relaxation import PARAMETERS, Box, Emptiness, LinearModel, Point, Relaxation, Row, proved_bound
 
 MOST = 40
-"""Of more variables together the hull is too much to describe."""
+"""Largest number of variables of a block; a larger hull is too expensive."""
 
 
 Solution = tuple[int, ...]
@@ -25,29 +26,36 @@ Boxes = Mapping[int, Box]
 WHOLE = 1e-6
 SIGNS = (1, -1)
 STEEPEST = 1000.0
-"""No coefficient of a row is larger, in variables from 0 to 1."""
+"""Largest coefficient of a row, for variables scaled to 0..1."""
 STEEP = 1e-4
-"""What coefficients cost. Where all solutions lie in a plane many rows say the same, and the one with small coefficients is wanted."""
+"""Penalty on coefficients in the separation problem.
+
+If all solutions lie in a plane, many rows are equivalent; the penalty prefers small coefficients.
+"""
 CALLS, NODES, ALL_NODES = 60, 2000, 1600
-"""So many solutions are looked for at most for one row, and so many relaxations solved for each, and for all."""
+"""Limits of separations per row, of relaxations per separation, and of relaxations per row."""
 SCALE = 1 << 16
-"""Coefficients are multiples of 1 / SCALE, if not of something simpler."""
+"""Denominator of coefficients without a simpler common multiple."""
 DIVISORS = range(1, 13)
-"""Of the smallest coefficient: all others are mostly multiples of one of these parts."""
+"""Candidate denominators: most coefficients are multiples of smallest coefficient / divisor."""
 NONE = 1e-7
-"""A coefficient that is 0."""
+"""Threshold below which a coefficient counts as 0."""
 NEAR = 1e-3
-"""What is not more than that, of the largest coefficient, may be rounding: a row that a point misses by less is not worth having."""
+"""Smallest useful violation of a row, relative to its largest coefficient.
+
+A smaller violation may be a rounding error.
+"""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Variables of a model, and the rows over these alone.
+    """Variables of a model and the rows over these variables alone.
 
     Attributes
     ----------
-    variables : their numbers in the model, in the order of the block.
-    rows, boxes : what holds for them, with their places in the block as numbers. Every solution of the model satisfies it.
+    variables : indices in the model, in the order of the block.
+    rows, boxes : constraints over positions in the block. Every solution of the model satisfies
+        them.
     """
 
     variables: tuple[int, ...]
@@ -56,46 +64,51 @@ class Block:
 
 
 def blocks(linear: LinearModel, apart: Sequence[Sequence[int]]) -> list[Block]:
-    """The blocks of a model that are not too large, in the order of their first variables.
+    """Return the blocks of at most `MOST` variables, ordered by first variable.
 
     Parameters
     ----------
-    apart : variables that are in different blocks: of each count its indicators, one for each domain.
+    apart : sets of variables that must lie in different blocks: the indicators of one count, one
+        for each domain.
     """
     joined = _Joined(len(linear.boxes), apart)
-    indicators = {variable for its in apart for variable in its}
+    indicators = {variable for group in apart for variable in group}
     order = sorted(
         range(len(linear.rows)), key=lambda row: (indicators.isdisjoint(linear.rows[row].variables), len(linear.rows[row].variables))
     )
-    for number in order:  # what has an indicator belongs to its domain, before anything else is said of it
+    for number in order:  # first the rows with an indicator: they decide domains
         joined.join(linear.rows[number].variables)
-    found: dict[int, list[int]] = {}
+    members: dict[int, list[int]] = {}
     for variable in range(len(linear.boxes)):
-        found.setdefault(joined.first(variable), []).append(variable)
-    held: dict[int, list[Row]] = {}
+        members.setdefault(joined.first(variable), []).append(variable)
+    inner_rows: dict[int, list[Row]] = {}
     for row in linear.rows:
         firsts = [joined.first(variable) for variable in row.variables]
         for first, count in Counter(firsts).items():
             if count < len(firsts) - 1:
                 continue
-            its = _inside(row, [each == first for each in firsts], linear.boxes)
-            if its is not None:
-                held.setdefault(first, []).append(its)
-    return [_block(linear, its, held.get(first, ())) for first, its in found.items() if len(its) <= MOST and not indicators.isdisjoint(its)]
+            inner = _inside(row, [root == first for root in firsts], linear.boxes)
+            if inner is not None:
+                inner_rows.setdefault(first, []).append(inner)
+    return [
+        _block(linear, variables, inner_rows.get(first, ()))
+        for first, variables in members.items()
+        if len(variables) <= MOST and not indicators.isdisjoint(variables)
+    ]
 
 
 class _Joined:
-    """Sets of variables that rows join, none with two that are apart."""
+    """Disjoint sets of variables joined by rows; no set contains two variables that are apart."""
 
     def __init__(self, count: int, apart: Sequence[Sequence[int]]) -> None:
         self._parent = list(range(count))
         self._counts: dict[int, set[int]] = {}
-        for number, its in enumerate(apart):
-            for variable in its:
+        for number, group in enumerate(apart):
+            for variable in group:
                 self._counts.setdefault(variable, set()).add(number)
 
     def first(self, variable: int) -> int:
-        """The first variable of its set."""
+        """Return the representative of the set of `variable`."""
         parent = self._parent
         while parent[variable] != variable:
             parent[variable] = parent[parent[variable]]
@@ -103,7 +116,7 @@ class _Joined:
         return variable
 
     def join(self, variables: Sequence[int]) -> None:
-        """All of them are in one set, unless some are apart."""
+        """Merge the sets of all variables, unless two of them are apart."""
         firsts = sorted(set(map(self.first, variables)))
         counts = [self._counts[first] for first in firsts if first in self._counts]
         if sum(map(len, counts)) > len(set[int]().union(*counts)):
@@ -115,12 +128,15 @@ class _Joined:
 
 
 def _inside(row: Row, inside: Sequence[bool], boxes: Sequence[tuple[int, int]]) -> Row | None:
-    """The row as it holds whatever one variable is that is not inside; None if more are not, or only that one is."""
+    """Return the row restricted to the inside variables, relaxed by one outside variable.
+
+    None if two or more variables are outside, or none is inside.
+    """
     if inside.count(False) > 1 or not any(inside):
         return None
     low, high, variables, coefficients = row.low, row.high, [], []
-    for variable, coefficient, its in zip(row.variables, row.coefficients, inside):
-        if its:
+    for variable, coefficient, is_inside in zip(row.variables, row.coefficients, inside):
+        if is_inside:
             variables.append(variable)
             coefficients.append(coefficient)
         else:
@@ -131,45 +147,56 @@ def _inside(row: Row, inside: Sequence[bool], boxes: Sequence[tuple[int, int]]) 
 
 def _block(linear: LinearModel, variables: Sequence[int], rows: Sequence[Row]) -> Block:
     place = {variable: position for position, variable in enumerate(variables)}
-    its = (Row(row.low, row.high, tuple(place[variable] for variable in row.variables), row.coefficients) for row in rows)
-    return Block(tuple(variables), tuple(its), tuple(linear.boxes[variable] for variable in variables))
+    own_rows = (
+        Row(
+            row.low,
+            row.high,
+            tuple(place[variable] for variable in row.variables),
+            row.coefficients,
+        )
+        for row in rows
+    )
+    return Block(tuple(variables), tuple(own_rows), tuple(linear.boxes[variable] for variable in variables))
 
 
 def free(block: Block) -> Iterator[int]:
-    """The variables of a block that are not fixed, and do not follow from others by an equation."""
+    """Yield the variables of a block that are neither fixed nor determined by an equation."""
     follow: set[int] = set()
     for row in block.rows:
         if row.low is not None and row.low == row.high:
             follow.update([variable for variable in row.variables if variable not in follow][-1:])
-    yield from (each for each, (low, high) in enumerate(block.boxes) if low < high and each not in follow)
+    yield from (variable for variable, (low, high) in enumerate(block.boxes) if low < high and variable not in follow)
 
 
 class Least:
-    """Depth first branch and bound over one block, the indicators first, the better half of each part first.
+    """Depth-first branch and bound over one block: indicators first, the better half first.
 
     Attributes
     ----------
-    nodes, work : how many relaxations were solved, and with how many steps: both the same every time.
+    nodes, work : relaxations solved and their simplex iterations; both deterministic.
     """
 
     def __init__(self, block: Block) -> None:
         self._relaxation = Relaxation(LinearModel(block.boxes, {}, 0, block.rows))
         self._emptiness: Emptiness | None = None
-        self._order = sorted(range(len(block.boxes)), key=lambda each: block.boxes[each][1] - block.boxes[each][0] > 1)
+        self._order = sorted(
+            range(len(block.boxes)),
+            key=lambda variable: block.boxes[variable][1] - block.boxes[variable][0] > 1,
+        )
         self.nodes, self.work = 0, 0
 
     def add(self, row: Row) -> None:
-        """Every solution is known to satisfy this row."""
+        """Add a row that is known to hold for every solution."""
         self._relaxation.add([row])
         self._emptiness = None
 
     def below(self, costs: Mapping[int, int], upper: int | None, nodes: int) -> tuple[bool, Solution | None]:
-        """(whether it is proved that no solution has less than `upper`, else one that has less, if one was found).
+        """Return (True if `upper` is a proved lower bound, a solution below `upper` or None).
 
         Parameters
         ----------
-        upper : None asks for any solution where there is little of the sum.
-        nodes : so many relaxations at most.
+        upper : None accepts any solution, preferably with a small sum.
+        nodes : limit of relaxations.
         """
         self._relaxation.aim(costs)
         until, stack = self.nodes + nodes, list[tuple[Boxes, Point]]()
@@ -178,10 +205,10 @@ class Least:
         while stack and self.nodes < until:
             boxes, point = stack.pop()
             variable = self._fractional(point, costs)
-            likely = point if variable is None else self._rounded_up(boxes, point)
-            if likely is not None:
-                solution = tuple(round(value) for value in likely.values)
-                if upper is None or sum(cost * solution[each] for each, cost in costs.items()) < upper:
+            rounded = point if variable is None else self._rounded_up(boxes, point)
+            if rounded is not None:
+                solution = tuple(round(value) for value in rounded.values)
+                if upper is None or sum(cost * solution[index] for index, cost in costs.items()) < upper:
                     return False, solution
             if variable is None:
                 return False, None
@@ -193,8 +220,11 @@ class Least:
         return not stack, None
 
     def _put(self, stack: list[tuple[Boxes, Point]], parts: list[dict[int, Box]], upper: int | None) -> bool:
-        """Solve parts and keep those that may hold something, the best on top. False where one is neither solved nor proved empty."""
-        kept = []
+        """Solve the parts and push the nonempty ones, the best on top.
+
+        False if a part is neither solved nor proved empty.
+        """
+        solved = []
         for boxes in parts:
             point = self._relaxation.solve(boxes)
             self.nodes += 1
@@ -204,20 +234,23 @@ class Least:
                 continue
             self.work += self._relaxation.iterations
             if upper is None or proved_bound(self._relaxation.linear, boxes, point.duals) < upper:
-                kept.append((boxes, point))
-        stack += sorted(kept, key=lambda part: -part[1].value)
+                solved.append((boxes, point))
+        stack += sorted(solved, key=lambda part: -part[1].value)
         return True
 
     def _rounded_up(self, boxes: Boxes, point: Point) -> Point | None:
-        """The best with all indicators that are not 0 at 1, if it is whole: an indicator is mostly there to let something be."""
+        """Return the optimum with all nonzero indicators at 1, if it is integral.
+
+        An indicator usually exists to permit something, so rounding up tends to stay feasible.
+        """
         up = {}
         for variable in self._order:
             low, high = boxes.get(variable) or self._relaxation.linear.boxes[variable]
             if (low, high) == (0, 1):
                 up[variable] = (0, 0) if point.values[variable] < WHOLE else (1, 1)
-        likely = self._relaxation.solve({**boxes, **up})
+        rounded = self._relaxation.solve({**boxes, **up})
         self.nodes += 1
-        return likely if likely is not None and all(abs(value - round(value)) < WHOLE for value in likely.values) else None
+        return rounded if rounded is not None and all(abs(value - round(value)) < WHOLE for value in rounded.values) else None
 
     def _is_empty(self, boxes: Boxes) -> bool:
         if self._emptiness is None:
@@ -226,87 +259,93 @@ class Least:
         return self._emptiness.is_proved(boxes)
 
     def _fractional(self, point: Point, costs: Mapping[int, int]) -> int | None:
-        """The indicator that is least whole, for what it costs; else any other variable that is not whole."""
-        best, found = 0.0, None
+        """Return the fractional indicator of largest weighted distance, else another variable."""
+        best, fractional = 0.0, None
         for variable in self._order:
             low, high = self._relaxation.linear.boxes[variable]
-            if found is not None and high - low > 1:
+            if fractional is not None and high - low > 1:
                 break
             value = point.values[variable]
             away = abs(value - round(value)) * (1 + abs(costs.get(variable, 0)))
             if abs(value - round(value)) > WHOLE and away > best:
-                best, found = away, variable
-        return found
+                best, fractional = away, variable
+        return fractional
 
 
 class Facets:
-    """The whole-numbered solutions of a block, as far as they were met, and rows that all of them satisfy."""
+    """Known integer solutions of a block, and its valid rows."""
 
     def __init__(self, block: Block) -> None:
         self.block = block
         self._free = list(free(block))
-        self._width = {each: block.boxes[each][1] - block.boxes[each][0] for each in self._free}
+        self._width = {variable: block.boxes[variable][1] - block.boxes[variable][0] for variable in self._free}
         self._least = Least(block)
         self._known: dict[Solution, None] = {}
-        for each in self._free:
+        for variable in self._free:
             for sign in SIGNS:
-                solution = self._least.below({each: sign}, None, NODES)[1] if self.nodes < ALL_NODES else None
+                solution = self._least.below({variable: sign}, None, NODES)[1] if self.nodes < ALL_NODES else None
                 if solution is not None:
                     self._known[solution] = None
-        self._middle = {each: sum(its[each] for its in self._known) / max(1, len(self._known)) for each in self._free}
+        self._middle = {variable: sum(solution[variable] for solution in self._known) / max(1, len(self._known)) for variable in self._free}
         self._parting = pywraplp.Solver.CreateSolver("GLOP")
         self._parting.SetSolverSpecificParametersAsString(PARAMETERS)
-        self._coefficients = {each: [self._parting.NumVar(0.0, STEEPEST, "") for _ in SIGNS] for each in self._free}
+        self._coefficients = {variable: [self._parting.NumVar(0.0, STEEPEST, "") for _ in SIGNS] for variable in self._free}
         for solution in self._known:
             self._keep(solution)
 
     @property
     def nodes(self) -> int:
-        """Relaxations of the block that were solved so far; the same every time."""
+        """Relaxations of the block solved so far; deterministic."""
         return self._least.nodes
 
     def row(self, values: Sequence[float]) -> Row | None:
-        """A row in whole numbers that a point of the block misses; None if none is found. Proved, whatever the point is."""
-        found = self._parted(values) if self._known else None
-        if found is None:
+        """Return a valid integer row violated by the point, or None.
+
+        The row is proved valid for the block, whatever the point is.
+        """
+        separating = self._parted(values) if self._known else None
+        if separating is None:
             return None
-        its = _simple(found)
-        least = min(_cost(its, each) for each in self._known)
-        missed = least - sum(coefficient * values[each] for each, coefficient in its.items())
-        if missed <= NEAR * max(map(abs, its.values())) or not self._least.below(its, least, NODES)[0]:
+        integral = _simple(separating)
+        least = min(_cost(integral, known) for known in self._known)
+        violation = least - sum(coefficient * values[variable] for variable, coefficient in integral.items())
+        if violation <= NEAR * max(map(abs, integral.values())) or not self._least.below(integral, least, NODES)[0]:
             return None
-        row = Row(least, None, tuple(its), tuple(its.values()))
+        row = Row(least, None, tuple(integral), tuple(integral.values()))
         self._least.add(row)
         return row
 
     def _keep(self, solution: Solution) -> None:
-        """The row that is looked for holds for the solution."""
-        kept = self._parting.Constraint(-self._parting.infinity(), 1.0)
-        for each, both in self._coefficients.items():
+        """Require that the separating row holds for the solution."""
+        constraint = self._parting.Constraint(-self._parting.infinity(), 1.0)
+        for variable, both in self._coefficients.items():
             for sign, coefficient in zip(SIGNS, both):
-                kept.SetCoefficient(coefficient, sign * (solution[each] - self._middle[each]) / self._width[each])
+                constraint.SetCoefficient(
+                    coefficient,
+                    sign * (solution[variable] - self._middle[variable]) / self._width[variable],
+                )
 
     def _parted(self, values: Sequence[float]) -> dict[int, float] | None:
-        """Coefficients with which the sum is less for the point than for any solution; None if none are found."""
+        """Return coefficients of a row that separates the point from all solutions; else None."""
         objective = self._parting.Objective()
-        away = {each: (values[each] - self._middle[each]) / self._width[each] for each in self._free}
-        for each, both in self._coefficients.items():
+        away = {variable: (values[variable] - self._middle[variable]) / self._width[variable] for variable in self._free}
+        for variable, both in self._coefficients.items():
             for sign, coefficient in zip(SIGNS, both):
-                objective.SetCoefficient(coefficient, sign * away[each] - STEEP)
+                objective.SetCoefficient(coefficient, sign * away[variable] - STEEP)
         objective.SetMaximization()
         until = self.nodes + ALL_NODES
         for _ in range(CALLS):
             if self.nodes > until or self._parting.Solve() != pywraplp.Solver.OPTIMAL:
                 return None
-            steep = {each: more.solution_value() - less.solution_value() for each, (more, less) in self._coefficients.items()}
-            if sum(coefficient * away[each] for each, coefficient in steep.items()) <= 1 + NEAR:
+            steep = {variable: more.solution_value() - less.solution_value() for variable, (more, less) in self._coefficients.items()}
+            if sum(coefficient * away[variable] for variable, coefficient in steep.items()) <= 1 + NEAR:
                 return None
-            found = {each: -coefficient / self._width[each] for each, coefficient in steep.items()}
-            costs = {each: round(SCALE * value) for each, value in found.items()}
+            separating = {variable: -coefficient / self._width[variable] for variable, coefficient in steep.items()}
+            costs = {variable: round(SCALE * value) for variable, value in separating.items()}
             known = min(_cost(costs, solution) for solution in self._known)
             proved, solution = self._least.below(costs, known - round(NEAR * SCALE), NODES)
             if proved:
-                return found
+                return separating
             if solution is None or solution in self._known:
                 return None
             self._known[solution] = None
@@ -315,15 +354,15 @@ class Facets:
 
 
 def _cost(coefficients: Mapping[int, int], solution: Solution) -> int:
-    return sum(coefficient * solution[each] for each, coefficient in coefficients.items())
+    return sum(coefficient * solution[variable] for variable, coefficient in coefficients.items())
 
 
-def _simple(found: Mapping[int, float]) -> dict[int, int]:
-    """The same coefficients in whole numbers that are as small as can be."""
-    its = {each: value for each, value in found.items() if abs(value) > NONE}
-    smallest = min(map(abs, its.values()), default=1.0)
+def _simple(coefficients: Mapping[int, float]) -> dict[int, int]:
+    """Return the coefficients scaled to the smallest possible integers."""
+    nonzero = {variable: value for variable, value in coefficients.items() if abs(value) > NONE}
+    smallest = min(map(abs, nonzero.values()), default=1.0)
     for divisor in DIVISORS:
-        exact = {each: value * divisor / smallest for each, value in its.items()}
+        exact = {variable: value * divisor / smallest for variable, value in nonzero.items()}
         if all(abs(value - round(value)) < NEAR for value in exact.values()):
-            return {each: round(value) for each, value in exact.items()}
-    return {each: round(value * SCALE) for each, value in its.items() if round(value * SCALE)}
+            return {variable: round(value) for variable, value in exact.items()}
+    return {variable: round(value * SCALE) for variable, value in nonzero.items() if round(value * SCALE)}

@@ -1,7 +1,7 @@
 """Branch and bound over the linear relaxation, on counts of domains.
 
-Such a count is a sum over all domains. Rounding it up or down moves the relaxation where rounding the indicator of one domain, of which
-there are many alike, does not.
+A count is a sum of indicators over all domains. Rounding a count moves the relaxation; rounding the
+indicator of one of many equal domains does not.
 """
 
 from __future__ import annotations
@@ -17,19 +17,20 @@ from ..objectives.term import Aggregate
 from .relaxation import Box, Emptiness, LinearModel, Point, Relaxation, Row, proved_bound
 
 WHOLE = 1e-5
-"""What a count may differ from a whole number by rounding."""
+"""Integrality tolerance of a count."""
 
 
 @dataclass(frozen=True)
 class Counted:
-    """A linear model with its counts.
+    """Linear model with count variables.
 
     Attributes
     ----------
-    levels : what to branch on, the first as long as any of them is no whole number: counts over all domains, counts over those
-        domains that hold much, single indicators. Each maps variables to what one more costs.
-    indicators : the variables of 0 or 1 that are counted.
-    apart : the same, those of each count together: one for each domain.
+    levels : branching candidates by priority: counts over all domains, counts over large domains,
+        single indicators. A level is used while it has a fractional variable. Each maps variables
+        to the cost of one unit.
+    indicators : 0/1 variables that are counted.
+    apart : the indicators grouped by count, one for each domain.
     """
 
     linear: LinearModel
@@ -39,38 +40,49 @@ class Counted:
 
 
 def with_counts(linear: LinearModel, aggregates: Iterable[Aggregate]) -> Counted:
-    """The model with a variable for every count, and one for every part of it over domains that hold at least so much."""
+    """Add a variable per count, and per count over domains of a minimum capacity."""
     boxes, rows = list(linear.boxes), list(linear.rows)
     wholes, parts, single = dict[int, int](), dict[int, int](), dict[int, int]()
     cost: dict[object, int] = {}
     members: dict[object, list[tuple[int, int]]] = {}
-    for each in aggregates:
-        cost[each.key] = cost.get(each.key, 0) + each.cost
-        members[each.key] = [(there.index, room) for there, room in each.members if not isinstance(there, int)]  # type: ignore[attr-defined]
-    for key, its in members.items():
-        its.sort(key=lambda member: -member[1])
-        for position, (indicator, room) in enumerate(its, start=1):
+    for aggregate in aggregates:
+        cost[aggregate.key] = cost.get(aggregate.key, 0) + aggregate.cost
+        members[aggregate.key] = [
+            (indicator.index, capacity) for indicator, capacity in aggregate.members if not isinstance(indicator, int)
+        ]  # type: ignore[attr-defined]
+    for key, counted_members in members.items():
+        counted_members.sort(key=lambda member: -member[1])
+        for position, (indicator, capacity) in enumerate(counted_members, start=1):
             single[indicator] = single.get(indicator, 0) + cost[key]
-            last = position == len(its)
-            if last or its[position][1] < room:
-                counted = len(boxes)
+            last = position == len(counted_members)
+            if last or counted_members[position][1] < capacity:
+                total = len(boxes)
                 boxes.append((0, position))
-                rows.append(Row(0, 0, (*(index for index, _ in its[:position]), counted), (*[1] * position, -1)))
-                (wholes if last else parts)[counted] = cost[key]
-    apart = tuple(tuple(indicator for indicator, _ in its) for its in members.values())
+                rows.append(
+                    Row(
+                        0,
+                        0,
+                        (*(index for index, _ in counted_members[:position]), total),
+                        (*[1] * position, -1),
+                    )
+                )
+                (wholes if last else parts)[total] = cost[key]
+    apart = tuple(tuple(indicator for indicator, _ in counted_members) for counted_members in members.values())
     return Counted(replace(linear, boxes=boxes, rows=rows), (wholes, parts, single), tuple(single), apart)
 
 
 def nothing(point: Point) -> Sequence[Row]:
-    """No rows are looked for."""
+    """Return no rows."""
     return ()
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the tree: the boxes of the counts there, a proved bound on it, and the optimum of its relaxation.
+    """Open part of the tree: boxes of the counts, a proved lower bound and the relaxation's
+    optimum.
 
-    Of the optimum only what may be branched on is kept, in the order of `Tree.branched`: there may be thousands of parts.
+    The optimum holds only the values of branching candidates, in the order of `Tree.branched`:
+    there may be thousands of parts.
     """
 
     bound: int
@@ -79,18 +91,19 @@ class Part:
 
 
 class Tree:
-    """The parts that are still open, the one with the lowest bound first.
+    """Search tree with its open parts, lowest bound first.
 
     Parameters
     ----------
-    levels : what to branch on, the first of them as long as any of it is no whole number: variables, with what one more costs.
-    missed : rows that every solution satisfies and an optimum does not; they are added to the relaxation.
+    levels : branching candidates by priority, each with the cost of one unit; see `Counted.levels`.
+    missed : separation callback. It returns valid rows that an optimum violates; they are added to
+        the relaxation.
 
     Attributes
     ----------
-    root : the optimum of the whole; None where GLOP does not solve it.
-    branched : what may be branched on -> its position in the values of a part.
-    nodes, work : how many relaxations were solved, and with how many steps: both the same every time.
+    root : optimum of the root relaxation; None if GLOP fails.
+    branched : branching candidate -> position in the values of a part.
+    nodes, work : relaxations solved and their simplex iterations; both deterministic.
     """
 
     def __init__(
@@ -100,30 +113,32 @@ class Tree:
         self._heap: list[tuple[int, int, int, Part]] = []
         self._settled: int | None = None
         self._emptiness: Emptiness | None = None
-        self.branched = {variable: position for position, variable in enumerate(dict.fromkeys(each for level in levels for each in level))}
+        self.branched = {
+            variable: position for position, variable in enumerate(dict.fromkeys(variable for level in levels for variable in level))
+        }
         self.nodes, self.work, self._order = 0, 0, 0
         self.root: Point | None = None
         self._add({}, None, None)
 
     @property
     def bound(self) -> int | None:
-        """What no solution costs less than that is in a part which is not dropped; None if all are."""
-        found = [part.bound for *_, part in self._heap[:1]]
-        return min(found + ([] if self._settled is None else [self._settled]), default=None)
+        """Lower bound over all parts that were not dropped; None if all were dropped."""
+        bounds = [part.bound for *_, part in self._heap[:1]]
+        return min(bounds + ([] if self._settled is None else [self._settled]), default=None)
 
     @property
     def is_open(self) -> bool:
-        """Is there anything left to branch on?"""
+        """True if a part is left to branch on."""
         return bool(self._heap)
 
     def best(self, count: int) -> list[Part]:
-        """Open parts with the lowest bounds."""
+        """Return open parts with the lowest bounds."""
         return [part for *_, part in heapq.nsmallest(count, self._heap)]
 
     def branch(self, upper: int | None) -> Part | None:
-        """Divide the part with the lowest bound; returns it instead where all that is counted is whole, so that there is nothing to divide.
+        """Divide the part with the lowest bound; return it undivided if all counts are integral.
 
-        Parts that cost `upper` or more are dropped: they hold nothing better than what is known.
+        Parts that cost `upper` or more are dropped: they cannot improve the incumbent.
         """
         while self._heap:
             *_, part = heapq.heappop(self._heap)
@@ -141,7 +156,10 @@ class Tree:
         return None
 
     def _add(self, boxes: Mapping[int, Box], parent: Part | None, upper: int | None) -> None:
-        """Solve a part and keep it, unless it is proved to be empty. One that GLOP does not solve stays as it was known before."""
+        """Solve a part and push it unless proved empty.
+
+        A part that GLOP fails to solve keeps the bound of its parent.
+        """
         if any(low > high for low, high in boxes.values()):
             return
         point = self._solved(boxes)
@@ -154,7 +172,7 @@ class Tree:
         if rows:
             self._relaxation.add(rows)
             tighter = self._solved(boxes)
-            if tighter is not None:  # else what is known of the part stays true
+            if tighter is not None:  # otherwise the first bound of the part stays valid
                 point, bound = tighter, max(bound, self._proved(boxes, tighter, parent))
         if parent is None:
             self.root = point
@@ -181,17 +199,17 @@ class Tree:
         return self._emptiness.is_proved(boxes)
 
     def _settle(self, bound: int) -> None:
-        """Nothing more will be found out of a part."""
+        """Close a part; its bound still counts."""
         self._settled = bound if self._settled is None else min(self._settled, bound)
 
     def _most_fractional(self, part: Part) -> int | None:
         for level in self._levels:
-            best, found = 0.0, None
+            best, fractional = 0.0, None
             for variable, cost in level.items():
                 fraction = part.values[self.branched[variable]] % 1.0
-                away = min(fraction, 1.0 - fraction)
-                if away > WHOLE and cost * away > best:
-                    best, found = cost * away, variable
-            if found is not None:
-                return found
+                distance = min(fraction, 1.0 - fraction)
+                if distance > WHOLE and cost * distance > best:
+                    best, fractional = cost * distance, variable
+            if fractional is not None:
+                return fractional
         return None

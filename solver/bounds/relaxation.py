@@ -1,4 +1,4 @@
-"""Linear relaxation of a CP-SAT model, solved by GLOP; bounds are proved in whole numbers."""
+"""Linear relaxation of a CP-SAT model, solved by GLOP, with lower bounds proved in integers."""
 
 from __future__ import annotations
 
@@ -12,21 +12,24 @@ from ortools.sat.python import cp_model
 from ...models.record import dataclass
 
 INFINITE = 1 << 62
-"""CP-SAT writes no bound as the largest number of 64 bits."""
+"""Threshold for a missing bound; CP-SAT writes the extremes of 64 bits."""
 
 
 Box = tuple[int, int]
 PARAMETERS = "use_preprocessing: false use_dual_simplex: true"
-"""Each solution starts from the last basis: after a box was narrowed that is a few steps away. Preprocessing would lose it."""
+"""GLOP parameters for warm starts from the last basis.
+
+After a box is narrowed the new optimum is a few steps away. Preprocessing would lose the basis.
+"""
 ANEW = "use_preprocessing: true use_dual_simplex: false"
-"""Where that fails for numerical reasons, once from the beginning in the other way."""
+"""GLOP parameters of one retry from scratch after a numerical failure."""
 SCALE = 1 << 30
-"""Duals are rounded to multiples of 1 / SCALE."""
+"""Denominator of rounded duals."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """low <= sum of coefficient x variable <= high; None where there is no bound."""
+    """Linear row: low <= sum of coefficient x variable <= high; None means unbounded."""
 
     low: int | None
     high: int | None
@@ -36,9 +39,10 @@ class Row:
 
 @dataclass(frozen=True)
 class LinearModel:
-    """Minimise the sum of costs, plus `offset`, under rows; variable i is a whole number from ``boxes[i][0]`` to ``boxes[i][1]``.
+    """Integer model: minimise the sum of costs plus `offset`, subject to rows.
 
-    `step` divides every cost, so that any value is the offset plus a multiple of it.
+    Variable i ranges from ``boxes[i][0]`` to ``boxes[i][1]``. `step` divides every cost, so every
+    objective value is the offset plus a multiple of `step`.
     """
 
     boxes: Sequence[tuple[int, int]]
@@ -48,12 +52,12 @@ class LinearModel:
 
     @property
     def step(self) -> int:
-        """What every value is a multiple of, beside the offset."""
+        """Greatest common divisor of all costs."""
         return gcd(*self.costs.values()) or 1
 
 
 def linear_model(model: cp_model.CpModel) -> LinearModel:
-    """The rows of a model that minimises something, or nothing."""
+    """Return the linear rows of a model, with or without an objective."""
     proto: Any = model.proto
     boxes = [_ends(variable.domain) for variable in proto.variables]
     costs: dict[int, int] = {}
@@ -66,7 +70,7 @@ def linear_model(model: cp_model.CpModel) -> LinearModel:
 
 
 def _rows(constraint: Any) -> Iterator[Row]:
-    """The rows of one constraint; of a conditional one only implications between two literals."""
+    """Yield the rows of a constraint; of conditional ones only implications of two literals."""
     conditions = list(constraint.enforcement_literal)
     if conditions:
         if len(conditions) == 1 and constraint.has_bool_and():
@@ -86,7 +90,10 @@ def _rows(constraint: Any) -> Iterator[Row]:
 
 
 def _ends(domain: Any) -> tuple[int, int]:
-    """The lowest and the highest value of a domain; its holes are left out. Its last entry has no index from the end."""
+    """Return the lowest and the highest value of a domain; its holes are ignored.
+
+    The protobuf list has no negative indices.
+    """
     return int(domain[0]), int(domain[len(domain) - 1])
 
 
@@ -99,20 +106,20 @@ def _linear(linear: Any) -> Row:
 
 
 def _sum(literals: list[tuple[int, int]], low: int | None, high: int | None) -> Row:
-    """A sum of literals; a negated one is 1 less its variable."""
+    """Return a row over literals; a negated literal counts as 1 minus its variable."""
     terms, constant = dict[int, int](), 0
     for literal, coefficient in literals:
         if literal < 0:
             constant += coefficient
         variable, sign = (literal, 1) if literal >= 0 else (-literal - 1, -1)
         terms[variable] = terms.get(variable, 0) + sign * coefficient
-    shifted = [None if bound is None else bound - constant for bound in (low, high)]
+    shifted = [None if end is None else end - constant for end in (low, high)]
     return Row(shifted[0], shifted[1], tuple(terms), tuple(terms.values()))
 
 
 @dataclass(frozen=True)
 class Point:
-    """An optimum of the relaxation: the variables, what one more of each would cost, what one more of each row would."""
+    """Optimum of the relaxation: objective value, variable values, reduced costs and duals."""
 
     value: float
     values: Sequence[float]
@@ -121,7 +128,7 @@ class Point:
 
 
 class Relaxation:
-    """The relaxation of a linear model, with boxes that may be narrowed between two solutions."""
+    """Relaxation of a linear model; boxes may be narrowed between two solves."""
 
     def __init__(self, linear: LinearModel) -> None:
         self.linear = linear
@@ -136,10 +143,13 @@ class Relaxation:
     def _post(self, rows: Iterable[Row]) -> None:
         infinity = self._solver.infinity()
         for row in rows:
-            made = self._solver.Constraint(-infinity if row.low is None else row.low, infinity if row.high is None else row.high)
+            constraint = self._solver.Constraint(
+                -infinity if row.low is None else row.low,
+                infinity if row.high is None else row.high,
+            )
             for variable, coefficient in zip(row.variables, row.coefficients):
-                made.SetCoefficient(self._variables[variable], coefficient)
-            self._rows.append(made)
+                constraint.SetCoefficient(self._variables[variable], coefficient)
+            self._rows.append(constraint)
 
     def _aim(self, linear: LinearModel) -> None:
         objective = self._solver.Objective()
@@ -150,17 +160,17 @@ class Relaxation:
         objective.SetMinimization()
 
     def add(self, rows: Sequence[Row]) -> None:
-        """From now on these rows hold too."""
+        """Add rows to the relaxation."""
         self.linear = replace(self.linear, rows=[*self.linear.rows, *rows])
         self._post(rows)
 
     def aim(self, costs: Mapping[int, int]) -> None:
-        """From now on this sum is minimised."""
+        """Replace the objective by this sum."""
         self.linear = replace(self.linear, costs=dict(costs), offset=0)
         self._aim(self.linear)
 
     def solve(self, boxes: Mapping[int, Box]) -> Point | None:
-        """An optimum with these boxes instead of the model's own; None if GLOP finds none."""
+        """Return an optimum with these boxes in place of the model's; None if GLOP fails."""
         for variable in sorted(self._narrowed - boxes.keys()):
             self._variables[variable].SetBounds(*self.linear.boxes[variable])
         for variable, box in boxes.items():
@@ -185,22 +195,24 @@ class Relaxation:
 
     @property
     def iterations(self) -> int:
-        """Steps of the simplex algorithm to the last optimum: what measures its work deterministically. Says nothing where none was found."""
+        """Simplex iterations of the last solve: deterministic work; undefined on failure."""
         return int(self._solver.iterations())
 
 
 def proved_bound(linear: LinearModel, boxes: Mapping[int, tuple[int, int]], duals: Sequence[float]) -> int:
-    """A number that no whole-numbered solution of the rows, in the boxes, costs less than: valid whatever the duals are.
+    """Return a proved lower bound over the integer solutions within the boxes.
 
-    With multipliers y of the rows, cost = (cost - sum of y x row) + sum of y x row. The first part is at least its smallest value in the
-    boxes, the second at least y x the bound of the row on the side that y has. Costs are whole multiples of `step`, so the sum is rounded up.
+    The bound is valid for any duals. With multipliers y of the rows, cost = (cost - sum of y x row)
+    + sum of y x row. The first part is at least its minimum over the boxes, the second at least y x
+    the row's bound on the side given by the sign of y. Costs are multiples of `step`, so the sum is
+    rounded up.
 
     Parameters
     ----------
-    boxes : variable -> bounds that are used instead of the model's own.
-    duals : one for each row, of a minimum.
+    boxes : variable -> bounds that replace the model's.
+    duals : one for each row, of a minimisation.
     """
-    left = {variable: cost * SCALE for variable, cost in linear.costs.items()}
+    residual = {variable: cost * SCALE for variable, cost in linear.costs.items()}
     total = 0
     for row, dual in zip(linear.rows, duals):
         weight = round(dual * SCALE)
@@ -209,8 +221,8 @@ def proved_bound(linear: LinearModel, boxes: Mapping[int, tuple[int, int]], dual
             continue
         total += weight * bound
         for variable, coefficient in zip(row.variables, row.coefficients):
-            left[variable] = left.get(variable, 0) - weight * coefficient
-    for variable, cost in left.items():
+            residual[variable] = residual.get(variable, 0) - weight * coefficient
+    for variable, cost in residual.items():
         if cost:
             low, high = boxes.get(variable) or linear.boxes[variable]
             total += cost * (low if cost > 0 else high)
@@ -219,13 +231,14 @@ def proved_bound(linear: LinearModel, boxes: Mapping[int, tuple[int, int]], dual
 
 
 class Emptiness:
-    """The same rows, with a cost for leaving the boxes of a part: if that must be positive, there is nothing in them.
+    """Phase-1 relaxation to prove boxes empty: minimises the distance to the boxes.
 
-    Every variable v that may be branched on has a copy w = v + above - below, and the boxes are those of the copies.
+    Every branching variable v has a copy w = v + above - below, and the boxes bound the copies. A
+    positive minimum proves that no solution lies in the boxes.
 
     Attributes
     ----------
-    rows : how many rows the model had.
+    rows : number of rows of the original model.
     """
 
     def __init__(self, linear: LinearModel, branched: Iterable[int]) -> None:
@@ -243,7 +256,7 @@ class Emptiness:
         self._relaxation = Relaxation(self._linear)
 
     def is_proved(self, boxes: Mapping[int, Box]) -> bool:
-        """Is it proved, in whole numbers, that no solution lies in these boxes?"""
+        """Return True if the boxes are proved empty, in integers."""
         moved = {self._copies[variable]: box for variable, box in boxes.items()}
         point = self._relaxation.solve(moved)
         return point is not None and proved_bound(self._linear, moved, point.duals) > 0

@@ -1,4 +1,4 @@
-"""Bound of a model that grows as it is asked for, and indicators to fix."""
+"""Anytime lower bound of a model, and indicators to fix."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from .branching import Tree, with_counts
 from .relaxation import LinearModel, Point, Relaxation, Row, linear_model
 
 ROUNDS, IDLE = 12, 2
-"""So often at most the relaxation of the whole is made tighter before it is divided; and so often without growing."""
+"""Limits of root tightening: rounds in total, and rounds without progress."""
 GROWN = 0.01
-"""What counts as growing, in units of the objective's step."""
+"""Smallest progress of a round, in units of the objective's step."""
 AMONG = 8
-"""Of so many times as many parts those are likely where most is whole."""
+"""Factor between parts examined and parts returned by `likely`."""
 A_BLOCK = 4e-4
-"""Seconds of a relaxation of a block. Measured, as those below: metered work, the same on every machine."""
+"""Seconds per relaxation of a block, measured; metered work is the same on every machine."""
 A_MODEL, A_STEP, A_NODE = 1e-4, 6e-8, 3e-6
-"""Seconds for each row of the model: to read it, of a step of the simplex algorithm, and of a relaxation beside its steps."""
+"""Seconds per row, measured: to read the model, per simplex step, and per relaxation."""
 
 
 NEAR = 1e-6
 WHOLE = 1e-5
-"""A block that is whole at a point, but for so much, is not parted from it."""
+"""Tolerance within which a block counts as integral and is not separated."""
 
 
 def root_seconds(model: cp_model.CpModel) -> float:
-    """Seconds of metered work that the first relaxation of a model takes: about one step for each row. Measured."""
+    """Return metered seconds of the root relaxation: about one step per row (measured)."""
     return A_STEP * len(model.proto.constraints) ** 2
 
 
 class BoundStage:
-    """The relaxation of a model that minimises one tier, divided further with every call of `advance`."""
+    """Lower bound of a model with one tier, improved by every call of `advance`."""
 
     def __init__(self, model: cp_model.CpModel, aggregates: Iterable[Aggregate]) -> None:
         linear = linear_model(model)
@@ -47,7 +47,10 @@ class BoundStage:
         self._tree = Tree(self._relaxation, self._counted.levels)
 
     def tighten(self, limit: float) -> None:
-        """From now on rows are looked for that the relaxation misses, for the whole no longer than the limit, and it is divided anew."""
+        """Start to separate rows, and restart the tree.
+
+        The root is tightened for at most `limit` seconds of metered work.
+        """
         if self._tightening is None:
             self._before = self.spent
             self._tightening = Tightening(self._linear, self._counted.apart)
@@ -56,7 +59,7 @@ class BoundStage:
             self._tree = Tree(self._relaxation, self._counted.levels, self._tightening.rows)
 
     def _tighten(self, tightening: Tightening) -> None:
-        """Add rows to the relaxation of the whole as long as that helps."""
+        """Add rows to the root relaxation as long as the bound makes progress."""
         last, idle = float("-inf"), 0
         for _ in range(ROUNDS):
             point = self._relaxation.solve({})
@@ -72,22 +75,22 @@ class BoundStage:
 
     @property
     def is_solved(self) -> bool:
-        """Did GLOP solve the relaxation of the whole? If not, nothing here says anything."""
+        """True if GLOP solved the root relaxation; otherwise all other members are meaningless."""
         return self._tree.root is not None
 
     @property
     def size(self) -> int:
-        """How many rows the model has."""
+        """Number of rows of the model."""
         return len(self._counted.linear.rows)
 
     @property
     def bound(self) -> int | None:
-        """What no solution costs less than, as far as nothing was dropped; None if everything was."""
+        """Lower bound over all parts that were not dropped; None if all were dropped."""
         return self._tree.bound
 
     @property
     def is_open(self) -> bool:
-        """Could it still grow?"""
+        """True if the bound can still grow."""
         return self._tree.is_open
 
     @property
@@ -97,7 +100,7 @@ class BoundStage:
         return self._before + blocks + self.size * (A_STEP * self._tree.work + A_NODE * self._tree.nodes)
 
     def advance(self, upper: int | None, limit: float, nodes: int) -> None:
-        """Divide until the limit of time or nodes is reached or the bound meets `upper`."""
+        """Branch until the limit of time or nodes is reached or the bound meets `upper`."""
         until, most = self.spent + limit, self._tree.nodes + nodes
         if self._tightening is not None:
             self._tightening.most = self._tightening.nodes + int(limit / A_BLOCK)
@@ -108,49 +111,53 @@ class BoundStage:
             self._tree.branch(upper)
 
     def advised(self, excess: float) -> dict[int, int]:
-        """Indicators that the relaxation of the whole would change only at a cost beyond the excess, with their values."""
+        """Return indicators fixed by reduced cost at the root, beyond the excess."""
         root = self._tree.root
         return by_reduced_cost(root, self._counted.indicators, excess * self.step) if root else {}
 
     def likely(self, count: int = 1) -> list[dict[int, int]]:
-        """For each of some parts where the bound is lowest the indicators that are 0 or 1 there, with these values; most of them first."""
-        at = self._tree.branched
+        """Return the integral indicators of `count` parts, with their values.
+
+        Of the ``AMONG * count`` parts with the lowest bounds, ties prefer the most integral
+        indicators.
+        """
+        positions = self._tree.branched
         parts = self._tree.best(AMONG * count)
-        found = [by_value({each: part.values[at[each]] for each in self._counted.indicators}) for part in parts]
-        order = sorted(range(len(parts)), key=lambda each: (parts[each].bound, -len(found[each])))[:count]
-        self._seen += [found[each] for each in order]
-        return [found[each] for each in order]
+        integral = [by_value({indicator: part.values[positions[indicator]] for indicator in self._counted.indicators}) for part in parts]
+        order = sorted(range(len(parts)), key=lambda number: (parts[number].bound, -len(integral[number])))[:count]
+        self._seen += [integral[number] for number in order]
+        return [integral[number] for number in order]
 
     def agreed(self) -> dict[int, int]:
-        """Those that had the same value in all that `likely` ever gave."""
+        """Return indicators with one value in all results of `likely` so far."""
         first = self._seen[0] if self._seen else {}
-        return {each: value for each, value in first.items() if all(seen.get(each) == value for seen in self._seen)}
+        return {indicator: value for indicator, value in first.items() if all(seen.get(indicator) == value for seen in self._seen)}
 
 
 def by_reduced_cost(point: Point, among: Iterable[int], excess: float) -> dict[int, int]:
-    """Indicators at 0 or 1 whose change would cost more than the excess, with their values."""
-    found = {}
+    """Return indicators at 0 or 1 with a reduced cost beyond the excess."""
+    fixed = {}
     for variable in among:
         value, cost = point.values[variable], point.reduced[variable]
         if value < NEAR and cost > excess:
-            found[variable] = 0
+            fixed[variable] = 0
         elif value > 1 - NEAR and cost < -excess:
-            found[variable] = 1
-    return found
+            fixed[variable] = 1
+    return fixed
 
 
 def by_value(values: Mapping[int, float]) -> dict[int, int]:
-    """Indicators that are 0 or 1 in an optimum, with these values."""
-    found = {variable: round(value) for variable, value in values.items()}
-    return {variable: value for variable, value in found.items() if abs(values[variable] - value) < NEAR}
+    """Return the integral indicators of an optimum, with their values."""
+    rounded = {variable: round(value) for variable, value in values.items()}
+    return {variable: value for variable, value in rounded.items() if abs(values[variable] - value) < NEAR}
 
 
 class Tightening:
-    """The blocks of a model; those that are alike in all but the numbers of their variables know each other's solutions.
+    """Blocks of a model with separation of rows; equal blocks share their known solutions.
 
     Parameters
     ----------
-    apart : indicators that are in different blocks (see blocks.py).
+    apart : indicators that must lie in different blocks (see blocks.py).
     """
 
     def __init__(self, linear: LinearModel, apart: Sequence[Sequence[int]]) -> None:
@@ -158,20 +165,20 @@ class Tightening:
         self._facets: dict[tuple[object, object], Facets] = {}
         self._settled: dict[int, list[float]] = {}
         self.most = 1 << 60
-        """After so many relaxations of blocks no more rows are looked for."""
+        """Limit of block relaxations, after which no row is separated."""
 
     @property
     def nodes(self) -> int:
-        """Relaxations of blocks that were solved so far; the same every time."""
+        """Relaxations of blocks solved so far; deterministic."""
         return sum(facets.nodes for facets in self._facets.values())
 
     def rows(self, point: Point) -> list[Row]:
-        """Rows that every solution satisfies and the point misses, at most one for each block, as long as there may be more relaxations."""
-        found = []
+        """Return valid rows violated by the point, at most one per block."""
+        rows = []
         for block in self._blocks:
-            if self.nodes < self.most and (row := self._row(block, [point.values[each] for each in block.variables])):
-                found.append(row)
-        return found
+            if self.nodes < self.most and (row := self._row(block, [point.values[variable] for variable in block.variables])):
+                rows.append(row)
+        return rows
 
     def _row(self, block: Block, values: list[float]) -> Row | None:
         if all(abs(value - round(value)) < WHOLE for value in values) or self._is_settled(block, values):
@@ -183,9 +190,14 @@ class Tightening:
         if row is None:
             self._settled[block.variables[0]] = values
             return None
-        return Row(row.low, row.high, tuple(block.variables[each] for each in row.variables), row.coefficients)
+        return Row(
+            row.low,
+            row.high,
+            tuple(block.variables[index] for index in row.variables),
+            row.coefficients,
+        )
 
     def _is_settled(self, block: Block, values: list[float]) -> bool:
-        """Was no row found the last time for the same point?"""
+        """Return True if the last separation at the same point failed."""
         last = self._settled.get(block.variables[0])
-        return last is not None and all(abs(value - other) < WHOLE for value, other in zip(values, last))
+        return last is not None and all(abs(value - previous) < WHOLE for value, previous in zip(values, last))

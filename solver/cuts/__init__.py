@@ -1,4 +1,4 @@
-"""Every cut: a row that the solver could do without, and is faster with."""
+"""Registry of cuts: rows for speed, not needed for correctness."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a cut is."""
+"""Protocol of a cut."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from ..model.variables import Variables
 
 
 class Cut(Protocol):
-    """A row that makes the bound tighter.
+    """Row for a tighter bound.
 
-    `implied` is True if it removes no values at all, False if it removes some but always leaves an optimum (dominance).
+    `implied` is True for a row that removes no values. It is False for dominance: the row removes
+    some values but always keeps an optimum.
     """
 
     implied: ClassVar[bool]
 
     def encode(self, problem: Problem, variables: Variables) -> None:
-        """Say it to the solver."""
+        """Post the row to the CP-SAT model."""
         ...

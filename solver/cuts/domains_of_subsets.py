@@ -1,4 +1,4 @@
-"""Components that do not fit one domain together cannot all be in the same one."""
+"""Cut: components too large together for a single domain."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ MOST_BUNDLES = 7
 
 
 class DomainsOfSubsets:
-    """Every set of components touches together at least as many domains of a level as their least amounts need.
+    """Lower bound on the domains touched by every set of components.
 
-    The domains that are touched hold all of them, and no domain holds more than it has free; the sum of what each component
-    touches is at least the number of domains in the union. Of two that send weights, the target counts where its source is not.
+    The touched domains hold the least amounts of all members, and no domain holds more than its
+    free resources. The domains touched by the members, added up, are at least the union. In a pair
+    that sends weights, the target counts only in domains without its source.
     """
 
     implied: ClassVar[bool] = True
@@ -35,14 +36,14 @@ class DomainsOfSubsets:
                 if least > len(members):
                     variables.at_most(least, variables.total(touched.values()))
                 for source, target in pairs:
-                    one, other = variables.layout.bundle_of[source.name], variables.layout.bundle_of[target.name]
-                    if one in touched and other in touched:
-                        rest = [count for bundle, count in touched.items() if bundle is not other]
+                    sender, receiver = variables.layout.bundle_of[source.name], variables.layout.bundle_of[target.name]
+                    if sender in touched and receiver in touched:
+                        rest = [count for bundle, count in touched.items() if bundle is not receiver]
                         variables.at_most(least, variables.total([*rest, uncovered(variables, source, target, level)]))
 
 
 def rows(layout: Layout, level: str) -> Iterator[tuple[tuple[Bundle, ...], int]]:
-    """(bundles, the domains that they need together), for every set that needs more than one domain."""
+    """Yield (bundles, fewest domains together) for sets in need of several domains."""
     if not several(layout.problem, level):
         return
     costly = weighed(layout, level)
@@ -61,15 +62,15 @@ def rows(layout: Layout, level: str) -> Iterator[tuple[tuple[Bundle, ...], int]]
 
 
 def weighed(layout: Layout, level: str) -> set[Bundle]:
-    """The bundles whose domains cost something at the level."""
+    """Return the bundles with a cost for domains of the level."""
     problem = layout.problem
-    found = {bundle for bundle, _ in Collectives(level).bundles(problem, layout)} | set(DomainsTouched(level).bundles(problem, layout))
-    return found | {layout.bundle_of[component.name] for pair in pairs_of(problem, layout, level) for component in pair}
+    bundles = {bundle for bundle, _ in Collectives(level).bundles(problem, layout)} | set(DomainsTouched(level).bundles(problem, layout))
+    return bundles | {layout.bundle_of[component.name] for pair in pairs_of(problem, layout, level) for component in pair}
 
 
 def pairs_of(problem: Problem, layout: Layout, level: str) -> Iterator[tuple[Component, Component]]:
-    """Source and target of weights, both searched and not on the same accelerators."""
+    """Yield (source, target) of weights, both searched, on different accelerators."""
     for link, source, target in links(problem, level):
-        one, other = layout.bundle_of.get(source.name), layout.bundle_of.get(target.name)
-        if link.weights and one and other and one is not other and not one.fixed and not other.fixed:
+        sender, receiver = layout.bundle_of.get(source.name), layout.bundle_of.get(target.name)
+        if link.weights and sender and receiver and sender is not receiver and not sender.fixed and not receiver.fixed:
             yield source, target

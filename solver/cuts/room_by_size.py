@@ -1,4 +1,7 @@
-"""What a domain has room for depends on the size of the pieces in it: its fragments are of use only where something small is."""
+"""Cut: capacity of a domain by piece size.
+
+Fragments of a domain are useful only to small pieces.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +19,19 @@ from ..objectives.domains import bundle_touches, rooms_of
 from .domains_of_subsets import MOST_BUNDLES, weighed
 
 SCARCE = 90
-"""Percent of the room for large pieces that is asked for in all: below it there are good answers without the fragments, and the rows are a
-burden (measured: 4096 accelerators, a sixth or a third of the nodes held in part, three shares of what is free asked for)."""
+"""Demand, in percent of the capacity for large pieces, from which the cut is posted.
+
+With less demand there are good answers without the fragments, and the rows are a burden (measured
+with 4096 accelerators, a sixth or a third of the nodes held in part, three levels of demand).
+"""
 
 
 class RoomBySize:
-    """Large pieces, and small ones of some bundles, fill what large pieces can, and the fragments only if one of those bundles is there.
+    """Limit on large and small pieces in a domain, by the fragments in use.
 
-    For every domain, size, and set of bundles with smaller pieces: what large and small ones hold <= room for pieces of that size
-    + for each of the small ones that is there, how much more room there is for pieces of its own size.
+    For every domain, size, and set of bundles with smaller pieces: resources of large and small
+    pieces <= capacity for pieces of that size + for each small bundle present, the additional
+    capacity for pieces of its own size.
     """
 
     implied: ClassVar[bool] = True
@@ -32,13 +39,13 @@ class RoomBySize:
     def encode(self, problem: Problem, variables: Variables) -> None:
         for level in LEVELS:
             for name, large, small, room in rows(variables.layout, level):
-                held = [variables.accelerators_in(bundle, level, name) for bundle in (*large, *small)]
-                more = [further * bundle_touches(variables, bundle, level, name) for bundle, further in small.items()]
-                variables.at_most(variables.total(held), room + variables.total(more))
+                loads = [variables.accelerators_in(bundle, level, name) for bundle in (*large, *small)]
+                extra = [further * bundle_touches(variables, bundle, level, name) for bundle, further in small.items()]
+                variables.at_most(variables.total(loads), room + variables.total(extra))
 
 
 def rows(layout: Layout, level: str) -> Iterator[tuple[str, Sequence[Bundle], dict[Bundle, int], int]]:
-    """(domain, bundles of large pieces, bundles of small ones with how much more room there is for them, room for large pieces)."""
+    """Yield (domain, large bundles, small bundle -> additional capacity, large capacity)."""
     costly = weighed(layout, level)
     for pool in layout.pools:
         bundles = [bundle for bundle in pool.counted if bundle in costly][:MOST_BUNDLES]
@@ -50,20 +57,26 @@ def rows(layout: Layout, level: str) -> Iterator[tuple[str, Sequence[Bundle], di
 
 
 def _is_chain(large: Sequence[Bundle], small: Sequence[Bundle], level: str) -> bool:
-    """Does every small piece divide all larger ones? Then the smallest of those in a domain says what there is room for in all."""
+    """Return True if every small piece divides all larger pieces.
+
+    Then the smallest piece in a domain decides the total capacity.
+    """
     sizes = sorted(bundle.unit for bundle in small)
     return (
         all(bundle.whole(level) == bundle.unit for bundle in small)
-        and all(other % one == 0 for one, other in zip(sizes, sizes[1:]))
+        and all(larger % smaller == 0 for smaller, larger in zip(sizes, sizes[1:]))
         and all(bundle.unit % sizes[-1] == 0 for bundle in large)
     )
 
 
 def is_scarce(layout: Layout, pool: Pool, large: Sequence[Bundle], level: str) -> bool:
-    """Do all that may be where large pieces may be ask together for so much of the room for these?"""
+    """Return True if demand reaches `SCARCE` percent of the large pieces' capacity.
+
+    The demand is that of all bundles allowed on some node of the large pieces.
+    """
     rooms, nodes = rooms_of(layout), {rank for bundle in large for rank in layout.eligible[bundle]}
-    asked = sum(bundle.least * bundle.unit for bundle in pool.counted if not nodes.isdisjoint(layout.eligible[bundle]))
-    return 100 * asked >= SCARCE * sum(_room(layout, large, level, name) for name in rooms.names(level))
+    demand = sum(bundle.least * bundle.unit for bundle in pool.counted if not nodes.isdisjoint(layout.eligible[bundle]))
+    return 100 * demand >= SCARCE * sum(_room(layout, large, level, name) for name in rooms.names(level))
 
 
 def _rows(
@@ -76,10 +89,13 @@ def _rows(
         room = _room(layout, here, level, name)
         for count in range(1, len(few) + 1):
             for members in combinations(few, count):
-                yield name, here, {each: _room(layout, [*here, each], level, name) - room for each in members}, room
+                yield name, here, {member: _room(layout, [*here, member], level, name) - room for member in members}, room
 
 
 def _room(layout: Layout, bundles: Sequence[Bundle], level: str, name: str) -> int:
-    """What the domain holds at most of these bundles: a multiple of what divides the pieces of all."""
+    """Return an upper bound on the domain's resources for these bundles.
+
+    The bound is a multiple of the common divisor of their pieces.
+    """
     size = gcd(*(bundle.whole(level) for bundle in bundles))
     return rooms_of(layout).together(bundles, level, name) // size * size if bundles else 0

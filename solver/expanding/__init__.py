@@ -1,1 +1,1 @@
-"""Decision values become an Assignment, and back."""
+"""Conversion of decision values into an Assignment and back."""

@@ -1,4 +1,4 @@
-"""Ranks of processes: pinned groups, and processes without accelerators dealt out to nodes."""
+"""Ranks of processes: pinned groups, and processes without accelerators."""
 
 from __future__ import annotations
 
@@ -20,56 +20,63 @@ from ..layout.ranks import in_rank_order
 from .counts import ExpansionFailed
 
 Classes = Sequence[tuple[Allowed, Sequence[int]]]
-"""(the nodes that the pieces of a class may be on, the node that each of them is on as it comes)."""
+"""(allowed nodes of the pieces of a class, current node of each piece)."""
 Step = tuple[int, "int | None", int]
-"""(class, the node that one of its groups leaves if it is on one, the node that it goes to)."""
+"""Step of a path: (class, source node of a group or None, target node)."""
 
 
 class PinsBroken(ExpansionFailed):
-    """Values were accepted that cannot keep the pins: a fault of ours, never of the input."""
+    """Accepted values violate the pins: an internal error, never a faulty input."""
 
 
 def in_pinned_order(problem: Problem, component: Component, held: Sequence[Seat]) -> list[Seat]:
-    """The resources of a component in the order of its ranks: as they come, but those of pinned ranks on the nodes that these are pinned to.
+    """Return the resources of a component in rank order, with pinned ranks on their nodes.
 
-    Whole groups change places, together in all components that have one order of ranks. Nothing does where that order is the
-    order of the nodes, or of a range. Raises PinsBroken where no order keeps the pins.
+    Whole groups are swapped, together in all components that share one order of ranks. The order is
+    unchanged where it follows the order of nodes or of a range. Raises PinsBroken if no order
+    satisfies the pins.
     """
-    line = line_of(problem, component)
-    if not any(each.pins for each in line):
+    linked = line_of(problem, component)
+    if not any(component.pins for component in linked):
         return list(held)
-    if problem.job.capabilities.nodes_in_order or not all(may_be_renumbered(each) for each in line):
+    if problem.job.capabilities.nodes_in_order or not all(may_be_renumbered(component) for component in linked):
         return list(held)
-    found = in_blocks(problem, line)
-    if found is None:
+    blocks_of_pins = in_blocks(problem, linked)
+    if blocks_of_pins is None:
         raise PinsBroken(f"the pins of {component.name} leave blocks of it in several domains")
-    size = unit(problem, line)
+    size = unit(problem, linked)
     pieces = [held[start : start + size] for start in range(0, len(held), size)]
-    pinned = {number: nodes for numbers, nodes in found[0] for number in numbers}
-    blocks = [(level, whole // size) for level, whole in wholes(problem, line)]
+    pinned = {number: nodes for numbers, nodes in blocks_of_pins[0] for number in numbers}
+    blocks = [(level, whole // size) for level, whole in wholes(problem, linked)]
     order = _arranged(problem, pinned, [piece[0][0] for piece in pieces], (range(len(pieces)), range(len(pieces))), blocks)
     return [seat for _, position in sorted(order.items()) for seat in pieces[position]]
 
 
 def in_one_order(layout: Layout, held: Mapping[Bundle, Mapping[int, int]]) -> dict[str, list[Seat]]:
-    """The resources of pinned ranges in step, one within the other, in the order of their ranks. Raises PinsBroken where none will do."""
-    found: dict[str, list[Seat]] = {}
+    """Return pinned nested ranges in rank order: component -> resources.
+
+    Raises PinsBroken if no order satisfies the pins.
+    """
+    ordered: dict[str, list[Seat]] = {}
     for pair in one_orders(layout):
-        mine, theirs = (in_rank_order(layout, bundle, held[bundle]) for bundle in (pair.outer, pair.inner))
-        before = mine.index(theirs[0]) if set(theirs) <= set(mine) else -1
-        if before < 0 or not pair.is_whole(before, len(theirs)):
+        outer, inner = (in_rank_order(layout, bundle, held[bundle]) for bundle in (pair.outer, pair.inner))
+        before = outer.index(inner[0]) if set(inner) <= set(outer) else -1
+        if before < 0 or not pair.is_whole(before, len(inner)):
             raise PinsBroken(f"{pair.inner.name} cuts groups of {pair.outer.name}")
-        inside, beside = pair.groups(before, len(theirs))
-        shared = _on_pinned(theirs, inside, pair.both)
-        alone = _on_pinned([*mine[:before], *mine[before + len(theirs) :]], beside, pair.alone)
-        found.update({component.name: shared for component in pair.within})
-        found.update({component.name: [*alone[:before], *shared, *alone[before:]] for component in pair.around})
-    return found
+        inside, beside = pair.groups(before, len(inner))
+        shared = _on_pinned(inner, inside, pair.both)
+        alone = _on_pinned([*outer[:before], *outer[before + len(inner) :]], beside, pair.alone)
+        ordered.update({component.name: shared for component in pair.within})
+        ordered.update({component.name: [*alone[:before], *shared, *alone[before:]] for component in pair.around})
+    return ordered
 
 
-def _on_pinned(held: Sequence[Seat], groups: Groups, size: int) -> list[Seat]:
-    """These resources in an order in which pinned pieces of a size are on their nodes. Raises PinsBroken if there is none."""
-    pieces = [held[start : start + size] for start in range(0, len(held), size)]
+def _on_pinned(seats: Sequence[Seat], groups: Groups, size: int) -> list[Seat]:
+    """Return the resources in an order with the pinned pieces on their nodes.
+
+    Raises PinsBroken if there is none.
+    """
+    pieces = [seats[start : start + size] for start in range(0, len(seats), size)]
     if any(len({node for node, _ in piece}) > 1 for piece in pieces):
         raise PinsBroken("a piece of ranges in step lies on several nodes")
     pinned = {number: nodes for numbers, nodes in groups for number in numbers}
@@ -78,159 +85,181 @@ def _on_pinned(held: Sequence[Seat], groups: Groups, size: int) -> list[Seat]:
 
 
 def _arranged(
-    problem: Problem, pinned: dict[int, Allowed], nodes: Sequence[int], open_: tuple[Sequence[int], Sequence[int]], blocks: list[tuple[str, int]]
+    problem: Problem, pinned: dict[int, Allowed], nodes: Sequence[int], remaining: tuple[Sequence[int], Sequence[int]], blocks: list[tuple[str, int]]
 ) -> dict[int, int]:  # fmt: skip
-    """Number of a piece -> its position, for as many numbers as positions: block by block, the widest level first.
+    """Return piece number -> position, block by block, widest level first.
 
-    What pins say nothing of takes the lowest that is left, in order. `nodes` are those of all positions.
+    Numbers and positions have equal length. Unpinned pieces take the lowest remaining positions in
+    order. `nodes` holds the nodes of all positions.
     """
-    numbers, positions = open_
+    numbers, positions = remaining
     if not blocks:
         return on_nodes(pinned, nodes, numbers, positions)
     (level, size), *inner = blocks
-    there: dict[str, list[int]] = {}
+    positions_in: dict[str, list[int]] = {}
     for position in positions:
-        there.setdefault(domain(problem.cluster.nodes[nodes[position]], level), []).append(position)
-    mine: dict[str, list[int]] = {name: [] for name in there}
+        positions_in.setdefault(domain(problem.cluster.nodes[nodes[position]], level), []).append(position)
+    numbers_in: dict[str, list[int]] = {name: [] for name in positions_in}
     cut = [numbers[start : start + size] for start in range(0, len(numbers), size)]
     for block in cut:
         names = {domain(problem.cluster.nodes[node], level) for number in block for node in sorted(pinned.get(number, ()))}
         for name in names:
-            if len(mine.get(name, ())) + size > len(there.get(name, ())):
+            if len(numbers_in.get(name, ())) + size > len(positions_in.get(name, ())):
                 raise PinsBroken(f"{name} has no room for a block that is pinned to it")
-            mine[name] += block
-    placed = {number for its in mine.values() for number in its}
+            numbers_in[name] += block
+    placed = {number for block_numbers in numbers_in.values() for number in block_numbers}
     for block in (block for block in cut if block[0] not in placed):
-        free = next((name for name, its in there.items() if len(mine[name]) + size <= len(its)), None)
+        free = next(
+            (name for name, domain_positions in positions_in.items() if len(numbers_in[name]) + size <= len(domain_positions)),
+            None,
+        )
         if free is None:
             raise PinsBroken(f"no {level} has room for a whole block")
-        mine[free] += block
-    found: dict[int, int] = {}
-    for name, its in there.items():
-        found.update(_arranged(problem, pinned, nodes, (sorted(mine[name]), its), inner))
-    return found
+        numbers_in[free] += block
+    order: dict[int, int] = {}
+    for name, domain_positions in positions_in.items():
+        order.update(_arranged(problem, pinned, nodes, (sorted(numbers_in[name]), domain_positions), inner))
+    return order
 
 
 def on_nodes(pinned: dict[int, Allowed], nodes: Sequence[int], numbers: Sequence[int], positions: Sequence[int]) -> dict[int, int]:
-    """Number of a piece -> its position, where no blocks are left to keep. One that is on its nodes as it comes stays."""
-    own = dict(zip(numbers, positions))
+    """Return piece number -> position, without blocks to preserve.
+
+    A piece that already lies on an allowed node keeps its position.
+    """
+    current = dict(zip(numbers, positions))
     classes: dict[Allowed, list[int]] = {}
     for number in (number for number in numbers if number in pinned):
         classes.setdefault(pinned[number], []).append(number)
-    room: dict[int, int] = {}
+    capacity: dict[int, int] = {}
     for position in positions:
-        room[nodes[position]] = room.get(nodes[position], 0) + 1
-    counts = _flow([(allowed, [nodes[own[number]] for number in its]) for allowed, its in classes.items()], room)
-    found: dict[int, int] = {}
-    for its, there in zip(classes.values(), counts):
-        for number in its:
-            if there.get(nodes[own[number]], 0) > 0:
-                found[number] = own[number]
-                there[nodes[own[number]]] -= 1
+        capacity[nodes[position]] = capacity.get(nodes[position], 0) + 1
+    counts = _flow(
+        [(allowed, [nodes[current[number]] for number in class_numbers]) for allowed, class_numbers in classes.items()],
+        capacity,
+    )
+    chosen: dict[int, int] = {}
+    for class_numbers, counts_on in zip(classes.values(), counts):
+        for number in class_numbers:
+            if counts_on.get(nodes[current[number]], 0) > 0:
+                chosen[number] = current[number]
+                counts_on[nodes[current[number]]] -= 1
     waiting: dict[int, list[int]] = {}
-    taken = set(found.values())
+    taken = set(chosen.values())
     for position in (position for position in positions if position not in taken):
         waiting.setdefault(nodes[position], []).append(position)
-    for its, there in zip(classes.values(), counts):
-        rest = sorted(waiting[node].pop(0) for node, count in there.items() for _ in range(count))
-        found.update(zip((number for number in its if number not in found), rest))
-    left = iter(sorted(position for its in waiting.values() for position in its))
-    return {**found, **{number: next(left) for number in numbers if number not in found}}
+    for class_numbers, counts_on in zip(classes.values(), counts):
+        rest = sorted(waiting[node].pop(0) for node, count in counts_on.items() for _ in range(count))
+        chosen.update(zip((number for number in class_numbers if number not in chosen), rest))
+    left = iter(sorted(position for free in waiting.values() for position in free))
+    return {**chosen, **{number: next(left) for number in numbers if number not in chosen}}
 
 
-def _flow(classes: Classes, room: dict[int, int]) -> list[dict[int, int]]:
-    """For each class how many of its pieces go to which node; as many as can stay where they are. Raises PinsBroken."""
+def _flow(classes: Classes, capacity: dict[int, int]) -> list[dict[int, int]]:
+    """Return the pieces per node for each class, moving as few as possible.
+
+    Maximum flow by augmenting paths. Raises PinsBroken if some pieces have no place.
+    """
     taken = [dict[int, int]() for _ in classes]
-    for its, (allowed, nodes) in zip(taken, classes):
+    for counts, (allowed, nodes) in zip(taken, classes):
         for node in (node for node in nodes if node in allowed):
-            its[node] = its.get(node, 0) + 1
-            room[node] -= 1
+            counts[node] = counts.get(node, 0) + 1
+            capacity[node] -= 1
     for number, (_, nodes) in enumerate(classes):
         for _ in range(len(nodes) - sum(taken[number].values())):
-            path = _path(classes, taken, room, number)
+            path = _path(classes, taken, capacity, number)
             if path is None:
                 raise PinsBroken(f"{len(nodes)} pinned groups have no place on their nodes")
             for mover, source, target in path:
                 taken[mover][target] = taken[mover].get(target, 0) + 1
                 if source is not None:
                     taken[mover][source] -= 1
-            room[path[-1][2]] -= 1
+            capacity[path[-1][2]] -= 1
     return taken
 
 
-def _path(classes: Classes, taken: list[dict[int, int]], room: dict[int, int], first: int) -> list[Step] | None:
-    """How one more group of a class finds a place: to a free node, or to one that a group of another class leaves for another."""
+def _path(classes: Classes, taken: list[dict[int, int]], capacity: dict[int, int], first: int) -> list[Step] | None:
+    """Return an augmenting path for one more group of a class, or None.
+
+    It ends at a free node; groups of other classes may move on the way.
+    """
     came: dict[int, Step] = {}
     waiting: list[tuple[int, int | None]] = [(first, None)]
     while waiting:
         mover, source = waiting.pop(0)
-        for node in (each for each in room if each in classes[mover][0] and each not in came):
+        for node in (candidate for candidate in capacity if candidate in classes[mover][0] and candidate not in came):
             came[node] = (mover, source, node)
-            if room[node] > 0:
-                path, at = [came[node]], source
-                while at is not None:
-                    path.append(came[at])
-                    at = came[at][1]
+            if capacity[node] > 0:
+                path, previous = [came[node]], source
+                while previous is not None:
+                    path.append(came[previous])
+                    previous = came[previous][1]
                 return path[::-1]
-            waiting += [(other, node) for other, its in enumerate(taken) if its.get(node, 0) > 0]
+            waiting += [(index, node) for index, counts in enumerate(taken) if counts.get(node, 0) > 0]
     return None
 
 
 def may_be_renumbered(component: Component) -> bool:
-    """May its groups have another order than its resources? Not where its ranks are given, nor where it is a range in order."""
+    """Return True if the groups may be ordered differently from the resources.
+
+    False for explicit ranks and for a range in order.
+    """
     return component.runs is None and (component.any_order or not component.contiguous)
 
 
 def dealt_out(layout: Layout, values: Values) -> dict[str, Sequence[Run]]:
-    """The runs of every component whose processes are dealt out."""
+    """Return the runs of every component of distributed processes."""
     return {name: _runs(layout, dealt, values) for name, dealt in layout.dealt.items()}
 
 
 def _runs(layout: Layout, dealt: Dealt, values: Values) -> tuple[Run, ...]:
-    component, held = dealt.bundle.components[0], dict[int, int]()
+    component, processes_on = dealt.bundle.components[0], dict[int, int]()
     for cell in layout.cells:
         count = values.get(Count(dealt.bundle, cell), 0)
-        each, rest = divmod(count if isinstance(count, int) else 0, len(cell.nodes))
-        held.update({node.rank: each + (position < rest) for position, node in enumerate(cell.nodes)})
-    seats = [(node, -1) for node, count in sorted(held.items()) for _ in range(count)]
+        share, rest = divmod(count if isinstance(count, int) else 0, len(cell.nodes))
+        processes_on.update({node.rank: share + (position < rest) for position, node in enumerate(cell.nodes)})
+    seats = [(node, -1) for node, count in sorted(processes_on.items()) for _ in range(count)]
     order = [node for node, _ in in_pinned_order(layout.problem, component, seats)]
     groups = layout.problem.cluster.groups
     labels = {node: label for label in reversed(component.node_groups) for node in groups[label].node_ranks}
     runs, rank = [], 0
-    for node, its in groupby(order):
-        size = len(list(its))
+    for node, block in groupby(order):
+        size = len(list(block))
         runs.append(Run(range(rank, rank + size), node, NODE, each=0, pitch=0, node_group=labels.get(node, component.node_groups[0])))
         rank += size
     return tuple(runs)
 
 
 def deal(layout: Layout, values: Values) -> None:
-    """Add to the decisions on what holds resources likely ones on what is dealt out: evenly over the nodes that nothing forbids."""
+    """Add likely counts of distributed processes: evenly over the permitted nodes.
+
+    The decisions on resources are unchanged.
+    """
     present = _present(layout, values)
     for name, dealt in layout.dealt.items():
         cells = [cell for cell in layout.cells if cell.nodes[0].rank in dealt.nodes]
         for kind, wanted in ((APART, False), (NEAR, True)):
-            for relation in (each for each in layout.problem.related(kind) if name in each.components):
-                one, other = relation.components
-                if other == name and kind == NEAR:
+            for relation in (candidate for candidate in layout.problem.related(kind) if name in candidate.components):
+                first, second = relation.components
+                if second == name and kind == NEAR:
                     continue
-                theirs = present.get(other if one == name else one, [])
-                areas = {_area(cell, relation.level) for cell in theirs}
+                partner_cells = present.get(second if first == name else first, [])
+                areas = {_area(cell, relation.level) for cell in partner_cells}
                 cells = [cell for cell in cells if (_area(cell, relation.level) in areas) == wanted]
         nodes = [(node.rank, cell) for cell in cells for node in cell.nodes]
         share, rest = divmod(dealt.processes, len(nodes)) if nodes else (0, 0)
         counts = {Count(dealt.bundle, cell): 0 for cell in layout.cells if cell.nodes[0].rank in dealt.nodes}
-        for position, (_, cell) in enumerate(sorted(nodes, key=lambda each: each[0])):
+        for position, (_, cell) in enumerate(sorted(nodes, key=lambda pair: pair[0])):
             counts[Count(dealt.bundle, cell)] += share + (position < rest)
         values.update(dict[object, object](counts.items()))
         present[name] = [key.cell for key, count in counts.items() if count]
 
 
 def evened(layout: Layout, values: Values) -> Values:
-    """The same decisions on what holds resources, with likely ones on what is dealt out."""
-    found = dict(values)
-    deal(layout, found)
-    return found
+    """Return a copy of the values with likely counts of distributed processes."""
+    completed = dict(values)
+    deal(layout, completed)
+    return completed
 
 
 def _area(cell: Cell, level: str) -> object:
@@ -238,7 +267,7 @@ def _area(cell: Cell, level: str) -> object:
 
 
 def _present(layout: Layout, values: Values) -> dict[str, list[Cell]]:
-    """Component -> the cells that hold some of it."""
+    """Return component -> cells with some of its resources."""
     nodes: dict[str, set[int]] = {}
     for key, value in values.items():
         if isinstance(key, Count) and value and key.bundle.name not in layout.dealt:
@@ -253,7 +282,7 @@ def _present(layout: Layout, values: Values) -> dict[str, list[Cell]]:
     for bundle, masks in layout.fixed.items():
         for component in bundle.components:
             nodes.setdefault(component.name, set()).update(masks)
-    given: Mapping[str, Sequence[Run]] = layout.on_nodes
-    for name, runs in given.items():
+    explicit: Mapping[str, Sequence[Run]] = layout.on_nodes
+    for name, runs in explicit.items():
         nodes.setdefault(name, set()).update(run.node for run in runs)
-    return {name: list(dict.fromkeys(layout.cell_of[node] for node in sorted(its))) for name, its in nodes.items()}
+    return {name: list(dict.fromkeys(layout.cell_of[node] for node in sorted(ranks))) for name, ranks in nodes.items()}

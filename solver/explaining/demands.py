@@ -1,4 +1,4 @@
-"""Demands of a job in words: topology, nodes, traffic and times."""
+"""Texts of a job's demands: topology, nodes, traffic and times."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _KEPT = {TP: "each tp group", EP: "each ep group", REPLICA: "each replica"}
 
 
 MAX_ROWS = 4
-"""So many measurements of a component are named."""
+"""Largest number of measurements listed per component."""
 
 
 @dataclass(frozen=True, slots=True)
 class Demanded:
-    """One demand on a component, or between two, as a sentence without its subject.
+    """Demand on a component, link or job, as a sentence without subject.
 
-    `components` are those that it is about: two of a link, none for the job as a whole. `span` is where it is written, None where
-    nobody wrote it.
+    `components` is the subject: two names for a link, none for the job. `span` is where the demand
+    is written; None if it is not written.
     """
 
     components: tuple[str, ...]
@@ -43,12 +43,12 @@ class Demanded:
 
 
 def demands_of(problem: Problem) -> tuple[Demanded, ...]:
-    """Every demand on the topology and on nodes, component by component; then what they send, and how that is weighed."""
-    found = [each for component in problem.components for each in _of(component, component.name in problem.job.estimated)]
-    found += [Demanded((link.source, link.target), _link(link), link.span) for link in problem.job.links]
+    """Return all topology and node demands by component, then links, then preferences."""
+    demands = [demand for component in problem.components for demand in _of(component, component.name in problem.job.estimated)]
+    demands += [Demanded((link.source, link.target), _link(link), link.span) for link in problem.job.links]
     if problem.job.preference != Preference():
-        found.append(Demanded((), _preference(problem.job.preference)))
-    return tuple(found)
+        demands.append(Demanded((), _preference(problem.job.preference)))
+    return tuple(demands)
 
 
 def _of(component: Component, estimated: bool) -> Iterator[Demanded]:
@@ -64,13 +64,17 @@ def _of(component: Component, estimated: bool) -> Iterator[Demanded]:
         words = ", ".join(f"{key} {'yes' if value is True else value}" for key, value in said_of(component.estimate).items())
         yield Demanded(name, f"its memory is estimated{': ' * bool(words)}{words}", component.span("estimate"))
     if component.offloaded:
-        kept = f"{write_memory(component.offloaded)} of each accelerator stay taken while another phase runs"
-        yield Demanded(name, kept, component.span("offloaded"))
+        retained = f"{write_memory(component.offloaded)} of each accelerator stay taken while another phase runs"
+        yield Demanded(name, retained, component.span("offloaded"))
     if component.host_memory:
         yield Demanded(name, f"{write_memory(component.host_memory)} of its node for each process", component.span("host_memory"))
     if component.traffic:
-        said = f"its processes exchange {write_memory(component.traffic)} a step with every further domain that they lie in"
-        yield Demanded(name, said + (" (an estimate)" if estimated else ""), None if estimated else component.span("traffic"))
+        exchange = f"its processes exchange {write_memory(component.traffic)} a step with every further domain that they lie in"
+        yield Demanded(
+            name,
+            exchange + (" (an estimate)" if estimated else ""),
+            None if estimated else component.span("traffic"),
+        )
 
 
 def _keep(keep: Keep) -> str:
@@ -104,28 +108,31 @@ def _nodes(ranks: Sequence[int]) -> str:
 
 
 def timed_of(problem: Problem) -> tuple[Demanded, ...]:
-    """The times of each component, then what the job is chosen by; nothing where no component has times."""
+    """Return the times of each component and the selection criteria; empty without times."""
     workload = problem.job.planning.workload
     if workload is None:
         return ()
-    found = [each for component in problem.components for each in _times(component)]
-    return (*found, *(Demanded((), text, workload.span) for text in (*_chosen_by(workload), *_rounds(problem, workload))))
+    times = [demand for component in problem.components for demand in _times(component)]
+    return (
+        *times,
+        *(Demanded((), text, workload.span) for text in (*_chosen_by(workload), *_rounds(problem, workload))),
+    )
 
 
 def _times(component: Component) -> Iterator[Demanded]:
     if component.timed is None:
         return
     for phase in component.timed.phases:
-        rows = [each for each in component.timed.measured if each.phase == phase and not each.assumed]
-        formulas = Counter(each.assumed for each in component.timed.measured if each.phase == phase and each.assumed)
+        rows = [measured for measured in component.timed.measured if measured.phase == phase and not measured.assumed]
+        formulas = Counter(measured.assumed for measured in component.timed.measured if measured.phase == phase and measured.assumed)
         left = len(rows) - MAX_ROWS
         more = f", and {left} more {plural('measurement', left)}" if left > 0 else ""
-        what = f" to {phase}" if phase else ""
-        said = [f"takes{what} {listed([_row(each) for each in rows[:MAX_ROWS]])}{more}"] if rows else []
-        said += [f"on {count} {'more ' * bool(rows)}counts by {formula}" for formula, count in formulas.items()]
-        said.append("no other counts" if component.timed.scaling == TABLE else f"{component.timed.scaling} between and beyond")
-        spans = [each.span for each in rows if each.span]
-        yield Demanded((component.name,), "; ".join(said), spans[0] if spans else component.span("timed"))
+        target = f" to {phase}" if phase else ""
+        parts = [f"takes{target} {listed([_row(row) for row in rows[:MAX_ROWS]])}{more}"] if rows else []
+        parts += [f"on {count} {'more ' * bool(rows)}counts by {formula}" for formula, count in formulas.items()]
+        parts.append("no other counts" if component.timed.scaling == TABLE else f"{component.timed.scaling} between and beyond")
+        spans = [row.span for row in rows if row.span]
+        yield Demanded((component.name,), "; ".join(parts), spans[0] if spans else component.span("timed"))
     if component.timed.samples:
         yield Demanded((component.name,), f"its replicas divide {component.timed.samples} samples evenly", component.span("samples"))
 
@@ -149,15 +156,15 @@ def _chosen_by(workload: Workload) -> Iterator[str]:
 
 
 def _rounds(problem: Problem, workload: Workload) -> Iterator[str]:
-    """Which tasks wait for each other in a circle, and what is made of that."""
+    """Yield the cycles of waiting tasks, with their execution order."""
     if not (workload.after and workload.flows):
         return
     tasks, _, rounds = ordered(problem.components, workload)
-    for its in rounds:
-        names = listed([str(tasks[task]) for task in sorted(its)])
+    for cycle in rounds:
+        names = listed([str(tasks[task]) for task in sorted(cycle)])
         yield f"{names} wait for each other: a batch goes through them in this order, and what comes after waits for the last"
 
 
 def in_seconds(nanoseconds: int) -> str:
-    """Seconds of so many nanoseconds, with six figures, without their unit."""
+    """Return seconds with six significant figures, without unit."""
     return figure(nanoseconds / SECOND, 6)

@@ -1,4 +1,4 @@
-"""What a configuration comes to: how much it needs, what shares with what, and how every number comes about."""
+"""Explanation of a configuration: needs, sharing, and the derivation of every number."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .sharing import sharing_of
 
 NOT_SHOWN = "not shown"
 USUAL = (1, 2, 4, 8, 16)
-"""Accelerators of a node, as machines have them."""
+"""Usual numbers of accelerators per node."""
 
 
 Verify = Callable[[Reading], Report]
@@ -30,10 +30,11 @@ Derive = Callable[[Problem], Sequence[Derivation]]
 
 
 def explain(reading: Reading, again: Callable[[AsDeclared], Reading], verify: Verify, iteration_of: Derive) -> Explanation:
-    """What the file that was read comes to.
+    """Return the explanation of a file.
 
-    Where neither it nor the user says how many accelerators a node has, the fewest are assumed that do; `again` reads the file
-    on such machines. `verify` gives the verdict on a file, `iteration_of` how long an iteration of its own ranks takes.
+    If neither the file nor the user states the accelerators per node, the smallest sufficient
+    number is assumed; `again` reads the file on that cluster. `verify` returns the report on a
+    reading; `iteration_of` derives the iteration time of explicit ranks.
     """
     explained = partial(_explained, verify, iteration_of)
     if reading.problem is not None and not reading.problem.cluster.counted:
@@ -41,17 +42,26 @@ def explain(reading: Reading, again: Callable[[AsDeclared], Reading], verify: Ve
     return explained(reading)
 
 
-def _assuming(reading: Reading, again: Callable[[AsDeclared], Reading], explained: Callable[..., Explanation]) -> Explanation | None:
-    """On the fewest accelerators a node that hold all ranks, each process on one node if that can be; None if no ranks are written."""
-    least = next((int(each.value) for each in reading.derivations if each.name == ACCELERATORS_PER_NODE), 0)
+def _assuming(reading: Reading, reread: Callable[[AsDeclared], Reading], explained: Callable[..., Explanation]) -> Explanation | None:
+    """Explain the file on the smallest nodes that hold all ranks; None without ranks.
+
+    Prefers nodes on which every process fits on one node.
+    """
+    least = next(
+        (int(derivation.value) for derivation in reading.derivations if derivation.name == ACCELERATORS_PER_NODE),
+        0,
+    )
     if not 0 < least <= MAX_ACCELERATORS_PER_NODE:
         return None
-    on_least = again(AsDeclared(least))
+    on_least = reread(AsDeclared(least))
     if on_least.problem is None or not on_least.problem.cluster.counted:
         return None
     first = explained(on_least, least)
-    larger = (explained(again(AsDeclared(count)), count) for count in USUAL if count > least and first.report.errors)
-    chosen = next((each for each in larger if len(each.report.errors) < len(first.report.errors)), first)
+    larger = (explained(reread(AsDeclared(count)), count) for count in USUAL if count > least and first.report.errors)
+    chosen = next(
+        (explanation for explanation in larger if len(explanation.report.errors) < len(first.report.errors)),
+        first,
+    )
     missing = missing_in(reading, reading.unchecked)
     return replace(chosen, report=replace(chosen.report, missing=missing, machines=""))
 
@@ -60,21 +70,28 @@ def _explained(verify: Verify, iteration_of: Derive, reading: Reading, assumed: 
     problem, report = reading.problem, verify(reading)
     secret = reading.document.environment
     if problem is None:
-        return Explanation(report, derivations=tuple(_concealed(each, secret) for each in reading.derivations))
-    unknown = {each.component for each in reading.derivations if each.name == WORLD_SIZE and each.value == NOT_KNOWN}
+        return Explanation(
+            report,
+            derivations=tuple(_concealed(derivation, secret) for derivation in reading.derivations),
+        )
+    unknown = {
+        derivation.component for derivation in reading.derivations if derivation.name == WORLD_SIZE and derivation.value == NOT_KNOWN
+    }
     planned = reading.to_solve.problem or problem
     needs = needs_of(problem, reading.document, unknown, planned)
-    told = numbers(problem, needs, reading.derivations, reading.document)
+    derived = numbers(problem, needs, reading.derivations, reading.document)
     plan = Plan(problem.cluster, problem.given(), VERIFIED)
-    derivations = tuple(_concealed(each, secret) for each in (*told, *iteration_of(planned)))
+    derivations = tuple(_concealed(derivation, secret) for derivation in (*derived, *iteration_of(planned)))
     demands = (*demands_of(problem), *timed_of(planned))
     return Explanation(report, plan, needs, sharing_of(problem), derivations, assumed, demands)
 
 
 def _concealed(derivation: Derivation, secret: Environment) -> Derivation:
-    """The derivation, without a number that came from the environment."""
+    """Hide a number that comes from the environment."""
     hidden = [figure.span in secret.places for figure in derivation.figures if figure.span]
     if not any(hidden):
         return derivation
-    figures = tuple(replace(f, value=NOT_SHOWN) if f.span and f.span in secret.places else f for f in derivation.figures)
+    figures = tuple(
+        replace(figure, value=NOT_SHOWN) if figure.span and figure.span in secret.places else figure for figure in derivation.figures
+    )
     return replace(derivation, value=NOT_SHOWN, formula="from a value of the environment", figures=figures)

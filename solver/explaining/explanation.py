@@ -1,4 +1,4 @@
-"""All that is told of a configuration: what it needs, what shares with what, and how every number comes about."""
+"""Result of `explain`: needs, sharing, and the derivation of every number."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from .sharing import Sharing
 
 @dataclass(frozen=True)
 class Explanation:
-    """All that is told of one file.
+    """Explanation of one file.
 
     Attributes
     ----------
-    report : what verifying it finds.
-    plan : where the components are whose place is known, though the file may have errors; None where nothing could be read.
-    needs, sharing : None where nothing could be read.
-    demands : what is demanded of the topology and of nodes, and what components send to each other.
-    assumed : accelerators of each node that were assumed, since nobody named the machines; 0 if none were.
+    report : result of verification.
+    plan : components with a known placement, even if the file has errors; None if the file is
+        unusable.
+    needs, sharing : None if the file is unusable.
+    demands : demands on topology and nodes, and traffic between components.
+    assumed : assumed accelerators per node if the cluster is unspecified; else 0.
     """
 
     report: Report
@@ -34,5 +35,5 @@ class Explanation:
 
     @property
     def known(self) -> bool:
-        """Is it known how many accelerators there are?"""
+        """True if the number of accelerators is known."""
         return self.needs is not None and self.needs.there is not None

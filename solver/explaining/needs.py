@@ -1,4 +1,4 @@
-"""Needs of a job: accelerators of each component, where they are, and the least in all."""
+"""Needs of a job: accelerators per component, node layout, and the minimum in total."""
 
 from __future__ import annotations
 
@@ -22,64 +22,75 @@ from ...models.text.document import Document
 from ..stretches import stretches
 
 MOST_CHOICES = 4096
-"""Of more choices of degrees for components on the same accelerators each is counted alone."""
+"""Limit of degree combinations; beyond it colocated components are counted separately."""
 MOST_EXACT = 16
-"""Of more sets that may share, some are tried with those that need most beside them: what these need together is a bound too."""
+"""Limit of sets in the exact search.
+
+Beyond it a greedy search runs from the largest sets; its result is a lower bound too.
+"""
 MOST_TRIED = 64
-"""So many of those that need most."""
+"""Number of largest sets that start a greedy search."""
 
 
 Within = Mapping[str, frozenset[str]]
-"""Component -> itself, those that are on the same accelerators, and those within which it lies, directly or not."""
+"""Component -> itself, colocated components, all enclosing components."""
 Layout = tuple[tuple[int, int], ...]
-"""(number of nodes, resources on each of them), in the order of the nodes; as many on each come together."""
+"""(number of nodes, resources per node) in node order; equal amounts are merged."""
 
 
 def at_least(problem: Problem, moved: Set[str] = frozenset()) -> int:
-    """The most that any components need together of which no two may share; what may share counts once.
+    """Return a lower bound on accelerators: the largest need of sets that may not share.
 
-    What works in turns may share where counts are chosen by time, unless the file says otherwise; else only what the file allows. `moved`
-    are components whose given ranks a search gives up: it may put others on their accelerators. Where more than their degrees follows from
-    a choice, it is the least of any choice.
+    Sets that may share count once. If counts are chosen by time, sets that work in turns may share
+    unless the file forbids it; otherwise only sets that the file permits. `moved` are components
+    whose explicit ranks a search gives up: other components may use their accelerators. If degrees
+    imply more than themselves, the minimum over all choices is taken.
     """
     if problem.job.planning.followed:
         from ...models.tied_degrees import with_degrees
 
-        return min(at_least(with_degrees(problem, each.degrees), moved) for each in problem.job.planning.followed)
-    sets = [its for members in holders(problem) if (its := tuple(each for each in members if problem.kind(each) == ACCELERATOR))]
-    found = [members for members in sets if all(each.runs is None for each in members)]
+        return min(at_least(with_degrees(problem, choice.degrees), moved) for choice in problem.job.planning.followed)
+    sets = [
+        on_accelerators
+        for members in holders(problem)
+        if (on_accelerators := tuple(component for component in members if problem.kind(component) == ACCELERATOR))
+    ]
+    open_sets = [members for members in sets if all(component.runs is None for component in members)]
     within = _within(problem, sets)
-    weights = [_least(problem, members) - _shared(problem, members, within, moved) for members in found]
+    weights = [_least(problem, members) - _shared(problem, members, within, moved) for members in open_sets]
     needing = [index for index, weight in enumerate(weights) if weight > 0]
-    share = _that_share(problem, found, needing, within)
+    share = _that_share(problem, open_sets, needing, within)
     return sum(_heaviest(part, weights, share) for part in _parts(share))
 
 
 def _within(problem: Problem, sets: Iterable[Members]) -> Within:
-    home = {each.name: members for members in holders(problem) for each in members}
+    home = {component.name: members for members in holders(problem) for component in members}
     outers = around(problem, holders(problem))
-    found = dict[str, frozenset[str]]()
+    within = dict[str, frozenset[str]]()
     for members in sets:
-        its = {each.name for each in members}
+        names = {component.name for component in members}
         for outer in outers[home[members[0].name][0].name]:
-            its |= {each.name for each in outer}
-        found.update((each.name, frozenset(its)) for each in members)
-    return found
+            names |= {component.name for component in outer}
+        within.update((component.name, frozenset(names)) for component in members)
+    return within
 
 
 def _least(problem: Problem, members: Members) -> int:
-    """What components on the same accelerators need, with the degrees that need least."""
+    """Return the minimum accelerators of colocated components over all degrees."""
     job = problem.job
-    choices = [job.choices.get(job.planning.tied.get(each.name, each.name), (each.parallel,)) for each in members]
-    least = max(each.least for each in members)
+    choices = [job.choices.get(job.planning.tied.get(component.name, component.name), (component.parallel,)) for component in members]
+    least = max(component.least for component in members)
     if prod(map(len, choices)) > MOST_CHOICES:
-        return max(_least(problem, (each,)) for each in members) if len(members) > 1 else least
-    steps = (lcm(*(_step(problem, each, its) for each, its in zip(members, degrees))) for degrees in product(*choices))
+        return max(_least(problem, (component,)) for component in members) if len(members) > 1 else least
+    steps = (lcm(*(_step(problem, component, parallel) for component, parallel in zip(members, degrees))) for degrees in product(*choices))
     return min(-(-least // step) * step for step in steps)
 
 
 def _step(problem: Problem, component: Component, parallel: Parallel) -> int:
-    """What its count is a multiple of with these degrees, in the processes that the dialect makes of it then."""
+    """Return the divisor of the component's count at these degrees.
+
+    The dialect may derive other processes from the degrees.
+    """
     shape = problem.job.planning.shapes.get(component.name, {}).get(parallel)
     if shape is None:
         return replace(component, parallel=parallel).step
@@ -87,38 +98,38 @@ def _step(problem: Problem, component: Component, parallel: Parallel) -> int:
 
 
 def _shared(problem: Problem, members: Members, within: Within, moved: Set[str]) -> int:
-    """How many accelerators of given ranks they may use."""
-    names, shared = {each.name for each in members}, 0
-    for given in problem.components:
-        if given.runs is not None and problem.kind(given) == ACCELERATOR:
-            lets = problem.job.overlaps.get(given.name, frozenset())
-            around_it = within.get(given.name, frozenset())
-            if given.name in moved or names & lets or names & around_it or given.name in within[members[0].name]:
-                shared += problem.given().held(given.name, ACCELERATOR)
+    """Return the number of accelerators with explicit ranks that the members may use."""
+    names, shared = {member.name for member in members}, 0
+    for explicit in problem.components:
+        if explicit.runs is not None and problem.kind(explicit) == ACCELERATOR:
+            permitted = problem.job.overlaps.get(explicit.name, frozenset())
+            enclosing = within.get(explicit.name, frozenset())
+            if explicit.name in moved or names & permitted or names & enclosing or explicit.name in within[members[0].name]:
+                shared += problem.given().held(explicit.name, ACCELERATOR)
     return shared
 
 
 def _that_share(problem: Problem, sets: list[Members], needing: list[int], within: Within) -> dict[int, set[int]]:
-    """Number of a set -> those with which it may share accelerators in some answer."""
-    found: dict[int, set[int]] = {index: set() for index in needing}
-    number = {each.name: index for index in needing for each in sets[index]}
+    """Return set number -> numbers of sets that may share accelerators in some answer."""
+    sharing: dict[int, set[int]] = {index: set() for index in needing}
+    number = {component.name: index for index in needing for component in sets[index]}
     for index in needing:
-        for other in {number[name] for name in within[sets[index][0].name] if name in number} - {index}:
-            found[index].add(other)
-            found[other].add(index)
+        for neighbour in {number[name] for name in within[sets[index][0].name] if name in number} - {index}:
+            sharing[index].add(neighbour)
+            sharing[neighbour].add(index)
     if problem.job.planning.workload is None:
-        return found
-    said = {frozenset(pair) for pair in _said_to_be_apart(problem)}
-    in_turn = [index for index in needing if any(each.timed for each in sets[index])]
-    for one, other in combinations(in_turn, 2):
-        mine, its = (within[sets[index][0].name] for index in (one, other))
-        if not any(frozenset((a, b)) in said for a in mine for b in its):
-            found[one].add(other)
-            found[other].add(one)
-    return found
+        return sharing
+    forbidden = {frozenset(pair) for pair in _required_apart(problem)}
+    in_turn = [index for index in needing if any(component.timed for component in sets[index])]
+    for first, second in combinations(in_turn, 2):
+        first_names, second_names = (within[sets[index][0].name] for index in (first, second))
+        if not any(frozenset((a, b)) in forbidden for a in first_names for b in second_names):
+            sharing[first].add(second)
+            sharing[second].add(first)
+    return sharing
 
 
-def _said_to_be_apart(problem: Problem) -> Iterable[tuple[str, str]]:
+def _required_apart(problem: Problem) -> Iterable[tuple[str, str]]:
     for kind in (DISJOINT, APART):
         yield from ((relation.components[0], relation.components[1]) for relation in problem.related(kind))
     for relation in problem.related(IN_ORDER):
@@ -126,21 +137,21 @@ def _said_to_be_apart(problem: Problem) -> Iterable[tuple[str, str]]:
 
 
 def _parts(share: Mapping[int, Set[int]]) -> Iterable[list[int]]:
-    """The sets in parts: two of different parts share nothing."""
+    """Yield the connected components of the sharing graph."""
     left = dict.fromkeys(share)
     while left:
         part = [next(iter(left))]
         del left[part[0]]
-        for one in part:
-            near = [other for other in share[one] if other in left]
+        for member in part:
+            near = [candidate for candidate in share[member] if candidate in left]
             part += near
-            for other in near:
-                del left[other]
+            for neighbour in near:
+                del left[neighbour]
         yield part
 
 
 def _heaviest(part: list[int], weights: list[int], share: Mapping[int, Set[int]]) -> int:
-    """The most that any of these need together of which no two share."""
+    """Return the largest total weight of sets that pairwise share nothing."""
     order = sorted(part, key=lambda index: -weights[index])
     if len(order) > MOST_EXACT:
         return max(_with(first, order, weights, share) for first in order[:MOST_TRIED])
@@ -153,28 +164,28 @@ def _heaviest(part: list[int], weights: list[int], share: Mapping[int, Set[int]]
 
 
 def _with(first: int, order: list[int], weights: list[int], share: Mapping[int, Set[int]]) -> int:
-    """What one needs together with others, each taken if it shares with none before it."""
-    kept = [first]
+    """Return the weight of a greedy selection that starts with `first`."""
+    selected = [first]
     for index in order:
-        if index != first and share[index].isdisjoint(kept):
-            kept.append(index)
-    return sum(weights[index] for index in kept)
+        if index != first and share[index].isdisjoint(selected):
+            selected.append(index)
+    return sum(weights[index] for index in selected)
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What one component needs.
+    """Needs of one component.
 
     Attributes
     ----------
-    kind : what it is placed on: ``Accelerator``, a hardware type, or ``node``.
-    processes : its world size; None where its place is not known yet.
-    layout : on how many nodes it is with how much on each: resources of its kind, or processes where nodes are the resource.
-    held : resources of its kind that it holds, one that its processes share counted once; 0 where nodes are the resource.
-    cpus : CPUs that are reserved for all its processes together; 0 if that is not known.
-    asked : (least, most) resources that it asks for where it is left to solve; None if it is not.
-    counts : of these, the numbers that it asks for, as ranges; none where any is as good.
-    written : its ranks as they are written, where what they are cannot be told without the machines.
+    kind : resource that it is placed on: ``Accelerator``, a hardware type, or ``node``.
+    processes : world size; None if the placement is unknown.
+    layout : resources per node with the number of nodes; processes if nodes are the resource.
+    held : resources of its kind, shared ones counted once; 0 if nodes are the resource.
+    cpus : CPUs reserved for all processes together; 0 if unknown.
+    asked : (least, most) resources of a hinted component; else None.
+    counts : permitted counts within `asked` as ranges; empty if all are permitted.
+    written : the ranks as written, if they cannot be resolved without a cluster.
     """
 
     name: str
@@ -189,23 +200,24 @@ class Need:
 
     @property
     def accelerators(self) -> int:
-        """How many accelerators it holds."""
+        """Number of accelerators."""
         return self.held if self.kind == ACCELERATOR else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What all components need together, and what there is.
+    """Needs of all components together, and the capacity of the cluster.
 
     Attributes
     ----------
-    accelerators : held by any component.
-    open : accelerators that those which are left to solve need besides, at the least: with the choices of degrees that were read, where
-        nobody knows of `not_read` others what follows from them, and of `sizes_not_read` of pools which degrees come out on them.
-    nodes : on which any component is.
-    there, nodes_there : accelerators and nodes of the cluster; `there` is None where nobody said how many.
-    idle : accelerators that no component holds and no other job has taken.
-    cpus : reserved for all processes, of colocated components, which share theirs, those of the one that reserves most.
+    accelerators : accelerators used by any component.
+    open : lower bound on further accelerators of hinted components, by the degrees that were read.
+        Unknown are the consequences of `not_read` choices and the degrees on `sizes_not_read` pool
+        sizes.
+    nodes : nodes used by any component.
+    there, nodes_there : accelerators and nodes of the cluster; `there` is None if unspecified.
+    idle : accelerators used neither by a component nor by another job.
+    cpus : CPUs reserved for all processes; colocated components share the largest reservation.
     """
 
     each: tuple[Need, ...]
@@ -221,37 +233,39 @@ class Needs:
 
 
 def needs_of(problem: Problem, document: Document, unknown: Container[str] = (), planned: Problem | None = None) -> Needs:
-    """What a job needs; of components that are `unknown` the accelerators are, not the processes.
+    """Return the needs of a job; for `unknown` components only accelerators are known.
 
-    `planned` is the problem that a search is given: it may give up ranks, and knows which degrees come out on which counts. Cost grows
-    with runs and with nodes that differ.
+    `planned` is the search's problem: it may give up ranks, and knows the degrees on each count.
+    The cost grows with runs and with differing nodes.
     """
-    given = problem.given()
+    assignment = problem.given()
     layouts: dict[str, dict[int, int]] = {}
     used = touched = idle = 0
-    for nodes, node, held in stretches(problem, given):
+    for nodes, node, masks in stretches(problem, assignment):
         mask = 0
-        for (name, kind), its in held.items():
-            mask |= its if kind == ACCELERATOR else 0
-            if its:
+        for (name, kind), component_mask in masks.items():
+            mask |= component_mask if kind == ACCELERATOR else 0
+            if component_mask:
                 layout = layouts.setdefault(name, {})
-                layout[its.bit_count()] = layout.get(its.bit_count(), 0) + len(nodes)
+                layout[component_mask.bit_count()] = layout.get(component_mask.bit_count(), 0) + len(nodes)
         used += mask.bit_count() * len(nodes)
-        touched += len(nodes) if held else 0
+        touched += len(nodes) if masks else 0
         idle += (node.free(ACCELERATOR) & ~mask).bit_count() * len(nodes)
-    each = tuple(_need(problem, component, given, layouts.get(component.name, {}), document) for component in problem.components)
-    each = tuple(replace(need, processes=None, cpus=0) if need.name in unknown else need for need in each)
+    component_needs = tuple(
+        _need(problem, component, assignment, layouts.get(component.name, {}), document) for component in problem.components
+    )
+    component_needs = tuple(replace(need, processes=None, cpus=0) if need.name in unknown else need for need in component_needs)
     counted, cluster = problem.cluster.counted, problem.cluster
-    cpus = sum(need.cpus for need in each)
-    there = cluster.total() if counted else None
+    cpus = sum(need.cpus for need in component_needs)
+    total = cluster.total() if counted else None
     searched = planned.job if planned is not None else problem.job
     least = at_least(_as_searched(problem, searched), frozenset(searched.planning.own))
     return Needs(
-        each,
+        component_needs,
         used,
         touched,
         least,
-        there,
+        total,
         len(cluster.nodes),
         idle if counted else 0,
         cpus,
@@ -261,7 +275,7 @@ def needs_of(problem: Problem, document: Document, unknown: Container[str] = (),
 
 
 def _as_searched(problem: Problem, searched: Job) -> Problem:
-    """The problem with the degrees that a search chooses from, and what follows from them."""
+    """Return the problem with the search's degree choices and their consequences."""
     job = replace(
         problem.job,
         choices=searched.choices,
@@ -276,7 +290,13 @@ def _as_searched(problem: Problem, searched: Job) -> Problem:
     return replace(problem, job=job)
 
 
-def _need(problem: Problem, component: Component, given: Assignment, layout: dict[int, int], document: Document) -> Need:
+def _need(
+    problem: Problem,
+    component: Component,
+    assignment: Assignment,
+    layout: dict[int, int],
+    document: Document,
+) -> Need:
     name, kind = component.name, problem.kind(component)
     span = component.spans.get("placement")
     if component.runs is None and span:
@@ -284,7 +304,7 @@ def _need(problem: Problem, component: Component, given: Assignment, layout: dic
         return Need(name, kind, None, written=groups + document.excerpt(span))
     if component.runs is None:
         return Need(name, kind, None, asked=(component.least, component.most), counts=component.counts)
-    processes = given.world_size(name)
-    layout = layout or Counter(given.processes_on(name).values())
-    found = tuple((nodes, count) for count, nodes in layout.items())
-    return Need(name, kind, processes, found, given.held(name, kind), component.cpus * processes)
+    processes = assignment.world_size(name)
+    layout = layout or Counter(assignment.processes_on(name).values())
+    merged = tuple((nodes, count) for count, nodes in layout.items())
+    return Need(name, kind, processes, merged, assignment.held(name, kind), component.cpus * processes)

@@ -1,4 +1,4 @@
-"""Derivations of the numbers of a job: world sizes, replicas, estimates of memory."""
+"""Derivations of a job's numbers: world sizes, replicas, memory estimates."""
 
 from __future__ import annotations
 
@@ -27,33 +27,38 @@ from ...models.text.document import Document
 from .needs import Need, Needs
 
 SIZES = (WORLD_SIZE, PROCESSES_PER_NODE, REPLICA_SIZE, DATA_PARALLEL_SIZE, REPLICAS, CPUS)
-"""The sizes of a component, in the order of telling; what is dealt out to its processes comes after them."""
+"""Sizes of a component in output order; shares per process follow."""
 
 SHOWN = 4
-"""So many different numbers of processes per node are told."""
+"""Largest number of different processes-per-node values listed."""
 
 
 def numbers(problem: Problem, needs: Needs, known: Iterable[Derivation], document: Document) -> tuple[Derivation, ...]:
-    """Every derived number, those of a component together in the order of the components, those of the job as a whole last.
+    """Return every derived number: by component, then of the job as a whole.
 
-    `known` are those of the dialect; one of them takes the place of that with the same name which follows from the problem,
-    as it is by the framework's own formula.
+    `known` are the dialect's derivations. They replace general derivations of the same name, as
+    they use the framework's formula.
     """
-    own = list(known)
-    found: list[Derivation] = []
+    dialect_derivations = list(known)
+    derivations: list[Derivation] = []
     for component, need in zip(problem.components, needs.each):
-        theirs = {each.name: each for each in own if each.component == component.name}
-        general = {each.name: each for each in _of(problem, component, need, document)} if need.processes is not None else {}
-        sizes = {name: theirs.get(name) or general.get(name) for name in SIZES}
+        by_dialect = {derivation.name: derivation for derivation in dialect_derivations if derivation.component == component.name}
+        general = (
+            {derivation.name: derivation for derivation in _of(problem, component, need, document)} if need.processes is not None else {}
+        )
+        sizes = {name: by_dialect.get(name) or general.get(name) for name in SIZES}
         world, per_node = sizes[WORLD_SIZE], sizes[PROCESSES_PER_NODE]
-        if world and per_node and WORLD_SIZE in theirs:  # its figures are the framework's own keys
+        if world and per_node and WORLD_SIZE in by_dialect:  # the figures name framework keys
             sizes[PROCESSES_PER_NODE] = replace(per_node, figures=world.figures)
-        chain = {name: each for name, each in theirs.items() if name not in SIZES}
-        shares = {name: each for name, each in general.items() if name not in SIZES and name not in chain}
-        found += [each for each in (*sizes.values(), *chain.values(), *shares.values()) if each]
-        found += memory(problem, component, document)
+        chain = {name: derivation for name, derivation in by_dialect.items() if name not in SIZES}
+        shares = {name: derivation for name, derivation in general.items() if name not in SIZES and name not in chain}
+        derivations += [derivation for derivation in (*sizes.values(), *chain.values(), *shares.values()) if derivation]
+        derivations += memory(problem, component, document)
     names = {component.name for component in problem.components}
-    return (*found, *(each for each in own if each.component not in names))
+    return (
+        *derivations,
+        *(derivation for derivation in dialect_derivations if derivation.component not in names),
+    )
 
 
 def _of(problem: Problem, component: Component, need: Need, document: Document) -> Iterator[Derivation]:
@@ -74,62 +79,71 @@ def _of(problem: Problem, component: Component, need: Need, document: Document) 
         formula = " x ".join(f"{degree} {size}" for degree, size in degrees if size > 1)
         parallel = _written(component, "parallel", document)
         yield Derivation(name, REPLICA_SIZE, replica, formula, parallel)
-        what = REPLICAS if (component.role or name) == ROLLOUT else DATA_PARALLEL_SIZE
-        yield Derivation(name, what, amount // replica, _divided(amount, "accelerators", replica, "a replica"), (*written, *parallel))
+        label = REPLICAS if (component.role or name) == ROLLOUT else DATA_PARALLEL_SIZE
+        yield Derivation(
+            name,
+            label,
+            amount // replica,
+            _divided(amount, "accelerators", replica, "a replica"),
+            (*written, *parallel),
+        )
     if component.cpus:
         yield Derivation(name, CPUS, need.cpus, f"{processes} {plural('process', processes)} x {component.cpus}")
     yield from _shares([share for share in problem.shares if share.component == name], processes)
 
 
 def _world_size(component: Component, need: Need) -> str:
-    processes, each = need.processes or 0, component.per_process
+    processes, per_process = need.processes or 0, component.per_process
     nodes = sum(count for count, _ in need.layout)
     if need.kind == NODE:
         return f"{processes} {plural('process', processes)} on {nodes} {plural('node', nodes)}"
     noun = plural("accelerator" if need.accelerators else need.kind, need.held)
-    if need.held == processes * each:
-        return f"{need.held} {noun} // {each} a process"
+    if need.held == processes * per_process:
+        return f"{need.held} {noun} // {per_process} a process"
     if need.held and processes % need.held == 0:
         return f"{need.held} {noun} x {with_noun(processes // need.held, 'process')} on each"
     return f"{processes} {plural('process', processes)} are written for {need.held} {noun}"
 
 
 def _per_node(problem: Problem, name: str, processes: int) -> tuple[int | str, str]:
-    """(how many, how that comes about)."""
+    """Return (processes per node, formula)."""
     counts = problem.given().processes_on(name)
     sizes, nodes = list(dict.fromkeys(counts.values())), len(counts)
     formula = f"{with_noun(processes, 'process')} on {with_noun(nodes, 'node')}"
     if len(sizes) == 1:
         return sizes[0], formula
-    told = ", ".join(map(str, sizes)) if len(sizes) <= SHOWN else f"{min(sizes)} to {max(sizes)}"
-    return told, formula
+    listing = ", ".join(map(str, sizes)) if len(sizes) <= SHOWN else f"{min(sizes)} to {max(sizes)}"
+    return listing, formula
 
 
 def _shares(shares: list[Share], processes: int) -> Iterator[Derivation]:
-    """What each process gets of all that is dealt out to a component."""
-    whats = Counter(share.what for share in shares)
+    """Yield the share of each process in the amounts of a component."""
+    occurrences = Counter(share.what for share in shares)
     for share in shares:
-        name = f"{share.what} per process" + (f" of {share.amount_name}" if whats[share.what] > 1 else "")
+        name = f"{share.what} per process" + (f" of {share.amount_name}" if occurrences[share.what] > 1 else "")
         figures = (Figure(share.amount_name, share.amount, share.span),)
         yield Derivation(
             share.component, name, share.amount // max(processes, 1), _divided(share.amount, share.what, processes, ""), figures
         )
 
 
-def _divided(amount: int, what: str, among: int, of: str) -> str:
-    """`64 samples // 8`, and what is left over."""
+def _divided(amount: int, unit: str, among: int, divisor_name: str) -> str:
+    """Return a formula such as `64 samples // 8`, with the remainder."""
     left = amount % among if among else amount
-    return f"{amount} {what} // {among}" + (f" {of}" if of else "") + (f", {left} left over" if left else "")
+    return f"{amount} {unit} // {among}" + (f" {divisor_name}" if divisor_name else "") + (f", {left} left over" if left else "")
 
 
 def _written(component: Component, field: str, document: Document) -> tuple[Figure, ...]:
-    """What the file says of a field of a component."""
+    """Return the figure of a component's field as written in the file."""
     span = component.spans.get(field)
     return (Figure(field, document.excerpt(span), span),) if span else ()
 
 
 def memory(problem: Problem, component: Component, document: Document) -> Iterator[Derivation]:
-    """What is estimated of each accelerator of a component; nothing where it has no estimate, or where its count or its degrees are still open."""
+    """Yield the memory estimate per accelerator.
+
+    Empty without an estimate, or while count or degrees are open.
+    """
     amount = problem.given().amount(component.name)
     if not amount and component.least == component.most and len(problem.job.choices.get(component.name, ())) < 2:
         amount = component.least
@@ -139,22 +153,28 @@ def memory(problem: Problem, component: Component, document: Document) -> Iterat
 
     use, span = problem.job.models.get(component.name), component.spans.get("estimate")
     capacities = {node.accelerator_memory for node in problem.cluster.nodes}
-    found = estimated(component, use.card if use else None, component.parallel, amount, capacities.pop() if len(capacities) == 1 else None)
+    estimate = estimated(
+        component,
+        use.card if use else None,
+        component.parallel,
+        amount,
+        capacities.pop() if len(capacities) == 1 else None,
+    )
     written = (Figure("estimate", document.excerpt(span), span),) if span else ()
-    if found is None:
+    if estimate is None:
         return
-    for term in found.terms:
+    for term in estimate.terms:
         yield Derivation(component.name, f"{term.name} (an estimate)", write_estimate(term.mebibytes), f"{term.formula}; {term.source}")
     words = [
-        f"{write_estimate(found.kept)} of it stay while another phase runs"
-        if found.kept
+        f"{write_estimate(estimate.kept)} of it stay while another phase runs"
+        if estimate.kept
         else "nothing of it stays while another phase runs"
     ]
-    words += [f"not counted are {missing}" for missing in found.missing]
+    words += [f"not counted are {missing}" for missing in estimate.missing]
     yield Derivation(
         component.name,
         "memory on each accelerator (an estimate)",
-        write_estimate(found.mebibytes),
-        "; ".join([*words, *found.assumed]),
+        write_estimate(estimate.mebibytes),
+        "; ".join([*words, *estimate.assumed]),
         written,
     )

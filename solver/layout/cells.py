@@ -1,15 +1,17 @@
-"""Cells: nodes that nothing tells apart, with one exact row for each size of group.
+"""Cells of interchangeable nodes, with an exact capacity row per group size.
 
-If the sizes form a divisor chain, groups fit on nodes with f_n free resources exactly if for every size s the groups of size s or more
-take together, in pieces of s, no more than the sum of floor(f_n / s): placed largest first, a group of size t takes exactly t / s of the
-pieces of s that there are, and a group of size s fits wherever one such piece is left.
+If the sizes form a divisor chain, groups fit on nodes with f_n free resources exactly if for every
+size s the groups of size s or more together take, in pieces of s, at most the sum of floor(f_n /
+s). Placed largest first, a group of size t takes exactly t / s pieces of s, and a group of size s
+fits wherever such a piece is left.
 
-Sizes that form no chain may be rounded up to some that do, where on these nodes that rules out nothing: beside groups of 3 a group of 8
-takes all of a node of 8, and 9 of one of 12.
+Sizes without a chain may be rounded up to a chain if that rules out nothing on these nodes: beside
+groups of 3, a group of 8 takes all of a node of 8, and 9 of a node of 12.
 
-With NUMA domains there are two kinds of holders. A piece of size p that lies inside a NUMA domain is counted by the sum of
-floor(f_d / p) over domains. That stays exact as long as whatever is placed before it takes exact multiples of p out of each domain: groups
-that themselves consist of multiples of p inside domains do; others only where every domain has a multiple of p.
+NUMA domains add a second kind of holder. A piece of size p inside a NUMA domain is counted by the
+sum of floor(f_d / p) over domains. The count stays exact as long as everything placed before takes
+exact multiples of p out of each domain. Groups made of multiples of p inside domains do so; others
+only if every domain has a multiple of p.
 """
 
 from __future__ import annotations
@@ -30,34 +32,40 @@ from .parts import Neighbours, Parts, alone, lowest, told_apart
 from .pools import Pool
 
 Eligible = Mapping[Bundle, frozenset[int]]
-"""Bundle -> the ranks of the nodes where it may be."""
+"""Bundle -> ranks of the eligible nodes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """Nodes that nothing in the problem tells apart. Two cells are the same only if they are the same object."""
+    """Interchangeable nodes of a problem.
+
+    Two cells are equal only if they are the same object.
+    """
 
     index: int
     nodes: tuple[Node, ...]
 
     @property
     def name(self) -> str:
-        """A name for messages and logs."""
+        """Name for messages and logs."""
         first, last = self.nodes[0], self.nodes[-1]
         return first.name if first is last else f"{first.name}..{last.name}"
 
     def domain(self, level: str) -> str:
-        """The domain of a topology level that all its nodes are in."""
+        """Return the domain of all nodes at a topology level."""
         return domain(self.nodes[0], level)
 
 
 def numa_domains(node: Node, kind: str) -> tuple[int, ...]:
-    """The resources of each NUMA domain of a node as bit masks; what is no accelerator is in one domain."""
+    """Return the resources of a node's NUMA domains as bit masks.
+
+    Resources other than accelerators are in a single domain.
+    """
     return numa_masks(node) if kind == ACCELERATOR else (node.whole(kind),)
 
 
 class Room:
-    """What a pool has on some nodes: how many of its resources are on a node, or in a NUMA domain, and how often."""
+    """Free resources of a pool on some nodes, per node and per NUMA domain."""
 
     def __init__(self, pool: Pool, nodes: Iterable[Node]) -> None:
         self._pool, self._nodes = pool, tuple(nodes)
@@ -68,33 +76,36 @@ class Room:
     def _numa(self) -> Counter[int]:
         if self._in_numa is None:
             free, kind = self._pool.free, self._pool.kind
-            found = ((free.get(node.rank, 0) & mask).bit_count() for node in self._nodes for mask in numa_domains(node, kind))
-            self._in_numa = Counter(found)
+            counts = ((free.get(node.rank, 0) & mask).bit_count() for node in self._nodes for mask in numa_domains(node, kind))
+            self._in_numa = Counter(counts)
         return self._in_numa
 
     def pieces(self, size: int, inside_numa: bool = False) -> int:
-        """How many pieces there is room for: the sum of floor(free / size)."""
-        held = self._numa if inside_numa else self._on_nodes
-        return sum(free // size * count for free, count in held.items())
+        """Return the number of slots: the sum of floor(free / size)."""
+        counts = self._numa if inside_numa else self._on_nodes
+        return sum(free // size * count for free, count in counts.items())
 
     @property
     def free(self) -> Collection[int]:
-        """How many resources are free on a node, every number that occurs."""
+        """Distinct numbers of free resources on a node."""
         return self._on_nodes.keys()
 
     def divides(self, size: int) -> bool:
-        """Is what is free in every NUMA domain a multiple of the size?"""
+        """Return True if the free resources of every NUMA domain are multiples of the size."""
         return not any(free % size for free in self._numa)
 
 
 def is_chain(sizes: Iterable[int]) -> bool:
-    """Does every size divide the next larger one?"""
+    """Return True if every size divides the next larger size."""
     ordered = sorted(set(sizes))
     return all(large % small == 0 for small, large in zip(ordered, ordered[1:]))
 
 
 def rounded(sizes: Iterable[int], free: Iterable[int]) -> Mapping[int, int] | None:
-    """Round sizes up to a divisor chain that leaves all that fits on nodes with so much free; None if none does."""
+    """Return sizes rounded up to a divisor chain with the same fit; None without any.
+
+    The fit is checked for nodes with these numbers of free resources.
+    """
     return _rounded(tuple(sorted(set(sizes))), tuple(sorted(set(free))))
 
 
@@ -103,12 +114,15 @@ def _rounded(sizes: Sequence[int], free: Sequence[int]) -> Mapping[int, int] | N
     room = free[-1] if free else 0
     small = [size for size in sizes if size <= room]
     chains = (dict(zip(small, chain)) for chain in _chains(small, 1, room))
-    found = next((chain for chain in chains if all(_most(chain, each) <= each for each in free)), None)
-    return None if found is None else {size: found.get(size, size) for size in sizes}
+    best = next((chain for chain in chains if all(_most(chain, amount) <= amount for amount in free)), None)
+    return None if best is None else {size: best.get(size, size) for size in sizes}
 
 
 def _chains(sizes: Sequence[int], before: int, most: int) -> Iterator[tuple[int, ...]]:
-    """All that ascending sizes can be rounded up to, each a multiple of the one before it, those that grow least first."""
+    """Yield chains for ascending sizes rounded up, smallest growth first.
+
+    Every entry is a multiple of the entry before.
+    """
     if not sizes:
         yield ()
         return
@@ -117,7 +131,7 @@ def _chains(sizes: Sequence[int], before: int, most: int) -> Iterator[tuple[int,
 
 
 def _most(chain: Mapping[int, int], free: int) -> int:
-    """The most that groups which fit on a node take there once they are rounded up."""
+    """Return the largest rounded load of groups that fit on a node."""
     most = [0] * (free + 1)
     for room in range(1, free + 1):
         most[room] = max([most[room - 1], *(size + most[room - unit] for unit, size in chain.items() if unit <= room)])
@@ -125,12 +139,12 @@ def _most(chain: Mapping[int, int], free: int) -> int:
 
 
 def is_exact(bundles: Sequence[Bundle], room: Room, ranged: bool, moved: bool = False) -> bool:
-    """Do rows say exactly what fits of these counted bundles on several nodes together?
+    """Return True if rows over several nodes say exactly which counted bundles fit.
 
     Parameters
     ----------
-    ranged : ranges may take any part of these nodes first.
-    moved : so may groups that stay where they were.
+    ranged : True if ranges may take any part of the nodes first.
+    moved : True if groups that stay in place may do so.
     """
     pieces = sorted({bundle.piece for bundle in bundles if bundle.piece > 1})
     sizes = [*pieces, *(bundle.unit for bundle in bundles)]
@@ -145,12 +159,12 @@ def is_exact(bundles: Sequence[Bundle], room: Room, ranged: bool, moved: bool = 
 
 
 class Reserved:
-    """The most that could be reserved on each node of something that processes need, if all its resources were used.
+    """Upper bound per node on a reserved quantity, with all resources in use.
 
     Parameters
     ----------
-    need : how much of it one process of a component needs.
-    has : how much a node has; None if that is unknown.
+    need : quantity for one process of a component.
+    has : quantity of a node; None if unknown.
     """
 
     def __init__(
@@ -162,17 +176,19 @@ class Reserved:
         self._parts, self._need, self._has = parts, need, has
         self._any = any(need(component) for component in parts.problem.components)
         self._nested = any(parts.hosts.values())
-        self._known = {name: its for members in parts.problem.colocated_sets for name, its in self._counts(members)} if self._any else {}
+        self._known = (
+            {name: processes for members in parts.problem.colocated_sets for name, processes in self._counts(members)} if self._any else {}
+        )
 
     def _counts(self, members: tuple[Component, ...]) -> Iterator[tuple[str, dict[int, int]]]:
-        """Component -> node rank -> processes, of those whose place is known."""
+        """Yield (component, node rank -> processes) of members with a known place."""
         for component in members:
             runs = component.runs if component.runs is not None else self._parts.on_nodes.get(component.name)
             if self._need(component) and runs is not None:
                 yield component.name, Assignment({component.name: runs}).processes_on(component.name)
 
     def may_be_short(self, node: Node) -> bool:
-        """Could what is placed on the node need more than it has?"""
+        """Return True if processes on the node could need more than the node has."""
         has = self._has(node)
         if has is None or not self._any:
             return False
@@ -180,20 +196,20 @@ class Reserved:
 
         known, densest = 0, dict[str, list[Fraction]]()
         for members in self._parts.problem.colocated_sets:
-            its = [component for component in members if self._need(component)]
-            known += sum(self._need(c) * self._known[c.name].get(node.rank, 0) for c in its if c.name in self._known)
-            # all that are dealt out could be on one node
-            known += sum(self._need(c) * self._parts.dealt[c.name].processes for c in its if c.name in self._parts.dealt)
-            open_ = [c for c in its if c.name not in self._known and c.name not in self._parts.dealt]
-            each = sum((Fraction(self._need(c), c.per_process) for c in open_), Fraction(0))
-            densest.setdefault(self._parts.problem.kind(members[0]), []).append(each)
-        # An accelerator is held by one of these sets, or by one and those that lie within it.
-        most = [node.count(kind) * (sum(its) if self._nested else max(its)) for kind, its in densest.items()]
+            asking = [component for component in members if self._need(component)]
+            known += sum(self._need(c) * self._known[c.name].get(node.rank, 0) for c in asking if c.name in self._known)
+            # all dealt processes could be on this node
+            known += sum(self._need(c) * self._parts.dealt[c.name].processes for c in asking if c.name in self._parts.dealt)
+            open_ = [c for c in asking if c.name not in self._known and c.name not in self._parts.dealt]
+            density = sum((Fraction(self._need(c), c.per_process) for c in open_), Fraction(0))
+            densest.setdefault(self._parts.problem.kind(members[0]), []).append(density)
+        # An accelerator is held by a single set, or by a set and the sets inside it.
+        most = [node.count(kind) * (sum(densities) if self._nested else max(densities)) for kind, densities in densest.items()]
         return known + sum(most) > has
 
 
 def reservations(parts: Parts) -> tuple[Reserved, Reserved]:
-    """CPUs and host memory."""
+    """Return the reservations of CPUs and of host memory."""
     return (
         Reserved(parts, lambda component: component.cpus, lambda node: node.cpus),
         Reserved(parts, lambda component: component.host_memory, lambda node: node.memory),
@@ -201,31 +217,34 @@ def reservations(parts: Parts) -> tuple[Reserved, Reserved]:
 
 
 def cells_of(parts: Parts, pools: Sequence[Pool], eligible: Eligible) -> tuple[Cell, ...]:
-    """The cells of a problem, in the order of their first nodes.
+    """Return the cells of a problem in the order of their first nodes.
 
-    Nodes of a cell have the same place in the topology, the same accelerators and the same memberships. A node is a cell of its own
-    where a rule counts on it alone, or where rows over several nodes would not be exact.
+    Nodes of a cell have the same place in the topology, the same accelerators and the same
+    memberships. A node is a cell of its own if a rule counts on it alone, or if rows over several
+    nodes would not be exact.
     """
     single = alone(parts.problem) | {node for pool in shared(pools) for node, mask in pool.free.items() if mask}
     single |= {node for masks in parts.enclosed.values() for node in masks}
     reserved = reservations(parts)
-    found: list[tuple[Node, ...]] = []
+    groups: list[tuple[Node, ...]] = []
     for nodes in _alike(parts):
         together: list[Node] = []
         for node in nodes:
-            if node.rank in single or any(each.may_be_short(node) for each in reserved):
-                found.append((node,))
+            if node.rank in single or any(reservation.may_be_short(node) for reservation in reserved):
+                groups.append((node,))
             else:
                 together.append(node)
-        found += _exact_cells(together, pools, eligible, parts.problem.previous is not None)
-    found.sort(key=lambda nodes: nodes[0].rank)
-    return tuple(Cell(index, nodes) for index, nodes in enumerate(found))
+        groups += _exact_cells(together, pools, eligible, parts.problem.previous is not None)
+    groups.sort(key=lambda nodes: nodes[0].rank)
+    return tuple(Cell(index, nodes) for index, nodes in enumerate(groups))
 
 
 def _exact_cells(nodes: list[Node], pools: Sequence[Pool], eligible: Eligible, moved: bool) -> Iterator[tuple[Node, ...]]:
-    """Nodes that nothing tells apart as one cell if rows over all of them are exact.
+    """Yield identical nodes as cells with exact rows.
 
-    Else those whose NUMA domains are even as one, the others that have equally much free as one each, or each alone.
+    All nodes form one cell if rows over all of them are exact. Otherwise nodes with even NUMA
+    domains form one cell, and the others one cell per number of free resources, or cells of their
+    own.
     """
     if len(nodes) < 2 or all(_is_exact(pool, nodes, eligible, moved) for pool in pools):
         if nodes:
@@ -240,15 +259,15 @@ def _exact_cells(nodes: list[Node], pools: Sequence[Pool], eligible: Eligible, m
     by_room: dict[tuple[int, ...], list[Node]] = {}
     for node in (node for node in nodes if node.rank not in ranks):
         by_room.setdefault(tuple(pool.free.get(node.rank, 0).bit_count() for pool in pools), []).append(node)
-    for its in by_room.values():
-        if all(_is_exact(pool, its, eligible, moved) for pool in pools):
-            yield tuple(its)
+    for similar in by_room.values():
+        if all(_is_exact(pool, similar, eligible, moved) for pool in pools):
+            yield tuple(similar)
         else:
-            yield from ((node,) for node in its)
+            yield from ((node,) for node in similar)
 
 
 def _is_even(pool: Pool, node: Node, eligible: Eligible) -> bool:
-    """Has every NUMA domain of the node a multiple of all pieces that lie inside one?"""
+    """Return True if the pool's pieces divide the free resources of every NUMA domain."""
     pieces = {bundle.piece for bundle in pool.counted if bundle.piece > 1 and node.rank in eligible[bundle]}
     room = Room(pool, [node])
     return all(room.divides(size) for size in pieces)
@@ -258,11 +277,11 @@ def _alike(parts: Parts) -> Iterator[tuple[Node, ...]]:
     problem = parts.problem
     groups = sorted({component.node_groups for component in problem.components})
     members = [*(problem.cluster.members(labels) for labels in groups), *told_apart(problem)]
-    sets = [its for its in dict.fromkeys(members) if len(its) < len(problem.cluster.nodes)]
+    sets = [node_set for node_set in dict.fromkeys(members) if len(node_set) < len(problem.cluster.nodes)]
     in_order = list(_stretches(parts))
     keyed: dict[tuple[object, ...], list[Node]] = {}
     for node in problem.cluster.nodes:
-        belongs = tuple(node.rank in its for its in sets)
+        belongs = tuple(node.rank in node_set for node_set in sets)
         turns = tuple(number[node.rank] for number in in_order)
         key = (path(node), node.accelerator_model, node.accelerator_memory, len(node.accelerators) > 0, belongs, turns)
         keyed.setdefault(key, []).append(node)
@@ -270,7 +289,10 @@ def _alike(parts: Parts) -> Iterator[tuple[Node, ...]]:
 
 
 def _stretches(parts: Parts) -> Iterator[list[int]]:
-    """For each level whose domains take turns where ranks must follow the nodes and are kept together in them: the turn of every node."""
+    """Yield the turn of every node, for levels whose domains take turns.
+
+    Only if ranks must follow the nodes, and for levels with groups kept together.
+    """
     if not parts.problem.job.capabilities.nodes_in_order:
         return
     neighbours = Neighbours(parts.problem.cluster)
@@ -280,23 +302,24 @@ def _stretches(parts: Parts) -> Iterator[list[int]]:
 
 
 def _is_exact(pool: Pool, nodes: Sequence[Node], eligible: Eligible, moved: bool) -> bool:
-    """Do rows over all these nodes say exactly what of the pool fits on them?"""
+    """Return True if rows over all nodes say exactly how the pool's bundles fit."""
     rank = nodes[0].rank
-    if pool.host is not None:  # it is searched where the host itself is
+    if pool.host is not None:  # inner bundles need single nodes wherever the host may be
         return rank not in eligible[pool.host]
     here = [bundle for bundle in pool.counted if rank in eligible[bundle]]
     return is_exact(here, Room(pool, nodes), any(rank in eligible[bundle] for bundle in pool.ranged), moved)
 
 
 class SharedRoom(NamedTuple):
-    """Some resources of a node, or those of them that a range has.
+    """Resources of a node, or the part of them in a range.
 
     Attributes
     ----------
-    mask : which these are.
-    around : the range whose they are; None for all of them.
-    inner : the bundles inside no smaller range that can be on no others of the node, and lie within none such.
-    ranges : those that are one range, may be on others too, and lie inside no smaller range.
+    mask : the resources.
+    around : the range that has them; None for all of them.
+    inner : bundles inside no smaller range that can use nothing else of the node, and lie within no
+        such bundle.
+    ranges : ranges that may use other resources too, and lie inside no smaller range.
     """
 
     mask: int
@@ -306,25 +329,28 @@ class SharedRoom(NamedTuple):
 
 
 def shared(pools: Sequence[Pool]) -> tuple[Pool, ...]:
-    """The pools of the kinds of which some may use given resources in part, or of which ranges lie within what is counted."""
+    """Return the pools of kinds with partly shared resources, or ranges in counted bundles."""
     kinds = {pool.kind for pool in pools if (pool.host is not None and not pool.host.contiguous and pool.ranged) or _partly(pool, pools)}
     return tuple(pool for pool in pools if pool.kind in kinds)
 
 
 def _partly(pool: Pool, pools: Sequence[Pool]) -> bool:
-    """May others use some of its resources, and not just the same?"""
-    others = (each for each in pools if each.kind == pool.kind and each.free != pool.free)
-    return any(mask & each.free.get(node, 0) for each in others for node, mask in pool.free.items())
+    """Return True if the pool shares part of its resources with a different pool."""
+    different = (candidate for candidate in pools if candidate.kind == pool.kind and candidate.free != pool.free)
+    return any(mask & candidate.free.get(node, 0) for candidate in different for node, mask in pool.free.items())
 
 
 def is_countable(one: Pool, other: Pool) -> bool:
-    """Do numbers say what fits beside ranges? On each node the resources of one must be among those of the other, or none; no NUMA domains."""
+    """Return True if counts decide the fit beside ranges.
+
+    On each node the resources of the two pools must be disjoint or nested, without NUMA domains.
+    """
     solid = any(bundle.piece > 1 for pool in (one, other) for bundle in pool.bundles)
-    return not solid and all((mask & (its := other.free.get(node, 0))) in (0, mask, its) for node, mask in one.free.items())
+    return not solid and all((mask & (second_mask := other.free.get(node, 0))) in (0, mask, second_mask) for node, mask in one.free.items())
 
 
 def ring_of(of: Mapping[Bundle, Pool], bundle: Bundle) -> Bundle | None:
-    """The smallest range that a bundle lies within."""
+    """Return the smallest range around a bundle."""
     host = of[bundle].host
     while host is not None and not host.contiguous:
         host = of[host].host
@@ -332,47 +358,51 @@ def ring_of(of: Mapping[Bundle, Pool], bundle: Bundle) -> Bundle | None:
 
 
 def rooms(pools: Sequence[Pool], node: int) -> Iterator[SharedRoom]:
-    """The sets of resources of a node that bundles of shared pools may use, the fewest first, and what ranges have of each.
+    """Yield sets of resources of a node for shared pools, smallest first, per range.
 
-    If in each of them the ranges and the bundles that can be on no others have together no more than there is, and what lies within a
-    bundle no more than that has, all fit: after the ranges the others take what they may use, those first that may use the fewest.
-    Each finds there what is held by then of what lies within it, and as many more as it needs that nobody has.
+    In each set the ranges, and the bundles that can use nothing else, must hold together at most
+    its resources; everything inside a bundle at most the resources of that bundle. Then all fit:
+    after the ranges, the other bundles take what they may use, those with the fewest options first.
+    Such a bundle finds there the resources already held inside it, and as many free ones as it
+    still needs.
     """
-    of = {bundle: pool for pool in pools for bundle in pool.bundles}
-    ring = {bundle: ring_of(of, bundle) for bundle in of}
-    for mask in sorted({pool.free.get(node, 0) for pool in pools} - {0}, key=lambda its: (its.bit_count(), its)):
-        may = {bundle for bundle, pool in of.items() if not pool.free.get(node, 0) & ~mask}
+    pool_of = {bundle: pool for pool in pools for bundle in pool.bundles}
+    ring = {bundle: ring_of(pool_of, bundle) for bundle in pool_of}
+    for mask in sorted({pool.free.get(node, 0) for pool in pools} - {0}, key=lambda value: (value.bit_count(), value)):
+        may = {bundle for bundle, pool in pool_of.items() if not pool.free.get(node, 0) & ~mask}
         for around in dict.fromkeys(ring.values()):
-            its = [bundle for bundle in of if ring[bundle] is around]
-            inner = tuple(bundle for bundle in its if bundle in may and of[bundle].host not in may)
-            yield SharedRoom(mask, around, inner, tuple(bundle for bundle in its if bundle.contiguous and bundle not in may))
+            bundles_here = [bundle for bundle in pool_of if ring[bundle] is around]
+            inner = tuple(bundle for bundle in bundles_here if bundle in may and pool_of[bundle].host not in may)
+            yield SharedRoom(mask, around, inner, tuple(bundle for bundle in bundles_here if bundle.contiguous and bundle not in may))
 
 
 def held_on(pools: Sequence[Pool], node: int, wanted: Mapping[Bundle, int], ranges: Mapping[Bundle, int]) -> dict[Bundle, int] | None:
-    """What each bundle of shared pools holds of a node, as a bit mask; None where it does not fit.
+    """Return the masks of shared pools' bundles on a node; None without a fit.
 
-    `wanted` : how much each counted one holds there.
-    `ranges` : what each of the others does.
+    `wanted`: resources of the counted bundles there. `ranges`: masks of the others.
     """
-    of = {bundle: pool for pool in pools for bundle in pool.bundles}
-    held = {bundle: ranges.get(bundle, 0) for bundle in of}
+    pool_of = {bundle: pool for pool in pools for bundle in pool.bundles}
+    masks = {bundle: ranges.get(bundle, 0) for bundle in pool_of}
 
     def inside(bundle: Bundle) -> int:
-        """What is held by then of what lies within a bundle."""
-        return reduce(or_, (held[inner] | inside(inner) for inner, pool in of.items() if pool.host is bundle), 0)
+        """Return the resources already held inside a bundle."""
+        return reduce(or_, (masks[inner] | inside(inner) for inner, pool in pool_of.items() if pool.host is bundle), 0)
 
     def take(bundle: Bundle, left: int) -> None:
-        """What is held within it already, and the lowest of what is left; then those take theirs that may use the same and lie within it."""
+        """Take the resources held inside the bundle, then the lowest of those left.
+
+        Bundles inside it with the same options take theirs next.
+        """
         if not bundle.contiguous:
-            its = inside(bundle)
-            held[bundle] = its | lowest(left & ~its, wanted.get(bundle, 0) - its.bit_count())
-        for inner, pool in of.items():
-            if pool.host is bundle and pool.free.get(node, 0) == of[bundle].free.get(node, 0):
-                take(inner, held[bundle] & ~inside(bundle))
+            held_inside = inside(bundle)
+            masks[bundle] = held_inside | lowest(left & ~held_inside, wanted.get(bundle, 0) - held_inside.bit_count())
+        for inner, pool in pool_of.items():
+            if pool.host is bundle and pool.free.get(node, 0) == pool_of[bundle].free.get(node, 0):
+                take(inner, masks[bundle] & ~inside(bundle))
 
     for mask, around, outermost, _ in rooms(pools, node):
-        for bundle in (each for each in outermost if of[each].free.get(node, 0) == mask):
-            taken = (held[each] for each, pool in of.items() if each.contiguous or not pool.free.get(node, 0) & ~mask)
-            left = ~reduce(or_, taken, 0) if around is None else held[around] & ~inside(around)
+        for bundle in (candidate for candidate in outermost if pool_of[candidate].free.get(node, 0) == mask):
+            taken = (masks[holder] for holder, pool in pool_of.items() if holder.contiguous or not pool.free.get(node, 0) & ~mask)
+            left = ~reduce(or_, taken, 0) if around is None else masks[around] & ~inside(around)
             take(bundle, mask & left)
-    return held if all(held[bundle].bit_count() == wanted.get(bundle, 0) for bundle in of if not bundle.contiguous) else None
+    return masks if all(masks[bundle].bit_count() == wanted.get(bundle, 0) for bundle in pool_of if not bundle.contiguous) else None

@@ -1,6 +1,6 @@
-"""Layout of a problem: bundles into cells, and ranges at places.
+"""Layout of a problem: counts of bundles per cell, and places of ranges.
 
-All others are spread evenly over their nodes by arithmetic, and nothing is searched.
+Other components are spread evenly over their nodes by arithmetic, without a search.
 """
 
 from __future__ import annotations
@@ -21,22 +21,26 @@ from .parts import Dealt, Neighbours, Parts
 from .pools import Masks, Pool, eligible_nodes, nodes_in_reach, pools
 
 Values = dict[object, object]
-"""Decision -> value. Keys are Counts (value: units) and contiguous Bundles (value: (first resource rank, units))."""
+"""Decision -> value.
+
+A Count has units; a contiguous Bundle has (first resource rank, units).
+"""
 __all__ = ["Bundle", "Cell", "Count", "Layout", "Masks", "Pool", "Values", "domains_of"]
 
 
 @dataclass(frozen=True)
 class Count:
-    """A decision: how many units of a bundle are in a cell."""
+    """Decision on the units of a bundle in a cell."""
 
     bundle: Bundle
     cell: Cell
 
 
 def dealt(parts: Parts) -> Iterator[Dealt]:
-    """The components whose processes are dealt out: those that are pinned, spread, linked, or compared with others by their domains.
+    """Yield the components with processes dealt out to searched nodes.
 
-    And those that reserve something of their nodes of which the even share might be too much.
+    They have pins, spread, links, comparisons of domains, or reservations that an even share might
+    not fit.
     """
     problem = parts.problem
     for component in (c for c in problem.hinted if problem.kind(c) == NODE):
@@ -49,16 +53,16 @@ def dealt(parts: Parts) -> Iterator[Dealt]:
 
 
 def depends(problem: Problem, component: Component) -> bool:
-    """Is something asked of the nodes of the component themselves?"""
+    """Return True if a demand or relation concerns the nodes of the component."""
     compared = (component.name in relation.components for kind in BETWEEN_DOMAINS for relation in problem.related(kind))
-    kept = any(keep.what == WHOLE for keep in component.keep)
+    keeps_whole = any(keep.what == WHOLE for keep in component.keep)
     counted = (component.name in relation.components for relation in problem.related(NOT_FEWER))
     is_counted = component.least < component.most < UNBOUNDED and any(counted)
-    return kept or is_counted or bool(component.pins or component.spread) or any(compared) or _is_linked(problem, component)
+    return keeps_whole or is_counted or bool(component.pins or component.spread) or any(compared) or _is_linked(problem, component)
 
 
 def _is_linked(problem: Problem, component: Component) -> bool:
-    """Does what its processes exchange, or other components with them, depend on its nodes?"""
+    """Return True if the component's traffic or links depend on its nodes."""
     linked = any(component.name in (link.source, link.target) and link.source != link.target for link in problem.job.links)
     return (linked or component.traffic > 0) and any(len(domains(problem.cluster, level)) > 1 for level in LEVELS)
 
@@ -67,26 +71,28 @@ def _may_be_short(parts: Parts, component: Component, nodes: frozenset[int]) -> 
     if not component.cpus and not component.host_memory:
         return False
     reserved = reservations(parts)
-    return any(each.may_be_short(parts.problem.cluster.nodes[node]) for each in reserved for node in sorted(nodes))
+    return any(reservation.may_be_short(parts.problem.cluster.nodes[node]) for reservation in reserved for node in sorted(nodes))
 
 
 class Layout(Parts):
-    """The bundles and cells of a problem and what is free on its nodes: the structure that every encoding shares.
+    """Bundles, cells and free resources of a problem, shared by all encodings.
 
     Attributes
     ----------
-    pools : what is competed for; `pool_of` says for which of them a searched bundle does.
-    shared : those of them that have some of their resources in common with others, and not all: there numbers on single nodes count.
-    eligible : searched bundle -> the ranks of the nodes where it may be, by its groups, models, memory and what is excluded.
-    cells : nodes that are interchangeable; `cell_of` finds that of a node by its rank.
-    neighbours : which nodes are in the same domains of the topology.
-    counts : the decisions on counted bundles, and on processes that are dealt out to nodes. In a cell of several nodes where a bundle may
-        not be, there is none: it is 0.
+    pools : resources in competition; `pool_of` maps a searched bundle to its pool.
+    shared : pools with some resources in common with others, and not all: there, counts on single
+        nodes matter.
+    eligible : searched bundle -> ranks of the nodes open to it, by groups, models, memory and
+        exclusions.
+    cells : interchangeable nodes; `cell_of` maps a node rank to its cell.
+    neighbours : nodes in the same domains of the topology.
+    counts : decisions on counted bundles, and on processes dealt out to nodes. A cell of several
+        nodes where a bundle may not be has none: its count is 0.
     """
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
-        self.dealt = {each.bundle.name: each for each in dealt(self)}
+        self.dealt = {entry.bundle.name: entry for entry in dealt(self)}
         self.on_nodes = {name: runs for name, runs in self.on_nodes.items() if name not in self.dealt}
         self.pools = pools(self)
         self.shared = shared(self.pools)
@@ -95,7 +101,7 @@ class Layout(Parts):
         self.cells = cells_of(self, self.pools, self.eligible)
         self.cell_of = {node.rank: cell for cell in self.cells for node in cell.nodes}
         counted = (Count(bundle, cell) for bundle in self.counted for cell in self.cells if self._is_open(bundle, cell))
-        processes = (Count(its.bundle, cell) for its in self.dealt.values() for cell in self.cells if cell.nodes[0].rank in its.nodes)
+        processes = (Count(entry.bundle, cell) for entry in self.dealt.values() for cell in self.cells if cell.nodes[0].rank in entry.nodes)
         self.counts = (*counted, *processes)
         self.neighbours = Neighbours(problem.cluster)
         self._domains: dict[str, dict[str, tuple[Cell, ...]]] = {}
@@ -104,90 +110,114 @@ class Layout(Parts):
 
     @property
     def has_chosen_given(self) -> bool:
-        """True if components are by choice where given ones are, so that their place counts though nothing decides it."""
-        chosen = {name for each in self.problem.job.relations if each.demanded for name in each.components}
+        """True if components share with given ones by choice.
+
+        Their place counts although no decision depends on it.
+        """
+        chosen = {name for relation in self.problem.job.relations if relation.demanded for name in relation.components}
         return any(bundle.fixed and not chosen.isdisjoint(c.name for c in bundle.components) for bundle in self.bundles)
 
     def _is_open(self, bundle: Bundle, cell: Cell) -> bool:
         return len(cell.nodes) == 1 or cell.nodes[0].rank in self.eligible[bundle]
 
     def room(self, cell: Cell, pool: Pool) -> Room:
-        """What the pool has on the nodes of a cell."""
+        """Return the pool's free resources on the nodes of a cell."""
         key = (cell, pool)
         if key not in self._rooms:
             self._rooms[key] = Room(pool, cell.nodes)
         return self._rooms[key]
 
     def capacity(self, cell: Cell, pool: Pool, size: int) -> int:
-        """How many pieces of `size` resources of the pool the cell's nodes have, each piece on one node."""
+        """Return the number of slots of `size` for the pool on the cell's nodes.
+
+        A slot lies on a single node.
+        """
         return self.room(cell, pool).pieces(size)
 
     def enclosed_in(self, bundle: Bundle, cell: Cell) -> int:
-        """How many resources of the cell given bundles hold that lie within a searched one; the cell is a single node if there are any."""
+        """Return the cell's resources of given bundles inside a searched bundle.
+
+        A cell with any of these is a single node.
+        """
         return self.enclosed.get(bundle, {}).get(cell.nodes[0].rank, 0).bit_count()
 
     def pieces(self, bundle: Bundle, cell: Cell, size: int) -> int:
-        """How many pieces of `size` resources a searched bundle could hold in the cell, were it alone, each piece on one node."""
+        """Return the number of slots of `size` for a searched bundle alone in the cell.
+
+        A slot lies on a single node.
+        """
         if enclosed := self.enclosed_in(bundle, cell):
             return (self.capacity(cell, self.pool_of[bundle], 1) + enclosed) // size
         return self.capacity(cell, self.pool_of[bundle], size)
 
     def taken(self, bundle: Bundle, cell: Cell) -> int:
-        """What a unit of a counted bundle takes on a node of the cell, in the rows that say what fits (see cells/exactness.py)."""
+        """Return a counted bundle's unit size in the capacity rows of the cell.
+
+        Sizes may be rounded on several nodes (see `rounded` in `layout/cells.py`).
+        """
         pool = self.pool_of[bundle]
         if len(cell.nodes) == 1 or pool.host is not None:
             return bundle.unit
         if (cell, pool) not in self._taken:
-            here = [each.unit for each in pool.counted if cell.nodes[0].rank in self.eligible[each]]
+            here = [peer.unit for peer in pool.counted if cell.nodes[0].rank in self.eligible[peer]]
             self._taken[cell, pool] = rounded(here, self.room(cell, pool).free) or {}
         return self._taken[cell, pool].get(bundle.unit, bundle.unit)
 
     def domains(self, level: str) -> dict[str, tuple[Cell, ...]]:
-        """The cells in each domain of a topology level above the node. Raises ValueError for another level."""
+        """Return the cells of every domain at a level above the node.
+
+        Raises ValueError for another level.
+        """
         if level not in LEVELS:
             raise ValueError(f"{level} is not a level of the topology")
         if level not in self._domains:
-            found: dict[str, list[Cell]] = {}
+            by_domain: dict[str, list[Cell]] = {}
             for cell in self.cells:
-                found.setdefault(cell.domain(level), []).append(cell)
-            self._domains[level] = {name: tuple(cells) for name, cells in found.items()}
+                by_domain.setdefault(cell.domain(level), []).append(cell)
+            self._domains[level] = {name: tuple(cells) for name, cells in by_domain.items()}
         return self._domains[level]
 
 
 def domains_of(layout: Layout, level: str) -> dict[str, tuple[Cell, ...]]:
-    """The cells in each domain of a topology level above the node. Raises ValueError for another level."""
+    """Return the cells of every domain at a level above the node.
+
+    Raises ValueError for another level.
+    """
     return layout.domains(level)
 
 
 def eligible(layout: Layout, bundle: Bundle) -> list[Cell]:
-    """Cells whose accelerators have the memory that all members need together."""
+    """Return the cells eligible for a bundle.
+
+    Their accelerators have the memory for all members together.
+    """
     nodes = layout.eligible[bundle]
     return [cell for cell in layout.cells if cell.nodes[0].rank in nodes]
 
 
 def within_reach(layout: Layout, bundle: Bundle, free: Masks) -> Masks:
-    """What is free on the nodes that the bundle may use at all."""
+    """Return the free resources on the nodes in the bundle's reach."""
     nodes = nodes_in_reach(layout, bundle)
     return {node: mask for node, mask in free.items() if node in nodes}
 
 
 def allowed(layout: Layout, bundle: Bundle, room: int) -> Sequence[int]:
-    """Every number of units up to `room` that satisfies all members of a searched bundle, ascending."""
+    """Return the unit counts up to `room` that satisfy all members, ascending."""
     step = lcm(bundle.unit, *(component.step for component in bundle.components)) // bundle.unit
     every = range(-(-bundle.least // step) * step, min(bundle.most, room) + 1, step)
     names = {component.name for component in bundle.components}
     if not any(share.component in names for share in layout.problem.shares) and not any(map(is_uneven, bundle.components)):
         return every
-    return tuple(units for units in every if all(fits(layout.problem, each, units * bundle.unit) for each in bundle.components))
+    return tuple(units for units in every if all(fits(layout.problem, component, units * bundle.unit) for component in bundle.components))
 
 
 def fits(problem: Problem, component: Component, resources: int) -> bool:
-    """Does it ask for so many, and is all of it even?"""
+    """Return True if the component accepts this many resources, with even shares."""
     return component.may_have(resources) and even(problem, component, resources)
 
 
 def even(problem: Problem, component: Component, resources: int) -> bool:
-    """Do all shares of the component come out even, and its ranks as whole groups of shards, with so many resources?"""
+    """Return True if all shares and shard groups of the component come out whole."""
     processes = resources // component.per_process
     if not whole_groups(component.divided_among, resources, component.parallel):
         return False
@@ -195,10 +225,10 @@ def even(problem: Problem, component: Component, resources: int) -> bool:
 
 
 def is_uneven(component: Component) -> bool:
-    """May it have some of its multiples and not others?"""
+    """Return True if the component may exclude some of its multiples."""
     return bool(component.counts) or in_groups(component)
 
 
 def in_groups(component: Component) -> bool:
-    """Do its ranks shard in groups?"""
+    """Return True if the component's ranks shard in groups."""
     return component.divided_among > 0

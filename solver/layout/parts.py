@@ -1,4 +1,4 @@
-"""Parts of a problem: given and searched bundles, and where each may be."""
+"""Parts of a problem: given and searched bundles, and their possible nodes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Nodes = frozenset[int]
 
 
 def bits(mask: int) -> Iterator[int]:
-    """The local indices of a bit mask, ascending."""
+    """Yield the local indices of a bit mask, ascending."""
     while mask:
         lowest = mask & -mask
         yield lowest.bit_length() - 1
@@ -34,7 +34,7 @@ def bits(mask: int) -> Iterator[int]:
 
 
 def solid_range(free: int, size: int) -> int:
-    """The lowest solid range of so many free resources; 0 if there is none."""
+    """Return the mask of the lowest solid range of `size` free resources; 0 without any."""
     starts = free
     for offset in range(1, size):
         starts &= free >> offset
@@ -42,12 +42,15 @@ def solid_range(free: int, size: int) -> int:
 
 
 def lowest(mask: int, count: int) -> int:
-    """So many of its bits, the lowest; all of them if there are fewer, none if fewer than one are asked for."""
+    """Return the lowest `count` bits of the mask, or all if there are fewer.
+
+    0 for a count below 1.
+    """
     return sum(1 << bit for bit in islice(bits(mask), max(0, count)))
 
 
 class Neighbours:
-    """For every node the lowest rank of a node that is in the same domain, level by level."""
+    """Lowest node rank in the domain of every node, level by level."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -56,113 +59,129 @@ class Neighbours:
     def _of(self, level: str) -> list[int]:
         if level not in self._lowest:
             first: dict[str, int] = {}
-            found = self._lowest[level] = []
+            lowest_ranks = self._lowest[level] = []
             for alike in self._cluster.alike:
                 lowest = first.setdefault(domain(alike.node, level), alike.node.rank)
-                found += [lowest] * alike.count
+                lowest_ranks += [lowest] * alike.count
         return self._lowest[level]
 
     def of(self, level: str, node: int) -> int:
-        """The lowest rank of a node in the same domain of a level, not below the node, as this one."""
+        """Return the lowest node rank in the node's domain.
+
+        At node level, the node itself.
+        """
         return node if level == NODE_LEVEL else self._of(level)[node]
 
     def nests(self, wide: str, narrow: str) -> bool:
-        """Is every domain of the one level inside one domain of the other?"""
+        """Return True if every narrow domain lies inside a single wide domain."""
         inside: dict[int, int] = {}
-        return all(inside.setdefault(its, around) == around for its, around in zip(self._of(narrow), self._of(wide)))
+        return all(inside.setdefault(inner, around) == around for inner, around in zip(self._of(narrow), self._of(wide)))
 
     def stretches(self, level: str) -> list[tuple[int, range]]:
-        """(the lowest rank of a node in the domain, the ranks of nodes on end that are in it), in the order of the nodes."""
-        found: list[tuple[int, range]] = []
+        """Return (lowest node rank of the domain, consecutive nodes), in node order."""
+        runs: list[tuple[int, range]] = []
         for rank, name in enumerate(self._of(level)):
-            if found and found[-1][0] == name:
-                found[-1] = (name, range(found[-1][1].start, rank + 1))
+            if runs and runs[-1][0] == name:
+                runs[-1] = (name, range(runs[-1][1].start, rank + 1))
             else:
-                found.append((name, range(rank, rank + 1)))
-        return found
+                runs.append((name, range(rank, rank + 1)))
+        return runs
 
 
 def may_be(problem: Problem, component: Component) -> Nodes:
-    """The nodes that the component is given, or that its groups, its model and what is excluded leave it."""
+    """Return the nodes open to the component.
+
+    Its given nodes, or those left by its groups, model and exclusions.
+    """
     if component.runs is not None:
-        given = Assignment({component.name: component.runs})
-        return frozenset(node for ranges in given.node_ranges(component.name) for node in ranges)
+        assignment = Assignment({component.name: component.runs})
+        return frozenset(node for ranges in assignment.node_ranges(component.name) for node in ranges)
     nodes = problem.cluster.members(component.node_groups).difference(component.excluded)
     model = component.accelerator_model if problem.kind(component) == ACCELERATOR else ""
     return frozenset(rank for rank in nodes if not model or problem.cluster.nodes[rank].accelerator_model == model)
 
 
 def set_may_be(problem: Problem, component: Component) -> Nodes:
-    """The nodes where the component and all that share its accelerators may be."""
+    """Return the nodes open to all components on the same accelerators."""
     members = next(members for members in problem.colocated_sets if component in members)
-    return frozenset[int].intersection(*(may_be(problem, each) for each in members))
+    return frozenset[int].intersection(*(may_be(problem, member) for member in members))
 
 
 def is_given(problem: Problem, component: Component) -> bool:
-    """Is its place given, by its own ranks or by those of what shares its accelerators?"""
-    return any(each.runs is not None for members in problem.colocated_sets if component in members for each in members)
+    """Return True if the place of the component is given.
+
+    By its own ranks, or by those of a component on the same accelerators.
+    """
+    return any(member.runs is not None for members in problem.colocated_sets if component in members for member in members)
 
 
 def told_apart(problem: Problem) -> Iterator[Set[int]]:
-    """Sets of nodes that a rule treats otherwise than the others: no cell holds both nodes of such a set and others."""
+    """Yield sets of nodes with different treatment by a rule.
+
+    No cell has nodes both inside and outside such a set.
+    """
     for component in problem.components:
         if component.excluded:
             yield frozenset(component.excluded)
         for pin in component.pins:
             yield frozenset(pin.nodes)
-            if problem.job.capabilities.nodes_in_order:  # then what counts is how much is on the nodes before
+            if problem.job.capabilities.nodes_in_order:  # the amount on the nodes before counts
                 yield from (frozenset(range(node)) for gap in gaps(pin.nodes, len(problem.cluster.nodes)) for node in (gap.start, gap.stop))
-    for one, other, _ in _node_pairs(problem):
-        yield set_may_be(problem, one)
-        yield set_may_be(problem, other)
+    for first, second, _ in _node_pairs(problem):
+        yield set_may_be(problem, first)
+        yield set_may_be(problem, second)
 
 
 def alone(problem: Problem) -> Set[int]:
-    """The nodes that must each be a cell of their own, since a rule counts on every one of them.
+    """Return the nodes that must be cells of their own: a rule counts on them separately.
 
-    Two components whose nodes are compared need that only where both may be; where one of them is given, and the other need not be
-    wherever it is, it is enough that its nodes are told apart from the others.
+    Two components whose nodes are compared need this only where both may be. If one of them is
+    given, and the other need not be wherever the given one is, it is enough to tell its nodes
+    apart.
     """
-    found: set[int] = set()
-    for one, other, kind in _node_pairs(problem):
-        given = [is_given(problem, each) for each in (one, other)]
-        if not any(given) or (kind == NEAR and given == [True, False]):
-            found |= set_may_be(problem, one) & set_may_be(problem, other)
+    nodes: set[int] = set()
+    for first, second, kind in _node_pairs(problem):
+        are_given = [is_given(problem, component) for component in (first, second)]
+        if not any(are_given) or (kind == NEAR and are_given == [True, False]):
+            nodes |= set_may_be(problem, first) & set_may_be(problem, second)
     for component in problem.components:
         on_nodes = problem.kind(component) == NODE
-        kept = any(_counts_nodes(component, keep) or (on_nodes and keep.level == NODE_LEVEL) for keep in component.keep)
-        if kept or any(spread.level == NODE_LEVEL for spread in component.spread):
-            found |= set_may_be(problem, component)
-    return found
+        is_counted = any(_counts_nodes(component, keep) or (on_nodes and keep.level == NODE_LEVEL) for keep in component.keep)
+        if is_counted or any(spread.level == NODE_LEVEL for spread in component.spread):
+            nodes |= set_may_be(problem, component)
+    return nodes
 
 
 def _counts_nodes(component: Component, keep: Keep) -> bool:
-    """Does a demand to keep something together count nodes? Not where each group, or all of the component, is a unit of its own."""
+    """Return True if a demand to keep together counts nodes.
+
+    Not if each group, or the whole component, is a unit.
+    """
     if keep.level != NODE_LEVEL:
         return False
     return not keep.required or (keep.what == WHOLE and not (component.least == component.most and keep.domains == 1))
 
 
 def _node_pairs(problem: Problem) -> Iterator[tuple[Component, Component, str]]:
-    """Pairs of components whose nodes are compared, and how."""
+    """Yield pairs of components whose nodes are compared, and the relation kind."""
     for kind in BETWEEN_DOMAINS:
         for relation in problem.related(kind):
             if relation.level == NODE_LEVEL:
-                one, other = (problem[name] for name in relation.components)
-                yield one, other, kind
+                first, second = (problem[name] for name in relation.components)
+                yield first, second, kind
 
 
 @dataclass(frozen=True, eq=False)
 class Dealt:
-    """A component whose processes are dealt out to nodes.
+    """Component with processes dealt out to nodes.
 
     Attributes
     ----------
-    bundle : what its processes are counted as, one a unit.
-    processes : how many there are at most.
-    fewest : how many there are at least.
-    nodes : the ranks of the nodes that its groups and what is excluded leave it.
-    even : its runs if nothing else mattered.
+    bundle : its processes as a bundle with units of one process.
+    processes : most processes.
+    fewest : fewest processes.
+    nodes : ranks of the nodes left by its groups and exclusions.
+    even : runs of an even spread, without other demands.
     """
 
     bundle: Bundle
@@ -173,9 +192,10 @@ class Dealt:
 
 
 def spread_over_nodes(cluster: Cluster, component: Component, shares: Sequence[Share] = ()) -> tuple[Run, ...]:
-    """The runs of a component whose resource is the node: as many processes as it may have, in the order of the nodes.
+    """Return the runs of a component on nodes, spread evenly in node order.
 
-    `shares`: what is dealt out to it, and must come out even.
+    The component has as many processes as allowed. `shares`: amounts dealt out to it, which must
+    come out even.
     """
     nodes = sorted(cluster.members(component.node_groups).difference(component.excluded))
     share, rest = divmod(_processes(component, shares), len(nodes)) if nodes else (0, 0)
@@ -190,19 +210,22 @@ def spread_over_nodes(cluster: Cluster, component: Component, shares: Sequence[S
 
 
 def _processes(component: Component, shares: Sequence[Share]) -> int:
-    """The most processes that it may have, the fewest where nobody says how many; with these shares even, if any number does that."""
+    """Return the most processes allowed, or the fewest if unbounded.
+
+    With even shares, if some number gives even shares.
+    """
     bounded = component.most < UNBOUNDED
     if shares:
         most = min(component.most, *(share.amount for share in shares))
         counts = [count for count in range(component.least, most + 1) if component.may_have(count)]
         even = (count for count in (reversed(counts) if bounded else counts) if all(share.divides(count) for share in shares))
-        if (found := next(even, None)) is not None:
-            return found
+        if (allowed := next(even, None)) is not None:
+            return allowed
     return component.most if bounded else component.least
 
 
 class Parts:
-    """The bundles of a problem, what the given ones hold, and what is free beside them."""
+    """Bundles of a problem, resources of given bundles, and free resources beside them."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -225,29 +248,32 @@ class Parts:
 
     @cached_property
     def searched(self) -> tuple[Bundle, ...]:
-        """The bundles whose place is to be found."""
+        """Bundles with a place to search."""
         return tuple(bundle for bundle in self.bundles if not bundle.fixed)
 
     @cached_property
     def counted(self) -> tuple[Bundle, ...]:
-        """Those that are counted into cells."""
+        """Searched bundles counted into cells."""
         return tuple(bundle for bundle in self.searched if not bundle.contiguous)
 
     @cached_property
     def ranged(self) -> tuple[Bundle, ...]:
-        """Those that have a start instead."""
+        """Searched contiguous bundles, decided by a start."""
         return tuple(bundle for bundle in self.searched if bundle.contiguous)
 
     def numbering(self, bundle: Bundle) -> Numbering:
-        """The numbering in which a contiguous bundle is one range."""
+        """Return the numbering of a contiguous bundle."""
         return self.problem.cluster.numbering(bundle.solid_in or bundle.components[0].node_groups)
 
     def known(self, bundle: Bundle) -> Mapping[int, int]:
-        """Node rank -> the resources that a bundle is known to hold there, whatever the answer is."""
+        """Return node rank -> resources of the bundle known before the search."""
         return self.fixed[bundle] if bundle.fixed else self.enclosed.get(bundle, {})
 
     def _on_nodes(self) -> dict[str, Sequence[Run]]:
-        """The components that nodes are the resource of: they are spread evenly, and only where that matters is there something to search."""
+        """Return the runs of components on nodes.
+
+        They are spread evenly; there is something to search only if the spread matters.
+        """
         members = [c for c in self.problem.components if self.problem.kind(c) == NODE]
         return {c.name: c.runs if c.runs is not None else self._spread(c) for c in members}
 
@@ -265,28 +291,28 @@ class Parts:
     def _free(self) -> dict[tuple[int, str], int]:
         kinds = dict.fromkeys(bundle.kind for bundle in self.bundles)
         free = {(node.rank, kind): node.free(kind) for node in self.problem.cluster.nodes for kind in kinds}
-        given = self.problem.given()
+        given_runs = self.problem.given()
         for component in self.problem.components:
             if component.runs is not None:
-                for (node, kind), mask in given.masks(component.name).items():
+                for (node, kind), mask in given_runs.masks(component.name).items():
                     if (node, kind) in free:
                         free[node, kind] &= ~mask
         return free
 
     def _hosts(self) -> dict[Bundle, tuple[Bundle, ...]]:
-        """Bundle -> those that it lies within, directly or not."""
+        """Return bundle -> enclosing bundles, direct or indirect."""
         outer = around(self.problem, self.problem.colocated_sets)
-        found = {}
+        hosts = {}
         for bundle in self.bundles:
             names = [members[0].name for members in outer[bundle.components[0].name]]
-            found[bundle] = tuple(self.bundle_of[name] for name in names if name in self.bundle_of)
-        return found
+            hosts[bundle] = tuple(self.bundle_of[name] for name in names if name in self.bundle_of)
+        return hosts
 
     def _enclosed(self) -> dict[Bundle, dict[int, int]]:
-        """Resources of given bundles within searched ones: searched bundle -> node rank -> bit mask."""
-        found: dict[Bundle, dict[int, int]] = {}
-        for given, masks in self.fixed.items():
-            for host in (each for each in self.hosts[given] if not each.fixed):
-                held = found.setdefault(host, {})
-                held.update({node: mask | held.get(node, 0) for node, mask in masks.items()})
-        return found
+        """Return searched bundle -> node rank -> mask of given bundles inside."""
+        enclosed: dict[Bundle, dict[int, int]] = {}
+        for bundle, masks in self.fixed.items():
+            for host in (host for host in self.hosts[bundle] if not host.fixed):
+                host_masks = enclosed.setdefault(host, {})
+                host_masks.update({node: mask | host_masks.get(node, 0) for node, mask in masks.items()})
+        return enclosed

@@ -19,36 +19,39 @@ if TYPE_CHECKING:
 
 
 Domains = tuple[list[int], list[str]]
-"""(first resource rank of every stretch of nodes of one domain, and the end of the last; the domains)."""
+"""Resource ranks at domain borders, and the domains.
+
+The first rank of every stretch of nodes of a domain, and the end of the last stretch.
+"""
 Place = tuple[int, int]
-"""(first resource rank, units)."""
+"""First resource rank, and units."""
 MAX_LENGTHS = 32
 MAX_PLACES = 40_000
-"""How many lengths and places the solver is told at most, where each place is a decision of its own."""
+"""Limits on lengths and places in the model, with a literal per place."""
 
 
 def fewest_nodes(numbering: Numbering, amount: int) -> int:
-    """How many nodes so many resources need, if each were as large as the largest."""
+    """Return the fewest nodes for the resources, if all were as large as the largest."""
     return -(-amount // max((stretch.count for stretch in numbering.stretches), default=1))
 
 
 class Finer:
-    """What a range of a numbering holds in each NUMA domain and in each domain above the node, seen in what must stay together there."""
+    """Check of ranges against pieces kept whole in NUMA domains and above the node."""
 
     def __init__(self, layout: Layout, bundle: Bundle, numbering: Numbering) -> None:
         self._numbering, self._bundle, self._cluster = numbering, bundle, layout.problem.cluster
         self._levels = [(size, _solid_runs(layout, numbering, level)) for level, size in bundle.wholes]
 
     def is_whole(self, start: int, stop: int) -> bool:
-        """Does it cut nothing?"""
+        """Return True if the range cuts no such piece."""
         if any(amount % size for size, runs in self._levels for amount in _amounts(runs, start, stop).values()):
             return False
         return self._bundle.piece == 1 or self._bundle.kind != ACCELERATOR or self._in_numa_domains(start, stop)
 
     def _in_numa_domains(self, start: int, stop: int) -> bool:
         for stretch, first, count in self._numbering.pieces(start, stop):
-            held = ((1 << count) - 1) << first
-            if any((held & mask).bit_count() % self._bundle.piece for mask in numa_masks(self._cluster.nodes[stretch.node_rank])):
+            range_mask = ((1 << count) - 1) << first
+            if any((range_mask & mask).bit_count() % self._bundle.piece for mask in numa_masks(self._cluster.nodes[stretch.node_rank])):
                 return False
         return True
 
@@ -60,24 +63,25 @@ def _solid_runs(layout: Layout, numbering: Numbering, level: str) -> Domains:
 
 
 def _amounts(runs: Domains, start: int, stop: int) -> dict[str, int]:
-    """Domain -> how much of a range is in it."""
+    """Return domain -> resources of a range."""
     edges, names = runs
-    found: dict[str, int] = {}
+    amounts: dict[str, int] = {}
     for position in range(bisect_right(edges, start) - 1, bisect_right(edges, stop - 1)):
-        held = min(stop, edges[position + 1]) - max(start, edges[position])
-        found[names[position]] = found.get(names[position], 0) + held
-    return found
+        count = min(stop, edges[position + 1]) - max(start, edges[position])
+        amounts[names[position]] = amounts.get(names[position], 0) + count
+    return amounts
 
 
 class Places:
-    """The numbering of a contiguous bundle, with what is free in it, so that any range of it is judged at once.
+    """Numbering of a contiguous bundle with its free resources, for checks of ranges.
 
     Attributes
     ----------
-    nodes : position of the node of each resource rank among the nodes of the numbering.
+    nodes : position of each resource rank's node among the nodes of the numbering.
     local : index of each resource rank on its node.
-    counts : how many resource ranks each node has.
-    last_start, first_stop : the last rank at which a range may begin, and the first before which it may end, for what it encloses.
+    counts : number of resource ranks of each node.
+    last_start, first_stop : last rank at which a range may begin, and first rank before which it
+        may end, to cover enclosed bundles.
     """
 
     def __init__(self, layout: Layout, bundle: Bundle, free: Masks) -> None:
@@ -95,20 +99,20 @@ class Places:
         self._finer = Finer(layout, bundle, self.numbering) if bundle.wholes or bundle.piece > 1 else None
         first, size = self.numbering.first, self.numbering.size
         self.last_start, self.first_stop = size, 0
-        for node, mask in enclosed.items():  # what its node groups do not number no range holds
+        for node, mask in enclosed.items():  # no range holds resources outside the numbering
             low, high = (first[node] + next(bits(mask)), first[node] + mask.bit_length()) if node in first else (-1, size + 1)
             self.last_start, self.first_stop = min(self.last_start, low), max(self.first_stop, high)
 
     def holds_enclosed(self, start: int, stop: int) -> bool:
-        """True if the range has all that given bundles hold which lie within the bundle."""
+        """Return True if the range covers all given bundles inside the bundle."""
         return start <= self.last_start and stop >= self.first_stop
 
     def is_free(self, start: int, stop: int) -> bool:
-        """Does nobody hold anything of it?"""
+        """Return True if the range is free."""
         return self._held[start] == self._held[stop]
 
     def is_whole(self, start: int, stop: int) -> bool:
-        """Does it lie so that no unit is cut between nodes, and nothing else that stays together between domains, and no node comes twice?"""
+        """Return True if the range cuts no unit or piece, and visits no node twice."""
         first, last = self.nodes[start], self.nodes[stop - 1]
         if first == last:
             fits = (stop - start) % self.unit == 0
@@ -119,27 +123,36 @@ class Places:
         return fits and (self._finer is None or self._finer.is_whole(start, stop))
 
     def may_begin(self, start: int) -> bool:
-        """Does a range over several nodes cut no unit if it begins here?"""
+        """Return True if a range over several nodes may begin here without a cut unit."""
         return (self.counts[self.nodes[start]] - self.local[start]) % self.unit == 0
 
     def may_end(self, stop: int) -> bool:
-        """Does a range over several nodes cut no unit if it ends before this rank?"""
+        """Return True if a range over several nodes may end before this rank.
+
+        It then cuts no unit.
+        """
         return (self.local[stop - 1] + 1) % self.unit == 0
 
     def run_from(self, start: int) -> tuple[int, int]:
-        """What a range over several nodes that begins here must have in common with its end (see `run_to`), to be free and whole."""
+        """Return the key that start and end of a range over several nodes must share.
+
+        A range that begins here is free and whole only if `run_to` of its end is equal.
+        """
         return self._held[start], self._odd[self.nodes[start] + 1]
 
     def run_to(self, stop: int) -> tuple[int, int]:
-        """The same of a range that ends before this rank."""
+        """Return the key of a range's end (see `run_from`)."""
         return self._held[stop], self._odd[self.nodes[stop - 1]]
 
     def covered(self, start: int, stop: int) -> int:
-        """On how many nodes it lies."""
+        """Return the number of nodes of the range."""
         return self.nodes[stop - 1] - self.nodes[start] + 1
 
     def best_free(self, units: int) -> Place | None:
-        """The free place of this length on the fewest nodes, the lowest of them; None if there is none."""
+        """Return the free place of this length on the fewest nodes, lowest first.
+
+        None if there is none.
+        """
         length = units * self.unit
         starts = range(self.numbering.size - length + 1) if units else ()
         fit = (s for s in starts if self.holds_enclosed(s, s + length) and self.is_free(s, s + length) and self.is_whole(s, s + length))
@@ -148,14 +161,15 @@ class Places:
 
 
 def all_lengths(layout: Layout, bundle: Bundle) -> Sequence[int]:
-    """Every number of units that the bundle may have, wherever it is."""
+    """Return every number of units allowed for the bundle in its numbering."""
     return allowed(layout, bundle, layout.numbering(bundle).size // bundle.unit)
 
 
 def by_ends(layout: Layout, bundle: Bundle) -> bool:
-    """Are there so many places that where it begins and where it ends are decisions of their own?
+    """Return True if start and end are separate decisions, due to too many places.
 
-    Not where something depends on both: ranks that are pinned, what stays together, a place before, nodes that go back in its numbering.
+    Not if something depends on both: pinned ranks, groups kept together, a previous place, or a
+    numbering that goes back to lower nodes.
     """
     every, numbering = all_lengths(layout, bundle), layout.numbering(bundle)
     if len(every) <= 1 or (len(every) <= MAX_LENGTHS and len(every) * numbering.size // bundle.unit <= MAX_PLACES):
@@ -167,7 +181,10 @@ def by_ends(layout: Layout, bundle: Bundle) -> bool:
 
 
 def lengths(layout: Layout, bundle: Bundle) -> Sequence[int]:
-    """Those that are searched: all of them, or some spread evenly, the smallest always among them."""
+    """Return the numbers of units searched.
+
+    All of them, or some spread evenly, always with the smallest.
+    """
     every = all_lengths(layout, bundle)
     count = max(1, min(MAX_LENGTHS, MAX_PLACES // max(1, layout.numbering(bundle).size // bundle.unit)))
     if len(every) <= count or by_ends(layout, bundle):
@@ -176,24 +193,26 @@ def lengths(layout: Layout, bundle: Bundle) -> Sequence[int]:
 
 
 def whole_places(layout: Layout, bundle: Bundle) -> list[Place]:
-    """Every place that is searched: free, and cutting nothing that must stay together."""
+    """Return every place searched: free, and without cuts."""
     places = Places(layout, bundle, layout.pool_of[bundle].free)
-    found = []
+    result = []
     for units in lengths(layout, bundle):
         length = units * bundle.unit
         for start in range(places.numbering.size - length + 1) if units else ():
             stop = start + length
             if places.holds_enclosed(start, stop) and places.is_free(start, stop) and places.is_whole(start, stop):
-                found.append((start, units))
-    return found
+                result.append((start, units))
+    return result
 
 
 def longest_free(layout: Layout, bundle: Bundle, free: Masks | None = None) -> int:
-    """The most units of any free range on nodes it may use that cuts none; 0 if not even one has a place. Cost grows with nodes.
+    """Return the most units of any free range without cuts; 0 without any.
 
-    `free` : what is free; without it all that the bundle's pool has.
+    Only nodes in the bundle's reach count. Cost grows with nodes. `free`: free resources, by
+    default those of the bundle's pool.
     """
-    longest = ending = 0  # `ending`: the longest range that ends with the last resource of the node before
+    # `ending`: longest range that ends with the last resource of the previous node
+    longest = ending = 0
     usable = dict(within_reach(layout, bundle, layout.pool_of[bundle].free if free is None else free))
     for node, mask in within_reach(layout, bundle, layout.enclosed.get(bundle, {})).items():
         usable[node] = usable.get(node, 0) | mask
@@ -210,7 +229,7 @@ def longest_free(layout: Layout, bundle: Bundle, free: Masks | None = None) -> i
 
 
 def _runs(mask: int, count: int) -> Iterator[tuple[int, int]]:
-    """The solid runs (first, last + 1) of the set bits below `count`."""
+    """Yield the solid runs (first, last + 1) of set bits below `count`."""
     position = 0
     while position < count:
         if mask >> position & 1:
@@ -222,16 +241,20 @@ def _runs(mask: int, count: int) -> Iterator[tuple[int, int]]:
 
 
 def thinned(layout: Layout) -> bool:
-    """True if only some places or orders of a contiguous bundle are searched: a bound of the solver then proves nothing."""
+    """Return True if only some places or rank orders of contiguous bundles are searched.
+
+    A bound of the solver then proves nothing.
+    """
     return not all(pair.is_exact for pair in one_orders(layout)) or any(
         len(all_lengths(layout, bundle)) > len(lengths(layout, bundle)) for bundle in layout.ranged
     )
 
 
 def refutable(layout: Layout) -> bool:
-    """Does finding nothing among the places that are searched mean that there is nothing?
+    """Return True if an empty search proves infeasibility.
 
-    The smallest length is always searched, and what has no place for it has none for a longer one, unless something asks for more.
+    The smallest length is always searched. If it has no place, no longer one has, unless a relation
+    asks for more.
     """
     wants_more = any(layout.problem.related(kind) for kind in (IN_ORDER, NOT_FEWER, SUBSET))
     return not wants_more or not thinned(layout)

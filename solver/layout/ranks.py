@@ -20,24 +20,26 @@ from .layout import Layout
 from .parts import bits
 
 Bricks = dict[int, list[Seat]]
-"""Size of groups -> the resources of as many whole ones as there are, one group after the other."""
+"""Group size -> resources of all whole groups, concatenated."""
 
 
 Color = Callable[[int], int]
-"""Position in an order of ranks -> a number that another order must show on the same resource."""
+"""Position in a rank order -> number to match on the same resource."""
 Colors = tuple[int, ...]
 Place = tuple[int, int]
-"""(node, NUMA domain there) of a resource."""
+"""Node and NUMA domain of a resource."""
 Order = tuple[int, ...]
-"""In rank order, the positions of a component's resources among those of its bundle."""
+"""Positions of a component's resources in its bundle, in rank order."""
 
 
 def in_rank_order(layout: Layout, bundle: Bundle, held: Mapping[int, int]) -> list[Seat]:
-    """The resources of a bundle in the order in which a component takes them that nothing else is asked of.
+    """Return the resources of a bundle in the default order of ranks.
 
-    `held` are the bundle's resources of each node as bit masks. A contiguous bundle goes through its numbering. Others go through the
-    domains of the widest level one after the other, inside each through those of the next one, and so on; where a dialect wants nodes in
-    order, through the nodes. Groups that should be kept together come first wherever a domain has all of one, what is left comes last.
+    A component without demands on its order takes them in this order. `held`: the bundle's
+    resources per node, as bit masks. A contiguous bundle follows its numbering. Others go domain by
+    domain, from the widest level to the narrowest, or through the nodes if the dialect wants nodes
+    in order. Groups better kept together come first wherever a domain has all of a group; the rest
+    comes last.
     """
     if bundle.contiguous:
         first = layout.numbering(bundle).first
@@ -47,35 +49,36 @@ def in_rank_order(layout: Layout, bundle: Bundle, held: Mapping[int, int]) -> li
     return _by_domain(layout, bundle, held)
 
 
-def _by_domain(layout: Layout, bundle: Bundle, held: Mapping[int, int]) -> list[Seat]:
+def _by_domain(layout: Layout, bundle: Bundle, masks: Mapping[int, int]) -> list[Seat]:
     neighbours = layout.neighbours
-    levels = [level for level in LEVELS if all(neighbours.nests(level, kept) for kept, _ in bundle.wholes)]
-    nodes = sorted(held, key=lambda node: (*(neighbours.of(level, node) for level in levels), node))
+    levels = [level for level in LEVELS if all(neighbours.nests(level, whole_level) for whole_level, _ in bundle.wholes)]
+    nodes = sorted(masks, key=lambda node: (*(neighbours.of(level, node) for level in levels), node))
     sizes = _sizes(bundle)
-    parts = [(node, part) for node in nodes for part in _parts(layout, bundle, node, held[node])]
+    parts = [(node, part) for node in nodes for part in _parts(layout, bundle, node, masks[node])]
     plain = [seat for _, part in parts for seat in part]
     if not sizes:
         return plain
-    found: list[tuple[tuple[int, int], Bricks]] = [((node, number), {bundle.piece: part}) for number, (node, part) in enumerate(parts)]
-    # Levels at which nothing is kept together may cross the others; those that count nest, or it is not searched.
+    located: list[tuple[tuple[int, int], Bricks]] = [((node, number), {bundle.piece: part}) for number, (node, part) in enumerate(parts)]
+    # Levels without groups kept together may cross others; the levels used are nested, or nothing
+    # is searched.
     for level in (NUMA, NODE_LEVEL, *(level for level in reversed(LEVELS) if max(sizes[level], default=0) > bundle.unit)):
         together: dict[tuple[int, int], list[Bricks]] = {}
-        for (node, number), bricks in found:
+        for (node, number), bricks in located:
             key = (node, number) if level == NUMA else (neighbours.of(level, node), 0)
             together.setdefault(key, []).append(bricks)
-        found = [(key, _merged(its, sizes.get(level, ()))) for key, its in together.items()]
-    whole = _merged([bricks for _, bricks in found], ())
+        located = [(key, _merged(domain_bricks, sizes.get(level, ()))) for key, domain_bricks in together.items()]
+    whole = _merged([bricks for _, bricks in located], ())
     merged = [seat for size in sorted(whole, reverse=True) for seat in whole[size]]
-    # The order of the nodes is the shorter text, where it cuts no more.
+    # Node order gives the shorter text; use it if it cuts no more groups.
     return plain if _cut(layout, bundle, plain) <= _cut(layout, bundle, merged) else merged
 
 
 def _cut(layout: Layout, bundle: Bundle, order: Sequence[Seat]) -> list[int]:
-    """How many groups that must, and how many that should be kept together an order of ranks cuts."""
+    """Count the required groups, and the preferred groups, cut by an order of ranks."""
     counts = []
-    for asked in (bundle.wholes, _wishes(bundle)):
+    for groups in (bundle.wholes, _wishes(bundle)):
         count = 0
-        for level, size in asked:
+        for level, size in groups:
             homes = [_home(layout, bundle, level, seat) for seat in order]
             count += sum(len(set(homes[start : start + size])) > 1 for start in range(0, len(homes), size))
         counts.append(count)
@@ -83,7 +86,7 @@ def _cut(layout: Layout, bundle: Bundle, order: Sequence[Seat]) -> list[int]:
 
 
 def _home(layout: Layout, bundle: Bundle, level: str, seat: Seat) -> tuple[int, int]:
-    """The domain of a level that a resource is in."""
+    """Return the domain of a resource at a level."""
     node, index = seat
     if level != NUMA:
         return layout.neighbours.of(level, node), 0
@@ -92,40 +95,46 @@ def _home(layout: Layout, bundle: Bundle, level: str, seat: Seat) -> tuple[int, 
 
 
 def _sizes(bundle: Bundle) -> dict[str, Sequence[int]]:
-    """Level -> the sizes of the groups that it should hold whole, ascending; nothing where no wish goes beyond what is required."""
+    """Return level -> sizes of groups to keep whole, ascending.
+
+    Empty without preferences beyond the requirements.
+    """
     wishes = _wishes(bundle)
     if not wishes:
         return {}
-    asked = [*wishes, *bundle.wholes, (NODE_LEVEL, bundle.unit)]
-    return {level: sorted({size for its, size in asked if its == level}) for level in ALL_LEVELS}
+    groups = [*wishes, *bundle.wholes, (NODE_LEVEL, bundle.unit)]
+    return {level: sorted({size for wish_level, size in groups if wish_level == level}) for level in ALL_LEVELS}
 
 
 def _wishes(bundle: Bundle) -> list[tuple[str, int]]:
-    """(level, size) of the groups that are better kept together."""
+    """Return (level, size) of groups better kept together."""
     keeps = [(component, keep) for component in bundle.components for keep in component.keep]
     return [(keep.level, size_of(component, keep)) for component, keep in keeps if not keep.required and keep.what != WHOLE]
 
 
 def _merged(several: Sequence[Bricks], sizes: Sequence[int]) -> Bricks:
-    """The bricks of several domains as those of the one around them, in as many whole groups of each size as there are."""
+    """Return the bricks of domains as those of the domain around them.
+
+    As many whole groups of every size as possible.
+    """
     bricks: Bricks = {}
-    for its in several:
-        for size, whole in its.items():
+    for domain_bricks in several:
+        for size, whole in domain_bricks.items():
             bricks.setdefault(size, []).extend(whole)
     for size in sizes:
-        smaller = sorted((each for each in bricks if each < size), reverse=True)
-        if any(size % each for each in smaller):
-            continue  # sizes that do not divide each other: the smaller ones stay whole
-        left = sum(len(bricks[each]) for each in smaller) // size * size
-        for each in smaller:
-            taken, bricks[each] = bricks[each][:left], bricks[each][left:]
+        smaller = sorted((smaller_size for smaller_size in bricks if smaller_size < size), reverse=True)
+        if any(size % smaller_size for smaller_size in smaller):
+            continue  # sizes without a divisor chain: smaller groups stay whole
+        left = sum(len(bricks[smaller_size]) for smaller_size in smaller) // size * size
+        for smaller_size in smaller:
+            taken, bricks[smaller_size] = bricks[smaller_size][:left], bricks[smaller_size][left:]
             bricks.setdefault(size, []).extend(taken)
             left -= len(taken)
     return bricks
 
 
 def _parts(layout: Layout, bundle: Bundle, node: int, mask: int) -> list[list[Seat]]:
-    """What a bundle has of a node; NUMA domain by NUMA domain where these matter to it."""
+    """Return a bundle's resources on a node, by NUMA domain if relevant."""
     numa = bundle.piece > 1 or any(keep.level == NUMA for component in bundle.components for keep in component.keep)
     if not numa:
         return [[(node, index) for index in bits(mask)]]
@@ -135,14 +144,16 @@ def _parts(layout: Layout, bundle: Bundle, node: int, mask: int) -> list[list[Se
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """Components that have one order of ranks.
+    """Components with the same order of ranks.
 
     Attributes
     ----------
     names : the components.
-    order : position in the order of ranks -> resource, where that is decided.
-    cuts : where it is not, the borders between which ranks and resources are the same ones, in any order; all of them, ascending.
-    colors : number of a demand -> what this line shows for it. Two lines with the same demand must show the same on every resource.
+    order : position in the order of ranks -> resource, if decided.
+    cuts : if not decided, all borders, ascending; between two borders, ranks and resources are the
+        same sets in any order.
+    colors : number of a demand -> color of this line. Two lines with the same demand must show the
+        same color on every resource.
     """
 
     names: tuple[str, ...]
@@ -151,34 +162,37 @@ class Line:
     colors: dict[int, Color] = field(default_factory=dict)
 
     def shown(self, position: int) -> Colors:
-        """What it shows at a position of its order, by demand."""
+        """Return the colors at a position of the order, by demand."""
         return tuple(color(position) for color in self.colors.values())
 
 
 def seat_lines(lines: Sequence[Line], count: int) -> dict[tuple[str, ...], tuple[int, ...]] | None:
-    """The order of every line over `count` resources, the lowest ranks on the lowest resources as far as that can be; None if there is none."""
-    found = {line.names: line.order if line.order is not None else tuple(range(count)) for line in lines}
+    """Return the order of every line over `count` resources; None without any.
+
+    The lowest ranks take the lowest resources as far as possible.
+    """
+    result = {line.names: line.order if line.order is not None else tuple(range(count)) for line in lines}
     open_lines = [line for line in lines if line.colors and line.order is None]
     decided = _decided([line for line in lines if line.colors and line.order is not None], count)
     if decided is None:
         return None
     if not any(line.colors for line in lines):
-        return found
+        return result
     borders = sorted(set.intersection(*(set(line.cuts) for line in open_lines))) if open_lines else []
-    held: dict[tuple[str, ...], list[int]] = {line.names: [0] * count for line in open_lines}
+    positions_by_line: dict[tuple[str, ...], list[int]] = {line.names: [0] * count for line in open_lines}
     for part in map(range, borders, borders[1:]):
         seats = _Part(open_lines, decided, part).seats()
         if seats is None:
             return None
         for line, positions in zip(open_lines, seats):
             for resource, position in zip(part, positions):
-                held[line.names][position] = resource
-    found.update({names: tuple(order) for names, order in held.items()})
-    return found
+                positions_by_line[line.names][position] = resource
+    result.update({names: tuple(order) for names, order in positions_by_line.items()})
+    return result
 
 
 def _decided(lines: Sequence[Line], count: int) -> list[dict[int, int]] | None:
-    """What lines whose order is decided show on every resource, by demand; None if two show different numbers."""
+    """Return the colors of decided lines on every resource; None on a conflict."""
     shown: list[dict[int, int]] = [{} for _ in range(count)]
     for line in lines:
         for position, resource in enumerate(line.order or ()):
@@ -189,12 +203,12 @@ def _decided(lines: Sequence[Line], count: int) -> list[dict[int, int]] | None:
 
 
 class _Part:
-    """Resources that no open line crosses the border of."""
+    """Resources between borders common to all open lines."""
 
     def __init__(self, lines: Sequence[Line], decided: Sequence[Mapping[int, int]], part: range) -> None:
         self.lines, self.decided, self.part = lines, decided, part
         self._failed: set[tuple[object, ...]] = set()
-        # line -> for each of its pieces: what is shown -> the positions that show it and are not taken, the lowest last
+        # per line and piece: colors -> free positions with these colors, the lowest last
         self._left = [self._pieces(line) for line in lines]
         self._taken: list[list[int]] = [[] for _ in lines]
 
@@ -209,14 +223,17 @@ class _Part:
         return pieces
 
     def seats(self) -> list[list[int]] | None:
-        """For every line the position of each resource of the part."""
+        """Return the positions of the part's resources, for every line."""
         return self._taken if self._as_many() and self._fill(self.part.start) else None
 
     def _as_many(self) -> bool:
-        """Does every demand find each number as often on one side as on the other? Then little is tried in vain."""
+        """Return True if every demand has equal numbers of every color on both sides.
+
+        A cheap test before the search.
+        """
         shown_here = [self.decided[resource] for resource in self.part]
-        everywhere = [demand for demand in shown_here[0] if all(demand in its for its in shown_here)]
-        counted = {demand: Counter(its[demand] for its in shown_here) for demand in everywhere}
+        everywhere = [demand for demand in shown_here[0] if all(demand in resource_colors for resource_colors in shown_here)]
+        counted = {demand: Counter(resource_colors[demand] for resource_colors in shown_here) for demand in everywhere}
         for line in self.lines:
             for demand, color in line.colors.items():
                 shown = Counter(color(position) for position in self.part)
@@ -225,7 +242,7 @@ class _Part:
         return True
 
     def _fill(self, resource: int) -> bool:
-        """Seat all from this resource on."""
+        """Seat all resources from this index on."""
         if resource == self.part.stop:
             return True
         state = (resource, *self._state())
@@ -241,18 +258,18 @@ class _Part:
 
     def _state(self) -> Iterator[object]:
         for pieces in self._left:
-            yield tuple(tuple(sorted((colors, len(its)) for colors, its in bins.items())) for _, bins in pieces)
+            yield tuple(tuple(sorted((colors, len(positions)) for colors, positions in bins.items())) for _, bins in pieces)
 
     def _choices(self, resource: int, number: int, shown: dict[int, int]) -> Iterator[list[Colors]]:
-        """What each line from this one on may show here, the lowest positions first."""
+        """Yield the colors of the remaining lines here, lowest positions first."""
         if number == len(self.lines):
             yield []
             return
         line, bins = self.lines[number], self._bins(number, resource)
-        for colors in sorted((its for its, left in bins.items() if left), key=lambda its: bins[its][-1]):
-            mine = dict(zip(line.colors, colors))
-            if all(shown.get(demand, color) == color for demand, color in mine.items()):
-                yield from ([colors, *rest] for rest in self._choices(resource, number + 1, {**shown, **mine}))
+        for colors in sorted((candidate for candidate, left in bins.items() if left), key=lambda candidate: bins[candidate][-1]):
+            line_colors = dict(zip(line.colors, colors))
+            if all(shown.get(demand, color) == color for demand, color in line_colors.items()):
+                yield from ([colors, *rest] for rest in self._choices(resource, number + 1, {**shown, **line_colors}))
 
     def _bins(self, number: int, resource: int) -> dict[Colors, list[int]]:
         return next(bins for piece, bins in self._left[number] if resource in piece)
@@ -267,39 +284,46 @@ class _Part:
 
 
 def seated(layout: Layout, bundle: Bundle, held: Sequence[Seat]) -> dict[str, list[Seat]] | None:
-    """For every searched component of a bundle its resources in rank order; None if no order keeps all that is asked of them.
+    """Return the resources of searched components in rank order; None without any order.
 
-    `held` are the bundle's resources in the order in which a component takes them that nothing else is asked of. What is searched is
-    ordered unit by unit, each in the same way.
+    `held`: the bundle's resources in default order (`in_rank_order`). A searched bundle is ordered
+    unit by unit, each in the same way.
     """
     if bundle.fixed:
         position = {seat: number for number, seat in enumerate(held)}
-        given = {c.name: [seat for _, its in seats(c.runs) for seat, _, _ in its] for c in bundle.components if c.runs is not None}
-        if any(seat not in position for its in given.values() for seat in its):
+        given_seats = {
+            c.name: [seat for _, process_seats in seats(c.runs) for seat, _, _ in process_seats]
+            for c in bundle.components
+            if c.runs is not None
+        }
+        if any(seat not in position for component_seats in given_seats.values() for seat in component_seats):
             return None
-        lists = {name: tuple(position[seat] for seat in its) for name, its in given.items()}
-        found = orders(layout.problem, bundle.components, _places(layout, bundle, held), lists)
-        return None if found is None else {name: [held[number] for number in order] for name, order in found.items()}
+        lists = {name: tuple(position[seat] for seat in component_seats) for name, component_seats in given_seats.items()}
+        result = orders(layout.problem, bundle.components, _places(layout, bundle, held), lists)
+        return None if result is None else {name: [held[number] for number in order] for name, order in result.items()}
     size = min(_block(bundle), len(held))
-    found = orders(layout.problem, bundle.components, _block_places(bundle, size), {})
-    if found is None:
+    result = orders(layout.problem, bundle.components, _block_places(bundle, size), {})
+    if result is None:
         return None
     blocks = range(0, len(held), size) if size else ()
-    return {name: [held[block + number] for block in blocks for number in order] for name, order in found.items()}
+    return {name: [held[block + number] for block in blocks for number in order] for name, order in result.items()}
 
 
 def order_in_blocks(layout: Layout, bundle: Bundle, component: Component) -> Order:
-    """In rank order, the positions of a searched component's resources in each block of its bundle; none if they come as they lie."""
+    """Return a searched component's positions in every block, in rank order.
+
+    Empty if they are in default order.
+    """
     size = _block(bundle)
-    order = (orders(layout.problem, bundle.components, _block_places(bundle, size), {}) or {}).get(component.name, ())
-    return () if order == tuple(range(size)) else order
+    positions = (orders(layout.problem, bundle.components, _block_places(bundle, size), {}) or {}).get(component.name, ())
+    return () if positions == tuple(range(size)) else positions
 
 
 def can_be_seated(layout: Layout, bundle: Bundle, numa: bool = True) -> bool:
-    """Is there an order of ranks for every component of the bundle that keeps all that is asked of them, wherever it is?
+    """Return True if some rank order satisfies all components of the bundle.
 
-    `numa`: what must lie inside NUMA domains lies in pieces of a unit that may each be in another one. Without it a searched unit is
-    taken to be in one domain.
+    `numa`: pieces inside NUMA domains may each be in a different domain. Without it a searched unit
+    counts as in a single domain.
     """
     if not bundle.fixed:
         size = _block(bundle)
@@ -308,36 +332,42 @@ def can_be_seated(layout: Layout, bundle: Bundle, numa: bool = True) -> bool:
 
 
 def of_given(layout: Layout, bundle: Bundle) -> dict[str, list[Seat]] | None:
-    """For every searched component on given resources these in rank order; None if no order keeps all that is asked of them."""
+    """Return given resources of searched components in rank order; None without any order."""
     return seated(layout, bundle, in_rank_order(layout, bundle, layout.fixed[bundle]))
 
 
-def _places(layout: Layout, bundle: Bundle, held: Sequence[Seat]) -> list[Place]:
+def _places(layout: Layout, bundle: Bundle, resources: Sequence[Seat]) -> list[Place]:
     nodes = layout.problem.cluster.nodes
-    domains = {node: numa_domains(nodes[node], bundle.kind) for node, _ in held}
-    return [(node, next((n for n, mask in enumerate(domains[node]) if mask >> index & 1), 0)) for node, index in held]
+    domains = {node: numa_domains(nodes[node], bundle.kind) for node, _ in resources}
+    return [(node, next((n for n, mask in enumerate(domains[node]) if mask >> index & 1), 0)) for node, index in resources]
 
 
 def _block_places(bundle: Bundle, size: int) -> list[Place]:
-    """Of a searched unit: its node is one, and so is the NUMA domain of each of its pieces, if these matter."""
+    """Return the places of a searched unit: a single node, NUMA domains by piece.
+
+    NUMA domains are told apart only if they matter to the bundle.
+    """
     return [(0, number // bundle.piece if bundle.piece > 1 else 0) for number in range(size)]
 
 
 def _block(bundle: Bundle) -> int:
-    """Resources after which the order of ranks begins anew: a unit, or a block of groups that interleave over nodes."""
+    """Return the resources after which the rank order repeats.
+
+    A unit, or a block of groups that interleave over nodes.
+    """
     return lcm(bundle.unit, *(component.unit for component in bundle.components if component.contiguous))
 
 
 def orders(
     problem: Problem, members: Sequence[Component], places: Sequence[Place], given: Mapping[str, Order]
 ) -> dict[str, Order] | None:  # fmt: skip
-    """The order of every component whose ranks are searched; None if there is none.
+    """Return the order of every component with searched ranks; None without any.
 
     Parameters
     ----------
-    members : the components on these resources.
-    places : where each resource is.
-    given : the orders that are known; a resource that processes share stands in one more than once.
+    members : components on these resources.
+    places : place of each resource.
+    given : known orders; a resource shared by processes appears more than once.
     """
     if not places:
         return {component.name: () for component in members if component.runs is None}
@@ -345,32 +375,35 @@ def orders(
     if any(line is None for line in lines):
         return None
     known = [line for line in lines if line is not None]
-    of = {name: line for line in known for name in line.names}
+    line_of = {name: line for line in known for name in line.names}
     by_name = {component.name: component for component in members}
     for number, relation in enumerate(problem.related(ZERO_COPY)):
-        if not set(relation.components) <= of.keys():
+        if not set(relation.components) <= line_of.keys():
             continue
         source, target = (by_name[name] for name in relation.components)
         parts = min(source.parallel.tp, target.parallel.tp)
         colors = part_held(source.parallel.tp, parts), part_held(target.parallel.tp, parts)
-        if of[source.name] is of[target.name]:
-            length = len(of[source.name].order or places)
+        if line_of[source.name] is line_of[target.name]:
+            length = len(line_of[source.name].order or places)
             if any(colors[0](position) != colors[1](position) for position in range(length)):
                 return None
         else:
-            of[source.name].colors[number], of[target.name].colors[number] = colors
-    found = seat_lines(known, len(places))
-    return None if found is None else {c.name: found[of[c.name].names] for c in members if c.runs is None}
+            line_of[source.name].colors[number], line_of[target.name].colors[number] = colors
+    seating = seat_lines(known, len(places))
+    return None if seating is None else {c.name: seating[line_of[c.name].names] for c in members if c.runs is None}
 
 
 def part_held(size: int, parts: int) -> Callable[[int], int]:
-    """Position in the order of ranks -> in which of so many parts the weights of its rank begin, in a tensor parallel group of this size."""
+    """Return a function from rank position to the first weight part of its rank.
+
+    The weights have `parts` parts; the tensor parallel group has `size` ranks.
+    """
     return lambda position: position % size * parts // size
 
 
 @dataclass(frozen=True)
 class _Wish:
-    """What one searched component asks of its order: all of it, or that it does not leave blocks of a size."""
+    """Order demanded by a searched component: fixed, or inside blocks of a size."""
 
     order: Order | None
     block: int
@@ -383,7 +416,10 @@ class _Wish:
 
 
 def _strided(component: Component, count: int) -> Iterator[int]:
-    """Blocks of as many groups as interleave; single ones stay in order."""
+    """Yield positions with interleaved groups, block by block.
+
+    A block of a single group stays in order.
+    """
     stride = component.unit // component.group_size
     for block in range(0, count, component.unit):
         for position in range(stride):
@@ -391,16 +427,16 @@ def _strided(component: Component, count: int) -> Iterator[int]:
 
 
 def _lines(
-    problem: Problem, members: Sequence[Component], places: Sequence[Place], given: Mapping[str, Order]
+    problem: Problem, members: Sequence[Component], places: Sequence[Place], known_orders: Mapping[str, Order]
 ) -> Iterator[Line | None]:  # fmt: skip
-    """The components that have their order in common; None for those whose wishes contradict each other."""
+    """Yield the components with a common order; None for contradictory demands."""
     count, nodes = len(places), [node for node, _ in places]
     borders = {0, count, *_changes(nodes)}
     for line in _aligned(problem, members):
-        wishes = {component: _Wish.of(component, count) for component in line if component.name not in given}
-        lists = [given[component.name] for component in line if component.name in given]
+        wishes = {component: _Wish.of(component, count) for component in line if component.name not in known_orders}
+        lists = [known_orders[component.name] for component in line if component.name in known_orders]
         lists += [wish.order for wish in wishes.values() if wish.order is not None]
-        if any(its != lists[0] for its in lists[1:]) or (
+        if any(order != lists[0] for order in lists[1:]) or (
             lists and not all(_keeps(problem, component, wish.block, lists[0], places) for component, wish in wishes.items())
         ):
             yield None
@@ -412,22 +448,22 @@ def _lines(
 
 
 def _aligned(problem: Problem, members: Sequence[Component]) -> list[list[Component]]:
-    """The components in sets that have one order of ranks."""
+    """Return the components in sets with a common order of ranks."""
     sets = [[component] for component in members]
     for relation in problem.related(RANK_ALIGNED):
-        met = [its for its in sets if any(component.name in relation.components for component in its)]
+        met = [aligned for aligned in sets if any(component.name in relation.components for component in aligned)]
         if len(met) == 2:
-            sets = [its for its in sets if its not in met] + [met[0] + met[1]]
+            sets = [aligned for aligned in sets if aligned not in met] + [met[0] + met[1]]
     return sets
 
 
 def _changes(places: Sequence[object]) -> Iterator[int]:
-    """The positions of resources that are elsewhere than the one before."""
+    """Yield the positions with another place than the position before."""
     return (number for number in range(1, len(places)) if places[number] != places[number - 1])
 
 
 def _keeps(problem: Problem, component: Component, block: int, order: Order, places: Sequence[Place]) -> bool:
-    """May a searched component have this order?"""
+    """Return True if a searched component may have this order."""
     if sorted(order) != list(range(len(places))):
         return False
     if block and any(number // block != rank // block for rank, number in enumerate(order)):
@@ -436,9 +472,9 @@ def _keeps(problem: Problem, component: Component, block: int, order: Order, pla
     nodes = [node for node, _ in where]
     if problem.job.capabilities.nodes_in_order and nodes != sorted(nodes):
         return False
-    # Where a tensor parallel group may be is PW218's matter if anything is said of it.
+    # PW218 checks the place of tensor parallel groups with a demand to keep together.
     group = component.per_process if any(keep.what == TP for keep in component.keep) else component.group_size
-    return _are_whole(where, size) and all(_are_whole(nodes, its) for its in (group, problem.whole_replica(component)))
+    return _are_whole(where, size) and all(_are_whole(nodes, group_size) for group_size in (group, problem.whole_replica(component)))
 
 
 def _are_whole(places: Sequence[object], size: int) -> bool:
@@ -446,13 +482,13 @@ def _are_whole(places: Sequence[object], size: int) -> bool:
 
 
 class GroupsCut:
-    """The groups of one size that borders between domains cut.
+    """Groups of a size cut by borders between domains.
 
     Parameters
     ----------
-    where : the domain of each resource rank of a numbering.
-    size : resources of a group, one after the other in the order of ranks.
-    order : the order of ranks in each block of a range (see `seating.order_in_blocks`).
+    where : domain of each resource rank of a numbering.
+    size : resources of a group, consecutive in the order of ranks.
+    order : order of ranks in each block of a range (see `order_in_blocks`).
     """
 
     def __init__(self, where: Sequence[object], size: int, order: Order) -> None:
@@ -461,13 +497,18 @@ class GroupsCut:
         self._chunk = lcm(size, len(order))
 
     def between(self, start: int, stop: int) -> int:
-        """How many whole groups of the range from `start` to `stop`, which consists of whole blocks, lie in several domains."""
+        """Return the whole groups from `start` to `stop` in several domains.
+
+        The range consists of whole blocks.
+        """
         inside = self._borders[bisect_right(self._borders, start) : bisect_left(self._borders, stop)]
         chunks = dict.fromkeys((border - start) // self._chunk for border in inside)
         return sum(self._cut(start + chunk * self._chunk, stop) for chunk in chunks)
 
     def _cut(self, first: int, stop: int) -> int:
         ranks = range(first, min(first + self._chunk, stop))
-        its = [self._where[ranks[block + number]] for block in range(0, len(ranks), len(self._order)) for number in self._order]
-        groups = (its[at : at + self._size] for at in range(0, len(its) - self._size + 1, self._size))
+        domains_in_order = [
+            self._where[ranks[block + number]] for block in range(0, len(ranks), len(self._order)) for number in self._order
+        ]
+        groups = (domains_in_order[at : at + self._size] for at in range(0, len(domains_in_order) - self._size + 1, self._size))
         return sum(len(set(group)) > 1 for group in groups)

@@ -1,4 +1,4 @@
-"""Amounts, expressions or ints, and how conditions on them are said to CP-SAT."""
+"""Linear amounts, and a CP-SAT model with conditions on them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Condition = Union[cp_model.BoundedLinearExpression, bool]
 
 
 def total(amounts: Iterable[Amount]) -> Amount:
-    """The sum of amounts; an int if all of them are known."""
+    """Return the sum of amounts; an int if all are known."""
     known, open_amounts = 0, []
     for amount in amounts:
         if isinstance(amount, int):
@@ -22,25 +22,28 @@ def total(amounts: Iterable[Amount]) -> Amount:
 
 
 class Saying:
-    """A CP-SAT model, and the words to say something to it.
+    """CP-SAT model with operations to post conditions.
 
     Attributes
     ----------
-    impossible : why the model is infeasible, where a condition was known to fail when it was said.
+    impossible : reasons for infeasibility, from conditions that were already false when posted.
     """
 
     def __init__(self) -> None:
         self.model = cp_model.CpModel()
         self.impossible: list[str] = []
 
-    # -- saying it
+    # -- conditions
 
     def at_most(self, amount: Amount, most: Amount, why: str = "") -> None:
-        """The first amount is not above the second; `why` says what fails where both are known."""
+        """Require `amount <= most`; `why` is the reason if both are known and it fails."""
         self.require(amount <= most, why)
 
     def require(self, condition: Condition, why: str = "") -> None:
-        """The condition holds. A condition that is already known to fail makes the model infeasible, with its reason."""
+        """Post a condition.
+
+        A condition known to fail makes the model infeasible, with `why` as the reason.
+        """
         if isinstance(condition, bool):
             if not condition:
                 self.impossible.append(why)
@@ -49,11 +52,11 @@ class Saying:
             self.model.add(condition)
 
     def minimise(self, amount: Amount) -> None:
-        """Smaller is better."""
+        """Set the amount as the objective to minimise."""
         self.model.minimize(amount)
 
     def among(self, amount: Amount, values: Iterable[int], why: str = "") -> None:
-        """The amount is one of these."""
+        """Restrict the amount to the given values."""
         possible = list(values)
         if isinstance(amount, int) or not possible:
             self.require(amount in possible if isinstance(amount, int) else False, why)
@@ -63,15 +66,15 @@ class Saying:
     # -- computing
 
     def total(self, amounts: Iterable[Amount]) -> Amount:
-        """The sum of amounts."""
+        """Return the sum of amounts."""
         return total(amounts)
 
-    # -- variables of its own
+    # -- new variables
 
     def boolean(self, name: str) -> cp_model.IntVar:
-        """A new 0 or 1; the name is for logs."""
+        """Return a new 0/1 variable; the name is for logs."""
         return self.model.new_bool_var(name)
 
     def integer(self, low: int, high: int, name: str) -> cp_model.IntVar:
-        """A new whole number from `low` to `high`; the name is for logs."""
+        """Return a new integer variable from `low` to `high`; the name is for logs."""
         return self.model.new_int_var(low, high, name)

@@ -1,4 +1,4 @@
-"""CP-SAT itself: one worker, a fixed seed, a deterministic limit."""
+"""CP-SAT runs: a single worker, a fixed seed, a deterministic limit."""
 
 from __future__ import annotations
 
@@ -11,23 +11,35 @@ from ortools.sat.python import cp_model
 from ...models.record import dataclass
 
 A_SECOND = 2.0
-"""Seconds of a processor that a deterministic second of CP-SAT takes: 1.3 to 1.7 were measured on an idle machine, up to 2.5 on a busy one."""
+"""Processor seconds per deterministic second of CP-SAT.
+
+Measured: 1.3 to 1.7 on an idle machine, up to 2.5 on a busy machine.
+"""
 A_ROW = 4e-5
-"""Seconds for each row of a model that CP-SAT does not count: making it, copying it, reading the answer. Measured."""
+"""Processor seconds per model row outside CP-SAT's own count.
+
+Measured: making the row, copying it, reading the answer.
+"""
 V = TypeVar("V")
 V_co = TypeVar("V_co", covariant=True)
 ROUNDING = 1e-6
-"""What a bound on whole numbers may lie beside one by mere rounding."""
+"""Rounding tolerance of a bound on whole numbers."""
 PLACES = 64
-"""Of a large bound, so many times the last place of its double may be rounding: CP-SAT scales its objective in doubles (16 were seen)."""
+"""Rounding tolerance of a large bound, in units in the last place of its double.
+
+CP-SAT scales its objective in doubles; errors of 16 units were seen.
+"""
 
 
 OnSolution = Callable[[V, int], None]
-"""Told of every better solution: its decision values and the bound that is proved by then."""
+"""Callback for a better solution: decision values and the bound proved so far."""
 
 
 class Status(Enum):
-    """What the solver said. Only OPTIMAL and FEASIBLE come with values; INFEASIBLE is not yet proof."""
+    """Verdict of the solver.
+
+    Only OPTIMAL and FEASIBLE come with values. INFEASIBLE is not yet a proof.
+    """
 
     OPTIMAL = "optimal"
     FEASIBLE = "feasible"
@@ -37,7 +49,7 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Outcome(Generic[V]):
-    """Result of one run of the solver: decision values, objective, proved bound, and metered seconds."""
+    """Result of a solver run: decision values, objective, proved bound, metered seconds."""
 
     status: Status
     values: V | None = None
@@ -47,17 +59,17 @@ class Outcome(Generic[V]):
 
 
 class Solvable(Protocol[V_co]):
-    """A model, and how the decision values are read from its variables."""
+    """Model with a method to read its decision values."""
 
     model: cp_model.CpModel
 
     def values(self, value: Callable[[cp_model.IntVar], int]) -> V_co:
-        """The decision values, given a way to read one variable."""
+        """Return the decision values; `value` reads a variable."""
         ...
 
 
 class ModelRejected(Exception):
-    """CP-SAT called the model invalid: a fault of ours, never of the input."""
+    """Rejection of a model as invalid by CP-SAT: a bug in placewright, not in the input."""
 
 
 def run(
@@ -68,10 +80,12 @@ def run(
 
     Parameters
     ----------
-    limit : in seconds of metered work (`A_SECOND`). There is no limit in real time, which would change answers on a busy machine:
-        a solver that does not keep to this one is killed with the process that it runs in (solver/sandbox).
-    by_relaxation : branch as the linear relaxation says; else as CP-SAT itself would, with every row in its relaxation from the start.
-    model : a narrowed copy of the variables' model, to be solved instead.
+    limit : seconds of metered work (`A_SECOND`). There is no limit in real time: it would change
+        answers on a busy machine. A solver that exceeds this limit is killed with its process
+        (solver/sandbox).
+    by_relaxation : True to branch on the linear relaxation; False for CP-SAT's automatic search,
+        with every row in its relaxation from the start.
+    model : narrowed copy of the variables' model, to solve instead.
     """
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
@@ -82,7 +96,8 @@ def run(
     rows = A_ROW * len(variables.model.proto.constraints)
     solver.parameters.max_deterministic_time = max(0.0, limit - rows) / A_SECOND
     solver.parameters.cp_model_presolve = presolve
-    solver.parameters.catch_sigint_signal = False  # it would leave a handler behind with which Ctrl-C kills the process that called
+    # the handler would stay: Ctrl-C would kill the calling process
+    solver.parameters.catch_sigint_signal = False
     status = solver.solve(model or variables.model, _Listener(variables, on_solution) if on_solution else None)
     if status == cp_model.MODEL_INVALID:
         raise ModelRejected((model or variables.model).validate())
@@ -90,13 +105,13 @@ def run(
     bound = _whole(solver.best_objective_bound)
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         values = variables.values(lambda variable: solver.value(variable))
-        found = Status.OPTIMAL if status == cp_model.OPTIMAL else Status.FEASIBLE
-        return Outcome(found, values, round(solver.objective_value), bound, spent)
+        verdict = Status.OPTIMAL if status == cp_model.OPTIMAL else Status.FEASIBLE
+        return Outcome(verdict, values, round(solver.objective_value), bound, spent)
     return Outcome(Status.INFEASIBLE if status == cp_model.INFEASIBLE else Status.UNKNOWN, bound=bound, spent=spent)
 
 
 def _whole(bound: float) -> int | None:
-    """The bound as a whole number; None if nothing is proved."""
+    """Return the bound as a whole number; None if nothing is proved."""
     if not isfinite(bound) or abs(bound) >= 2**53:
         return None
     near = round(bound)
@@ -109,12 +124,15 @@ class _Listener(cp_model.CpSolverSolutionCallback, Generic[V]):
         self._variables, self._tell = variables, on_solution
 
     def on_solution_callback(self) -> None:
-        """Called by CP-SAT."""
+        """Report a better solution; CP-SAT calls this."""
         self._tell(self._variables.values(lambda variable: self.value(variable)), _whole(self.best_objective_bound) or 0)
 
 
 def narrowed(model: cp_model.CpModel, fixed: Mapping[int, int], low: int, high: int) -> cp_model.CpModel:
-    """The model with these variables at these values and an objective from `low` to `high`; its hints are kept."""
+    """Return a copy with variables fixed and the objective from `low` to `high`.
+
+    Hints are kept.
+    """
     copy = model.clone()
     proto: Any = copy.proto
     for variable, value in fixed.items():

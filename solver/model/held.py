@@ -1,4 +1,4 @@
-"""Amounts over decision variables: what each component has on nodes and in domains."""
+"""Amounts over decision variables: resources of components on nodes and in domains."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .ranges import Ranges
 
 
 class Held(Saying):
-    """The decision variables of a problem, and how much of what is held."""
+    """Decision variables of a problem, and resources of bundles and components."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__()
@@ -44,19 +44,19 @@ class Held(Saying):
         return self.model.new_int_var(least, most, f"units of {bundle.name} in {cell.name}")
 
     def bundle(self, component: Component) -> Bundle | None:
-        """What the component is placed with; None where nodes are its resource and nothing is decided."""
+        """Return the bundle of the component; None for a component on nodes."""
         return self.layout.bundle_of.get(component.name)
 
     def units(self, bundle: Bundle, cell: Cell | None = None) -> Amount:
-        """How many units of a searched bundle are in the cell, or everywhere."""
+        """Return the units of a searched bundle in the cell, or in total."""
         if bundle in self._ranges:
             return self._ranges[bundle].units(cell)
         if cell is None:
-            return total(self.units(bundle, each) for each in self.cells)
+            return total(self.units(bundle, cell) for cell in self.cells)
         return self._by_place.get((bundle, cell), 0)
 
     def accelerators(self, bundle: Bundle, cell: Cell | None = None) -> Amount:
-        """How many resources the bundle holds in the cell, or everywhere."""
+        """Return the resources of the bundle in the cell, or in total."""
         if bundle in self.layout.fixed:
             inside = None if cell is None else {node.rank for node in cell.nodes}
             masks = self.layout.fixed[bundle].items()
@@ -66,14 +66,15 @@ class Held(Saying):
         return bundle.unit * self.units(bundle, cell)
 
     def beside_enclosed(self, bundle: Bundle, cell: Cell) -> Amount:
-        """How many resources a searched bundle holds in the cell beside those of given ones that lie within it."""
+        """Return a searched bundle's resources in the cell, without given bundles inside."""
         return self.accelerators(bundle, cell) - self.layout.enclosed_in(bundle, cell)
 
     def accelerators_on(self, bundle: Bundle, node: int) -> Amount:
-        """How many resources the bundle holds on one node.
+        """Return the resources of the bundle on a node.
 
-        A counted bundle is known on a node only where that node is a cell of its own. Raises ValueError elsewhere:
-        `layout/whereabouts.py` decides by the problem alone which nodes are, and a rule that needs others adds its reason there.
+        A counted bundle is known on a node only if the node is a cell of its own; otherwise raises
+        ValueError. `alone` in `layout/parts.py` decides by the problem which nodes are; a rule that
+        needs more of them adds its reason there.
         """
         if bundle in self.layout.fixed:
             return self.layout.fixed[bundle].get(node, 0).bit_count()
@@ -85,16 +86,19 @@ class Held(Saying):
         return self.accelerators(bundle, cell)
 
     def given_in_order(self, component: Component) -> list[Seat]:
-        """The given resources of a searched component in the order of its ranks; none if no order keeps strides and relations."""
+        """Return the given resources of a searched component in rank order.
+
+        Empty if no order keeps strides and relations.
+        """
         bundle = self.bundle(component)
         return (of_given(self.layout, bundle) or {}).get(component.name, []) if bundle else []
 
     def can_be_seated(self, bundle: Bundle) -> bool:
-        """Is there an order of ranks for every component of the bundle that keeps strides and relations between ranks?"""
+        """Return True if some rank order keeps strides and rank relations of all components."""
         return can_be_seated(self.layout, bundle)
 
     def processes(self, component: Component) -> Amount:
-        """How many processes the component has."""
+        """Return the number of processes of the component."""
         runs = self.layout.on_nodes.get(component.name) if component.runs is None else component.runs
         if runs is not None:
             return max((run.ranks.stop for run in runs), default=0)
@@ -107,7 +111,7 @@ class Held(Saying):
 
 
 class InDomains(Held):
-    """How much of what is held is in a domain, and whether any is."""
+    """Amounts and indicators in topology domains."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
@@ -116,30 +120,33 @@ class InDomains(Held):
         self._wholes: dict[tuple[Bundle, str, str], Amount] = {}
 
     def accelerators_in(self, bundle: Bundle, level: str, name: str) -> Amount:
-        """How many resources the bundle holds in a domain of a level of the topology; on a node by its name, as `accelerators_on`."""
+        """Return the bundle's resources in a topology domain.
+
+        At node level, `name` is a node name, and the limits of `accelerators_on` apply.
+        """
         if level == NODE_LEVEL:
             return total(self.accelerators_on(bundle, node.rank) for node in self.problem.cluster.nodes if node.name == name)
         return total(self.accelerators(bundle, cell) for cell in domains_of(self.layout, level)[name])
 
     def touches(self, bundle: Bundle, level: str, name: str) -> Amount:
-        """1 exactly if some of the bundle is in that domain of a topology level, else 0."""
+        """Return 1 exactly if some of the bundle is in the domain, else 0."""
         key = (bundle, level, name)
         if key not in self._touched:
-            held = self.accelerators_in(bundle, level, name)
+            amount = self.accelerators_in(bundle, level, name)
             if bundle in self._ranges and level != NODE_LEVEL:
                 self._touched[key] = self._ranges[bundle].touches(domains_of(self.layout, level)[name])
-            elif isinstance(held, int):
-                self._touched[key] = int(held > 0)
+            elif isinstance(amount, int):
+                self._touched[key] = int(amount > 0)
             else:
                 room = self.room(bundle, level, name)
                 seen = self.model.new_bool_var(f"{bundle.name} touches {name or level}")
-                self.require(held <= room * seen)
-                self.require(held >= seen)
+                self.require(amount <= room * seen)
+                self.require(amount >= seen)
                 self._touched[key] = seen
         return self._touched[key]
 
     def room(self, bundle: Bundle, level: str, name: str) -> int:
-        """How many resources a searched bundle could at most hold in a domain of a level of the topology."""
+        """Return an upper bound on a searched bundle's resources in a domain."""
         if level == NODE_LEVEL:
             free, enclosed = self.layout.pool_of[bundle].free, self.layout.enclosed.get(bundle, {})
             nodes = [node.rank for node in self.problem.cluster.nodes if node.name == name]
@@ -147,52 +154,55 @@ class InDomains(Held):
         return sum(self.layout.pieces(bundle, cell, 1) for cell in domains_of(self.layout, level)[name])
 
     def wholes(self, bundle: Bundle, level: str, name: str) -> Amount:
-        """How many groups of a searched bundle are in a domain of a level above the node that holds them whole: of `bundle.whole(level)` each."""
+        """Return the whole groups of a searched bundle in a domain above the node.
+
+        A group has `bundle.whole(level)` resources.
+        """
         key = (bundle, level, name)
         if key not in self._wholes:
-            size, held = bundle.whole(level), self.accelerators_in(bundle, level, name)
+            size, amount = bundle.whole(level), self.accelerators_in(bundle, level, name)
             count: Amount = 0
-            if not isinstance(held, int):
+            if not isinstance(amount, int):
                 count = self.integer(0, self.room(bundle, level, name) // size, f"groups of {bundle.name} in {name or level}")
-            self.require(held == size * count)
+            self.require(amount == size * count)
             self._wholes[key] = count
         return self._wholes[key]
 
     def domains(self, level: str) -> Sequence[str | Cell]:
-        """What a rule about domains of a level of the topology goes through: their names, or where the level is the node all cells.
+        """Return the domains of a level: names, or at node level all cells.
 
-        A cell of several nodes is as good as a domain only where `layout/whereabouts.py` says so.
+        `alone` in `layout/parts.py` decides where a cell of several nodes may stand for a domain.
         """
         return self.cells if level == NODE_LEVEL else domains(self.problem.cluster, level)
 
     def held(self, component: Component, level: str, name: str | Cell) -> Amount:
-        """How many resources the component holds in a domain, how many processes where nodes are its resource."""
+        """Return the resources of a component in a domain; processes on nodes."""
         cells = self._cells_in(level, name)
         if bundle := self.bundle(component):
             return total(self.accelerators(bundle, cell) for cell in cells)
         if dealt := self.layout.dealt.get(component.name):
             return total(self.units(dealt.bundle, cell) for cell in cells)
-        there = Assignment({component.name: self.layout.on_nodes[component.name]}).processes_on(component.name)
-        return sum(there.get(node.rank, 0) for cell in cells for node in cell.nodes)
+        per_node = Assignment({component.name: self.layout.on_nodes[component.name]}).processes_on(component.name)
+        return sum(per_node.get(node.rank, 0) for cell in cells for node in cell.nodes)
 
     def _cells_in(self, level: str, name: str | Cell) -> tuple[Cell, ...]:
         return (name,) if isinstance(name, Cell) else domains_of(self.layout, level)[name]
 
     def present(self, component: Component, level: str, name: str | Cell) -> Amount:
-        """1 exactly if some of the component is in a domain, else 0."""
+        """Return 1 exactly if some of the component is in the domain, else 0."""
         bundle = self.bundle(component)
         if bundle and isinstance(name, str):
             return self.touches(bundle, level, name)
         key = (component.name, level, name)
         if key not in self._present:
-            held = self.held(component, level, name)
-            if isinstance(held, int):
-                self._present[key] = int(held > 0)
+            amount = self.held(component, level, name)
+            if isinstance(amount, int):
+                self._present[key] = int(amount > 0)
             else:
                 seen = self._present[key] = self.boolean(f"{component.name} is in {name}")
                 dealt = self.layout.dealt.get(component.name)
                 cells = self._cells_in(level, name)
                 room = dealt.processes if dealt else sum(self.layout.pieces(bundle, cell, 1) for cell in cells if bundle)
-                self.require(held <= room * seen)
-                self.require(held >= seen)
+                self.require(amount <= room * seen)
+                self.require(amount >= seen)
         return self._present[key]

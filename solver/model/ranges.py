@@ -1,8 +1,9 @@
-"""Contiguous bundles in CP-SAT: where they begin and end, what they cover and leave.
+"""Contiguous bundles in CP-SAT: start, end, covered and remaining resources.
 
-Literals were measured to prove optima where an integer start with max/min overlap left a gap of a third. Everything that is said of a
-range is a sum over where it begins and where it ends, so that a place costs no term for every node that it covers: up to each border
-between cells one literal says whether it has begun before, and one whether it has ended.
+Literals proved optima where an integer start with max/min overlap left a gap of a third (measured).
+Every amount of a range is a sum over its start and its end, so a place costs no term per covered
+node. At each border between cells, one literal says whether the range begins before it, and another
+whether the range ends before it.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ from .amount import Amount, Saying, total
 
 
 class Edges:
-    """The positions that one edge of a range may have, each with its literal.
+    """Possible positions of a range's edge, with a literal for every position.
 
-    At each of the given borders a literal of its own says whether the edge lies before it, so that sums from anywhere are short.
+    At each border a literal says whether the edge lies before it, so that sums stay short.
     """
 
     def __init__(self, model: cp_model.CpModel, name: str, borders: Sequence[int]) -> None:
@@ -35,30 +36,33 @@ class Edges:
         self._added: list[tuple[int, cp_model.IntVar]] = []
 
     def add(self, position: int, literal: cp_model.IntVar) -> cp_model.IntVar:
-        """One more position that the edge has if this literal is true; to be called before anything is asked of sums."""
+        """Add a possible position with its literal.
+
+        Call this before any sum is used: sums are cached.
+        """
         self._added.append((position, literal))
         return literal
 
     def literals(self) -> list[cp_model.IntVar]:
-        """All of them; exactly one is true."""
+        """Return the literals of all positions; exactly one is true."""
         return [literal for _, literal in self._added]
 
     @cached_property
     def _sorted(self) -> list[tuple[int, cp_model.IntVar]]:
-        return sorted(self._added, key=lambda its: its[0])
+        return sorted(self._added, key=lambda entry: entry[0])
 
     @cached_property
     def _positions(self) -> list[int]:
         return [position for position, _ in self._sorted]
 
     def _from_to(self, start: int, stop: int) -> list[tuple[int, cp_model.IntVar]]:
-        """Those at positions from `start` to before `stop`."""
+        """Return the entries with `start <= position < stop`."""
         return self._sorted[bisect_left(self._positions, start) : bisect_left(self._positions, stop)]
 
     @cached_property
     def _chain(self) -> list[Amount]:
-        """For each border, 1 exactly if the edge lies before it."""
-        found: list[Amount] = []
+        """Indicators of the borders: 1 exactly if the edge lies before the border."""
+        indicators: list[Amount] = []
         before: Amount = 0
         for number, border in enumerate(self._borders):
             between = self._from_to(self._borders[number - 1] if number else min(self._positions, default=0), border)
@@ -72,43 +76,48 @@ class Edges:
                     past = self.model.new_bool_var(f"{self.name} before {border}")
                     self.model.add(past == cp_model.LinearExpr.sum(literals) + before)
                     before = past
-            found.append(before)
-        return found
+            indicators.append(before)
+        return indicators
 
     def before(self, position: int) -> Amount:
-        """1 exactly if it lies before this position."""
+        """Return 1 exactly if the edge lies before the position."""
         number = bisect_right(self._borders, position) - 1
         start = self._borders[number] if number >= 0 else min(self._positions, default=0)
         return total([self._chain[number] if number >= 0 else 0, *(literal for _, literal in self._from_to(start, position))])
 
     def upto(self, position: int) -> Amount:
-        """1 exactly if it lies at this position or before."""
+        """Return 1 exactly if the edge lies at the position or before."""
         return self.before(position + 1)
 
     def moment(self, start: int, stop: int) -> Amount:
-        """How far beyond `start` it lies, if it is from there to before `stop`; else 0."""
+        """Return `position - start` if `start <= position < stop`, else 0."""
         return weighted((literal, position - start) for position, literal in self._from_to(start, stop))
 
     def at_the_same(self, other: Edges) -> tuple[list[Amount], list[Amount]]:
-        """For every position that one of two edges may have, whether this one is there, and whether the other one is."""
+        """Return indicators of both edges for every position of either."""
         positions = sorted({*self._positions, *other._positions})
-        mine, theirs = ([total(literal for _, literal in edges._from_to(at, at + 1)) for at in positions] for edges in (self, other))
-        return mine, theirs
+        own_literals, second_literals = (
+            [total(literal for _, literal in edges._from_to(at, at + 1)) for at in positions] for edges in (self, other)
+        )
+        return own_literals, second_literals
 
     def worth(self, value: Callable[[int], int]) -> Amount:
-        """What its position is worth."""
+        """Return `value` of the edge's position."""
         return weighted((literal, value(position)) for position, literal in self._sorted)
 
     def leaves(self, rest: int, step: int) -> Amount:
-        """1 exactly if its position leaves this rest when it is divided by `step`."""
+        """Return 1 exactly if the position is `rest` modulo `step`."""
         return self.worth(lambda position: int(position % step == rest))
 
     def position(self) -> Amount:
-        """Where it lies."""
+        """Return the position of the edge."""
         return self.worth(lambda position: position)
 
     def hint(self, position: int, literals: bool) -> None:
-        """It may lie here; with `literals` they are told too, not only those at the borders."""
+        """Hint a position to the solver.
+
+        With `literals`, hint the literal of every position too, not only those at borders.
+        """
         for at, literal in self._sorted if literals else ():
             self.model.add_hint(literal, at == position)
         known = {id(literal) for literal in self.literals()}
@@ -118,20 +127,23 @@ class Edges:
                 self.model.add_hint(past, position < border)
 
     def value(self, value: Callable[[cp_model.IntVar], int]) -> int:
-        """Where it lies, given a way to read one variable."""
+        """Return the position in a solution; `value` reads a variable."""
         return next(position for position, literal in self._sorted if value(literal))
 
 
 def weighted(terms: Iterable[tuple[cp_model.IntVar, int]]) -> Amount:
-    """The sum of variables times numbers."""
-    its = [(variable, number) for variable, number in terms if number]
-    return cp_model.LinearExpr.weighted_sum([variable for variable, _ in its], [number for _, number in its]) if its else 0
+    """Return the sum of variables times coefficients."""
+    nonzero = [(variable, number) for variable, number in terms if number]
+    return cp_model.LinearExpr.weighted_sum([variable for variable, _ in nonzero], [number for _, number in nonzero]) if nonzero else 0
 
 
 def each_place(
     model: cp_model.CpModel, layout: Layout, bundle: Bundle, at: dict[Place, cp_model.IntVar], begun: Edges, ended: Edges
 ) -> Amount:
-    """A literal for every place, which is added to `at`, and to where it begins and ends. Returns how many units the range has."""
+    """Create a literal for every place and return the units of the range.
+
+    The literals are added to `at`, `begun` and `ended`.
+    """
     for start, units in whole_places(layout, bundle):
         literal = at[start, units] = model.new_bool_var(f"{bundle.name} at {start}, {units} units")
         begun.add(start, literal)
@@ -141,14 +153,16 @@ def each_place(
 
 
 def each_end(model: cp_model.CpModel, layout: Layout, bundle: Bundle, places: Places, begun: Edges, ended: Edges) -> Amount:
-    """A literal for every beginning and one for every end; ranges inside a node that are neither at its edges are places of their own.
+    """Create literals for every start and every end; return the units of the range.
 
-    Returns how many units the range has.
+    A range inside a single node has a literal of its own if its start and its end are not a pair of
+    these edges.
     """
     every, size = lengths(layout, bundle), places.numbering.size
     starts = [at for at in range(size) if at <= places.last_start and places.is_free(at, at + 1) and places.may_begin(at)]
     stops = [at for at in range(1, size + 1) if at >= places.first_stop and places.is_free(at - 1, at) and places.may_end(at)]
-    runs: dict[tuple[int, int], list[tuple[cp_model.IntVar, int]]] = {}  # what lies in one solid stretch begins and ends in it
+    # A range begins and ends in the same solid stretch.
+    runs: dict[tuple[int, int], list[tuple[cp_model.IntVar, int]]] = {}
     for at in starts:
         literal = begun.add(at, model.new_bool_var(f"{bundle.name} from {at}"))
         runs.setdefault(places.run_from(at), []).append((literal, 1))
@@ -160,45 +174,51 @@ def each_end(model: cp_model.CpModel, layout: Layout, bundle: Bundle, places: Pl
         ended.add(stop, literal)
     for edges in (begun, ended):
         model.add_exactly_one(edges.literals())
-    for its in runs.values():
-        model.add(weighted(its) == 0)
+    for terms in runs.values():
+        model.add(weighted(terms) == 0)
     units = model.new_int_var_from_domain(cp_model.Domain.from_values(list(every)), f"units of {bundle.name}")
     model.add(bundle.unit * units == ended.position() - begun.position())
     return units
 
 
 def _inside(places: Places, every: Iterable[int], starts: set[int], stops: set[int]) -> Iterator[Place]:
-    """Ranges inside one node that do not both begin where one over several nodes may, and end where one may, in one run."""
+    """Yield ranges inside a single node that start and end literals do not express."""
     largest = max(places.counts, default=0)
     for length in (units * places.unit for units in every if 0 < units * places.unit <= largest):
         for start in range(places.numbering.size - length + 1):
             stop = start + length
-            one = places.nodes[start] == places.nodes[stop - 1]
+            same_node = places.nodes[start] == places.nodes[stop - 1]
             edges = start in starts and stop in stops and places.run_from(start) == places.run_to(stop)
-            if one and not edges and places.holds_enclosed(start, stop) and places.is_free(start, stop) and places.is_whole(start, stop):
+            if (
+                same_node
+                and not edges
+                and places.holds_enclosed(start, stop)
+                and places.is_free(start, stop)
+                and places.is_whole(start, stop)
+            ):
                 yield start, stop
 
 
 class Slots:
-    """Room for pieces of every size, cell by cell."""
+    """Slots for pieces of every size beside ranges, cell by cell."""
 
     def __init__(self, saying: Saying, layout: Layout, ranges: Mapping[Bundle, Ranges]) -> None:
         self._saying, self._layout, self._ranges = saying, layout, ranges
         self._slots: dict[tuple[Cell, Pool, int, bool], Amount] = {}
 
     def slots(self, cell: Cell, pool: Pool, size: int, inside_numa: bool) -> Amount:
-        """The sum of floor(left / size) over the nodes of a cell, or over their NUMA domains."""
+        """Return the sum of floor(left / size) over a cell's nodes or NUMA domains."""
         key = (cell, pool, size, inside_numa)
         if key not in self._slots:
             if not pool.ranged:
                 self._slots[key] = self._layout.room(cell, pool).pieces(size, inside_numa)
             elif inside_numa:
-                each = [(node, mask) for node in cell.nodes for mask in numa_domains(node, pool.kind)]
-                self._slots[key] = total(self._in_domain(node, mask, pool, size) for node, mask in each)
-            elif not any(self._layout.enclosed_in(each, cell) for each in pool.ranged) and all(
-                each.unit % size == 0 for each in pool.ranged
+                numa_domains_here = [(node, mask) for node in cell.nodes for mask in numa_domains(node, pool.kind)]
+                self._slots[key] = total(self._in_domain(node, mask, pool, size) for node, mask in numa_domains_here)
+            elif not any(self._layout.enclosed_in(bundle, cell) for bundle in pool.ranged) and all(
+                bundle.unit % size == 0 for bundle in pool.ranged
             ):
-                # A range takes whole pieces of every node, so that nothing is lost where it begins and ends.
+                # Ranges take whole pieces of every node, so their ends leave no fragments.
                 taken = total(bundle.unit // size * self._ranges[bundle].units(cell) for bundle in pool.ranged)
                 self._slots[key] = self._layout.room(cell, pool).pieces(size) - taken
             else:
@@ -208,11 +228,11 @@ class Slots:
     def _on_node(self, node: int, pool: Pool, size: int) -> Amount:
         free = pool.free.get(node, 0).bit_count()
         enclosed = sum(self._layout.enclosed.get(bundle, {}).get(node, 0).bit_count() for bundle in pool.ranged)
-        held = total(self._ranges[bundle].held_on(node) for bundle in pool.ranged) - enclosed
-        if isinstance(held, int):
-            return (free - held) // size
+        taken = total(self._ranges[bundle].held_on(node) for bundle in pool.ranged) - enclosed
+        if isinstance(taken, int):
+            return (free - taken) // size
         left = self._saying.integer(0, free // size, f"slots of {size} on node {node}")
-        self._saying.require(size * left + held <= free)
+        self._saying.require(size * left + taken <= free)
         return left
 
     def _in_domain(self, node: Node, mask: int, pool: Pool, size: int) -> Amount:
@@ -229,24 +249,24 @@ class Slots:
         return free.bit_count() - total(self._ranges[bundle].covers(node.rank, index) for bundle in pool.ranged for index in bits(free))
 
     def left_in_domains(self, node: Node, pool: Pool) -> list[Amount]:
-        """What is left in each NUMA domain of a node."""
+        """Return the resources left in the NUMA domains of a node."""
         return [self._left(node, mask, pool) for mask in numa_domains(node, pool.kind)]
 
     def pieces_by_domain(self, bundle: Bundle, node: Node, units: Amount) -> list[Amount]:
-        """How the pieces of so many units on a node are dealt to its NUMA domains."""
+        """Return the pieces of the units per NUMA domain of a node."""
         free, enclosed = self._layout.pool_of[bundle].free.get(node.rank, 0), self._layout.enclosed.get(bundle, {}).get(node.rank, 0)
-        its: list[Amount] = []
+        counts: list[Amount] = []
         for mask in numa_domains(node, bundle.kind):
             least, most = -(-(enclosed & mask).bit_count() // bundle.piece), ((free | enclosed) & mask).bit_count() // bundle.piece
-            its.append(self._saying.integer(least, max(least, most), f"pieces of {bundle.name} in a NUMA domain"))
-        self._saying.require(bundle.unit // bundle.piece * units == total(its))
-        return its
+            counts.append(self._saying.integer(least, max(least, most), f"pieces of {bundle.name} in a NUMA domain"))
+        self._saying.require(bundle.unit // bundle.piece * units == total(counts))
+        return counts
 
 
 class Ranges:
-    """The places of one contiguous bundle: (first resource rank, units), of which exactly one is taken.
+    """Places (first resource rank, units) of a contiguous bundle; exactly one is taken.
 
-    Each place is one literal; where there are too many, where it begins is one decision, and where it ends another.
+    Each place has a literal. With too many places, start and end are separate decisions.
     """
 
     def __init__(self, model: cp_model.CpModel, layout: Layout, bundle: Bundle) -> None:
@@ -267,7 +287,10 @@ class Ranges:
 
     @property
     def starts(self) -> list[Place]:
-        """Every place. Raises ValueError where beginnings and ends are decided apart (see `layout/ranges/places.py`, by_ends)."""
+        """All places.
+
+        Raises ValueError if start and end are separate decisions (`by_ends` in `layout/ranges.py`).
+        """
         self._need_places()
         return list(self._at)
 
@@ -277,29 +300,29 @@ class Ranges:
 
     @property
     def nodes(self) -> set[int]:
-        """Every node of its numbering."""
+        """Nodes of the numbering."""
         return {stretch.node_rank for stretch in self.numbering.stretches}
 
     def units(self, cell: Cell | None = None) -> Amount:
-        """How many units are in the cell, or everywhere."""
+        """Return the units in the cell, or in total."""
         if cell is None:
             return self._units
         if cell not in self._pieces:
-            held = self.held(cell)
-            if isinstance(held, int) or self.bundle.unit == 1:
-                self._pieces[cell] = held // self.bundle.unit if isinstance(held, int) else held
+            amount = self.held(cell)
+            if isinstance(amount, int) or self.bundle.unit == 1:
+                self._pieces[cell] = amount // self.bundle.unit if isinstance(amount, int) else amount
             else:
                 most = sum(stop - start for start, stop in self._segments.get(cell, ())) // self.bundle.unit
                 units = self._pieces[cell] = self.model.new_int_var(0, most, f"units of {self.bundle.name} in {cell.name}")
-                self.model.add(self.bundle.unit * units == held)
+                self.model.add(self.bundle.unit * units == amount)
         return self._pieces[cell]
 
     def held(self, cell: Cell) -> Amount:
-        """How many resources it holds in the cell."""
+        """Return the resources in the cell."""
         return total(self._between(start, stop) for start, stop in self._segments.get(cell, ()))
 
     def held_on(self, node: int) -> Amount:
-        """How many resources it holds on this node."""
+        """Return the resources on the node."""
         return total(self._between(start, stop) for start, stop in self._of_node(node))
 
     def _of_node(self, node: int) -> list[tuple[int, int]]:
@@ -307,39 +330,40 @@ class Ranges:
         return [] if first is None else [(first, first + self.places.counts[self.places.nodes[first]])]
 
     def _between(self, start: int, stop: int) -> Amount:
-        """How many of these resource ranks it holds."""
+        """Return the number of held resource ranks in `[start, stop)`."""
         inside = stop - start
-        open_there = self._begun.before(stop) - self._ended.upto(stop)
-        # Whole, if it has begun before their end and does not end among them; else up to its end; less what is before its beginning.
-        return inside * open_there + self._ended.moment(start, stop + 1) - self._begun.moment(start, stop)
+        spans_stop = self._begun.before(stop) - self._ended.upto(stop)
+        # All ranks if the range begins before `stop` and ends after it, else those up to its end;
+        # less those before its start.
+        return inside * spans_stop + self._ended.moment(start, stop + 1) - self._begun.moment(start, stop)
 
     def covers(self, node: int, index: int) -> Amount:
-        """1 exactly if the bundle holds this resource of the node."""
+        """Return 1 exactly if the bundle holds this resource of the node."""
         first = self.numbering.first.get(node)
         return 0 if first is None else self._begun.before(first + index + 1) - self._ended.upto(first + index)
 
     def touches(self, cells: Iterable[Cell]) -> Amount:
-        """1 exactly if it holds something in one of these cells."""
+        """Return 1 exactly if the range holds a resource in the cells."""
         runs: list[tuple[int, int]] = []
         for start, stop in sorted(run for cell in cells for run in self._segments.get(cell, ())):
             if runs and runs[-1][1] == start:
                 runs[-1] = (runs[-1][0], stop)
             else:
                 runs.append((start, stop))
-        there = [self._begun.before(stop) - self._ended.upto(start) for start, stop in runs]
-        if all(isinstance(amount, int) for amount in there):
-            return max((amount for amount in there if isinstance(amount, int)), default=0)
+        indicators = [self._begun.before(stop) - self._ended.upto(start) for start, stop in runs]
+        if all(isinstance(amount, int) for amount in indicators):
+            return max((amount for amount in indicators if isinstance(amount, int)), default=0)
         some = self.model.new_bool_var(f"{self.bundle.name} is there")
-        if len(there) < 2:
-            self.model.add(some == there[0])
+        if len(indicators) < 2:
+            self.model.add(some == indicators[0])
             return some
-        for amount in there:
+        for amount in indicators:
             self.model.add(some >= amount)
-        self.model.add(some <= total(there))
+        self.model.add(some <= total(indicators))
         return some
 
     def extra_nodes(self) -> Amount:
-        """On how many nodes it lies beyond the fewest that could hold it."""
+        """Return the number of nodes beyond the minimum for the length."""
         if self._at:
             lies = {at: self.places.covered(at[0], at[0] + at[1] * self.bundle.unit) for at in self._at}
             return self.worth(lambda place: lies[place] - fewest_nodes(self.numbering, place[1] * self.bundle.unit))
@@ -352,29 +376,36 @@ class Ranges:
         return lies_on - fewest
 
     def worth(self, value: Callable[[Place], int]) -> Amount:
-        """What the place that is taken is worth. Raises ValueError where beginnings and ends are decided apart."""
+        """Return `value` of the chosen place.
+
+        Raises ValueError if start and end are separate decisions.
+        """
         self._need_places()
         return weighted((literal, value(place)) for place, literal in self._at.items())
 
     def follows(self, other: Ranges) -> None:
-        """It begins where the other one, in the same numbering, ends."""
+        """Require a start at the end of another range in the same numbering."""
         for begins, ends in zip(*self._begun.at_the_same(other._ended)):
             self.model.add(begins == ends)
 
     def first_and_end(self) -> tuple[Amount, Amount]:
-        """The first resource rank, and the one after the last."""
+        """Return the first resource rank, and the rank after the last."""
         return self._begun.position(), self._ended.position()
 
     def rests(self, step: int) -> tuple[list[Amount], list[Amount]]:
-        """For every rest of a division by `step`, 1 exactly if the first resource rank leaves it; the same of the one after the last."""
+        """Return remainder indicators modulo `step`, for the start and for the end.
+
+        Entry `r` is 1 exactly if the first resource rank (or the rank after the last) is `r` modulo
+        `step`.
+        """
         begun, ended = ([edges.leaves(rest, step) for rest in range(step)] for edges in (self._begun, self._ended))
         return begun, ended
 
     def interval(self) -> cp_model.IntervalVar:
-        """The stretch of its numbering that it holds, as an interval."""
+        """Return the range in its numbering as an interval variable."""
         if self._interval is None:
             size = self.numbering.size
-            start, length, end = (self.model.new_int_var(0, size, f"{what} of {self.bundle.name}") for what in ("start", "length", "end"))
+            start, length, end = (self.model.new_int_var(0, size, f"{label} of {self.bundle.name}") for label in ("start", "length", "end"))
             self.model.add(start == self._begun.position())
             self.model.add(end == self._ended.position())
             self.model.add(length == self.bundle.unit * self._units)
@@ -382,7 +413,11 @@ class Ranges:
         return self._interval
 
     def only(self, places: set[Place]) -> None:
-        """One of these places is taken. Where beginnings and ends are decided apart it must be a single one, else raises ValueError."""
+        """Restrict the range to some places.
+
+        If start and end are separate decisions, `places` must have a single entry; otherwise raises
+        ValueError.
+        """
         if self._at or len(places) != 1:
             self._need_places()
             self.model.add_bool_and([literal.negated() for place, literal in self._at.items() if place not in places])
@@ -392,27 +427,30 @@ class Ranges:
         self.model.add(self._ended.position() == start + units * self.bundle.unit)
 
     def hint(self, place: Place) -> None:
-        """This may be the place."""
-        for each, literal in self._at.items():
-            self.model.add_hint(literal, each == place)
+        """Hint a place to the solver."""
+        for candidate, literal in self._at.items():
+            self.model.add_hint(literal, candidate == place)
         self._begun.hint(place[0], literals=not self._at)
         self._ended.hint(place[0] + place[1] * self.bundle.unit, literals=not self._at)
 
     def value(self, value: Callable[[cp_model.IntVar], int]) -> Place:
-        """The place that is taken, given a way to read one variable."""
+        """Return the chosen place; `value` reads a variable."""
         start, stop = self._begun.value(value), self._ended.value(value)
         return start, (stop - start) // self.bundle.unit
 
 
 def _segments(layout: Layout, numbering: Numbering) -> dict[Cell, list[tuple[int, int]]]:
-    """Cell -> from which to before which resource rank its nodes are numbered; several stretches where others are between."""
-    found: dict[Cell, list[tuple[int, int]]] = {}
+    """Return cell -> ranges of resource ranks (start, stop) on its nodes.
+
+    A cell has several ranges if nodes of other cells lie between.
+    """
+    segments: dict[Cell, list[tuple[int, int]]] = {}
     position = 0
     for stretch in numbering.stretches:
-        runs = found.setdefault(layout.cell_of[stretch.node_rank], [])
+        runs = segments.setdefault(layout.cell_of[stretch.node_rank], [])
         if runs and runs[-1][1] == position:
             runs[-1] = (runs[-1][0], position + stretch.count)
         else:
             runs.append((position, position + stretch.count))
         position += stretch.count
-    return found
+    return segments

@@ -1,4 +1,7 @@
-"""Every term of the objective, the most important first. Which of them are weighed together, `tiers.py` says."""
+"""Registry of objective terms, most important first.
+
+`tiers.py` says which terms are weighed together.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Domains that bundles and components lie in: indicators, rows, room and the fewest possible."""
+"""Domains of bundles and components: indicators, rows, capacities, fewest domains."""
 
 from __future__ import annotations
 
@@ -26,13 +26,16 @@ if TYPE_CHECKING:
 
 _ROOMS: WeakKeyDictionary[Layout, Rooms] = WeakKeyDictionary()
 WORDS = {"zone": "zones", "rack": "racks", "nvlink_domain": "NVLink domains"}
-"""Level of the topology -> its domains, as they are printed."""
+"""Level of the topology -> plural name of the domains in output."""
 Held = Mapping[str, int]
-"""Component -> how much of it a domain holds."""
+"""Component -> resources in a domain."""
 
 
 class Rooms:
-    """Capacities of the domains for the searched bundles of a layout; all are upper bounds on what an answer has there."""
+    """Capacities of domains for the searched bundles of a layout.
+
+    All are upper bounds on the resources of an answer there.
+    """
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
@@ -41,20 +44,20 @@ class Rooms:
         self._most: dict[tuple[Bundle, str, str], int] = {}
 
     def cells(self, level: str, name: str) -> Sequence[Cell]:
-        """The cells in a domain."""
+        """Return the cells in a domain."""
         if level not in self._domains:
-            found = self._domains[level] = {}
+            by_domain = self._domains[level] = {}
             for cell in self.layout.cells:
-                found.setdefault(cell.domain(level), []).append(cell)
+                by_domain.setdefault(cell.domain(level), []).append(cell)
         return self._domains[level].get(name, ())
 
     def names(self, level: str) -> Sequence[str]:
-        """The domains of a level."""
+        """Return the domains of a level."""
         self.cells(level, "")
         return list(self._domains[level])
 
     def most(self, bundle: Bundle, level: str, name: str) -> int:
-        """Most resources that the bundle can have in the domain, were it alone."""
+        """Return the most resources of the bundle in the domain, placed alone."""
         key = (bundle, level, name)
         if bundle.fixed:
             nodes = {node.rank for cell in self.cells(level, name) for node in cell.nodes}
@@ -66,16 +69,16 @@ class Rooms:
         return self._most[key]
 
     def together(self, bundles: Sequence[Bundle], level: str, name: str) -> int:
-        """Most resources that bundles of one pool can have together in the domain."""
-        pool, found = self.layout.pool_of[bundles[0]], 0
+        """Return the most resources of bundles of the same pool in the domain."""
+        pool, capacity = self.layout.pool_of[bundles[0]], 0
         for cell in self.cells(level, name):
-            its = [bundle for bundle in bundles if cell.nodes[0].rank in self.layout.eligible[bundle]]
-            if its:
-                size = gcd(*(bundle.unit for bundle in its))
-                enclosed = sum(self.layout.enclosed_in(bundle, cell) for bundle in its)
+            present = [bundle for bundle in bundles if cell.nodes[0].rank in self.layout.eligible[bundle]]
+            if present:
+                size = gcd(*(bundle.unit for bundle in present))
+                enclosed = sum(self.layout.enclosed_in(bundle, cell) for bundle in present)
                 pieces = (self._pieces(cell, pool, 1) + enclosed) // size if enclosed else self._pieces(cell, pool, size)
-                found += size * pieces
-        return found
+                capacity += size * pieces
+        return capacity
 
     def _pieces(self, cell: Cell, pool: Pool, size: int) -> int:
         key = (cell.index, pool, size)
@@ -84,38 +87,38 @@ class Rooms:
         return self._capacity[key]
 
     def _share(self, bundle: Bundle, level: str) -> int:
-        """What the spread over failure domains lets one domain of the level hold."""
-        found = bundle.most * bundle.unit
+        """Return the bundle's limit per domain of the level, from demands to spread."""
+        limit = bundle.most * bundle.unit
         for component in bundle.components:
-            groups = min(component.most, found) // component.group_size
+            groups = min(component.most, limit) // component.group_size
             for spread in component.spread:
                 if spread.level == level:
-                    found = min(found, -(-groups * spread.percent // 100) * component.group_size)
-        return found
+                    limit = min(limit, -(-groups * spread.percent // 100) * component.group_size)
+        return limit
 
 
 def rooms_of(layout: Layout) -> Rooms:
-    """The capacities of a layout, counted once."""
+    """Return the capacities of a layout, computed once."""
     if layout not in _ROOMS:
         _ROOMS[layout] = Rooms(layout)
     return _ROOMS[layout]
 
 
 def held(problem: Problem, assignment: Assignment, component: Component, level: str) -> Counter[str]:
-    """Domain -> resources of the component there; processes where nodes are its resource."""
-    found: Counter[str] = Counter()
+    """Return domain -> resources of the component; processes on nodes."""
+    counts: Counter[str] = Counter()
     nodes, kind = problem.cluster.nodes, problem.kind(component)
     if kind == NODE:
         for run in assignment.of(component.name):
-            found[domain(nodes[run.node], level)] += len(run.ranks)
+            counts[domain(nodes[run.node], level)] += len(run.ranks)
     else:
-        for (node, its), mask in assignment.masks(component.name).items():
-            found[domain(nodes[node], level)] += mask.bit_count() if its == kind else 0
-    return +found
+        for (node, resource_kind), mask in assignment.masks(component.name).items():
+            counts[domain(nodes[node], level)] += mask.bit_count() if resource_kind == kind else 0
+    return +counts
 
 
 def touches(variables: Variables, component: Component, level: str, name: str) -> Amount:
-    """1 exactly if some of the component is in the domain, else 0."""
+    """Return 1 exactly if some of the component is in the domain, else 0."""
     bundle = variables.bundle(component)
     if bundle is None:
         return variables.present(component, level, name)
@@ -123,19 +126,19 @@ def touches(variables: Variables, component: Component, level: str, name: str) -
 
 
 def bundle_touches(variables: Variables, bundle: Bundle, level: str, name: str) -> Amount:
-    """1 exactly if some of the bundle is in the domain; known to be 0 where it has no room."""
+    """Return 1 exactly if some of the bundle is in the domain; 0 without capacity."""
     if not bundle.fixed and not rooms_of(variables.layout).most(bundle, level, name):
         return 0
     return variables.touches(bundle, level, name)
 
 
 def amount(variables: Variables, component: Component, level: str, name: str) -> Amount:
-    """How much of the component is in the domain."""
+    """Return the resources of the component in the domain."""
     return variables.held(component, level, name)
 
 
 def most(variables: Variables, component: Component, level: str, name: str) -> int:
-    """How much of the component the domain could hold."""
+    """Return an upper bound on the component's resources in the domain."""
     bundle = variables.bundle(component)
     if bundle is None or bundle.fixed:
         known = amount(variables, component, level, name)
@@ -144,44 +147,57 @@ def most(variables: Variables, component: Component, level: str, name: str) -> i
 
 
 def several(problem: Problem, level: str) -> tuple[str, ...]:
-    """The domains of a level, if there is more than one: else nothing can cross between them."""
+    """Return the domains of a level if there are several, else nothing.
+
+    Nothing can cross within a single domain.
+    """
     names = domains(problem.cluster, level)
     return names if len(names) > 1 else ()
 
 
 def is_open(problem: Problem, component: Component) -> bool:
-    """Is the place of the component searched? Not where it, or one on the same accelerators, is given, nor where it has nodes.
+    """Return True if the place of the component is searched.
 
-    Where it was open whether it shares with what is given, its place was searched.
+    False if its ranks, or those of a component on the same accelerators, are given, and for a
+    component on nodes. A component with a choice to share with given ranks counts as searched.
     """
     members = next(members for members in problem.colocated_sets if component in members)
     if problem.kind(component) == NODE or component.runs is not None:
         return False
     chosen = any(relation.demanded and component.name in relation.components for relation in problem.job.relations)
-    return chosen or all(each.runs is None for each in members)
+    return chosen or all(member.runs is None for member in members)
 
 
 def count_of(variables: Variables, bundle: Bundle, level: str) -> Amount:
-    """In how many domains of the level the bundle lies."""
+    """Return the number of domains of the level with some of the bundle."""
     names = rooms_of(variables.layout).names(level)
     return variables.total(bundle_touches(variables, bundle, level, name) for name in names)
 
 
 def domains_counted(variables: Variables, bundle: Bundle, level: str, cost: int) -> Aggregate:
-    """The domains of the level that the bundle lies in, as a count to branch on; what one more of them costs."""
+    """Return the bundle's domain count as an aggregate to branch on.
+
+    `cost` is that of a further domain.
+    """
     rooms = rooms_of(variables.layout)
     members = [(bundle_touches(variables, bundle, level, name), rooms.most(bundle, level, name)) for name in rooms.names(level)]
     return Aggregate(("domains", bundle, level), members, cost)
 
 
 def fewest(layout: Layout, bundle: Bundle, level: str) -> int:
-    """Domains that the least amount needs if the roomiest were all its own; at least one."""
+    """Return the fewest domains for the bundle's least amount, at least 1.
+
+    Every domain counts as if the bundle had it alone, the roomiest first.
+    """
     rooms = rooms_of(layout)
     return fewest_of([rooms.most(bundle, level, name) for name in rooms.names(level)], bundle.least * bundle.unit)
 
 
 def fewest_of(rooms: list[int], demand: int) -> int:
-    """How many of the roomiest domains hold that much, at least one; one more than there are if all do not."""
+    """Return how many of the largest domains hold the demand, at least 1.
+
+    The number of domains plus 1 if all together do not.
+    """
     for count, room in enumerate(sorted(rooms, reverse=True), start=1):
         demand -= room
         if demand <= 0:
@@ -190,22 +206,24 @@ def fewest_of(rooms: list[int], demand: int) -> int:
 
 
 def domain_rows(variables: Variables, bundle: Bundle, level: str) -> None:
-    """What the bundle has in a domain is no more than fits there and no less than a group, if it is there at all; the domains hold all of it.
+    """Post rows between indicators and resources of the bundle in domains.
 
-    These are sums of rules that hold anyway: they tell a linear relaxation what a part of a domain costs.
+    In a domain that it touches, the bundle holds at least a group and at most the capacity; the
+    domains together hold its least amount. Other rules imply these rows: they tell a linear
+    relaxation the cost of a part of a domain.
     """
 
     def post() -> Amount:
         rooms = rooms_of(variables.layout)
-        held = []
+        limits = []
         for name in rooms.names(level):
             if most := rooms.most(bundle, level, name):
                 seen = bundle_touches(variables, bundle, level, name)
-                its = variables.accelerators_in(bundle, level, name)
-                variables.at_most(its, most * seen)
-                variables.at_most(bundle.whole(level) * seen, its)
-                held.append(most * seen)
-        variables.at_most(bundle.least * bundle.unit, variables.total(held))
+                resources = variables.accelerators_in(bundle, level, name)
+                variables.at_most(resources, most * seen)
+                variables.at_most(bundle.whole(level) * seen, resources)
+                limits.append(most * seen)
+        variables.at_most(bundle.least * bundle.unit, variables.total(limits))
         variables.at_most(fewest(variables.layout, bundle, level), count_of(variables, bundle, level))
         return 0
 
@@ -214,20 +232,20 @@ def domain_rows(variables: Variables, bundle: Bundle, level: str) -> None:
 
 @dataclass(frozen=True)
 class Presence:
-    """What every domain costs that holds some of a component; if `unless` is one, none of that."""
+    """Cost per domain with some of a component, waived where `unless` is present."""
 
     cost: int
     component: str
     unless: str = ""
 
     def value(self, held: Held) -> int:
-        """What a domain costs that holds so much."""
+        """Return the cost of a domain with these resources."""
         return self.cost if held.get(self.component) and not held.get(self.unless) else 0
 
 
 @dataclass(frozen=True)
 class Excess:
-    """What everything of a component costs beyond `ratio` times what the domain holds of another."""
+    """Cost of a component's resources beyond `ratio` times those of the source."""
 
     cost: int
     component: str
@@ -235,7 +253,7 @@ class Excess:
     ratio: int
 
     def value(self, held: Held) -> int:
-        """What a domain costs that holds so much."""
+        """Return the cost of a domain with these resources."""
         return self.cost * max(0, held.get(self.component, 0) - self.ratio * held.get(self.source, 0))
 
 
@@ -244,13 +262,16 @@ Share = Union[Presence, Excess]
 
 @runtime_checkable
 class ByDomain(Objective, Protocol):
-    """A term whose value is that of an empty answer, plus what each domain of its level costs by what it holds."""
+    """Term as a sum over the domains of a level.
+
+    The value is that of an empty answer, plus the cost of each domain by its resources.
+    """
 
     @property
     def level(self) -> str:
-        """The level of the topology."""
+        """Level of the topology."""
         ...
 
     def by_domain(self, problem: Problem) -> Iterator[Share]:
-        """What a domain costs: the sum of these."""
+        """Yield the summands of a domain's cost."""
         ...

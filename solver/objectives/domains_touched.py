@@ -1,4 +1,4 @@
-"""Domains that a component is spread over beyond its first, where nobody said what crosses between them."""
+"""Objective term: extra domains of components without known traffic."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DomainsTouched:
-    """Domains of a level beyond the first of each component whose place is searched; those on the same accelerators count once.
+    """Domains of a level beyond the first, per searched component.
 
-    Not of components whose traffic is known, or what they receive: their bytes say better what a further domain costs.
+    Components on the same accelerators count once. Components with known traffic and targets of
+    links are left out: their bytes measure better the cost of a further domain.
     """
 
     level: str
 
     @property
     def name(self) -> str:
-        """What is counted, as it is printed."""
+        """Name of the term in output."""
         return f"extra {WORDS[self.level]}"
 
     def encode(self, problem: Problem, variables: Variables) -> Amount:
@@ -57,19 +58,21 @@ class DomainsTouched:
         yield from (Presence(1, members[0].name) for members in self._unknown(problem))
 
     def _unknown(self, problem: Problem) -> list[tuple[Component, ...]]:
-        """The sets of components on the same accelerators that are searched, and of which no traffic is known."""
+        """Return the searched colocated sets without known traffic."""
         if not several(problem, self.level):
             return []
-        told = {link.target for link in problem.job.links} | {each.name for each in problem.components if each.traffic}
+        with_traffic = {link.target for link in problem.job.links} | {
+            component.name for component in problem.components if component.traffic
+        }
         return [
             members
             for members in problem.colocated_sets
-            if any(is_open(problem, c) for c in members) and told.isdisjoint(c.name for c in members)
+            if any(is_open(problem, c) for c in members) and with_traffic.isdisjoint(c.name for c in members)
         ]
 
     def bundles(self, problem: Problem, layout: Layout) -> list[Bundle]:
-        """What is counted."""
+        """Return the bundles that count."""
         return [layout.bundle_of[members[0].name] for members in self._unknown(problem)]
 
     def _searched(self, problem: Problem, layout: Layout) -> list[Bundle]:
-        return [each for each in self.bundles(problem, layout) if not each.fixed]
+        return [bundle for bundle in self.bundles(problem, layout) if not bundle.fixed]

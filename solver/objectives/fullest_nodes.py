@@ -1,4 +1,4 @@
-"""Processes without accelerators that are searched lie as evenly on their nodes as may be."""
+"""Objective term: even spread of processes over searched nodes."""
 
 from __future__ import annotations
 
@@ -18,18 +18,21 @@ if TYPE_CHECKING:
 
 
 class FullestNodes:
-    """Processes of each component without accelerators on the node that has most of them, where its nodes are searched.
+    """Processes on the fullest node, per component without accelerators.
 
-    Where they are not, they are spread evenly by arithmetic.
+    Only components with searched nodes count; others are spread evenly by arithmetic.
     """
 
     name: ClassVar[str] = "processes on the fullest nodes"
 
     def encode(self, problem: Problem, variables: Variables) -> Amount:
-        """Expansion spreads what is in a cell evenly over its nodes."""
+        """Return the sum of the fullest nodes.
+
+        Expansion spreads the processes of a cell evenly over its nodes.
+        """
         fullest: list[Amount] = []
-        for name, its in variables.layout.dealt.items():
-            most = variables.integer(0, its.processes, f"{name} on its fullest node")
+        for name, entry in variables.layout.dealt.items():
+            most = variables.integer(0, entry.processes, f"{name} on its fullest node")
             for cell in variables.cells:
                 variables.at_most(variables.held(problem[name], NODE_LEVEL, cell), len(cell.nodes) * most)
             fullest.append(most)
@@ -37,12 +40,12 @@ class FullestNodes:
 
     def value(self, problem: Problem, assignment: Assignment) -> int:
         names = [component.name for component in problem.hinted if problem.kind(component) == NODE]
-        searched = {its.bundle.name for its in dealt(Parts(problem))} if names else ()
+        searched = {entry.bundle.name for entry in dealt(Parts(problem))} if names else ()
         return sum(max(assignment.processes_on(name).values(), default=0) for name in names if name in searched)
 
     def bound(self, layout: Layout) -> int:
-        return sum(-(-its.fewest // len(its.nodes)) for its in layout.dealt.values())
+        return sum(-(-entry.fewest // len(entry.nodes)) for entry in layout.dealt.values())
 
     def most(self, problem: Problem) -> int:
         names = [component.name for component in problem.hinted if problem.kind(component) == NODE]
-        return sum(its.processes for its in dealt(Parts(problem))) if names else 0
+        return sum(entry.processes for entry in dealt(Parts(problem))) if names else 0

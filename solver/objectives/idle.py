@@ -1,4 +1,4 @@
-"""Accelerators that a component would take and does not get."""
+"""Objective terms: accelerators and processes below the upper end of a range."""
 
 from __future__ import annotations
 
@@ -19,17 +19,20 @@ if TYPE_CHECKING:
 
 
 class Idle:
-    """For every component with a range of amounts: how far it stays below the upper end."""
+    """Accelerators below the upper end, per component with a range of amounts."""
 
     name: ClassVar[str] = "accelerators short of what was asked at most"
 
     def encode(self, problem: Problem, variables: Variables) -> Amount:
-        asked = [(each.most, variables.bundle(each)) for each in self.stretchable(problem)]
-        return variables.total(most - variables.accelerators(bundle) for most, bundle in asked if bundle)
+        wanted = [(component.most, variables.bundle(component)) for component in self.stretchable(problem)]
+        return variables.total(most - variables.accelerators(bundle) for most, bundle in wanted if bundle)
 
     def stretchable(self, problem: Problem) -> list[Component]:
-        """The components with a range of amounts: the term is the sum of their upper ends, less what they get."""
-        return [each for each in problem.hinted if least_and_most(problem, each.name)]
+        """Return the components with a range of amounts.
+
+        The term is the sum of their upper ends, less the accelerators that they get.
+        """
+        return [component for component in problem.hinted if least_and_most(problem, component.name)]
 
     def value(self, problem: Problem, assignment: Assignment) -> int:
         return sum(
@@ -39,24 +42,28 @@ class Idle:
         )
 
     def bound(self, layout: Layout) -> int:
-        """Each bundle as if it were alone, or all of one pool together, whichever says more."""
+        """Return the larger bound: bundles alone, or all bundles of a pool together."""
         alone = sum(self._alone(layout, bundle) for bundle in layout.bundles)
         return max(alone, sum(self._together(layout, pool) for pool in layout.pools))
 
     def _alone(self, layout: Layout, bundle: Bundle) -> int:
-        asked = _open(layout, bundle)
-        if not asked:
+        members = _open(layout, bundle)
+        if not members:
             return 0
         if bundle.fixed:
-            held = sum(mask.bit_count() for mask in layout.fixed[bundle].values())
+            amount = sum(mask.bit_count() for mask in layout.fixed[bundle].values())
         else:
             room = sum(layout.pieces(bundle, cell, bundle.unit) for cell in layout.cells)
             fit = allowed(layout, bundle, room)
-            held = bundle.unit * (fit[-1] if fit else bundle.most)
-        return sum(max(0, component.most - held) for component in asked)
+            amount = bundle.unit * (fit[-1] if fit else bundle.most)
+        return sum(max(0, component.most - amount) for component in members)
 
     def _together(self, layout: Layout, pool: Pool) -> int:
-        """What all bundles of a pool would take at most, less what is free: every accelerator short is short for somebody."""
+        """Return the joint shortfall of a pool's bundles.
+
+        Demand at the upper ends, less the free resources. A missing accelerator counts for every
+        member with a range, at least `fewest`.
+        """
         free = sum(mask.bit_count() for mask in pool.free.values())
         free += sum(mask.bit_count() for bundle in pool.bundles for mask in layout.enclosed.get(bundle, {}).values())
         stretchable = [bundle for bundle in pool.bundles if _open(layout, bundle)]
@@ -70,40 +77,40 @@ class Idle:
 
 
 class FewProcesses:
-    """Processes without accelerators that a component would have and does not get."""
+    """Processes below the upper end, per component on nodes with a range."""
 
     name: ClassVar[str] = "processes short of what was asked at most"
 
     def encode(self, problem: Problem, variables: Variables) -> Amount:
-        return variables.total(each.most - variables.processes(each) for each in _on_nodes(problem))
+        return variables.total(component.most - variables.processes(component) for component in _on_nodes(problem))
 
     def value(self, problem: Problem, assignment: Assignment) -> int:
-        return sum(each.most - assignment.world_size(each.name) for each in _on_nodes(problem))
+        return sum(component.most - assignment.world_size(component.name) for component in _on_nodes(problem))
 
     def bound(self, layout: Layout) -> int:
-        return sum(each.most - _room(layout, each) for each in _on_nodes(layout.problem))
+        return sum(component.most - _room(layout, component) for component in _on_nodes(layout.problem))
 
     def most(self, problem: Problem) -> int:
-        return sum(each.most for each in _on_nodes(problem))
+        return sum(component.most for component in _on_nodes(problem))
 
 
 def _on_nodes(problem: Problem) -> list[Component]:
-    """The components on nodes with a range of amounts."""
-    return [each for each in problem.hinted if problem.kind(each) == NODE and each.least < each.most < UNBOUNDED]
+    """Return the components on nodes with a range of amounts."""
+    return [component for component in problem.hinted if problem.kind(component) == NODE and component.least < component.most < UNBOUNDED]
 
 
 def _room(layout: Layout, component: Component) -> int:
-    """Processes that the component has at most."""
+    """Return the most processes of the component."""
     dealt = layout.dealt.get(component.name)
     return dealt.processes if dealt else max((run.ranks.stop for run in layout.on_nodes[component.name]), default=0)
 
 
 def least_and_most(problem: Problem, name: str) -> bool:
-    """Was a range of accelerators asked for, so that more is better?"""
+    """Return True if the component has a bounded range of accelerators."""
     component = problem[name]
     return component.least < component.most < UNBOUNDED and problem.kind(component) != NODE
 
 
 def _open(layout: Layout, bundle: Bundle) -> list[Component]:
-    """The members of a bundle that asked for a range."""
+    """Return the members of a bundle with a range of amounts."""
     return [component for component in bundle.components if component.runs is None and least_and_most(layout.problem, component.name)]

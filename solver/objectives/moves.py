@@ -1,4 +1,4 @@
-"""Groups that are not where they were: how many, how many must be, how many stay."""
+"""Objective term: groups moved from their previous accelerators, and lower bounds."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ if TYPE_CHECKING:
 
 Members = tuple[Component, ...]
 Piece = tuple[int, int]
-"""(node rank, local resources as a bit mask)."""
+"""Node rank, and local resources as a bit mask."""
 
 
 Held = dict[int, list[Piece]]
-"""node rank -> pieces there."""
+"""Node rank -> pieces there."""
 Holdings = dict["Bundle", Held]
-"""The pieces that the bundles of a pool could keep."""
+"""Bundle -> pieces of the previous answer, candidates to keep."""
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """The pieces of some components on the same resources.
+    """Pieces of some components on the same resources.
 
     Attributes
     ----------
-    at : each that lies on one node, with its number in rank order.
-    orders : of those whose resources do not ascend with the ranks, the local indices in rank order.
-    count : how many there are, wherever they lie.
+    at : piece on a single node -> number in rank order.
+    orders : local indices in rank order, for pieces whose resources do not ascend with the ranks.
+    count : number of pieces, also those on several nodes.
     """
 
     at: Mapping[Piece, int]
@@ -56,15 +56,16 @@ class Pieces:
     count: int
 
     def seats(self, piece: Piece) -> list[Seat]:
-        """Its resources in rank order."""
+        """Return the resources of a piece in rank order."""
         node, mask = piece
         return [(node, index) for index in self.orders.get(piece) or bits(mask)]
 
 
 def movable(problem: Problem) -> tuple[Members, ...]:
-    """The sets of components whose moves count: all are searched, and they lie within nothing that is searched itself.
+    """Return the colocated sets whose moves count.
 
-    What lies within a searched component goes where that one goes.
+    All members are searched, and lie within no searched component: components inside a searched one
+    move with it.
     """
     sets = problem.colocated_sets
     outer = around(problem, sets)
@@ -73,73 +74,78 @@ def movable(problem: Problem) -> tuple[Members, ...]:
         for members in sets
         if problem.kind(members[0]) != NODE
         and all(component.runs is None for component in members)
-        and not any(all(component.runs is None for component in its) for its in outer[members[0].name])
+        and not any(all(component.runs is None for component in host) for host in outer[members[0].name])
     )
 
 
 def piece_size(problem: Problem, members: Members) -> int:
-    """Resources that components on the same accelerators are placed in as one piece."""
+    """Return the resources of a piece of components on the same accelerators."""
     return unit(problem, members)
 
 
 def pieces(problem: Problem, members: Members, assignment: Assignment) -> Pieces:
-    """The pieces of these components in an Assignment, which may lack processes.
+    """Return the pieces of the components in an Assignment.
 
-    Of components that were not on the same resources then, a piece is one that all of them held. A component that was not placed at
-    all says nothing.
+    The Assignment may lack processes. If the components were on different resources, a piece is one
+    that all of them held. A component without a place is ignored.
     """
     size = piece_size(problem, members)
-    found = [_of(component.per_process, size, assignment.of(component.name)) for component in members if assignment.of(component.name)]
-    if not found:
+    piece_sets = [_of(component.per_process, size, assignment.of(component.name)) for component in members if assignment.of(component.name)]
+    if not piece_sets:
         return Pieces({}, {}, 0)
-    first, *others = found
-    common = {piece: number for piece, number in first.at.items() if all(piece in other.at for other in others)}
-    return Pieces(common, first.orders, max(each.count for each in found))
+    first, *further = piece_sets
+    common = {piece: number for piece, number in first.at.items() if all(piece in piece_set.at for piece_set in further)}
+    return Pieces(common, first.orders, max(piece_set.count for piece_set in piece_sets))
 
 
-def _of(each: int, size: int, runs: Sequence[Run]) -> Pieces:
-    held: dict[int, list[tuple[int, int]]] = {}  # number of a piece -> its resources in rank order
-    solid: dict[int, tuple[int, int, int]] = {}  # the same as (node, first index, count) while they ascend without holes
+def _of(per_process: int, size: int, runs: Sequence[Run]) -> Pieces:
+    """Return the pieces in the runs of a component."""
+    scattered: dict[int, list[tuple[int, int]]] = {}  # piece number -> resources in rank order
+    # `solid`: piece number -> (node, first index, count) while resources ascend without holes
+    solid: dict[int, tuple[int, int, int]] = {}
     at, orders, last = dict[Piece, int](), dict[Piece, tuple[int, ...]](), -1
     for run in runs:
         last = max(last, run.ranks.stop - 1)
-        if run.each != each:
-            continue  # other processes than there are now, or a part of one
-        for number, node, first, count in _stretches(run, each, size):
+        if run.each != per_process:
+            continue  # another process size than now, or a part of a process
+        for number, node, first, count in _stretches(run, per_process, size):
             before = solid.pop(number, None)
-            if before is None and number not in held:
+            if before is None and number not in scattered:
                 solid[number] = (node, first, count)
             elif before and before[0] == node and before[1] + before[2] == first:
                 solid[number] = (node, before[1], before[2] + count)
             else:
-                its = held.setdefault(number, [(before[0], before[1] + i) for i in range(before[2])] if before else [])
-                its += [(node, first + i) for i in range(count)]
+                seats = scattered.setdefault(number, [(before[0], before[1] + i) for i in range(before[2])] if before else [])
+                seats += [(node, first + i) for i in range(count)]
     for number, (node, first, count) in solid.items():
         if count == size:
             at[node, ((1 << size) - 1) << first] = number
-    for number, its in held.items():
-        mask = reduce(or_, (1 << index for _, index in its))
-        if len(its) == size == mask.bit_count() and len({node for node, _ in its}) == 1:
-            at[its[0][0], mask] = number
-            orders[its[0][0], mask] = tuple(index for _, index in its)
-    return Pieces(_apart(at), orders, -(-(last + 1) * each // size))
+    for number, seats in scattered.items():
+        mask = reduce(or_, (1 << index for _, index in seats))
+        if len(seats) == size == mask.bit_count() and len({node for node, _ in seats}) == 1:
+            at[seats[0][0], mask] = number
+            orders[seats[0][0], mask] = tuple(index for _, index in seats)
+    return Pieces(_apart(at), orders, -(-(last + 1) * per_process // size))
 
 
 def _apart(at: Mapping[Piece, int]) -> dict[Piece, int]:
-    """The pieces but those that hold what one of lower ranks holds: only one of them can have been there."""
+    """Return the pieces without overlaps; lower ranks win.
+
+    Only one of two overlapping pieces can have been there.
+    """
     seen: dict[int, int] = {}
-    found: dict[Piece, int] = {}
-    for (node, mask), number in sorted(at.items(), key=lambda its: its[1]):
+    disjoint: dict[Piece, int] = {}
+    for (node, mask), number in sorted(at.items(), key=lambda item: item[1]):
         if not mask & seen.get(node, 0):
-            found[node, mask] = number
+            disjoint[node, mask] = number
             seen[node] = seen.get(node, 0) | mask
-    return found
+    return disjoint
 
 
-def _stretches(run: Run, each: int, size: int) -> Iterator[tuple[int, int, int, int]]:
-    """(number of a piece, node, first index, how many on end) of everything that a run holds, in rank order."""
-    if run.step == 1 and run.pitch == each:
-        position, stop = run.ranks.start * each, run.ranks.stop * each
+def _stretches(run: Run, per_process: int, size: int) -> Iterator[tuple[int, int, int, int]]:
+    """Yield (piece number, node, first index, count) of a run, in rank order."""
+    if run.step == 1 and run.pitch == per_process:
+        position, stop = run.ranks.start * per_process, run.ranks.stop * per_process
         offset = run.first - position
         while position < stop:
             after = min(stop, (position // size + 1) * size)
@@ -148,18 +154,18 @@ def _stretches(run: Run, each: int, size: int) -> Iterator[tuple[int, int, int, 
     else:
         for rank in run.ranks:
             for index in run.held_by(rank):
-                yield rank * each // size, run.node, index, 1
+                yield rank * per_process // size, run.node, index, 1
 
 
 def survivors(problem: Problem, members: Members) -> Pieces:
-    """The pieces that were there before and could stay: their resources exist, and no other job holds them."""
+    """Return the previous pieces whose resources exist and are not taken by another job."""
     if problem.previous is None:
         return Pieces({}, {}, 0)
     return remaining(problem, members, pieces(problem, members, problem.previous))
 
 
 def remaining(problem: Problem, members: Members, found: Pieces) -> Pieces:
-    """Those of the pieces whose resources exist on the cluster of the problem and are held by no other job."""
+    """Return the pieces whose resources exist here and are not taken by another job."""
     kind, nodes = problem.kind(members[0]), problem.cluster.nodes
     free = {node: nodes[node].free(kind) for node in {node for node, _ in found.at}}
     at = {piece: number for piece, number in found.at.items() if not piece[1] & ~free[piece[0]]}
@@ -167,7 +173,7 @@ def remaining(problem: Problem, members: Members, found: Pieces) -> Pieces:
 
 
 def by_node(found: Pieces) -> Iterator[tuple[int, list[Piece]]]:
-    """(node rank, the pieces there, those of the lowest ranks first)."""
+    """Yield (node rank, pieces there), lowest ranks first."""
     nodes: dict[int, list[Piece]] = {}
     for piece, _ in sorted(found.at.items(), key=lambda item: item[1]):
         nodes.setdefault(piece[0], []).append(piece)
@@ -175,7 +181,10 @@ def by_node(found: Pieces) -> Iterator[tuple[int, list[Piece]]]:
 
 
 def forced_moves(layout: Layout) -> int:
-    """No answer moves fewer groups than this. Around given ones, whose accelerators are not counted as free, none are counted."""
+    """Return a lower bound on the groups moved.
+
+    0 if searched bundles enclose given ones: accelerators of these do not count as free.
+    """
     return 0 if layout.enclosed else sum(_in_pool(layout, pool) for pool in layout.pools if pool.host is None)
 
 
@@ -184,21 +193,22 @@ def _in_pool(layout: Layout, pool: Pool) -> int:
     stay: dict[Bundle, list[Piece]] = {}
     for bundle in pool.counted:
         if bundle.components == sets.get(bundle.components[0].name):
-            its, nodes = survivors(layout.problem, bundle.components).at, layout.eligible[bundle]
-            stay[bundle] = [piece for piece in its if piece[0] in nodes and not piece[1] & ~pool.free.get(piece[0], 0)]
+            previous_pieces, nodes = survivors(layout.problem, bundle.components).at, layout.eligible[bundle]
+            stay[bundle] = [piece for piece in previous_pieces if piece[0] in nodes and not piece[1] & ~pool.free.get(piece[0], 0)]
     left = {node.rank: pool.free.get(node.rank, 0).bit_count() for node in layout.problem.cluster.nodes}
     for bundle, pieces in stay.items():
         for node, _ in pieces:
             left[node] -= bundle.unit
     if min(left.values(), default=0) < 0 or any(len(pieces) > bundle.most for bundle, pieces in stay.items()):
-        return 0  # some cannot stay, or must end: nothing is counted here
+        return 0  # some pieces cannot stay or must end: no bound
     return max(_torn(layout, stay, left), _without_room(pool, stay, left))
 
 
 def _torn(layout: Layout, stay: dict[Bundle, list[Piece]], left: dict[int, int]) -> int:
-    """Domains that hold a part of what must be whole in them, and no room for the rest: from each of them a group must go.
+    """Count domains with part of a block and no capacity for the rest.
 
-    Either one of its own, or another that makes room; two of these domains have no such group in common.
+    A group must move for each of these domains: one of its own, or another that makes room. No
+    group serves two domains.
     """
     best = 0
     for level in {level for bundle in stay for level, _ in bundle.wholes}:
@@ -206,21 +216,22 @@ def _torn(layout: Layout, stay: dict[Bundle, list[Piece]], left: dict[int, int])
         torn: set[str] = set()
         for bundle, pieces in stay.items():
             block = bundle.whole(level) // bundle.unit
-            there: dict[str, int] = {}
+            counts: dict[str, int] = {}
             for node, _ in pieces:
-                there[names[node]] = there.get(names[node], 0) + 1
+                counts[names[node]] = counts.get(names[node], 0) + 1
             room: dict[str, int] = {}
             for node in layout.eligible[bundle]:
                 room[names[node]] = room.get(names[node], 0) + max(0, left[node]) // bundle.unit
-            torn |= {name for name, count in there.items() if count % block and room.get(name, 0) < block - count % block}
+            torn |= {name for name, count in counts.items() if count % block and room.get(name, 0) < block - count % block}
         best = max(best, len(torn))
     return best
 
 
 def _without_room(pool: Pool, stay: dict[Bundle, list[Piece]], left: dict[int, int]) -> int:
-    """Slots that large groups lack beside all that could stay: a smaller group that goes leaves one at most, a larger one takes its own.
+    """Return the moves needed to make slots for large groups.
 
-    Of larger ones there may be more than are asked for at least: one of these that goes leaves all of its slots.
+    A smaller group that moves frees at most one slot, a larger group its own slots. Larger groups
+    above the least number may end: each frees all of its slots.
     """
     best = 0
     for size in sorted({bundle.unit for bundle in pool.counted}):
@@ -230,12 +241,15 @@ def _without_room(pool: Pool, stay: dict[Bundle, list[Piece]], left: dict[int, i
         need = sum(bundle.unit // size * max(0, bundle.least - len(stay.get(bundle, ()))) for bundle in larger)
         lacks = need - sum(free // size for free in left.values())
         spare = ((bundle.unit // size, len(stay.get(bundle, ())) - bundle.least) for bundle in larger)
-        best = max(best, _going(lacks, sorted(spare, reverse=True)))
+        best = max(best, _fewest_moves(lacks, sorted(spare, reverse=True)))
     return best
 
 
-def _going(lacks: int, spare: Sequence[tuple[int, int]]) -> int:
-    """How many groups go at least until so many slots are there; `spare`: (slots of a group, how many could go), those with the most first."""
+def _fewest_moves(lacks: int, spare: Sequence[tuple[int, int]]) -> int:
+    """Return the fewest groups to move for the missing slots.
+
+    `spare`: (slots of a group, number of groups that could go), most slots first.
+    """
     going = 0
     for slots, count in spare:
         some = max(0, min(count, -(-lacks // slots)))
@@ -244,106 +258,122 @@ def _going(lacks: int, spare: Sequence[tuple[int, int]]) -> int:
 
 
 def kept_in(variables: Variables, pool: Pool, cell: Cell, holdings: Holdings) -> Iterator[tuple[Bundle, Amount]]:
-    """(bundle, how many of its pieces the cell keeps), with all that this needs.
+    """Post rows for kept pieces in the cell; yield (bundle, number kept).
 
-    On a node that is a cell the counts decide, unless NUMA domains matter. Elsewhere the units of each node are counted here: kept ones
-    and others have room on it together. Nodes where nothing is to be kept stay one where rows over all of them are exact.
+    In a single-node cell the counts decide, unless NUMA domains matter. In other cells the units of
+    each node are counted here: kept and new units share its capacity. Nodes without pieces to keep
+    stay together if rows over all of them are exact.
     """
     counted, alone = _counted(variables, pool, cell), bool(pool.ranged) or _numa(pool)
     parts: dict[Bundle, list[Amount]] = {bundle: [] for bundle in counted}
     totals: dict[Bundle, list[Amount]] = {bundle: [] for bundle in counted if bundle in holdings}
     together = []
     for node in cell.nodes:
-        there = {bundle: its[node.rank] for bundle, its in holdings.items() if node.rank in its and bundle in parts}
-        if len(cell.nodes) > 1 and not there and not alone:
+        pieces_here = {
+            bundle: node_pieces[node.rank] for bundle, node_pieces in holdings.items() if node.rank in node_pieces and bundle in parts
+        }
+        if len(cell.nodes) > 1 and not pieces_here and not alone:
             together.append(node.rank)
             continue
-        on_node = _OnNode(variables, pool, node, there)
-        kept, free = on_node.kept(), pool.free.get(node.rank, 0).bit_count()
-        for bundle, amount in kept.items():
+        on_node = _OnNode(variables, pool, node, pieces_here)
+        kept_counts, free = on_node.kept(), pool.free.get(node.rank, 0).bit_count()
+        for bundle, amount in kept_counts.items():
             totals[bundle].append(amount)
         if len(cell.nodes) == 1:
-            others = {bundle: variables.units(bundle, cell) - kept.get(bundle, 0) for bundle in counted}
-            for bundle, amount in others.items():
+            new_counts = {bundle: variables.units(bundle, cell) - kept_counts.get(bundle, 0) for bundle in counted}
+            for bundle, amount in new_counts.items():
                 variables.at_most(on_node.enclosed_beside_kept(bundle), bundle.unit * amount)
         else:
-            others = {b: variables.integer(0, free // b.unit, f"other {b.name} on {node.rank}") for b in counted}
-            for bundle, amount in others.items():
-                parts[bundle].append(variables.total([kept.get(bundle, 0), amount]))
-            load = [bundle.unit * its[-1] for bundle, its in parts.items()]
+            new_counts = {b: variables.integer(0, free // b.unit, f"other {b.name} on {node.rank}") for b in counted}
+            for bundle, amount in new_counts.items():
+                parts[bundle].append(variables.total([kept_counts.get(bundle, 0), amount]))
+            load = [bundle.unit * amounts[-1] for bundle, amounts in parts.items()]
             variables.at_most(variables.total([*load, *(variables.accelerators_on(b, node.rank) for b in pool.ranged)]), free)
         if _numa(pool):
-            on_node.has_room_in_domains(others)
+            on_node.has_room_in_domains(new_counts)
     if len(cell.nodes) > 1:
-        _are_all(variables, cell, parts, {node: pool.free.get(node, 0).bit_count() for node in together})
-    yield from ((bundle, variables.total(its)) for bundle, its in totals.items())
+        _post_cell_total(variables, cell, parts, {node: pool.free.get(node, 0).bit_count() for node in together})
+    yield from ((bundle, variables.total(amounts)) for bundle, amounts in totals.items())
 
 
-def _are_all(variables: Variables, cell: Cell, parts: dict[Bundle, list[Amount]], room: dict[int, int]) -> None:
-    """The units of the cell are those on these nodes, and some on others that have so much room and keep nothing."""
+def _post_cell_total(variables: Variables, cell: Cell, parts: dict[Bundle, list[Amount]], room: dict[int, int]) -> None:
+    """Require the cell's units to be those on its listed nodes plus a rest elsewhere.
+
+    `room`: free resources of the nodes that keep nothing.
+    """
     slots = {size: sum(free // size for free in room.values()) for size in sorted({bundle.unit for bundle in parts})}
     rest = {bundle: variables.integer(0, slots[bundle.unit], f"{bundle.name} elsewhere in {cell.name}") for bundle in parts}
     for size, free in slots.items():
         variables.at_most(variables.total(b.unit // size * amount for b, amount in rest.items() if b.unit >= size), free)
-    for bundle, its in parts.items():
-        variables.require(variables.units(bundle, cell) == variables.total([*its, rest[bundle]]), f"{bundle.name} in {cell.name}")
+    for bundle, amounts in parts.items():
+        variables.require(variables.units(bundle, cell) == variables.total([*amounts, rest[bundle]]), f"{bundle.name} in {cell.name}")
 
 
 def _counted(variables: Variables, pool: Pool, cell: Cell) -> list[Bundle]:
-    """The counted bundles of the pool that may be in the cell."""
+    """Return the counted bundles of the pool allowed in the cell."""
     return [bundle for bundle in pool.counted if not isinstance(variables.units(bundle, cell), int)]
 
 
 def _numa(pool: Pool) -> bool:
-    """Do NUMA domains decide what fits on a node?"""
+    """Return True if NUMA domains limit the capacity of a node."""
     return any(bundle.piece > 1 for bundle in pool.bundles)
 
 
 class _OnNode:
-    """What one node keeps: a number of each bundle's pieces there, or where it matters which ones, each of them or not."""
+    """Pieces kept on a node: a number per bundle, or a literal per piece.
 
-    def __init__(self, variables: Variables, pool: Pool, node: Node, there: dict[Bundle, list[Piece]]) -> None:
-        self.variables, self.pool, self.node, self.there = variables, pool, node, there
+    Literals are used if it matters which pieces stay.
+    """
+
+    def __init__(self, variables: Variables, pool: Pool, node: Node, pieces_by_bundle: dict[Bundle, list[Piece]]) -> None:
+        self.variables, self.pool, self.node, self.there = variables, pool, node, pieces_by_bundle
         self.literals: list[tuple[Bundle, int, Amount]] = []
-        around = any(bundle in variables.layout.enclosed for bundle in there)
-        if pool.ranged or _numa(pool) or around or overlap([piece for pieces in there.values() for piece in pieces]):
+        around = any(bundle in variables.layout.enclosed for bundle in pieces_by_bundle)
+        if pool.ranged or _numa(pool) or around or overlap([piece for pieces in pieces_by_bundle.values() for piece in pieces]):
             name = f"kept on {node.rank}"
-            self.literals = [(b, mask, variables.boolean(f"{b.name} {name}")) for b, pieces in there.items() for _, mask in pieces]
+            self.literals = [
+                (b, mask, variables.boolean(f"{b.name} {name}")) for b, pieces in pieces_by_bundle.items() for _, mask in pieces
+            ]
 
     def kept(self) -> dict[Bundle, Amount]:
-        """Of each bundle, how many of its pieces stay."""
+        """Return bundle -> number of pieces kept."""
         variables, rank = self.variables, self.node.rank
         if not self.literals:
             return {b: variables.integer(0, len(pieces), f"{b.name} kept on {rank}") for b, pieces in self.there.items()}
         for index in bits(reduce(or_, (mask for _, mask, _ in self.literals))):
             here = [literal for _, mask, literal in self.literals if mask >> index & 1]
-            variables.at_most(variables.total([*here, *(variables.covers(other, rank, index) for other in self.pool.ranged)]), 1)
+            variables.at_most(
+                variables.total([*here, *(variables.covers(range_bundle, rank, index) for range_bundle in self.pool.ranged)]), 1
+            )
         return {bundle: variables.total(literal for b, _, literal in self.literals if b is bundle) for bundle in self.there}
 
     def enclosed_beside_kept(self, bundle: Bundle) -> Amount:
-        """Resources of given ones within a bundle that no piece has which stays: its other units hold them."""
-        enclosed = self.variables.layout.enclosed.get(bundle, {}).get(self.node.rank, 0)
-        kept = ((mask & enclosed).bit_count() * literal for b, mask, literal in self.literals if b is bundle)
-        return enclosed.bit_count() - self.variables.total(kept)
+        """Return given resources inside the bundle and outside kept pieces.
 
-    def has_room_in_domains(self, others: dict[Bundle, Amount]) -> None:
-        """What is placed anew inside NUMA domains has room there beside what stays and beside the ranges."""
+        New units of the bundle hold them.
+        """
+        enclosed = self.variables.layout.enclosed.get(bundle, {}).get(self.node.rank, 0)
+        kept_resources = ((mask & enclosed).bit_count() * literal for b, mask, literal in self.literals if b is bundle)
+        return enclosed.bit_count() - self.variables.total(kept_resources)
+
+    def has_room_in_domains(self, new_counts: dict[Bundle, Amount]) -> None:
+        """Require capacity in NUMA domains for new pieces, beside kept pieces and ranges."""
         variables, rank = self.variables, self.node.rank
-        parts: dict[Bundle, list[Amount]] = {bundle: [] for bundle in others if bundle.piece > 1}
+        parts: dict[Bundle, list[Amount]] = {bundle: [] for bundle in new_counts if bundle.piece > 1}
         for number, numa in enumerate(numa_domains(self.node, self.pool.kind)):
             free = self.pool.free.get(rank, 0) & numa
             load = [(mask & numa).bit_count() * literal for _, mask, literal in self.literals]
-            load += [variables.covers(other, rank, index) for other in self.pool.ranged for index in bits(free)]
-            for bundle, its in parts.items():
-                its.append(variables.integer(0, free.bit_count() // bundle.piece, f"pieces of {bundle.name} in {number} of {rank}"))
-                load.append(bundle.piece * its[-1])
+            load += [variables.covers(range_bundle, rank, index) for range_bundle in self.pool.ranged for index in bits(free)]
+            for bundle, amounts in parts.items():
+                amounts.append(variables.integer(0, free.bit_count() // bundle.piece, f"pieces of {bundle.name} in {number} of {rank}"))
+                load.append(bundle.piece * amounts[-1])
             variables.at_most(variables.total(load), free.bit_count())
-        for bundle, its in parts.items():
-            variables.require(variables.total(its) == bundle.unit // bundle.piece * others[bundle], f"{bundle.name} on {rank}")
+        for bundle, amounts in parts.items():
+            variables.require(variables.total(amounts) == bundle.unit // bundle.piece * new_counts[bundle], f"{bundle.name} on {rank}")
 
 
 def overlap(pieces: list[Piece]) -> bool:
-    """Do two of these pieces have a resource in common?"""
+    """Return True if two of the pieces share a resource."""
     seen: dict[int, int] = {}
     for node, mask in pieces:
         if mask & seen.get(node, 0):
@@ -353,10 +383,12 @@ def overlap(pieces: list[Piece]) -> bool:
 
 
 class Moves:
-    """Groups that could have stayed on their accelerators and did not, beyond those that must end because fewer are asked for.
+    """Avoidable moves of groups from their previous accelerators.
 
-    A group is what is placed as one piece (see `pieces.py`); components on the same accelerators count once. What lies
-    within a component that is itself searched goes with that one and is not counted.
+    A group counts if it could have stayed on its accelerators and did not. Groups that must end
+    because fewer are asked for do not count. A group is a single piece (see `Pieces`); components
+    on the same accelerators count once. Components inside a searched component move with it and do
+    not count.
     """
 
     name: ClassVar[str] = "groups moved"
@@ -365,10 +397,12 @@ class Moves:
         if problem.previous is None:
             return 0
         could = sum(len(survivors(problem, members).at) - _must_end(problem, members) for members in movable(problem))
-        kept = [amount for pool, cell, its in holdings(variables.layout) for _, amount in kept_in(variables, pool, cell, its)]
+        kept_amounts = [
+            amount for pool, cell, cell_pieces in holdings(variables.layout) for _, amount in kept_in(variables, pool, cell, cell_pieces)
+        ]
         ranged = [bundle for bundle in variables.layout.ranged if bundle.components in movable(problem)]
-        kept += [variables.of_place(bundle, kept_by_place(variables.layout, bundle)) for bundle in ranged]
-        return could - variables.total(kept)
+        kept_amounts += [variables.of_place(bundle, kept_by_place(variables.layout, bundle)) for bundle in ranged]
+        return could - variables.total(kept_amounts)
 
     def value(self, problem: Problem, assignment: Assignment) -> int:
         if problem.previous is None:
@@ -383,7 +417,10 @@ class Moves:
         return 0 if layout.problem.previous is None else forced_moves(layout)
 
     def most(self, problem: Problem) -> int:
-        """All that was there, in the smallest pieces that any choice of degrees could make of it."""
+        """Return the size of the previous answer in the smallest possible pieces.
+
+        The pieces are the smallest for any choice of degrees.
+        """
         if problem.previous is None:
             return 0
         previous = problem.previous
@@ -391,37 +428,43 @@ class Moves:
 
 
 def _must_end(problem: Problem, members: Members) -> int:
-    """How many of the survivors cannot run on, whatever is done: no more groups are asked for."""
+    """Return the number of survivors beyond the most groups asked for.
+
+    No answer can keep them.
+    """
     most = min(component.most for component in members) // piece_size(problem, members)
     return max(0, len(survivors(problem, members).at) - most)
 
 
 def kept_by_place(layout: Layout, bundle: Bundle) -> Callable[[Place], int]:
-    """What a contiguous bundle keeps, wherever it is: a piece stays where the range cuts it out again."""
+    """Return a function from a contiguous bundle's place to the pieces kept.
+
+    A piece stays if the range cuts it out again.
+    """
     numbering, unit, starts = layout.numbering(bundle), bundle.unit, set[int]()
     for node, mask in survivors(layout.problem, bundle.components).at:
         first = (mask & -mask).bit_length() - 1
         if node in numbering.first and mask == ((1 << unit) - 1) << first:
             starts.add(numbering.first[node] + first)
-    before = [0] * (numbering.size + 1)  # pieces kept by a range that ends here, counted back in steps of its unit
+    before = [0] * (numbering.size + 1)  # prefix counts of kept pieces, in steps of the unit
     for rank in range(unit, numbering.size + 1):
         before[rank] = before[rank - unit] + (rank - unit in starts)
     return lambda place: before[place[0] + place[1] * unit] - before[place[0]]
 
 
 def holdings(layout: Layout) -> Iterator[tuple[Pool, Cell, Holdings]]:
-    """Every pool and cell in which counted bundles could keep something, with the pieces."""
+    """Yield (pool, cell, pieces) with pieces of counted bundles to keep."""
     problem = layout.problem
-    those = set(map(id, (component for members in movable(problem) for component in members)))
+    movable_ids = set(map(id, (component for members in movable(problem) for component in members)))
     for pool in layout.pools:
-        found: dict[int, Holdings] = {}
+        by_cell: dict[int, Holdings] = {}
         for bundle in pool.counted if pool.host is None else ():
-            if id(bundle.components[0]) not in those:
+            if id(bundle.components[0]) not in movable_ids:
                 continue
             enclosed = layout.enclosed.get(bundle, {})
-            for node, its in by_node(survivors(problem, bundle.components)):
-                free = [piece for piece in its if not piece[1] & ~(pool.free.get(node, 0) | enclosed.get(node, 0))]
+            for node, node_pieces in by_node(survivors(problem, bundle.components)):
+                free = [piece for piece in node_pieces if not piece[1] & ~(pool.free.get(node, 0) | enclosed.get(node, 0))]
                 if free and node in layout.eligible[bundle]:
-                    found.setdefault(layout.cell_of[node].index, {}).setdefault(bundle, {})[node] = free
-        for index in sorted(found):
-            yield pool, layout.cells[index], found[index]
+                    by_cell.setdefault(layout.cell_of[node].index, {}).setdefault(bundle, {})[node] = free
+        for index in sorted(by_cell):
+            yield pool, layout.cells[index], by_cell[index]

@@ -1,4 +1,7 @@
-"""Nodes that contiguous components lie on beyond what their size needs: a range that could fit one node should not straddle two."""
+"""Objective term: nodes of contiguous components beyond the minimum.
+
+A range that fits on one node should not straddle two.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,10 @@ if TYPE_CHECKING:
 
 
 class NodesOfRanges:
-    """Nodes beyond the fewest that could hold it, of each contiguous component whose place is searched.
+    """Nodes beyond the minimum, per contiguous component with a searched place.
 
-    The fewest are counted by the largest node of its numbering. Components on the same accelerators count once.
+    The minimum is counted by the largest node of the numbering. Components on the same accelerators
+    count once.
     """
 
     name: ClassVar[str] = "extra nodes of contiguous components"
@@ -43,7 +47,7 @@ class NodesOfRanges:
 
 
 def _ranged(problem: Problem) -> list[tuple[tuple[Component, ...], tuple[str, ...]]]:
-    """The sets of components on the same accelerators that are searched as one range, and the groups that number it."""
+    """Return the searched colocated sets placed as a range, with their numbering groups."""
     sets = [members for members in problem.colocated_sets if all(component.runs is None for component in members)]
-    found = [(members, problem.solid_in(members)) for members in sets if problem.kind(members[0]) != NODE]
-    return [(members, labels) for members, labels in found if labels is not None]
+    numbered = [(members, problem.solid_in(members)) for members in sets if problem.kind(members[0]) != NODE]
+    return [(members, labels) for members, labels in numbered if labels is not None]

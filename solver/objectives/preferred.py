@@ -1,4 +1,4 @@
-"""Groups that would better lie in one domain, and do not."""
+"""Objective term: preferred groups spread over several domains."""
 
 from __future__ import annotations
 
@@ -27,15 +27,20 @@ Wish = tuple[Component, Keep]
 
 
 class Preferred:
-    """Whole groups of components whose place is searched that lie in several domains, of a level in which they are better kept together.
+    """Whole groups spread over several domains of a level, against a preference.
 
-    Groups are cut from the ranks in order. A whole component counts as one group, and may lie in as many domains as is said of it.
+    Only components whose place is searched count. Groups are cut from the ranks in order. A whole
+    component counts as one group, and may lie in as many domains as its preference allows.
     """
 
     name: ClassVar[str] = "preferred groups cut"
 
     def encode(self, problem: Problem, variables: Variables) -> Amount:
-        """Expansion leaves whole as many groups as fit into what each domain has (see layout/ranks/rank_order.py)."""
+        """Return the number of groups cut.
+
+        Expansion keeps as many groups whole as fit into the resources of each domain (see
+        `in_rank_order` in `layout/ranks.py`).
+        """
         cut: list[Amount] = []
         for component, keep in wishes(problem):
             bundle = variables.bundle(component)
@@ -57,29 +62,29 @@ class Preferred:
     def _cut(self, component: Component, keep: Keep, variables: Variables) -> Amount:
         size, most = size_of(component, keep), variables.problem.room_for(component)
         groups = variables.integer(0, most // size, f"groups of {component.name}")
-        held = [variables.held(component, keep.level, name) for name in variables.domains(keep.level)]
-        variables.at_most(variables.total(held), size * groups + size - 1)
+        amounts = [variables.held(component, keep.level, name) for name in variables.domains(keep.level)]
+        variables.at_most(variables.total(amounts), size * groups + size - 1)
         whole: list[Amount] = []
-        for amount in held:
-            there = (
+        for amount in amounts:
+            whole_groups = (
                 variables.integer(0, most // size, f"whole groups of {component.name}") if not isinstance(amount, int) else amount // size
             )
-            variables.at_most(size * there, amount)
-            whole.append(there)
+            variables.at_most(size * whole_groups, amount)
+            whole.append(whole_groups)
         return groups - variables.total(whole)
 
     def value(self, problem: Problem, assignment: Assignment) -> int:
         count = 0
         for component, keep in wishes(problem):
             if keep.what == WHOLE:
-                held = amounts_in(problem.cluster, keep.level, assignment, component.name)
-                count += sum(alike for _, _, alike in held) > keep.domains
+                amounts = amounts_in(problem.cluster, keep.level, assignment, component.name)
+                count += sum(alike for _, _, alike in amounts) > keep.domains
             else:
                 count += _cut_in(_domains_in_order(problem, assignment, component, keep), size_of(component, keep))
         return count
 
     def bound(self, layout: Layout) -> int:
-        """Each wish as if its component had all that is free of every domain."""
+        """Return the bound of every preference with all free resources for its component."""
         return sum(self._least(layout, component, keep) for component, keep in wishes(layout.problem))
 
     def _least(self, layout: Layout, component: Component, keep: Keep) -> int:
@@ -99,7 +104,7 @@ class Preferred:
 
 
 def wishes(problem: Problem) -> Iterator[Wish]:
-    """What is better kept together, of components whose place is searched."""
+    """Yield preferences to keep groups together, of components with a searched place."""
     for component in problem.hinted:
         for keep in component.keep:
             on_nodes = problem.kind(component) == NODE
@@ -108,7 +113,7 @@ def wishes(problem: Problem) -> Iterator[Wish]:
 
 
 def _cut_by_place(layout: Layout, bundle: Bundle, component: Component, keep: Keep) -> Callable[[Place], int]:
-    """How many groups are cut, given where a range lies."""
+    """Return a function from the place of a range to the groups cut."""
     order = order_in_blocks(layout, bundle, component)
     if not order:
         return partial(_cut_at, layout, bundle, component, keep)
@@ -119,29 +124,29 @@ def _cut_by_place(layout: Layout, bundle: Bundle, component: Component, keep: Ke
 
 
 def _cut_at(layout: Layout, bundle: Bundle, component: Component, keep: Keep, place: Place) -> int:
-    """Groups cut where a range lies there: its ranks go through it in order."""
+    """Return the groups cut by a range with ranks in order."""
     start, units = place
-    cluster, found = layout.problem.cluster, list[tuple[str, int]]()
+    cluster, amounts = layout.problem.cluster, list[tuple[str, int]]()
     for stretch, _, count in layout.numbering(bundle).pieces(start, start + units * bundle.unit):
-        found.append((domain(cluster.nodes[stretch.node_rank], keep.level), count))
-    return _cut_in(found, size_of(component, keep))
+        amounts.append((domain(cluster.nodes[stretch.node_rank], keep.level), count))
+    return _cut_in(amounts, size_of(component, keep))
 
 
 def _domains_in_order(problem: Problem, assignment: Assignment, component: Component, keep: Keep) -> list[tuple[str, int]]:
-    """(domain, how much of the component is there) in the order of its ranks."""
-    found: list[tuple[str, int]] = []
-    for repeat in sorted(assignment.repeats(component.name), key=lambda each: (each.ranks.start, each.ranks.stop)):
-        each = sum(run.amount for run in repeat.runs)
+    """Return (domain, amount of the component) in rank order."""
+    amounts: list[tuple[str, int]] = []
+    for repeat in sorted(assignment.repeats(component.name), key=lambda repeat: (repeat.ranks.start, repeat.ranks.stop)):
+        per_node = sum(run.amount for run in repeat.runs)
         for alike, ranks in problem.cluster.alike_among(repeat.node_ranks):
             if keep.level == NODE_LEVEL:
-                found += [(problem.cluster.name(node), each) for node in ranks]
+                amounts += [(problem.cluster.name(node), per_node) for node in ranks]
             else:
-                found.append((domain(alike.node, keep.level), each * len(ranks)))
-    return found
+                amounts.append((domain(alike.node, keep.level), per_node * len(ranks)))
+    return amounts
 
 
 def _cut_in(amounts: list[tuple[str, int]], size: int) -> int:
-    """How many whole groups of a size lie in several domains."""
+    """Count the whole groups of a size in several domains."""
     groups, cut, position, before = sum(amount for _, amount in amounts) // size, set[int](), 0, ""
     for name, amount in amounts:
         if amount and position % size and name != before:

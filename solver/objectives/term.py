@@ -1,4 +1,4 @@
-"""Term of the objective, and amounts that are made once for each model."""
+"""Protocols of objective terms, and amounts built once per model."""
 
 from __future__ import annotations
 
@@ -19,39 +19,48 @@ _MADE: WeakKeyDictionary[Variables, dict[object, Amount]] = WeakKeyDictionary()
 
 
 class Objective(Protocol):
-    """One term of what is minimised, in two faces that must agree, and a bound that needs no solver."""
+    """Term of the objective: encoding, value, and a bound without a solver.
+
+    Encoding and value must agree.
+    """
 
     @property
     def name(self) -> str:
-        """What is counted, as it is printed."""
+        """Name of the term in output."""
         ...
 
     def encode(self, problem: Problem, variables: Variables) -> Amount:
-        """The term as the solver sees it: never below its value, and equal to it where it is minimised."""
+        """Return the term as an amount.
+
+        Never below its value, and equal to it if minimised.
+        """
         ...
 
     def value(self, problem: Problem, assignment: Assignment) -> int:
-        """The term of an answer."""
+        """Return the term's value of an assignment."""
         ...
 
     def bound(self, layout: Layout) -> int:
-        """What no answer can be below, by counting alone."""
+        """Return a lower bound by counting alone."""
         ...
 
     def most(self, problem: Problem) -> int:
-        """What no answer can be above; the same for every choice of parallel degrees. 0 if there is nothing to choose."""
+        """Return an upper bound; 0 if there is nothing to choose.
+
+        The same for every choice of parallel degrees.
+        """
         ...
 
 
 @dataclass(frozen=True)
 class Aggregate:
-    """A count that the bound stage branches on, such as the domains of a bundle.
+    """Count for the bound stage to branch on, such as domains of a bundle.
 
     Attributes
     ----------
-    key : what is counted, the same for terms that count the same.
-    members : for each domain its indicator, and how much it can hold: the count is their sum.
-    cost : what one more of it costs.
+    key : what is counted, the same for terms with the same count.
+    members : indicator and capacity of each domain; the count is the sum of the indicators.
+    cost : cost of one more.
     """
 
     key: object
@@ -61,19 +70,22 @@ class Aggregate:
 
 @runtime_checkable
 class Tightened(Objective, Protocol):
-    """A term whose linear relaxation is weak without rows of its own."""
+    """Term with a weak linear relaxation without extra rows."""
 
     def rows(self, problem: Problem, variables: Variables) -> None:
-        """Post rows that remove no answer: every indicator that carries weight is held by all the load that implies it."""
+        """Post redundant rows that strengthen the relaxation.
+
+        A weighted indicator bounds all load that implies it: load <= capacity x indicator.
+        """
         ...
 
     def aggregates(self, problem: Problem, variables: Variables) -> Iterator[Aggregate]:
-        """The counts that its value is made of."""
+        """Yield the counts behind the value."""
         ...
 
 
 def once(variables: Variables, key: object, make: Callable[[], Amount]) -> Amount:
-    """What `make` gives, made when the key is first asked for in this model."""
+    """Return `make()`, evaluated once per key and model."""
     made = _MADE.setdefault(variables, {})
     if key not in made:
         made[key] = make()

@@ -1,4 +1,4 @@
-"""Tiers in which terms are weighed, and limits on terms by name."""
+"""Tiers of the objective, and limits on terms by name."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 
 def cap_of(name: str, number: str) -> Cap:
-    """The limit of a term, as a user writes it: `extra racks` and `2`. Raises UnusableInput for what is no term or no number."""
+    """Return the limit of a term from user text, such as `extra racks` and `2`.
+
+    Raises UnusableInput for an unknown term or an invalid number.
+    """
     names = [term.name for term in OBJECTIVES]
     if name not in names:
         close = nearest(name, names)
@@ -41,22 +44,26 @@ def cap_of(name: str, number: str) -> Cap:
 
 @dataclass(frozen=True)
 class Tier:
-    """Terms with what one of each costs, and what one of the whole tier weighs in a sum with all later ones."""
+    """Terms weighed together, with unit costs and the scale of the tier.
+
+    `scale` is the weight of one unit of the tier in a sum with all later tiers.
+    """
 
     members: tuple[tuple[Objective, int], ...]
     scale: int
 
     def value(self, problem: Problem, assignment: Assignment) -> int:
-        """What an answer costs in this tier."""
+        """Return the cost of an assignment in the tier."""
         return sum(cost * term.value(problem, assignment) for term, cost in self.members)
 
 
 def tiers(problem: Problem) -> tuple[Tier, ...]:
-    """The tiers that this problem leaves any choice about, the most important first.
+    """Return the tiers with a choice left, most important first.
 
-    Bytes are weighed together with those of the same level, or all of them if the preference is weighted. Where they stand for time,
-    groups that had better lie in one domain, and those that move, decide only among answers that take no longer. They weigh the same
-    whether or not components that are `colocated or disjoint` share, so that answers of both can be compared.
+    Bytes are weighed with those of the same level, or all together if the preference is weighted.
+    If bytes stand for time, groups better kept in one domain and groups moved decide only among
+    answers that take no longer. The tiers are the same whether or not `colocated or disjoint`
+    components share, so that answers of both kinds can be compared.
     """
     problem = problem.undecided
     weighed = problem.job.preference.order == WEIGHTED
@@ -65,13 +72,13 @@ def tiers(problem: Problem) -> tuple[Tier, ...]:
         last = max((place for place, term in enumerate(terms) if isinstance(term, BytesAcross)), default=-1) + 1
         terms = sorted(terms[:last], key=lambda term: isinstance(term, (Preferred, Moves))) + terms[last:]
     groups = [list(group) for _, group in groupby(terms, lambda term: _key(term, weighed))]
-    found: list[Tier] = []
+    reversed_tiers: list[Tier] = []
     scale = 1
     for group in reversed(groups):
         members = tuple((term, _cost(problem, term, weighed)) for term in group)
-        found.append(Tier(members, scale))
+        reversed_tiers.append(Tier(members, scale))
         scale *= 1 + sum(cost * term.most(problem) for term, cost in members)
-    return tuple(reversed(found))
+    return tuple(reversed(reversed_tiers))
 
 
 def _key(term: Objective, weighed: bool) -> str:
@@ -83,38 +90,39 @@ def _cost(problem: Problem, term: Objective, weighed: bool) -> int:
 
 
 def plan_terms(problem: Problem, assignment: Assignment, counted: Sequence[Sequence[int]], proved: Sequence[int]) -> tuple[Term, ...]:
-    """Every term of an answer.
+    """Return every term of an answer with a bound.
 
     Parameters
     ----------
-    counted : for each tier, the bound that counting gives each of its terms.
-    proved : for each tier, what is proved of its sum. Less the other terms as they are it bounds each term.
+    counted : bounds of the terms by counting, per tier.
+    proved : proved bound of the sum, per tier. Less the values of the other terms, it bounds a
+        term.
     """
-    found = []
+    terms = []
     for number, (tier, bounds, least) in enumerate(zip(tiers(problem), counted, proved)):
         values = [term.value(problem, assignment) for term, _ in tier.members]
         whole = sum(cost * value for (_, cost), value in zip(tier.members, values))
         for (term, cost), value, bound in zip(tier.members, values, bounds):
-            # A term that costs nothing is bounded by counting alone.
+            # A term of cost 0 is bounded by counting alone.
             share = bound if not cost else value if least >= whole else -((whole - least - cost * value) // cost)
-            found.append(Term(term.name, value, max(bound, min(value, share)), cost * tier.scale, number))
-    return tuple(found)
+            terms.append(Term(term.name, value, max(bound, min(value, share)), cost * tier.scale, number))
+    return tuple(terms)
 
 
 def counted(problem: Problem, layout: Layout) -> tuple[tuple[int, ...], ...]:
-    """For each tier, the bound that counting gives each of its terms."""
+    """Return the bounds of the terms by counting, per tier."""
     return tuple(tuple(term.bound(layout) for term, _ in tier.members) for tier in tiers(problem))
 
 
 def hold(variables: Variables, amount: Amount, value: int) -> None:
-    """A tier that was searched becomes no worse while later ones are."""
+    """Require a solved tier not to get worse while later tiers are searched."""
     variables.at_most(amount, value)
 
 
 def aggregates_of(variables: Variables, tier: Tier) -> list[Aggregate]:
-    """The counts that the terms of a tier are made of, with what they cost in the tier."""
-    found = []
+    """Return the aggregates of a tier's terms, with costs in the tier."""
+    aggregates = []
     for term, cost in tier.members:
-        for each in term.aggregates(variables.problem, variables) if isinstance(term, Tightened) else ():
-            found.append(replace(each, cost=cost * each.cost))
-    return found
+        for aggregate in term.aggregates(variables.problem, variables) if isinstance(term, Tightened) else ():
+            aggregates.append(replace(aggregate, cost=cost * aggregate.cost))
+    return aggregates

@@ -1,4 +1,4 @@
-"""MiB that cross a level of the topology: collectives, streams and weight sync."""
+"""Objective terms: MiB across a topology level by collectives, streams, weight sync."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BytesAcross:
-    """A term that is weighed with the others of its level, or with all of them if the preference is weighted."""
+    """Term in MiB, weighed with the terms of the level, or with all if weighted."""
 
     what: ClassVar[str]
     level: str
 
     @property
     def name(self) -> str:
-        """What is counted, as it is printed."""
+        """Name of the term in output."""
         return f"MiB of {self.what} across {WORDS[self.level]}"
 
 
 def links(problem: Problem, level: str) -> Iterator[tuple[Link, Component, Component]]:
-    """(link, source, target) of every link of which an end is searched, if the level has several domains."""
+    """Yield (link, source, target) with a searched end, for a level with several domains."""
     names = {component.name for component in problem.components}
     for link in problem.job.links if several(problem, level) else ():
         if link.source in names and link.target in names:
@@ -62,27 +62,30 @@ def links(problem: Problem, level: str) -> Iterator[tuple[Link, Component, Compo
 
 
 def same_place(variables: Variables, source: Component, target: Component) -> bool:
-    """Are both ends of a link on the same accelerators, so that nothing crosses?"""
+    """Return True if both ends of a link are on the same accelerators.
+
+    Then nothing crosses.
+    """
     bundle = variables.bundle(source)
     return bundle is not None and bundle is variables.bundle(target)
 
 
 @dataclass(frozen=True)
 class Collectives(BytesAcross):
-    """The traffic of each component whose place is searched, once for every domain of the level beyond its first."""
+    """Traffic of searched components, times their domains beyond the first."""
 
     what: ClassVar[str] = "collectives"
 
     def encode(self, problem: Problem, variables: Variables) -> Amount:
         busy = self.bundles(problem, variables.layout)
         crossing = [traffic * (count_of(variables, bundle, self.level) - 1) for bundle, traffic in busy]
-        for each in (each for each in self._busy(problem) if problem.kind(each) == NODE):
-            there = variables.total(touches(variables, each, self.level, name) for name in several(problem, self.level))
-            crossing.append(each.traffic * (there - 1))
+        for component in (component for component in self._busy(problem) if problem.kind(component) == NODE):
+            touched = variables.total(touches(variables, component, self.level, name) for name in several(problem, self.level))
+            crossing.append(component.traffic * (touched - 1))
         return variables.total(crossing)
 
     def value(self, problem: Problem, assignment: Assignment) -> int:
-        return sum(each.traffic * (len(held(problem, assignment, each, self.level)) - 1) for each in self._busy(problem))
+        return sum(component.traffic * (len(held(problem, assignment, component, self.level)) - 1) for component in self._busy(problem))
 
     def bound(self, layout: Layout) -> int:
         return sum(traffic * (fewest(layout, bundle, self.level) - 1) for bundle, traffic in self.bundles(layout.problem, layout))
@@ -100,28 +103,33 @@ class Collectives(BytesAcross):
             yield domains_counted(variables, bundle, self.level, traffic)
 
     def by_domain(self, problem: Problem) -> Iterator[Share]:
-        yield from (Presence(each.traffic, each.name) for each in self._busy(problem))
+        yield from (Presence(component.traffic, component.name) for component in self._busy(problem))
 
     def _busy(self, problem: Problem) -> list[Component]:
         several_domains = bool(several(problem, self.level))
-        busy = [each for each in problem.components if several_domains and each.traffic]
-        return [each for each in busy if is_open(problem, each) or (problem.kind(each) == NODE and each.runs is None)]
+        busy = [component for component in problem.components if several_domains and component.traffic]
+        return [
+            component for component in busy if is_open(problem, component) or (problem.kind(component) == NODE and component.runs is None)
+        ]
 
     def bundles(self, problem: Problem, layout: Layout) -> list[tuple[Bundle, int]]:
-        """The traffic of components on the same accelerators crosses together."""
-        found: dict[Bundle, int] = {}
-        for component in (each for each in self._busy(problem) if problem.kind(each) != NODE):
+        """Return (bundle, traffic of all members together)."""
+        traffic_of: dict[Bundle, int] = {}
+        for component in (component for component in self._busy(problem) if problem.kind(component) != NODE):
             bundle = layout.bundle_of[component.name]
-            found[bundle] = found.get(bundle, 0) + component.traffic
-        return list(found.items())
+            traffic_of[bundle] = traffic_of.get(bundle, 0) + component.traffic
+        return list(traffic_of.items())
 
     def _searched(self, problem: Problem, layout: Layout) -> list[tuple[Bundle, int]]:
-        return [each for each in self.bundles(problem, layout) if not each[0].fixed]
+        return [entry for entry in self.bundles(problem, layout) if not entry[0].fixed]
 
 
 @dataclass(frozen=True)
 class Streams(BytesAcross):
-    """The stream of each link, for every accelerator of the target beyond what the source in its own domain of the level serves."""
+    """Stream of links, times target accelerators not served in the same domain.
+
+    A source accelerator serves `ratio` target accelerators of its domain.
+    """
 
     what: ClassVar[str] = "streams"
 
@@ -131,24 +139,27 @@ class Streams(BytesAcross):
         )
 
     def value(self, problem: Problem, assignment: Assignment) -> int:
-        found = 0
+        crossing = 0
         for link, source, target in self._links(problem):
             served = held(problem, assignment, source, self.level)
-            asking = held(problem, assignment, target, self.level)
-            found += link.stream * sum(max(0, count - link.ratio * served[name]) for name, count in asking.items())
-        return found
+            wanted = held(problem, assignment, target, self.level)
+            crossing += link.stream * sum(max(0, count - link.ratio * served[name]) for name, count in wanted.items())
+        return crossing
 
     def bound(self, layout: Layout) -> int:
         return sum(link.stream * self._fewest(layout, link, source, target) for link, source, target in self._links(layout.problem))
 
     def _fewest(self, layout: Layout, link: Link, source: Component, target: Component) -> int:
-        """What of the target is left if the source fills every domain that both can be in."""
-        one, other = layout.bundle_of.get(source.name), layout.bundle_of.get(target.name)
-        if one is None or other is None or one.fixed or other.fixed or one is other:
+        """Return the target left if the source fills every domain open to both."""
+        sender, receiver = layout.bundle_of.get(source.name), layout.bundle_of.get(target.name)
+        if sender is None or receiver is None or sender.fixed or receiver.fixed or sender is receiver:
             return 0
         rooms = rooms_of(layout)
-        met = (min(rooms.most(other, self.level, name), link.ratio * rooms.most(one, self.level, name)) for name in rooms.names(self.level))
-        return max(0, other.least * other.unit - min(sum(met), link.ratio * one.most * one.unit))
+        met = (
+            min(rooms.most(receiver, self.level, name), link.ratio * rooms.most(sender, self.level, name))
+            for name in rooms.names(self.level)
+        )
+        return max(0, receiver.least * receiver.unit - min(sum(met), link.ratio * sender.most * sender.unit))
 
     def most(self, problem: Problem) -> int:
         return sum(link.stream * _largest(problem, target) for link, _, target in self._links(problem))
@@ -160,11 +171,11 @@ class Streams(BytesAcross):
             if (bundle := variables.bundle(source)) and not bundle.fixed:
                 domain_rows(variables, bundle, self.level)
             for name in several(problem, self.level):
-                room, there = most(variables, target, self.level, name), touches(variables, source, self.level, name)
-                if room and not isinstance(there, int):
+                room, source_here = most(variables, target, self.level, name), touches(variables, source, self.level, name)
+                if room and not isinstance(source_here, int):
                     asking = amount(variables, target, self.level, name)
                     left = unserved_in(variables, source, target, link.ratio, self.level, name)
-                    variables.at_most(asking - room * there, left)
+                    variables.at_most(asking - room * source_here, left)
 
     def aggregates(self, problem: Problem, variables: Variables) -> Iterator[Aggregate]:
         for link, source, _ in self._links(problem):
@@ -175,20 +186,23 @@ class Streams(BytesAcross):
         yield from (Excess(link.stream, link.target, link.source, link.ratio) for link, _, _ in self._links(problem))
 
     def _links(self, problem: Problem) -> Iterator[tuple[Link, Component, Component]]:
-        return (each for each in links(problem, self.level) if each[0].stream)
+        return (entry for entry in links(problem, self.level) if entry[0].stream)
 
 
 def unserved(variables: Variables, source: Component, target: Component, ratio: int, level: str) -> Amount:
-    """How much of the target of a link no source in its own domain serves."""
+    """Return the target's resources not served by a source in the same domain."""
     names = several(variables.problem, level)
     return variables.total(unserved_in(variables, source, target, ratio, level, name) for name in names)
 
 
 def unserved_in(variables: Variables, source: Component, target: Component, ratio: int, level: str, name: str) -> Amount:
-    """How much of the target in the domain no source there serves; smaller is better, so it is no more than that."""
+    """Return the target's resources in the domain not served by a source there.
+
+    Exact if minimised, else an upper bound.
+    """
     room = most(variables, target, level, name)
     if not room or same_place(variables, source, target):
-        return 0  # an accelerator of both serves itself, whatever the ratio is
+        return 0  # an accelerator with both serves itself, at any ratio
     asking, served = amount(variables, target, level, name), amount(variables, source, level, name)
     if isinstance(asking, int) and isinstance(served, int):
         return max(0, asking - ratio * served)
@@ -205,7 +219,7 @@ def unserved_in(variables: Variables, source: Component, target: Component, rati
 
 
 def _largest(problem: Problem, component: Component) -> int:
-    """The most that the component can have."""
+    """Return the most resources of the component."""
     if component.runs is not None:
         return sum(len(run.ranks) if problem.kind(component) == NODE else run.amount for run in component.runs)
     return min(component.most, problem.room_for(component))
@@ -213,7 +227,7 @@ def _largest(problem: Problem, component: Component) -> int:
 
 @dataclass(frozen=True)
 class WeightSync(BytesAcross):
-    """The weights of each link, once for every domain of the level that holds some of its target and none of its source."""
+    """Weights of links, times domains with some target and no source."""
 
     what: ClassVar[str] = "weights"
 
@@ -222,24 +236,24 @@ class WeightSync(BytesAcross):
         return variables.total(link.weights * uncovered(variables, source, target, self.level) for link, source, target in crossing)
 
     def value(self, problem: Problem, assignment: Assignment) -> int:
-        found = 0
+        crossing = 0
         for link, source, target in self._links(problem):
             served = held(problem, assignment, source, self.level)
-            found += link.weights * sum(name not in served for name in held(problem, assignment, target, self.level))
-        return found
+            crossing += link.weights * sum(name not in served for name in held(problem, assignment, target, self.level))
+        return crossing
 
     def bound(self, layout: Layout) -> int:
         return sum(link.weights * self._fewest(layout, source, target) for link, source, target in self._links(layout.problem))
 
     def _fewest(self, layout: Layout, source: Component, target: Component) -> int:
-        """Domains that the target needs beyond those where the source can be at all."""
-        one, other = layout.bundle_of.get(source.name), layout.bundle_of.get(target.name)
-        if one is None or other is None or one.fixed or other.fixed or one is other:
+        """Return the domains needed by the target outside those open to the source."""
+        sender, receiver = layout.bundle_of.get(source.name), layout.bundle_of.get(target.name)
+        if sender is None or receiver is None or sender.fixed or receiver.fixed or sender is receiver:
             return 0
         rooms = rooms_of(layout)
-        served = [name for name in rooms.names(self.level) if rooms.most(one, self.level, name)]
-        left = other.least * other.unit - sum(rooms.most(other, self.level, name) for name in served)
-        alone = [rooms.most(other, self.level, name) for name in rooms.names(self.level) if name not in served]
+        served = [name for name in rooms.names(self.level) if rooms.most(sender, self.level, name)]
+        left = receiver.least * receiver.unit - sum(rooms.most(receiver, self.level, name) for name in served)
+        alone = [rooms.most(receiver, self.level, name) for name in rooms.names(self.level) if name not in served]
         return fewest_of(alone, left) if left > 0 else 0
 
     def most(self, problem: Problem) -> int:
@@ -251,20 +265,23 @@ class WeightSync(BytesAcross):
             for bundle in pair:
                 if bundle and not bundle.fixed:
                     domain_rows(variables, bundle, self.level)
-            one, other = pair
+            sender, receiver = pair
             pools = variables.layout.pool_of
-            if one and other and one is not other and one in pools and pools[one] is pools.get(other):
-                once(variables, ("union rows", one, other, self.level), partial(self._union_rows, variables, source, target))
+            if sender and receiver and sender is not receiver and sender in pools and pools[sender] is pools.get(receiver):
+                once(variables, ("union rows", sender, receiver, self.level), partial(self._union_rows, variables, source, target))
 
     def _union_rows(self, variables: Variables, source: Component, target: Component) -> Amount:
-        """Both ends of a link fill a domain only if one of them is there: the source, or the target without it."""
-        one, other = variables.layout.bundle_of[source.name], variables.layout.bundle_of[target.name]
+        """Bound the load of both ends in a domain by their indicators.
+
+        Both fill a domain only if the source is there, or the target without it.
+        """
+        sender, receiver = variables.layout.bundle_of[source.name], variables.layout.bundle_of[target.name]
         rooms = rooms_of(variables.layout)
         for name in rooms.names(self.level):
-            if rooms.most(one, self.level, name) and rooms.most(other, self.level, name):
-                load = variables.total(variables.accelerators_in(bundle, self.level, name) for bundle in (one, other))
-                there = touches(variables, source, self.level, name) + uncovered_in(variables, source, target, self.level, name)
-                variables.at_most(load, rooms.together([one, other], self.level, name) * there)
+            if rooms.most(sender, self.level, name) and rooms.most(receiver, self.level, name):
+                load = variables.total(variables.accelerators_in(bundle, self.level, name) for bundle in (sender, receiver))
+                indicator = touches(variables, source, self.level, name) + uncovered_in(variables, source, target, self.level, name)
+                variables.at_most(load, rooms.together([sender, receiver], self.level, name) * indicator)
         return 0
 
     def aggregates(self, problem: Problem, variables: Variables) -> Iterator[Aggregate]:
@@ -278,26 +295,29 @@ class WeightSync(BytesAcross):
         yield from (Presence(link.weights, link.target, unless=link.source) for link, _, _ in self._links(problem))
 
     def _links(self, problem: Problem) -> Iterator[tuple[Link, Component, Component]]:
-        return (each for each in links(problem, self.level) if each[0].weights)
+        return (entry for entry in links(problem, self.level) if entry[0].weights)
 
 
 def uncovered(variables: Variables, source: Component, target: Component, level: str) -> Amount:
-    """In how many domains the target of a link is without its source."""
+    """Return the number of domains with the target and without the source."""
     names = several(variables.problem, level)
     return variables.total(uncovered_in(variables, source, target, level, name) for name in names)
 
 
 def uncovered_in(variables: Variables, source: Component, target: Component, level: str, name: str) -> Amount:
-    """1 if the domain holds some of the target and none of the source; smaller is better, so it is 0 else."""
+    """Return 1 if the domain has some of the target and none of the source.
+
+    Exact if minimised, else an upper bound.
+    """
     if same_place(variables, source, target) or not most(variables, target, level, name):
         return 0
-    there, served = touches(variables, target, level, name), touches(variables, source, level, name)
+    target_here, served = touches(variables, target, level, name), touches(variables, source, level, name)
     if isinstance(served, int):
-        return 0 if served else there
+        return 0 if served else target_here
 
     def make() -> Amount:
         alone = variables.boolean(f"{target.name} without {source.name} in {name or level}")
-        variables.at_most(there - served, alone)
+        variables.at_most(target_here - served, alone)
         return alone
 
     ends = variables.bundle(source) or source.name, variables.bundle(target) or target.name

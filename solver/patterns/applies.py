@@ -1,4 +1,4 @@
-"""Whether a problem is a sum over domains of one level that are alike."""
+"""Applicability of pattern models: the problem must be a sum over alike domains."""
 
 from __future__ import annotations
 
@@ -17,25 +17,28 @@ from ..objectives.idle import Idle
 from ..objectives.tiers import Tier
 
 Room = tuple[tuple[int, int, bool, int], ...]
-"""For each pool and size of a piece: (number of the pool, size, inside NUMA domains, how many there is room for)."""
+"""Capacity in pieces: tuples (pool number, piece size, inside NUMA domains, capacity)."""
 
 
 ALIKE = 3
-"""So many domains of each kind there must be on average: where they differ, the ordinary model is as good and is made faster."""
+"""Smallest average number of domains per kind.
+
+With fewer alike domains the ordinary model is as good and faster to build.
+"""
 _BETWEEN = (NOT_FEWER, IN_ORDER, COLOCATED_OR_DISJOINT, SUBSET)
 _INSIDE = (APART, NEAR)
 
 
 @dataclass(frozen=True)
 class Sort:
-    """What there is to know of a cell.
+    """Kind of a cell: cells of a sort are interchangeable.
 
     Attributes
     ----------
-    room : how many pieces of every size it has room for.
-    open : the bundles that may be there.
-    taken : what a unit of each of them takes.
-    single : whether it is one node.
+    room : capacity in pieces of every size.
+    open : bundles that may be placed in the cell.
+    taken : resources of one unit of each open bundle.
+    single : True for a single node.
     """
 
     room: Room
@@ -46,13 +49,13 @@ class Sort:
 
 @dataclass(frozen=True)
 class Alike:
-    """Domains that are alike.
+    """Set of interchangeable domains.
 
     Attributes
     ----------
-    sorts : the cells of one of them, as far as something is placed there.
-    given : component -> what it holds there already, of those whose place is given.
-    domains : the cells of each domain, in the order of `sorts`.
+    sorts : sorts of the usable cells of one domain.
+    given : (component, resources) placed explicitly in each of these domains.
+    domains : cells of each domain, in the order of `sorts`.
     """
 
     sorts: tuple[Sort, ...]
@@ -61,32 +64,40 @@ class Alike:
 
     @property
     def count(self) -> int:
-        """How many they are."""
+        """Number of domains."""
         return len(self.domains)
 
 
 def alike(layout: Layout, level: str) -> list[Alike]:
-    """The domains of a level, in sorts, those with the lowest nodes first."""
-    given = _given(layout, level)
-    found: dict[tuple[tuple[Sort, ...], tuple[tuple[str, int], ...]], list[tuple[Cell, ...]]] = {}
+    """Group the domains of a level into kinds, lowest nodes first."""
+    explicit = _given(layout, level)
+    kinds: dict[tuple[tuple[Sort, ...], tuple[tuple[str, int], ...]], list[tuple[Cell, ...]]] = {}
     for name, cells in layout.domains(level).items():
-        its = [(sort_of(layout, cell), cell) for cell in cells]
-        its = sorted((each for each in its if each[0].open), key=lambda each: (each[0].open, each[0].room, each[1].index))
-        key = tuple(sort for sort, _ in its), tuple(sorted(given.get(name, {}).items()))
-        found.setdefault(key, []).append(tuple(cell for _, cell in its))
-    return [Alike(sorts, held, tuple(domains)) for (sorts, held), domains in found.items()]
+        sorted_cells = [(sort_of(layout, cell), cell) for cell in cells]
+        sorted_cells = sorted(
+            (pair for pair in sorted_cells if pair[0].open),
+            key=lambda pair: (pair[0].open, pair[0].room, pair[1].index),
+        )
+        key = tuple(sort for sort, _ in sorted_cells), tuple(sorted(explicit.get(name, {}).items()))
+        kinds.setdefault(key, []).append(tuple(cell for _, cell in sorted_cells))
+    return [Alike(sorts, explicit_parts, tuple(domains)) for (sorts, explicit_parts), domains in kinds.items()]
 
 
 def sort_of(layout: Layout, cell: Cell) -> Sort:
-    """What there is to know of a cell."""
-    there = [number for number, bundle in enumerate(layout.counted) if cell.nodes[0].rank in layout.eligible[bundle]]
+    """Return the sort of a cell."""
+    eligible = [number for number, bundle in enumerate(layout.counted) if cell.nodes[0].rank in layout.eligible[bundle]]
     room = []
     for number, pool in enumerate(layout.pools):
-        its = [layout.counted[each] for each in there if layout.pool_of[layout.counted[each]] is pool]
-        for size, inside in sizes(layout, cell, its):
+        bundles = [layout.counted[number] for number in eligible if layout.pool_of[layout.counted[number]] is pool]
+        for size, inside in sizes(layout, cell, bundles):
             room.append((number, size, inside, layout.room(cell, pool).pieces(size, inside)))
-    fit = tuple(each for each in there if _fits(layout, layout.counted[each], cell))
-    return Sort(tuple(room), fit, tuple(layout.taken(layout.counted[each], cell) for each in fit), len(cell.nodes) == 1)
+    fit = tuple(number for number in eligible if _fits(layout, layout.counted[number], cell))
+    return Sort(
+        tuple(room),
+        fit,
+        tuple(layout.taken(layout.counted[number], cell) for number in fit),
+        len(cell.nodes) == 1,
+    )
 
 
 def _fits(layout: Layout, bundle: Bundle, cell: Cell) -> bool:
@@ -94,37 +105,37 @@ def _fits(layout: Layout, bundle: Bundle, cell: Cell) -> bool:
 
 
 def sizes(layout: Layout, cell: Cell, bundles: Sequence[Bundle]) -> Iterator[tuple[int, bool]]:
-    """(size, inside NUMA domains) of the pieces for which there is one row each (see rules/sharing/no_overlap.py)."""
+    """Yield (size, inside NUMA domains) per capacity row (see rules/sharing/no_overlap.py)."""
     taken = {layout.taken(bundle, cell) for bundle in bundles}
     yield from ((size, False) for size in ([1] if len(cell.nodes) == 1 and taken else sorted(taken)))
     yield from ((size, True) for size in sorted({bundle.piece for bundle in bundles if bundle.piece > 1}))
 
 
 def _given(layout: Layout, level: str) -> dict[str, dict[str, int]]:
-    """Domain -> component -> what it holds there, of what is given and what is spread by arithmetic."""
+    """Return domain -> linked component -> resources of explicit and spread placements."""
     problem, nodes = layout.problem, layout.problem.cluster.nodes
-    found: dict[str, dict[str, int]] = {}
+    placed: dict[str, dict[str, int]] = {}
     for bundle, masks in layout.fixed.items():
         for component in bundle.components:
             for node, mask in masks.items():
-                there = found.setdefault(domain(nodes[node], level), {})
-                there[component.name] = there.get(component.name, 0) + mask.bit_count()
+                amounts = placed.setdefault(domain(nodes[node], level), {})
+                amounts[component.name] = amounts.get(component.name, 0) + mask.bit_count()
     for name, runs in layout.on_nodes.items():
         for node, count in Assignment({name: runs}).processes_on(name).items():
-            there = found.setdefault(domain(nodes[node], level), {})
-            there[name] = there.get(name, 0) + count
+            amounts = placed.setdefault(domain(nodes[node], level), {})
+            amounts[name] = amounts.get(name, 0) + count
     linked = {name for link in problem.job.links for name in (link.source, link.target)}
-    return {name: {each: count for each, count in there.items() if each in linked} for name, there in found.items()}
+    return {name: {component: count for component, count in amounts.items() if component in linked} for name, amounts in placed.items()}
 
 
 def pays(layout: Layout, tiers: tuple[Tier, ...]) -> bool:
-    """Are the domains that matter so much alike that it helps to count their uses?"""
-    its = levels(layout, tiers)
-    return bool(its) and len(layout.domains(its[0])) >= ALIKE * len(alike(layout, its[0]))
+    """Return True if the relevant domains are alike enough for a pattern model."""
+    relevant = levels(layout, tiers)
+    return bool(relevant) and len(layout.domains(relevant[0])) >= ALIKE * len(alike(layout, relevant[0]))
 
 
 def reasons(layout: Layout, tiers: tuple[Tier, ...]) -> Iterator[str]:
-    """Why the problem is no sum over domains of one level; nothing if it is one."""
+    """Yield obstacles to a pattern model; nothing if it applies."""
     problem = layout.problem
     if not layout.counted:
         yield "nothing is counted"
@@ -157,7 +168,7 @@ def reasons(layout: Layout, tiers: tuple[Tier, ...]) -> Iterator[str]:
             yield "what fits the NUMA domains of a node is no sum"
     if problem.job.capabilities.nodes_in_order and any(bundle.wholes for bundle in layout.counted):
         yield "groups follow the order of the nodes"
-    if any(each.may_be_short(alike.node) for each in reservations(layout) for alike in problem.cluster.alike):
+    if any(reservation.may_be_short(alike.node) for reservation in reservations(layout) for alike in problem.cluster.alike):
         yield "nodes may lack CPUs or memory"
     for tier in tiers:
         yield from (f"{term.name} is no sum over domains" for term, _ in tier.members if not isinstance(term, (ByDomain, Idle)))
@@ -166,28 +177,31 @@ def reasons(layout: Layout, tiers: tuple[Tier, ...]) -> Iterator[str]:
 
 
 def levels(layout: Layout, tiers: tuple[Tier, ...]) -> tuple[str, ...]:
-    """The levels of the topology that matter, where their domains are the same; nothing where they differ, or none matters."""
-    found = {keep.level for component in layout.problem.hinted for keep in component.keep}
-    found.update(spread.level for component in layout.problem.hinted for spread in component.spread)
-    found.update(level for bundle in layout.counted for level, _ in bundle.wholes)
-    found.update(relation.level for relation in _inside(layout))
+    """Return the relevant topology levels if their domains coincide.
+
+    Empty if the domains differ or no level is relevant.
+    """
+    relevant = {keep.level for component in layout.problem.hinted for keep in component.keep}
+    relevant.update(spread.level for component in layout.problem.hinted for spread in component.spread)
+    relevant.update(level for bundle in layout.counted for level, _ in bundle.wholes)
+    relevant.update(relation.level for relation in _inside(layout))
     for tier in tiers:
-        found.update(term.level for term, _ in tier.members if isinstance(term, ByDomain))
-    its = [level for level in LEVELS if level in found and len(layout.domains(level)) > 1]
-    parts = {tuple(sorted(tuple(cell.index for cell in cells) for cells in layout.domains(level).values())) for level in its}
-    return tuple(its) if len(parts) == 1 else ()
+        relevant.update(term.level for term, _ in tier.members if isinstance(term, ByDomain))
+    present = [level for level in LEVELS if level in relevant and len(layout.domains(level)) > 1]
+    parts = {tuple(sorted(tuple(cell.index for cell in cells) for cells in layout.domains(level).values())) for level in present}
+    return tuple(present) if len(parts) == 1 else ()
 
 
 def _inside(layout: Layout) -> list[Relation]:
-    """The relations between what one domain holds of two components."""
+    """Return the relations within a single domain."""
     return [relation for kind in _INSIDE for relation in layout.problem.related(kind)]
 
 
 def may_hold(layout: Layout, there: Collection[int]) -> bool:
-    """Do relations leave a domain that holds some of these bundles, by their numbers, and of no others?"""
+    """Return True if relations permit a domain with exactly the bundles `there`."""
     names = {component.name for number in there for component in layout.counted[number].components}
     for relation in _inside(layout):
-        one, other = (name in names for name in relation.components)
-        if one and other == (relation.kind == APART):
+        has_first, has_second = (name in names for name in relation.components)
+        if has_first and has_second == (relation.kind == APART):
             return False
     return True

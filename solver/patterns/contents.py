@@ -1,4 +1,4 @@
-"""Contents of one domain: every vector of units that fits its rows."""
+"""Contents of a domain: all vectors of units within the capacity rows."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ from ..objectives.domains import rooms_of
 from .applies import Alike, Sort, may_hold
 
 Vector = tuple[int, ...]
-"""Units of each counted bundle, in the order of the layout."""
+"""Units per counted bundle, in the order of the layout."""
 
 
 Contents = dict[Vector, tuple[Vector, ...]]
-"""What a domain holds -> what each of its cells does. With everything in it is all that is less."""
+"""Contents of a domain -> contents of its cells; closed under taking less."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """Pieces of one size: those that the units of each bundle take, by its number, are together no more than `most`."""
+    """Capacity row: pieces of a size per unit of a bundle, at most `most` in total."""
 
     taken: dict[int, int]
     most: int
 
     def pieces(self, bundle: int) -> int:
-        """How many a unit of the bundle takes."""
+        """Return the pieces of a unit of the bundle."""
         return self.taken.get(bundle, 0)
 
     def holds(self, vector: Vector) -> bool:
-        """Is it kept by so many units?"""
+        """Return True if the vector satisfies the row."""
         return sum(pieces * vector[bundle] for bundle, pieces in self.taken.items()) <= self.most
 
 
 class Domain:
-    """What is known of any of the domains that are alike.
+    """Capacities of any domain of a kind.
 
     Attributes
     ----------
-    steps : each bundle has a multiple of so many units there.
-    most : most units of each bundle that it could hold, were that alone.
-    open : the numbers of the bundles that may be there.
-    rows : for each cell what fits there.
-    groups : what fits of groups that the domain holds whole, in all its cells: what is too little for one of them is lost.
+    steps : the units of a bundle in a domain are a multiple of its step.
+    most : capacity in units for each bundle alone.
+    open : numbers of bundles that may be placed here.
+    rows : capacity rows per cell.
+    groups : capacity rows of the domain for groups that stay whole in it; remainders are lost.
     """
 
     def __init__(self, layout: Layout, levels: tuple[str, ...], alike: Alike) -> None:
@@ -64,15 +64,15 @@ class Domain:
         return rooms_of(self.layout).most(bundle, level, name) // bundle.unit
 
     def _rows(self, sort: Sort) -> list[Row]:
-        found = []
+        rows = []
         for pool, size, inside, most in sort.room:
             pieces: dict[int, int] = {}
             for number, taken in zip(sort.open, sort.taken):
                 bundle = self.layout.counted[number]
                 if number in self.open and self.layout.pool_of[bundle] is self.layout.pools[pool]:
                     pieces[number] = _pieces(bundle, size) if inside else taken // size
-            found.append(Row({number: count for number, count in pieces.items() if count}, most))
-        return found
+            rows.append(Row({number: count for number, count in pieces.items() if count}, most))
+        return rows
 
     def _groups(self, pool: Pool) -> Iterator[Row]:
         bundles = {number: self.layout.counted[number] for number in self.open if self.layout.pool_of[self.layout.counted[number]] is pool}
@@ -80,84 +80,93 @@ class Domain:
         for size in sorted({whole[number] for number in bundles if self.steps[number] > 1}):
             large = {number: bundle for number, bundle in bundles.items() if whole[number] % size == 0}
             piece = gcd(*(bundle.unit for bundle in large.values()))
-            room = piece * sum(self.layout.capacity(cell, pool, piece) for cell in self.alike.domains[0])
-            yield Row({number: bundle.unit for number, bundle in large.items()}, room // size * size)
+            capacity = piece * sum(self.layout.capacity(cell, pool, piece) for cell in self.alike.domains[0])
+            yield Row({number: bundle.unit for number, bundle in large.items()}, capacity // size * size)
 
     def beside(self, there: Collection[int]) -> Iterator[Row]:
-        """What fits of the larger groups beside a little of each smaller one of these bundles, all of which the domain holds some of.
+        """Yield tighter rows for larger groups beside a minimum of smaller bundles.
 
-        The smaller ones cut a piece of the size off, however little of them there is. Cells where none of the larger ones may be
-        are left to those of the smaller ones that may be there.
+        The domain contains all bundles of `there`. Every smaller bundle takes at least one group
+        out of the capacity. Cells that no larger bundle may use are left to the smaller bundles.
         """
         for pool in self.layout.pools:
-            its = {number: self.layout.counted[number] for number in there if self.layout.pool_of[self.layout.counted[number]] is pool}
-            whole = {number: self.steps[number] * bundle.unit for number, bundle in its.items()}
+            bundles = {number: self.layout.counted[number] for number in there if self.layout.pool_of[self.layout.counted[number]] is pool}
+            whole = {number: self.steps[number] * bundle.unit for number, bundle in bundles.items()}
             for size in sorted(set(whole.values())):
-                large = {number for number in its if whole[number] % size == 0}
+                large = {number for number in bundles if whole[number] % size == 0}
                 cells = [cell for sort, cell in zip(self.alike.sorts, self.alike.domains[0]) if large.intersection(sort.open)]
                 elsewhere = {number for sort in self.alike.sorts if not large.intersection(sort.open) for number in sort.open}
-                small = its.keys() - large - elsewhere
-                piece = gcd(*(its[number].unit for number in (*large, *small)))
-                room = piece * sum(self.layout.capacity(cell, pool, piece) for cell in cells)
-                room -= sum(whole[number] for number in small)
+                small = bundles.keys() - large - elsewhere
+                piece = gcd(*(bundles[number].unit for number in (*large, *small)))
+                capacity = piece * sum(self.layout.capacity(cell, pool, piece) for cell in cells)
+                capacity -= sum(whole[number] for number in small)
                 if small:
-                    yield Row({number: its[number].unit for number in sorted(large)}, max(0, room) // size * size)
+                    yield Row(
+                        {number: bundles[number].unit for number in sorted(large)},
+                        max(0, capacity) // size * size,
+                    )
 
 
 def _pieces(bundle: Bundle, size: int) -> int:
-    """How many pieces of a size a unit takes of NUMA domains, where a row counts those (see rules/sharing/no_overlap.py)."""
+    """Return a unit's pieces inside NUMA domains (see rules/sharing/no_overlap.py)."""
     return bundle.unit // size if bundle.piece >= max(size, 2) else 0
 
 
 class TooMany(Exception):
-    """There is more than can be written out."""
+    """The enumeration exceeds its limit."""
 
 
 def is_small(domain: Domain, most: int) -> bool:
-    """May there be few contents? A guess that costs nothing: of k bundles that fill a domain each by itself, about 1 / k! of all amounts fit together."""
+    """Return True if the number of contents is probably small.
+
+    A free estimate: of k bundles that fill a domain each alone, about 1 / k! of all amounts fit
+    together.
+    """
     counts = [domain.most[number] // domain.steps[number] + 1 for number in domain.open]
     return prod(counts) / factorial(len(counts)) <= most
 
 
 def contents(domain: Domain, most: int) -> Contents:
-    """Everything that one of these domains can hold. Raises TooMany where that, or a part of it, is more than `most`."""
+    """Return all contents of a domain. Raises TooMany beyond `most` entries."""
     empty = (0,) * len(domain.most)
-    found: Contents = {empty: ()}
+    domain_contents: Contents = {empty: ()}
     alone = len(domain.alike.sorts) == 1
     for sort, rows in zip(domain.alike.sorts, domain.rows):
         steps = domain.steps if alone else (1,) * len(empty)
         inside = _Cell([number for number in sort.open if number in domain.open], rows, steps, domain.most)
-        its = []
+        cell_vectors = []
         for vector in inside.fill(0):
-            its.append(vector)
-            if len(its) > most:
+            cell_vectors.append(vector)
+            if len(cell_vectors) > most:
                 raise TooMany
-        found = _together(found, its, domain.most, most)
-    return {vector: cells for vector, cells in found.items() if not any(amount % step for amount, step in zip(vector, domain.steps))}
+        domain_contents = _together(domain_contents, cell_vectors, domain.most, most)
+    return {
+        vector: cells for vector, cells in domain_contents.items() if not any(amount % step for amount, step in zip(vector, domain.steps))
+    }
 
 
-def _together(found: Contents, its: Sequence[Vector], room: Vector, most: int) -> Contents:
+def _together(partial: Contents, cell_vectors: Sequence[Vector], limits: Vector, most: int) -> Contents:
     together: Contents = {}
-    for one, cells in found.items():
-        for other in its:
-            vector = tuple(map(sum, zip(one, other)))
-            if vector not in together and all(amount <= limit for amount, limit in zip(vector, room)):
-                together[vector] = (*cells, other)
+    for base, cells in partial.items():
+        for addition in cell_vectors:
+            vector = tuple(map(sum, zip(base, addition)))
+            if vector not in together and all(amount <= limit for amount, limit in zip(vector, limits)):
+                together[vector] = (*cells, addition)
         if len(together) > most:
             raise TooMany
     return together
 
 
 class _Cell:
-    """Everything that a cell can hold of some bundles, in steps."""
+    """Enumeration of all contents of a cell, in steps."""
 
-    def __init__(self, bundles: Sequence[int], rows: Sequence[Row], steps: Sequence[int], room: Vector) -> None:
-        self._bundles, self._steps, self._room = bundles, steps, room
-        self._left, self._vector = [row.most for row in rows], [0] * len(room)
-        self._pieces = {each: [(index, row.pieces(each)) for index, row in enumerate(rows) if row.pieces(each)] for each in bundles}
+    def __init__(self, bundles: Sequence[int], rows: Sequence[Row], steps: Sequence[int], limits: Vector) -> None:
+        self._bundles, self._steps, self._room = bundles, steps, limits
+        self._left, self._vector = [row.most for row in rows], [0] * len(limits)
+        self._pieces = {bundle: [(index, row.pieces(bundle)) for index, row in enumerate(rows) if row.pieces(bundle)] for bundle in bundles}
 
     def fill(self, position: int) -> Iterator[Vector]:
-        """Every amount of the bundles from this position on, beside what is there of those before."""
+        """Yield every completion by the bundles from this position on."""
         if position == len(self._bundles):
             yield tuple(self._vector)
             return
@@ -168,7 +177,7 @@ class _Cell:
         self._add(bundle, -self._vector[bundle])
 
     def _add(self, bundle: int, units: int) -> bool:
-        """So many more, or fewer; False if that is too much, and then nothing changes."""
+        """Add units, possibly negative; False and no change if they do not fit."""
         if any(pieces * units > self._left[index] for index, pieces in self._pieces[bundle]):
             return False
         self._vector[bundle] += units
@@ -179,14 +188,15 @@ class _Cell:
 
 @dataclass(frozen=True)
 class Option:
-    """A use of one of some domains that are alike.
+    """Use of a domain.
 
     Attributes
     ----------
-    kind : the number of these domains.
-    least, most : units of each bundle, in the order of the layout. Everything between costs the same.
-    free : whether only what fits between them may be there; then what is in all domains of the option together is decided, not
-        what is in each.
+    kind : number of the kind.
+    least, most : units of each bundle, in the order of the layout. All amounts between cost the
+        same.
+    free : True if only the total over all domains of the option is decided, not the contents of a
+        single domain.
     """
 
     kind: int
@@ -195,22 +205,22 @@ class Option:
     free: bool = False
 
     def has(self, bundle: int) -> bool:
-        """Does the domain hold some of the bundle?"""
+        """Return True if the domain contains some of the bundle."""
         return self.most[bundle] > 0
 
 
 def options(kind: int, domain: Domain, every: Contents, exact: frozenset[int]) -> Iterator[Option]:
-    """The uses of a domain, given all that it can hold and the numbers of the bundles that cost by their amount.
+    """Yield the undominated uses of a domain.
 
-    Only the largest are kept, those to which nothing more of the same bundles can be added: holding less, but some, of a bundle
-    costs the same. This is dominance; of bundles in `exact` every amount is a use of its own.
+    Dominance: a use is dropped if more of its bundles can be added, as the cost depends on presence
+    alone. Bundles in `exact` cost by amount, so every amount is a separate use.
     """
     for vector in every:
         if not may_hold(domain.layout, [number for number, amount in enumerate(vector) if amount]):
             continue
-        others = [number for number, amount in enumerate(vector) if amount and number not in exact]
-        if not any(_more(vector, number, domain) in every for number in others):
-            least = tuple(domain.steps[number] if number in others else amount for number, amount in enumerate(vector))
+        by_presence = [number for number, amount in enumerate(vector) if amount and number not in exact]
+        if not any(_more(vector, number, domain) in every for number in by_presence):
+            least = tuple(domain.steps[number] if number in by_presence else amount for number, amount in enumerate(vector))
             yield Option(kind, least, vector)
 
 
@@ -219,11 +229,11 @@ def _more(vector: Vector, number: int, domain: Domain) -> Vector:
 
 
 def supports(kind: int, domain: Domain) -> Iterator[Option]:
-    """All sets of bundles of which a domain could hold some, where what it can hold is too much to write out."""
+    """Yield all sets of bundles that fit a domain, for domains with too many contents."""
     for size in range(len(domain.open) + 1):
-        for there in combinations(domain.open, size):
+        for present in combinations(domain.open, size):
             least, most = (
-                tuple(its[number] if number in there else 0 for number in range(len(its))) for its in (domain.steps, domain.most)
+                tuple(vector[number] if number in present else 0 for number in range(len(vector))) for vector in (domain.steps, domain.most)
             )
-            if may_hold(domain.layout, there) and all(row.holds(least) for row in (*domain.groups, *domain.beside(there))):
+            if may_hold(domain.layout, present) and all(row.holds(least) for row in (*domain.groups, *domain.beside(present))):
                 yield Option(kind, least, most, free=True)

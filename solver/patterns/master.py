@@ -1,4 +1,4 @@
-"""Master model: how often each use of a domain occurs, and its expansion into cells."""
+"""Master model: number of domains per use, and expansion of uses into cells."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from .uses import Together, Uses, dealt_out
 def expanded(
     uses: Uses, times: Sequence[int], units: Sequence[int], together: Mapping[int, Mapping[tuple[int, int], int]]
 ) -> Values:  # fmt: skip
-    """The decision values: domains of a kind take their uses in the order of the options.
+    """Return the decision values; domains of a kind take the uses in option order.
 
     Parameters
     ----------
-    times : how many domains are used by each option.
-    units : how many units of each bundle there are: what written out uses hold beyond that is left out where they come last.
-    together : of free options, by their numbers: (bundle, cell of the domain) -> units in all domains of the option.
+    times : number of domains per option.
+    units : units of each bundle. Excess units of written-out uses are removed from the last ones.
+    together : for free options by number: (bundle, cell of the domain) -> units in all domains.
     """
     values: Values = dict.fromkeys(uses.layout.counts, 0)
     left = [list(kind.domains) for kind in uses.kinds]
@@ -46,35 +46,36 @@ def expanded(
         elif count:
             for cells in dealt_out(uses, option, count, together[number]):
                 _hold(uses, values, left[option.kind].pop(0), cells)
-                wanted = [amount - sum(its) for amount, its in zip(wanted, zip(*cells))] if cells else wanted
+                wanted = [amount - sum(cell_amounts) for amount, cell_amounts in zip(wanted, zip(*cells))] if cells else wanted
     for bundle, amount in enumerate(wanted):
         beyond = sum(vector[bundle] for _, vector, _ in least) - amount
         for _, vector, low in reversed(least):
-            less = max(0, min(beyond, vector[bundle] - low[bundle]))
-            vector[bundle] -= less
-            beyond -= less
+            surplus = max(0, min(beyond, vector[bundle] - low[bundle]))
+            vector[bundle] -= surplus
+            beyond -= surplus
     for kind, vector, _ in least:
         _hold(uses, values, left[kind].pop(0), uses.contents[kind][tuple(vector)])
     return values
 
 
 def _hold(uses: Uses, values: Values, domain: Sequence[Cell], cells: Sequence[Sequence[int]]) -> None:
-    for cell, its in zip(domain, cells):
-        for bundle, amount in enumerate(its):
+    for cell, vector in zip(domain, cells):
+        for bundle, amount in enumerate(vector):
             if amount:
                 values[Count(uses.layout.counted[bundle], cell)] = amount
 
 
 class Master(Saying):
-    """Every domain is used in one way, and all uses together hold what is asked for.
+    """Pattern model: a use per domain, all bundles placed.
 
-    It holds for every answer, so that what it proves is proved; where options are free, its own answers may promise too much.
+    A relaxation: bounds and infeasibility hold for every answer. With free options its own answers
+    may be infeasible.
 
     Attributes
     ----------
-    times : how many domains are used by each option.
-    together : of free options, by their numbers, what their domains hold.
-    units : how many units of each bundle there are.
+    times : number of domains per option.
+    together : for free options by number: the contents of their domains.
+    units : units of each bundle.
     """
 
     def __init__(self, uses: Uses) -> None:
@@ -83,8 +84,8 @@ class Master(Saying):
         counts = [len(kind.domains) for kind in uses.kinds]
         self.times = [self.integer(0, counts[option.kind], f"domains {option.kind} with {option.most}") for option in uses.options]
         for kind, count in enumerate(counts):
-            its = (times for times, option in zip(self.times, uses.options) if option.kind == kind)
-            self.require(total(its) == count, f"domains {kind} have no use")
+            kind_times = (times for times, option in zip(self.times, uses.options) if option.kind == kind)
+            self.require(total(kind_times) == count, f"domains {kind} have no use")
         self.together = {
             number: Together(self, uses.domains[option.kind], option, self.times[number])
             for number, option in enumerate(uses.options)
@@ -101,12 +102,16 @@ class Master(Saying):
                     self.at_most(touched, domains, f"{component.name} is not kept together")
 
     def _count(self) -> None:
-        """Say in how many domains some of a bundle, or of any of several, is: what is whole-numbered in all says more than each use does.
+        """Count the domains that contain a bundle, or any of a set of bundles.
 
-        Of some sets of bundles it is known how many domains they need at least (see cuts/domains_of_subsets.py).
+        An integer sum is a stronger statement than integer uses. For some sets of bundles a minimum
+        number of domains is known (see cuts/domains_of_subsets.py).
         """
-        number = {bundle: position for position, bundle in enumerate(self.layout.counted)}
-        needs = [(frozenset(number[b] for b in its if b in number), need) for its, need in subset_rows(self.layout, self.uses.levels[0])]
+        number_of = {bundle: position for position, bundle in enumerate(self.layout.counted)}
+        needs = [
+            (frozenset(number_of[bundle] for bundle in members if bundle in number_of), need)
+            for members, need in subset_rows(self.layout, self.uses.levels[0])
+        ]
         least = dict(needs)
         weighed = sorted({bundle for members in least for bundle in members})
         every = sum(len(kind.domains) for kind in self.uses.kinds)
@@ -116,8 +121,12 @@ class Master(Saying):
                 self._counted(used, least.get(members, 0), every)
         for bundle in weighed:
             for kind in range(len(self.uses.kinds)):
-                its = zip(self.times, self.uses.options)
-                self._counted((times for times, option in its if option.kind == kind and option.has(bundle)), 0, every)
+                timed_options = zip(self.times, self.uses.options)
+                self._counted(
+                    (times for times, option in timed_options if option.kind == kind and option.has(bundle)),
+                    0,
+                    every,
+                )
 
     def _counted(self, times: Iterable[cp_model.IntVar], least: int, most: int) -> None:
         count = self.integer(0, most, "domains")
@@ -126,30 +135,33 @@ class Master(Saying):
 
     def _units(self, number: int, bundle: Bundle) -> cp_model.IntVar:
         kinds = zip(self.uses.kinds, self.uses.domains)
-        step, room = self.uses.domains[0].steps[number], sum(len(kind.domains) * domain.most[number] for kind, domain in kinds)
-        units = self.integer(0, room, f"units of {bundle.name}")
-        amounts = [amount for amount in allowed(self.layout, bundle, room) if not amount % step]
+        step, capacity = (
+            self.uses.domains[0].steps[number],
+            sum(len(kind.domains) * domain.most[number] for kind, domain in kinds),
+        )
+        units = self.integer(0, capacity, f"units of {bundle.name}")
+        amounts = [amount for amount in allowed(self.layout, bundle, capacity) if not amount % step]
         self.among(units, amounts, f"{bundle.name} has no amount that fits")
-        least, most = (total(self._held(each, number, low) for each in range(len(self.times))) for low in (True, False))
+        least, most = (total(self._held(option, number, low) for option in range(len(self.times))) for low in (True, False))
         self.at_most(least, units, f"{bundle.name} has no place")
         self.at_most(units, most, f"{bundle.name} has no place")
         return units
 
     def _held(self, number: int, bundle: int, least: bool) -> Amount:
-        """How many units of a bundle all domains of an option hold, at least or at most."""
+        """Return the least or most units of a bundle in all domains of an option."""
         if number in self.together:
             return self.together[number].units(bundle)
         option = self.uses.options[number]
         return (option.least if least else option.most)[bundle] * self.times[number]
 
     def _kept_in(self, component: Component) -> Iterator[int]:
-        """In how many domains the component must lie at most."""
+        """Yield limits on the number of domains of a component."""
         for keep in component.keep:
             if keep.required and keep.what == WHOLE and keep.level in self.uses.levels:
                 yield keep.domains
 
     def aim(self, tier: Tier) -> Amount:
-        """Minimise one tier; what that costs."""
+        """Minimise a tier and return the cost."""
         if not self._is_counted:
             self._count()
             self._is_counted = True
@@ -158,10 +170,13 @@ class Master(Saying):
         return amount
 
     def _term(self, term: Objective) -> Amount:
-        """What a term costs. Raises ValueError for one that is no sum over domains (see `applies.py`)."""
+        """Return the cost of a term.
+
+        Raises ValueError for a term that is no sum over domains (see `applies.py`).
+        """
         if isinstance(term, Idle):
-            asked = term.stretchable(self.problem)
-            return total(component.most - self._amount(self.layout.bundle_of[component.name]) for component in asked)
+            stretchable = term.stretchable(self.problem)
+            return total(component.most - self._amount(self.layout.bundle_of[component.name]) for component in stretchable)
         if not isinstance(term, ByDomain):
             raise ValueError(f"{term.name} is no sum over domains")
         shares = list(term.by_domain(self.problem))
@@ -169,25 +184,26 @@ class Master(Saying):
         return total([empty, *(self._cost(number, share) for number in range(len(self.times)) for share in shares)])
 
     def _cost(self, number: int, share: Share) -> Amount:
-        """What all domains of an option cost."""
-        held = self.uses.held(self.uses.options[number])
-        if number not in self.together or not isinstance(share, Excess) or share.component not in held:
-            return share.value(held) * self.times[number]
+        """Return the cost of all domains of an option."""
+        amounts = self.uses.held(self.uses.options[number])
+        if number not in self.together or not isinstance(share, Excess) or share.component not in amounts:
+            return share.value(amounts) * self.times[number]
         asking, serving = (self._amount_in(number, name) for name in (share.component, share.source))
         if isinstance(serving, int):
             return share.cost * asking
         most = self.problem.room_for(self.problem[share.component])
         excess = self.integer(0, most, f"{share.component} without {share.source} by {number}")
-        self.at_most(asking - share.ratio * serving, excess)  # in each domain alone it can only be more
+        # A lower bound: domain by domain the excess can only be larger.
+        self.at_most(asking - share.ratio * serving, excess)
         return share.cost * excess
 
     def _amount_in(self, number: int, name: str) -> Amount:
-        """How much of a component all domains of a free option hold; 0 if none of it can be there."""
-        given = dict(self.uses.kinds[self.uses.options[number].kind].given).get(name, 0)
+        """Return a component's resources in all domains of a free option; 0 if excluded."""
+        explicit = dict(self.uses.kinds[self.uses.options[number].kind].given).get(name, 0)
         bundle = self.layout.bundle_of.get(name)
         searched = bundle in self.layout.counted and bundle is not None
         units = self.together[number].units(self.layout.counted.index(bundle)) if searched and bundle else 0
-        return total([bundle.unit * units if bundle else 0, given * self.times[number] if given else 0])
+        return total([bundle.unit * units if bundle else 0, explicit * self.times[number] if explicit else 0])
 
     def _amount(self, bundle: Bundle) -> Amount:
         if bundle.fixed:
@@ -195,19 +211,24 @@ class Master(Saying):
         return bundle.unit * self.units[self.layout.counted.index(bundle)]
 
     def values(self, value: Callable[[cp_model.IntVar], int]) -> Values:
-        """The values of the decisions that every other model has, given a way to read one variable."""
-        together = {number: {place: value(its) for place, its in each.cells.items()} for number, each in self.together.items()}
+        """Return the common decision values, read variable by variable through `value`."""
+        together = {
+            number: {place: value(variable) for place, variable in contents.cells.items()} for number, contents in self.together.items()
+        }
         return expanded(self.uses, [value(times) for times in self.times], [value(units) for units in self.units], together)
 
 
 def possible(layout: Layout, limit: float, seed: int, presolve: bool) -> Outcome[Values] | None:
-    """Any answer, or that there is none; None where the problem is no sum over domains, whatever its answers cost."""
+    """Return any answer or infeasibility, ignoring the objective.
+
+    None if the problem is no sum over domains.
+    """
     uses = uses_of(layout, ())
     return run(Master(uses), limit, seed, presolve) if uses and not uses.free else None
 
 
 def uses_of(layout: Layout, tiers: tuple[Tier, ...]) -> Uses | None:
-    """What the domains can be used for; None where the problem is no sum over domains, or that is too much to write out."""
+    """Return the uses of all domains; None if inapplicable or too many."""
     if any(reasons(layout, tiers)):
         return None
     terms = [term for tier in tiers for term, _ in tier.members if isinstance(term, ByDomain)]

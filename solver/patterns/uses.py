@@ -1,4 +1,4 @@
-"""Uses of domains that are alike, and what all domains of an option hold together."""
+"""Uses of alike domains, and joint contents of all domains of an option."""
 
 from __future__ import annotations
 
@@ -14,23 +14,25 @@ from .applies import alike
 from .contents import Contents, Domain, Option, Row, TooMany, Vector, contents, is_small, options, supports
 
 MOST_CONTENTS = 20_000
-"""Of more different contents of domains, of all kinds together, the model is no better than the ordinary one."""
+"""Limit of written-out contents in total; beyond it the ordinary model is as good."""
 MANY_ALIKE = 5
-"""Where so many domains are alike on the average, uses need not be written out: sets of bundles do. Where fewer are, the ordinary
-model is as good."""
+"""Average number of alike domains from which sets of bundles replace written-out uses.
+
+With fewer alike domains the ordinary model is as good.
+"""
 FEW_USES = 100
-"""Of more uses of one kind of domains, sets of bundles are the better ones, if they do."""
+"""Limit of written-out uses per kind; beyond it sets of bundles are preferred."""
 
 
 class Uses:
-    """What the domains of a level can be used for. Raises TooMany where that is too much to write out.
+    """Uses of the domains of a level. Raises TooMany if the enumeration exceeds its limit.
 
     Attributes
     ----------
-    levels : the level; with its other names, where the domains of several levels are the same.
-    kinds : the domains, those that are alike together.
-    domains : what fits one of each kind.
-    contents : for each kind all that one can hold; nothing where its options are free.
+    levels : the level and other levels with the same domains.
+    kinds : the domains, grouped by kind.
+    domains : capacities of each kind.
+    contents : all contents per kind; empty if the options of the kind are free.
     options : every use that an answer may need.
     """
 
@@ -39,20 +41,22 @@ class Uses:
         self.kinds = alike(layout, levels[0])
         self.domains = [Domain(layout, levels, kind) for kind in self.kinds]
         names = {name for share in shares if isinstance(share, Excess) for name in (share.component, share.source)}
-        self._exact = frozenset(n for n, bundle in enumerate(layout.counted) if any(c.name in names for c in bundle.components))
-        many = sum(len(kind.domains) for kind in self.kinds) >= MANY_ALIKE * len(self.kinds)
-        if not many and not all(is_small(domain, MOST_CONTENTS) for domain in self.domains):
+        self._exact = frozenset(
+            number for number, bundle in enumerate(layout.counted) if any(component.name in names for component in bundle.components)
+        )
+        are_many = sum(len(kind.domains) for kind in self.kinds) >= MANY_ALIKE * len(self.kinds)
+        if not are_many and not all(is_small(domain, MOST_CONTENTS) for domain in self.domains):
             raise TooMany
         self.contents: list[Contents] = []
-        found: list[Option] = []
+        uses: list[Option] = []
         for kind, domain in enumerate(self.domains):
-            its = self._few(kind, domain) if many else self._written_out(kind, domain)
-            found += its
-        self.options = tuple(found)
+            kind_uses = self._few(kind, domain) if are_many else self._written_out(kind, domain)
+            uses += kind_uses
+        self.options = tuple(uses)
 
     @property
     def free(self) -> bool:
-        """Are some options free?"""
+        """True if some options are free."""
         return any(option.free for option in self.options)
 
     def _written_out(self, kind: int, domain: Domain) -> list[Option]:
@@ -61,27 +65,29 @@ class Uses:
         return list(options(kind, domain, every, self._exact))
 
     def _few(self, kind: int, domain: Domain) -> list[Option]:
-        """Those that are written out if they are few, else sets of bundles."""
+        """Return written-out uses if they are few, else sets of bundles."""
         try:
-            its = self._written_out(kind, domain) if is_small(domain, MOST_CONTENTS // len(self.kinds)) else []
+            written_out = self._written_out(kind, domain) if is_small(domain, MOST_CONTENTS // len(self.kinds)) else []
         except TooMany:
-            its = []
-        if 0 < len(its) <= FEW_USES:
-            return its
+            written_out = []
+        if 0 < len(written_out) <= FEW_USES:
+            return written_out
         del self.contents[kind:]
         self.contents.append({})
         return list(supports(kind, domain))
 
     def held(self, option: Option) -> dict[str, int]:
-        """Component -> what a domain of this use holds of it, at most."""
-        found = dict(self.kinds[option.kind].given)
+        """Return component -> most resources in a domain of this use."""
+        amounts = dict(self.kinds[option.kind].given)
         for bundle, units in zip(self.layout.counted, option.most):
-            found.update({component.name: bundle.unit * units for component in bundle.components if units})
-        return found
+            amounts.update({component.name: bundle.unit * units for component in bundle.components if units})
+        return amounts
 
 
 def dealt_out(uses: Uses, option: Option, count: int, together: Mapping[tuple[int, int], int]) -> list[tuple[Vector, ...]]:
-    """For each of so many domains what its cells hold. What finds no place is left out, and whoever checks the answer refuses it.
+    """Return the cell contents of `count` domains.
+
+    Units that fit nowhere are left out; verification then refuses the answer.
 
     Parameters
     ----------
@@ -90,25 +96,28 @@ def dealt_out(uses: Uses, option: Option, count: int, together: Mapping[tuple[in
     domain = uses.domains[option.kind]
     parts = [_Part(domain) for _ in range(count)]
     left = dict(together)
-    order = sorted((b for b in range(len(option.most)) if option.has(b)), key=lambda b: -domain.steps[b] * uses.layout.counted[b].unit)
-    for bundle in order:  # at least a little of everything
+    order = sorted(
+        (bundle for bundle in range(len(option.most)) if option.has(bundle)),
+        key=lambda bundle: -domain.steps[bundle] * uses.layout.counted[bundle].unit,
+    )
+    for bundle in order:  # the least amount of every bundle first
         for part in parts:
             part.add(bundle, option.least[bundle], left)
     for bundle in order:
         step = domain.steps[bundle]
         waiting = [(part.units(bundle), number) for number, part in enumerate(parts)]
         heapify(waiting)
-        beyond = sum(units for (its, _), units in left.items() if its == bundle)
+        beyond = sum(units for (owner, _), units in left.items() if owner == bundle)
         while waiting and beyond >= step:
             units, number = heappop(waiting)
-            if parts[number].add(bundle, step, left):  # what has no room now has none later
+            if parts[number].add(bundle, step, left):  # a part without capacity now has none later
                 heappush(waiting, (units + step, number))
                 beyond -= step
     return [part.cells for part in parts]
 
 
 class _Part:
-    """What is in one domain so far."""
+    """Contents of a domain under construction."""
 
     def __init__(self, domain: Domain) -> None:
         self._domain = domain
@@ -116,60 +125,60 @@ class _Part:
 
     @property
     def cells(self) -> tuple[Vector, ...]:
-        """What its cells hold."""
+        """Units per cell."""
         return tuple(map(tuple, self._held))
 
     def units(self, bundle: int) -> int:
-        """Units of a bundle."""
+        """Return the units of a bundle."""
         return sum(cell[bundle] for cell in self._held)
 
     def add(self, bundle: int, units: int, left: dict[tuple[int, int], int]) -> bool:
-        """So many more of a bundle, taken from what is left for each cell; False if that does not fit, and then nothing changes."""
+        """Take units from `left`; False and no change if the units do not fit."""
         if self.units(bundle) + units > self._domain.most[bundle]:
             return False
         taken: list[int] = []
-        for cell, held in enumerate(self._held):
-            room = min(units - sum(taken), left.get((bundle, cell), 0), self._room(held, cell, bundle))
-            taken.append(room)
-            held[bundle] += room
-        total = [sum(its) for its in zip(*self._held)]
+        for cell, amounts in enumerate(self._held):
+            added = min(units - sum(taken), left.get((bundle, cell), 0), self._room(amounts, cell, bundle))
+            taken.append(added)
+            amounts[bundle] += added
+        total = [sum(column) for column in zip(*self._held)]
         if sum(taken) < units or not all(row.holds(tuple(total)) for row in self._domain.groups):
-            for held, room in zip(self._held, taken):
-                held[bundle] -= room
+            for amounts, added in zip(self._held, taken):
+                amounts[bundle] -= added
             return False
-        for cell, room in enumerate(taken):
-            left[bundle, cell] = left.get((bundle, cell), 0) - room
+        for cell, added in enumerate(taken):
+            left[bundle, cell] = left.get((bundle, cell), 0) - added
         return True
 
-    def _room(self, held: Sequence[int], cell: int, bundle: int) -> int:
-        """How many units more of the bundle fit the cell."""
+    def _room(self, amounts: Sequence[int], cell: int, bundle: int) -> int:
+        """Return the number of further units that fit the cell."""
         rows = [row for row in self._domain.rows[cell] if row.pieces(bundle)]
-        used = ((row, sum(pieces * held[each] for each, pieces in row.taken.items())) for row in rows)
+        used = ((row, sum(pieces * amounts[number] for number, pieces in row.taken.items())) for row in rows)
         return min(((row.most - load) // row.pieces(bundle) for row, load in used), default=0)
 
 
 class Together:
-    """So many units of every bundle in all cells of one sort together: no more than these cells have room for.
+    """Units per bundle and sort of cell over all domains, within total capacity.
 
-    Of each domain by itself that is true too; that what fits all of them fits each is not said, so that these rows hold for every
-    answer, but an answer of theirs may not be one (see `dealt_out`).
+    The rows hold for every answer. They are a relaxation: units that fit the total need not fit
+    each domain (see `dealt_out`).
     """
 
     def __init__(self, saying: Saying, domain: Domain, option: Option, times: cp_model.IntVar) -> None:
         self._saying, self._domain, self._times = saying, domain, times
         count = len(domain.alike.domains)
         self.cells: dict[tuple[int, int], cp_model.IntVar] = {}
-        there = [bundle for bundle in range(len(option.most)) if option.has(bundle)]
-        for bundle in there:
+        present = [bundle for bundle in range(len(option.most)) if option.has(bundle)]
+        for bundle in present:
             for cell, sort in enumerate(domain.alike.sorts):
                 if bundle in sort.open:
                     self.cells[bundle, cell] = saying.integer(0, count * option.most[bundle], f"units of {bundle} in cells {cell}")
         for cell, rows in enumerate(domain.rows):
             for row in rows:
                 self._keep(row, lambda bundle, cell=cell: self.cells.get((bundle, cell), 0))  # type: ignore[misc]
-        for row in (*domain.groups, *domain.beside(there)):
+        for row in (*domain.groups, *domain.beside(present)):
             self._keep(row, self.units)
-        for bundle in there:
+        for bundle in present:
             amount = self.units(bundle)
             if domain.steps[bundle] > 1:
                 whole = saying.integer(0, count * option.most[bundle] // domain.steps[bundle], f"groups of {bundle}")
@@ -181,5 +190,5 @@ class Together:
         self._saying.at_most(total(pieces * units(bundle) for bundle, pieces in row.taken.items()), row.most * self._times)
 
     def units(self, bundle: int) -> Amount:
-        """Units of a bundle in all domains of the option."""
-        return total(variable for (its, _), variable in self.cells.items() if its == bundle)
+        """Return the units of a bundle in all domains of the option."""
+        return total(variable for (owner, _), variable in self.cells.items() if owner == bundle)

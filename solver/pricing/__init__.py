@@ -1,1 +1,1 @@
-"""What each demand, each machine and each setting costs: the same question with one thing changed, solved again."""
+"""Prices of demands, machines and settings: re-solving with a single change."""

@@ -1,4 +1,4 @@
-"""Changes of a question that have a price: without a demand, on other machines, near a plan."""
+"""Changed problems to be priced: a dropped demand, other machines, a previous plan."""
 
 from __future__ import annotations
 
@@ -34,22 +34,23 @@ _FEWER = re.compile(r"-([0-9]{1,6})")
 
 
 def names(problem: Problem) -> dict[str, Demand]:
-    """Every demand by its one full name, such as ``actor.memory`` or ``actor.keep.replica.rack``, in the written order."""
-    found: dict[str, Demand] = {}
+    """Return all demands by full name, such as ``actor.memory`` or ``actor.keep.replica.rack``."""
+    by_name: dict[str, Demand] = {}
     for demand in problem.demands:
-        found.setdefault(_full(problem, demand), demand)
-    return found
+        by_name.setdefault(_full(problem, demand), demand)
+    return by_name
 
 
 def called(problem: Problem, text: str) -> tuple[Demand, ...] | Finding:
-    """The demands that a text names: by their full name, by a shorter one that says as much, or by words such as ``keep replica in rack``.
+    """Return the demands with this name, or a Finding if there are none.
 
-    What names demands of several components names them all. A Finding where it names none.
+    Accepts full names, unambiguous shorter names and words such as ``keep replica in rack``. A name
+    shared by several components selects all of them.
     """
     wanted = " ".join(text.strip().split())
-    found = tuple(demand for name, demand in names(problem).items() if wanted in _ways(name, demand))
-    if found:
-        return found
+    matches = tuple(demand for name, demand in names(problem).items() if wanted in _ways(name, demand))
+    if matches:
+        return matches
     known = list(names(problem))
     close = nearest(wanted, known)
     advice = f"name `{close}`" if close else "name one of " + listed([f"`{name}`" for name in known[:MAX_LISTED]])
@@ -57,37 +58,45 @@ def called(problem: Problem, text: str) -> tuple[Demand, ...] | Finding:
 
 
 def _full(problem: Problem, demand: Demand) -> str:
-    one, _, other = demand.component.partition("+")
+    subject, _, partners = demand.component.partition("+")
     first, *rest = demand.field.split()
     if demand.field == AMOUNT:
-        return f"{one}.{'processes' if problem.kind(problem[one]) == NODE else 'accelerators'}"
+        return f"{subject}.{'processes' if problem.kind(problem[subject]) == NODE else 'accelerators'}"
     if first in ("keep", "spread", "pins"):
         # keep tp in rack, spread over rack, pins 0-7
-        return ".".join([one, "pin" if first == "pins" else first, *(word for word in rest if word not in ("in", "over"))])
+        return ".".join(
+            [
+                subject,
+                "pin" if first == "pins" else first,
+                *(word for word in rest if word not in ("in", "over")),
+            ]
+        )
     key = key_of(demand).replace(" ", "_")
-    return f"{one}.{key}.{other.replace('+', '.')}" if other else f"{one}.{key}"
+    return f"{subject}.{key}.{partners.replace('+', '.')}" if partners else f"{subject}.{key}"
 
 
 def _ways(name: str, demand: Demand) -> Iterator[str]:
-    """All that a demand may be called."""
+    """Yield all accepted names of a demand."""
     parts = name.split(".")
     for stop in range(2, len(parts) + 1):
         yield ".".join(parts[:stop])
-    one = demand.component.partition("+")[0]
-    yield from (f"{one}.{demand.field}", demand.field, ".".join(parts[1:]), parts[1])
+    subject = demand.component.partition("+")[0]
+    yield from (f"{subject}.{demand.field}", demand.field, ".".join(parts[1:]), parts[1])
 
 
 def with_machines(problem: Problem, text: str) -> Problem | Finding:
-    """The question on other machines: ``+4`` nodes like the largest, ``4xH100`` like those, ``4x8xH100`` of this form, ``-2`` the last ones.
+    """Return the problem on other machines, or a Finding.
 
-    A Finding where the text is none of these, or no node like that is there to be copied.
+    ``+4`` adds nodes like the largest, ``4xH100`` nodes like the H100 nodes, ``4x8xH100`` nodes of
+    this form; ``-2`` removes the last two. A Finding if the text is malformed or no node can be
+    copied.
     """
     if match := _FEWER.fullmatch(text.strip()):
         count, size = int(match[1]), len(problem.cluster.nodes)
         if not 0 < count < size:
             return _unread(text, f"there {are(size)} {with_noun(size, 'node')}; at least one of them must be left")
-        gone = range(size - count, size)
-        return next(given_on(problem, gone), None) or lose(problem, gone)
+        removed = range(size - count, size)
+        return next(given_on(problem, removed), None) or lose(problem, removed)
     match = _MORE.fullmatch(text.strip())
     if not match or not 0 < int(match[1]) <= MAX_NODES - len(problem.cluster.nodes):
         return _unread(text, "write such as `+4x8xH100`, `4xH100`, `+2` or `-2`")
@@ -100,7 +109,7 @@ def with_machines(problem: Problem, text: str) -> Problem | Finding:
 
 
 def without_named(problem: Problem, words: Sequence[str]) -> Problem | tuple[Finding, ...]:
-    """The question without nodes that are named or numbered; Findings for those that do not exist."""
+    """Return the problem without nodes, by name or rank; Findings for unknown nodes."""
     numbers = {problem.cluster.name(rank): rank for rank in range(len(problem.cluster.nodes))}
     lost, findings = dict[int, None](), list[Finding]()
     for word in words:
@@ -118,19 +127,22 @@ def without_named(problem: Problem, words: Sequence[str]) -> Problem | tuple[Fin
     return tuple(findings) or lose(problem, tuple(lost))
 
 
-def _sample(cluster: Cluster, each: int | None, model: str) -> Node | None:
-    """A node like the ones to add; its rank is that of the node whose groups they are to be in, -1 if there is none."""
+def _sample(cluster: Cluster, size: int | None, model: str) -> Node | None:
+    """Return a template of new nodes; the rank selects node groups, -1 for none."""
     nodes = [alike.node for alike in cluster.alike if alike.node.accelerators]
     like = [node for node in nodes if not model or node.accelerator_model.lower() == model.lower()]
     largest = max(like, key=lambda node: len(node.accelerators), default=None)
-    if largest is not None and (each is None or each == len(largest.accelerators)):
+    if largest is not None and (size is None or size == len(largest.accelerators)):
         return largest
-    if each is None or not each <= MAX_ACCELERATORS_PER_NODE:
+    if size is None or not size <= MAX_ACCELERATORS_PER_NODE:
         return None
     if largest is not None:
-        its = largest.accelerators[0]
-        return replace(largest, accelerators=accelerators(each, f"{its.vendor}:{its.model}", its.memory))
-    return Node(-1, "", accelerators(each, model or "GPU"))
+        device = largest.accelerators[0]
+        return replace(
+            largest,
+            accelerators=accelerators(size, f"{device.vendor}:{device.model}", device.memory),
+        )
+    return Node(-1, "", accelerators(size, model or "GPU"))
 
 
 def _unread(text: str, advice: str) -> Finding:
@@ -138,7 +150,7 @@ def _unread(text: str, advice: str) -> Finding:
 
 
 def each_dropped(problem: Problem) -> list[Named]:
-    """The question without each demand in turn that the user can drop."""
+    """Return a problem per droppable demand, without that demand."""
     return [
         (f"without {name}", without(problem, [demand]))
         for name, demand in names(problem).items()
@@ -147,27 +159,28 @@ def each_dropped(problem: Problem) -> list[Named]:
 
 
 def dropped(problem: Problem, texts: Sequence[str]) -> list[Named]:
-    """The question without what each text names. Raises UnusableInput for those that name nothing."""
-    found = [(text, called(problem, text)) for text in texts]
-    _refuse([each for _, each in found if isinstance(each, Finding)])
-    return [(f"without {text}", without(problem, each)) for text, each in found if not isinstance(each, Finding)]
+    """Return a problem per named demand, without it. Raises UnusableInput."""
+    pairs = [(text, called(problem, text)) for text in texts]
+    _refuse([result for _, result in pairs if isinstance(result, Finding)])
+    return [(f"without {text}", without(problem, result)) for text, result in pairs if not isinstance(result, Finding)]
 
 
 def on_other_machines(
     problem: Problem, nodes: Sequence[str], losses: Sequence[Sequence[str]], elsewhere: Elsewhere | None = None
 ) -> list[Named]:
-    """The question with each change of the nodes, such as `+4x8xH100`, and without nodes that are named. Raises UnusableInput.
+    """Return a problem per change of nodes and per list of lost nodes.
 
-    `elsewhere` reads which counts the framework takes there; without it nothing is known of counts on more nodes where that matters.
+    `elsewhere` reads the counts that the framework accepts on another cluster. Without it more
+    nodes are an error if such counts matter. Raises UnusableInput.
     """
-    found: list[Named] = []
+    changes: list[Named] = []
     findings: list[Finding] = []
     for text in nodes:
         changed = with_machines(problem, text)
         if isinstance(changed, Finding):
             findings.append(changed)
         else:
-            found.append((f"--nodes {text}", changed))
+            changes.append((f"--nodes {text}", changed))
         if (
             isinstance(changed, Problem)
             and problem.job.planning.accepted
@@ -180,18 +193,27 @@ def on_other_machines(
         if isinstance(left, tuple):
             findings += left
         else:
-            found.append((f"--lose {','.join(words)}", left))
+            changes.append((f"--lose {','.join(words)}", left))
     _refuse(findings)
     if elsewhere is None or not problem.job.planning.accepted:
-        return found
-    return [(name, replace(each, job=_taken(each.job, elsewhere.job_on(each.cluster)))) for name, each in found]
+        return changes
+    return [
+        (
+            name,
+            replace(
+                changed_problem,
+                job=_taken(changed_problem.job, elsewhere.job_on(changed_problem.cluster)),
+            ),
+        )
+        for name, changed_problem in changes
+    ]
 
 
-def _taken(job: Job, there: Job | None) -> Job:
-    """The job with the counts that its framework takes of it where it is read elsewhere, of each choice of degrees."""
-    if there is None:
+def _taken(job: Job, reread: Job | None) -> Job:
+    """Return the job with accepted counts, per choice of degrees, read for another cluster."""
+    if reread is None:
         return replace(job, planning=replace(job.planning, accepted={}, followed=(), not_read=0, sizes_not_read=0))
-    return replace(job, choices=there.choices, planning=replace(job.planning, accepted=there.planning.accepted, tied=there.planning.tied, followed=there.planning.followed, not_read=there.planning.not_read, sizes_not_read=there.planning.sizes_not_read, by_size=there.planning.by_size))  # fmt: skip
+    return replace(job, choices=reread.choices, planning=replace(job.planning, accepted=reread.planning.accepted, tied=reread.planning.tied, followed=reread.planning.followed, not_read=reread.planning.not_read, sizes_not_read=reread.planning.sizes_not_read, by_size=reread.planning.by_size))  # fmt: skip
 
 
 def _not_known(text: str) -> Finding:
@@ -205,9 +227,9 @@ def _refuse(findings: Sequence[Finding]) -> None:
 
 
 def near(problem: Problem, before: Plan | None, lost: Sequence[str] = ()) -> Problem:
-    """The question without the nodes of these names or ranks, to be answered near the plan that runs now, if one does.
+    """Return the problem without lost nodes, to be solved near the running plan, if any.
 
-    Raises UnusableInput for nodes that are none, or that hold what is given.
+    Raises UnusableInput for unknown nodes and for nodes with explicit ranks.
     """
     if lost:
         left = without_named(problem, lost)

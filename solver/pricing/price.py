@@ -1,4 +1,4 @@
-"""The price of a change: what the answer is with it, beside what it is without."""
+"""Price of a change: the new answer against the old answer."""
 
 from __future__ import annotations
 
@@ -28,35 +28,35 @@ from .priced import (
 )
 
 Named = tuple[str, Problem]
-"""What is changed, and the question with it."""
+"""(name of the change, changed problem)."""
 
 
 def price(problem: Problem, changes: Sequence[Named], solve: Solve) -> Pricing:
-    """Solve the question as it is and with each change. Nothing is solved twice that is the same question."""
+    """Solve the problem unchanged and per change; equal problems are solved once."""
     before = solve(problem)
     seen: list[tuple[Problem, Answer]] = [(problem, before)]
     after = []
     for name, changed in changes:
         answer = next((known for question, known in seen if question == changed), None) or solve(changed)
         seen.append((changed, answer))
-        fewer = min(changed, problem, key=lambda each: len(each.demands))
+        fewer = min(changed, problem, key=lambda candidate: len(candidate.demands))
         after.append(Priced(name, answer, effect(before, answer, _amounts(changed) != _amounts(problem), fewer)))
     return Pricing(before, tuple(after))
 
 
 def without(problem: Problem, demands: Sequence[Demand]) -> Problem:
-    """The question without these demands; degrees that are not demanded leave no choice either."""
+    """Return the problem without demands; dropped degrees leave no choice of degrees."""
     changed = problem.without(*demands)
-    gone = {demand.component for demand in demands if demand.field == "parallel"}
-    choices = {name: its for name, its in changed.job.choices.items() if name not in gone}
+    free_components = {demand.component for demand in demands if demand.field == "parallel"}
+    choices = {name: degrees for name, degrees in changed.job.choices.items() if name not in free_components}
     return replace(changed, job=replace(changed.job, choices=choices))
 
 
 def _amounts(problem: Problem) -> dict[str, tuple[object, ...]]:
-    """Component -> how much is asked for it: processes of given ranks, else the least and the most."""
-    given = problem.given()
+    """Return component -> requested amount: processes of explicit ranks, else least and most."""
+    assignment = problem.given()
     return {
-        component.name: (given.world_size(component.name),)
+        component.name: (assignment.world_size(component.name),)
         if component.runs is not None
         else (component.least, component.most, component.counts)
         for component in problem.components
@@ -64,11 +64,11 @@ def _amounts(problem: Problem) -> dict[str, tuple[object, ...]]:
 
 
 def effect(before: Answer, after: Answer, is_resized: bool = False, problem: Problem | None = None) -> str:
-    """What the change comes to: the time of an iteration where counts were chosen by it, then tier by tier of the objective.
+    """Return the effect of a change: iteration time if planned, then the objective tier by tier.
 
-    `is_resized`: the job asks for other amounts, so that sizes are compared before anything else. `problem` is the question that
-    demands less, by whose objective both answers are judged where they are on the same machines: what only one of the two asks for
-    makes none of them better.
+    With `is_resized` the job requests other amounts, so sizes are compared first. `problem` is the
+    less demanding problem. On equal machines its objective judges both answers, so terms of only
+    one of the problems do not count.
     """
     if after.verdict == UNDECIDED or (before.verdict == UNDECIDED and after.plan is None):
         return OPEN
@@ -77,9 +77,9 @@ def effect(before: Answer, after: Answer, is_resized: bool = False, problem: Pro
             return SAME
         return IMPOSSIBLE_NOW if after.plan is None else POSSIBLE_NOW
     if before.planned is not None and after.planned is not None:
-        one, other = before.planned.price, after.planned.price
-        if one != other:
-            return BETTER if other < one else WORSE
+        old_time, new_time = before.planned.price, after.planned.price
+        if old_time != new_time:
+            return BETTER if new_time < old_time else WORSE
     if is_resized and sizes_of(before) != sizes_of(after):
         old_size, new_size = accelerators_of(before), accelerators_of(after)
         return RESIZED if old_size == new_size else SMALLER if new_size < old_size else LARGER
@@ -88,7 +88,7 @@ def effect(before: Answer, after: Answer, is_resized: bool = False, problem: Pro
 
 
 def _costs(before: Plan, after: Plan, problem: Problem | None) -> tuple[list[int], list[int]]:
-    """What two plans cost, tier by tier."""
+    """Return the costs of two plans, tier by tier."""
     if problem is not None and problem.cluster == before.cluster == after.cluster and set(before.components) == set(after.components):
         weighed = tiers(problem)
         old, new = (
@@ -97,18 +97,21 @@ def _costs(before: Plan, after: Plan, problem: Problem | None) -> tuple[list[int
         return old, new
     weights = {term.name: term.weight for plan in (after, before) for term in plan.terms}
     values = [{term.name: term.value for term in plan.terms} for plan in (before, after)]
-    every = [[weights[name] * its.get(name, 0) for name in names] for names in _tiers(before, after) for its in values]
-    sums = [sum(each) for each in every]
+    tier_costs = [[weights[name] * plan_values.get(name, 0) for name in names] for names in _tiers(before, after) for plan_values in values]
+    sums = [sum(costs) for costs in tier_costs]
     return sums[::2], sums[1::2]
 
 
 def _tiers(before: Plan, after: Plan) -> list[set[str]]:
-    """The terms that are weighed together, most important first. Without a demand a term may be gone, so that tiers are numbered otherwise."""
-    tiers = [{term.name: term.tier for term in its.terms} for its in (before, after)]
-    found: list[set[str]] = []
-    for name in (term.name for term in OBJECTIVES if any(term.name in its for its in tiers)):
-        if found and any(name in its and its[name] in {its.get(other) for other in found[-1]} for its in tiers):
-            found[-1].add(name)
+    """Return the terms per tier, most important first.
+
+    A dropped demand may remove a term and renumber the tiers, so tiers of both plans are merged.
+    """
+    tiers = [{term.name: term.tier for term in plan.terms} for plan in (before, after)]
+    merged: list[set[str]] = []
+    for name in (term.name for term in OBJECTIVES if any(term.name in tier_of for tier_of in tiers)):
+        if merged and any(name in tier_of and tier_of[name] in {tier_of.get(member) for member in merged[-1]} for tier_of in tiers):
+            merged[-1].add(name)
         else:
-            found.append({name})
-    return found
+            merged.append({name})
+    return merged

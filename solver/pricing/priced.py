@@ -1,4 +1,4 @@
-"""What a change comes to: the answer with it, beside the answer without."""
+"""Results of pricing: answers with and without a change."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from ...models.machines.node_group import ACCELERATOR
 from ...models.record import dataclass
 
 SAME, BETTER, WORSE, POSSIBLE_NOW, IMPOSSIBLE_NOW, OPEN = "same", "better", "worse", "possible now", "impossible now", "open"
-"""What a change comes to."""
+"""Effects of a change."""
 SMALLER, LARGER, RESIZED = "smaller", "larger", "resized"
-"""What it comes to where the job asks for other amounts: then its placements are no better or worse than those before."""
+"""Effects of a change of requested amounts; placements are then not comparable."""
 
 
 @dataclass(frozen=True)
 class Priced:
-    """One change: its name, the answer with it, and what it comes to against the answer without."""
+    """Change with name, answer and effect."""
 
     name: str
     answer: Answer
@@ -22,35 +22,35 @@ class Priced:
 
     @property
     def terms(self) -> dict[str, int]:
-        """The terms of its objective."""
+        """Objective terms of the answer."""
         return terms_of(self.answer)
 
 
 @dataclass(frozen=True)
 class Pricing:
-    """The answer as it is, and with each change."""
+    """Answer before the changes, and an answer per change."""
 
     before: Answer
     after: tuple[Priced, ...]
 
 
 def terms_of(answer: Answer) -> dict[str, int]:
-    """The values of the terms of an answer's objective by their names; none where there is no plan."""
+    """Return objective term -> value; empty without a plan."""
     return {term.name: term.value for term in answer.plan.terms} if answer.plan else {}
 
 
 def accelerators_of(answer: Answer) -> int:
-    """Number of accelerators that an answer uses, those that components share counted once; 0 without a plan."""
+    """Return the number of accelerators used, shared ones counted once; 0 without a plan."""
     if answer.plan is None:
         return 0
-    held: dict[int, int] = {}
+    masks: dict[int, int] = {}
     for name in answer.plan.components:
         for (node, kind), mask in answer.plan.assignment.masks(name).items():
             if kind == ACCELERATOR:
-                held[node] = held.get(node, 0) | mask
-    return sum(mask.bit_count() for mask in held.values())
+                masks[node] = masks.get(node, 0) | mask
+    return sum(mask.bit_count() for mask in masks.values())
 
 
 def sizes_of(answer: Answer) -> dict[str, int]:
-    """Component -> its world size; none without a plan."""
+    """Return component -> world size; empty without a plan."""
     return {name: answer.plan.assignment.world_size(name) for name in answer.plan.components} if answer.plan else {}

@@ -1,6 +1,6 @@
-"""Census of the nodes for counting rows: those that nothing tells apart are one kind.
+"""Census of nodes for counting rows: interchangeable nodes form a kind.
 
-Two thousand nodes are some dozens of kinds, so that the same cluster can be asked many questions in little time.
+Two thousand nodes are some dozens of kinds, so many questions about a cluster are cheap.
 """
 
 from __future__ import annotations
@@ -28,20 +28,23 @@ from ..memory import peak
 Members = tuple[Component, ...]
 Words = tuple[str, ...]
 Key = tuple[Words, Words, tuple[int, ...], int, str, "int | None", "int | None", "int | None", Words, Words]
-"""Everything that can tell nodes apart: place, kinds of resources, how much of each is free, what it is made of, its groups, who
-excludes it."""
+"""Everything that distinguishes nodes.
+
+Place, resource kinds, free resources, hardware, node groups, excluding components.
+"""
 
 
 @dataclass(frozen=True)
 class Row:
-    """These components need `need` of something of which there are `have`; the sentence says of what.
+    """Counting row: the components need `need` and have `have`, with units in the sentence.
 
     Attributes
     ----------
-    size : where pieces of accelerators are counted, how many one piece has; else 0.
-    unit : what one node holds together of such a piece; the piece itself unless `level` is above the node.
-    level : inside one domain of which level a piece lies; "" for one node.
-    span : where it is demanded, if that is elsewhere than the amount of the first component.
+    size : accelerators of a piece if pieces are counted; else 0.
+    unit : accelerators of such a piece on a single node; smaller than `size` if `level` is above
+        nodes.
+    level : topology level that bounds a piece; "" for a node.
+    span : place of the demand, if other than the amount of the first component.
     """
 
     components: tuple[Component, ...]
@@ -59,10 +62,10 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """Nodes that differ in nothing but rank and name.
+    """Set of nodes that differ only in rank and name.
 
-    `path` is () where kinds are counted across the topology. `free` is how many resources of each kind nobody holds; `groups`
-    are the labels of its node groups, `out` the components that exclude it.
+    `path` is () if kinds are merged across the topology. `free` gives unused resources per kind,
+    `groups` the labels of node groups, `out` the components that exclude the nodes.
     """
 
     count: int
@@ -78,7 +81,7 @@ class Kind:
 
 
 class Census:
-    """The nodes of a problem by kinds. It is the same for every question with the same cluster and the same given ranks."""
+    """Nodes of a problem by kind; valid for equal clusters and explicit ranks."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -86,18 +89,20 @@ class Census:
         self._rooms: dict[tuple[str, int], list[int]] = {}
 
     def with_more(self, node: Node, count: int) -> Census:
-        """The same nodes and so many more like this one, wholly free, in new domains of their own."""
+        """Return the census with `count` more free nodes like this one, in new domains."""
         where = tuple(NEW if name else "" for name in path(node))
         free = tuple(node.count(kind) for kind in self._resources)
         added: Key = (where, self._resources, free, *_made_of(node), tuple(self._labels.get(node.rank, ())), ())
-        other = Census(self.problem)
-        other.__dict__["_counted"] = {**self._counted, added: self._counted.get(added, 0) + count}
-        return other
+        census = Census(self.problem)
+        census.__dict__["_counted"] = {**self._counted, added: self._counted.get(added, 0) + count}
+        return census
 
     def is_of(self, problem: Problem) -> bool:
-        """Are these the nodes of that question too, with the same parts of them given?"""
-        given, its = ({c.name for c in each.components if c.runs is not None} for each in (self.problem, problem))
-        return self.problem.cluster is problem.cluster and given == its
+        """Return True if the problem has the same cluster and the same explicit components."""
+        own_explicit, other_explicit = (
+            {component.name for component in candidate.components if component.runs is not None} for candidate in (self.problem, problem)
+        )
+        return self.problem.cluster is problem.cluster and own_explicit == other_explicit
 
     @cached_property
     def _resources(self) -> Words:
@@ -106,39 +111,42 @@ class Census:
 
     @cached_property
     def _labels(self) -> Mapping[int, list[str]]:
-        """Node rank -> the labels of its groups that components name, and of the whole cluster."""
-        found: dict[int, list[str]] = {}
+        """Node rank -> labels of named node groups and of the whole cluster."""
+        labels: dict[int, list[str]] = {}
         for label in sorted({CLUSTER_LABEL, *(label for component in self.problem.components for label in component.node_groups)}):
             for rank in self.problem.cluster.groups[label].node_ranks:
-                found.setdefault(rank, []).append(label)
-        return found
+                labels.setdefault(rank, []).append(label)
+        return labels
 
     @cached_property
     def _counted(self) -> dict[Key, int]:
-        """Everything that can tell nodes apart -> how many nodes."""
-        given, held = self.problem.given(), dict[tuple[int, str], int]()
+        """Distinguishing key -> number of nodes."""
+        assignment, used = self.problem.given(), dict[tuple[int, str], int]()
         out: dict[int, list[str]] = {}
         for component in self.problem.components:
             for rank in component.excluded:
                 out.setdefault(rank, []).append(component.name)
-            for place, mask in given.masks(component.name).items() if component.runs is not None else ():
-                held[place] = held.get(place, 0) | mask
-        found: dict[Key, int] = {}
+            for place, mask in assignment.masks(component.name).items() if component.runs is not None else ():
+                used[place] = used.get(place, 0) | mask
+        counted: dict[Key, int] = {}
         for node in self.problem.cluster.nodes:
-            free = tuple((node.free(kind) & ~held.get((node.rank, kind), 0)).bit_count() for kind in self._resources)
-            its = tuple(self._labels.get(node.rank, ())), tuple(out.get(node.rank, ()))
-            key = (path(node), self._resources, free, *_made_of(node), *its)
-            found[key] = found.get(key, 0) + 1
-        return found
+            free = tuple((node.free(kind) & ~used.get((node.rank, kind), 0)).bit_count() for kind in self._resources)
+            labels_and_exclusions = (
+                tuple(self._labels.get(node.rank, ())),
+                tuple(out.get(node.rank, ())),
+            )
+            key = (path(node), self._resources, free, *_made_of(node), *labels_and_exclusions)
+            counted[key] = counted.get(key, 0) + 1
+        return counted
 
     @cached_property
     def placed(self) -> tuple[Kind, ...]:
-        """The kinds of nodes by their place in the topology too."""
+        """Kinds of nodes, distinguished by place in the topology."""
         return tuple(_kinds(self._counted))
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of nodes, wherever they are."""
+        """Kinds of nodes, wherever they are."""
         merged: dict[Key, int] = {}
         for key, count in self._counted.items():
             anywhere = ((), *key[1:])
@@ -147,43 +155,43 @@ class Census:
 
     @cached_property
     def least_memory(self) -> int:
-        """The MiB that every accelerator has whose memory is known; 0 if none is."""
+        """Smallest known memory of an accelerator in MiB; 0 if unknown for all."""
         return min((kind.memory for kind in self.kinds if kind.memory is not None), default=0)
 
     @cached_property
     def sizes(self) -> tuple[int | None, ...]:
-        """MiB of an accelerator, of all kinds; None where nobody says it."""
+        """Memory sizes of accelerators in MiB; None for unknown."""
         return tuple(dict.fromkeys(kind.memory for kind in self.kinds))
 
     @cached_property
     def places(self) -> Mapping[str, Mapping[str, int]]:
-        """Level -> domain -> which of `placed` are in it, as a bit mask."""
-        found: dict[str, dict[str, int]] = {level: {} for level in LEVELS}
+        """Level -> domain -> bit mask of kinds in `placed`."""
+        masks: dict[str, dict[str, int]] = {level: {} for level in LEVELS}
         for index, kind in enumerate(self.placed):
             for level, name in zip(LEVELS, kind.path):
-                found[level][name] = found[level].get(name, 0) | 1 << index
-        return found
+                masks[level][name] = masks[level].get(name, 0) | 1 << index
+        return masks
 
     def nodes(self, mask: int) -> int:
-        """How many nodes these of `kinds` are."""
+        """Return the number of nodes of the kinds in a mask."""
         return sum(kind.count for index, kind in enumerate(self.kinds) if mask >> index & 1)
 
     def all_nodes(self) -> int:
-        """How many nodes there are."""
+        """Return the number of nodes."""
         return sum(kind.count for kind in self.kinds)
 
     def rooms(self, resource: str, size: int) -> list[int]:
-        """For each of `kinds`: how many pieces of so many resources its nodes have, each piece on one node."""
+        """Return the pieces of `size` resources per kind; no piece crosses nodes."""
         if (resource, size) not in self._rooms:
             self._rooms[resource, size] = [kind.count * (kind.free.get(resource, 0) // size) for kind in self.kinds]
         return self._rooms[resource, size]
 
     def may(self, members: Members, memory: bool = True) -> int:
-        """Which of `kinds` all members may use together, as a bit mask; `memory` says whether theirs counts."""
+        """Return the mask of `kinds` open to all members; `memory` includes memory limits."""
         return self._reached(members, memory)[0]
 
     def may_placed(self, members: Members) -> int:
-        """The same of `placed`."""
+        """Return the mask of `placed` open to all members."""
         return self._reached(members, True)[1]
 
     def _reached(self, members: Members, memory: bool) -> tuple[int, int]:
@@ -194,7 +202,7 @@ class Census:
         resource = self.problem.cluster.kind(members[0].node_groups)
         key = (groups, models, out, tuple(need.values()), resource)
         if key not in self._reach:
-            found = []
+            masks = []
             for kinds in (self.kinds, self.placed):
                 usable = (
                     all(kind.groups.intersection(labels) for labels in groups)
@@ -203,8 +211,8 @@ class Census:
                     and (resource != ACCELERATOR or kind.memory is None or kind.memory >= need[kind.memory])
                     for kind in kinds
                 )
-                found.append(sum(1 << index for index, its in enumerate(usable) if its))
-            self._reach[key] = (found[0], found[1])
+                masks.append(sum(1 << index for index, is_usable in enumerate(usable) if is_usable))
+            self._reach[key] = (masks[0], masks[1])
         return self._reach[key]
 
 
@@ -213,15 +221,28 @@ def _made_of(node: Node) -> tuple[int, str, int | None, int | None, int | None]:
 
 
 def _kinds(counted: Mapping[Key, int]) -> list[Kind]:
-    found = []
+    kinds = []
     for (where, resources, free, count, model, memory, cpus, host, labels, out), nodes in counted.items():
         left = dict(zip(resources, free))
-        found.append(Kind(nodes, where, left, count, model, memory, frozenset(labels), frozenset(out), cpus, host))
-    return found
+        kinds.append(
+            Kind(
+                nodes,
+                where,
+                left,
+                count,
+                model,
+                memory,
+                frozenset(labels),
+                frozenset(out),
+                cpus,
+                host,
+            )
+        )
+    return kinds
 
 
 def bundles(problem: Problem) -> tuple[Bundle, ...]:
-    """What is placed together, as a Layout has it, without looking at any node."""
+    """Return the bundles as a Layout builds them, without examining nodes."""
     placed = [members for members in problem.colocated_sets if problem.kind(members[0]) != NODE]
     return tuple(
         Bundle(
@@ -233,40 +254,43 @@ def bundles(problem: Problem) -> tuple[Bundle, ...]:
 
 
 def in_the_open(problem: Problem, its: Sequence[Bundle]) -> list[Bundle]:
-    """The searched bundles that compete for what is free in the cluster: they lie within nothing else."""
+    """Return searched bundles that lie inside nothing else and compete for free resources."""
     inner = {relation.components[0] for relation in problem.related(SUBSET)}
     return [bundle for bundle in its if not bundle.fixed and not any(component.name in inner for component in bundle.components)]
 
 
 class Question:
-    """A problem with its census. The Layout is made only where a row needs the nodes one by one."""
+    """Problem with census. The Layout is built only for rows over single nodes."""
 
     def __init__(self, problem: Problem, census: Census) -> None:
         self.problem, self.census = problem, census
 
     @cached_property
     def layout(self) -> Layout:
-        """The bundles and cells of the problem."""
+        """Bundles and cells of the problem."""
         return Layout(self.problem)
 
     @cached_property
     def nested(self) -> bool:
-        """Does something lie within something else?"""
+        """True if some component lies within another component."""
         return bool(self.problem.related(SUBSET))
 
     @cached_property
     def bundles(self) -> tuple[Bundle, ...]:
-        """What is placed together."""
+        """Bundles of the problem."""
         return self.layout.bundles if self.nested else bundles(self.problem)
 
     @cached_property
     def open(self) -> list[Bundle]:
-        """The searched bundles that compete for what is free in the cluster, but those around given ones, which hold what these do too."""
+        """Searched bundles that compete for free resources.
+
+        Without bundles around explicit components, as their resources overlap.
+        """
         around = self.layout.enclosed if self.nested else ()
         return [bundle for bundle in in_the_open(self.problem, self.bundles) if bundle not in around]
 
     def masks(self, bundle: Bundle) -> Mapping[int, int]:
-        """Node rank -> what a given bundle holds there."""
+        """Return node rank -> resources of an explicit bundle."""
         member = bundle.fixed
         if member is None or member.runs is None:
             return {}
@@ -274,14 +298,14 @@ class Question:
         return {node: mask for (node, kind), mask in masks.items() if kind == bundle.kind and mask}
 
     def company(self, bundle: Bundle) -> Members:
-        """The components that are wherever the bundle is."""
+        """Return the components that share all resources of the bundle."""
         return company(self.layout, bundle) if self.nested else bundle.components
 
     def may(self, bundle: Bundle) -> int:
-        """Which kinds of nodes the bundle may use."""
+        """Return the mask of node kinds open to the bundle."""
         return self.census.may(self.company(bundle))
 
     @property
     def given(self) -> bool:
-        """Do given components hold something?"""
+        """True if explicit components use resources."""
         return any(component.runs for component in explicit(self.problem).components)

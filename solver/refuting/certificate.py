@@ -1,4 +1,4 @@
-"""Why something is impossible, as one sum that a person can check: so much is needed, so much is there."""
+"""Counting certificate of infeasibility: need and capacity in a checkable sum."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _IN_PLACE: tuple[Alone, ...] = (pin_row, whole_row, spread_row, cpu_row, host_me
 
 
 def counting_row(problem: Problem, census: Census | None = None) -> Row | None:
-    """A sum that proves the problem impossible, or None if no such sum does.
+    """Return a sum that proves the problem impossible, or None.
 
-    For every size of piece: what each bundle needs flows to the nodes that it may use. What cannot flow is short, and Hall's
-    condition names the bundles and the nodes. `census` saves counting the nodes again where several questions are asked about
+    Per piece size, the needs of bundles flow to the nodes open to them. If not all can flow, Hall's
+    condition names bundles and nodes. `census` avoids recounting nodes for several questions about
     one cluster.
     """
     return row_of(Question(problem, census or Census(problem)))
 
 
 def row_of(question: Question) -> Row | None:
-    """The same of a question whose nodes are counted."""
+    """Return the counting row of a question with counted nodes."""
     return next(_rows(question), None)
 
 
@@ -55,15 +55,17 @@ def _rows(question: Question) -> Iterator[Row]:
 
 
 def _inside(layout: Layout) -> Iterator[Row]:
-    """What lies within given parts, or within what is itself searched, and has no room there."""
+    """Yield shortages inside explicit or searched components."""
     for pool in (pool for pool in layout.pools if pool.hosts):
         may = {bundle: sum(1 << cell.index for cell in eligible(layout, bundle)) for bundle in pool.bundles}
         for size in sorted({bundle.unit for bundle in may} | {1}):
-            needs = {b: b.unit // size * b.least for b in may if b.unit % size == 0 and b not in layout.enclosed}
-            rooms = [layout.capacity(cell, pool, size) for cell in layout.cells]
+            needs = {
+                bundle: bundle.unit // size * bundle.least for bundle in may if bundle.unit % size == 0 and bundle not in layout.enclosed
+            }
+            capacities = [layout.capacity(cell, pool, size) for cell in layout.cells]
 
-            def have(mask: int, rooms: list[int] = rooms) -> int:
-                return sum(room for index, room in enumerate(rooms) if mask >> index & 1)
+            def have(mask: int, capacities: list[int] = capacities) -> int:
+                return sum(capacity for index, capacity in enumerate(capacities) if mask >> index & 1)
 
             if short := shortage(needs, may, have):
                 yield _inner_row(pool, short, size, needs, have(_union(may[bundle] for bundle in short)))
@@ -78,11 +80,22 @@ def _union(masks: Iterable[int]) -> int:
 
 def _inner_row(pool: Pool, short: list[Bundle], size: int, needs: Mapping[Bundle, int], have: int) -> Row:
     members: tuple[Component, ...] = tuple(component for bundle in short for component in bundle.components)
-    need, what = sum(needs[bundle] for bundle in short), "accelerator" if pool.kind == ACCELERATOR else pool.kind
-    unit = plural(what, need) if size == 1 else f"whole {plural('group', need)} of {size} {plural(what, size)}"
+    need, noun = (
+        sum(needs[bundle] for bundle in short),
+        "accelerator" if pool.kind == ACCELERATOR else pool.kind,
+    )
+    unit = plural(noun, need) if size == 1 else f"whole {plural('group', need)} of {size} {plural(noun, size)}"
     verb, names = "needs" if len(members) == 1 else "need", listed([component.name for component in members])
     if pool.host is not None:
         return Row(members, need, have, f"{names} {verb} {need} {unit}, the nodes that {pool.host.name} may use too have {have}")
     shared = " in common" if len(pool.hosts) > 1 else ""
-    place, own = listed([host.name for host in pool.hosts]), "has" if len(pool.hosts) == 1 else "have"
-    return Row(members, need, have, f"{names} {verb} {need} {unit} of {place}, which {own} {have}{shared} that may be used")
+    place, verb_of_hosts = (
+        listed([host.name for host in pool.hosts]),
+        "has" if len(pool.hosts) == 1 else "have",
+    )
+    return Row(
+        members,
+        need,
+        have,
+        f"{names} {verb} {need} {unit} of {place}, which {verb_of_hosts} {have}{shared} that may be used",
+    )

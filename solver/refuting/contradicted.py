@@ -1,4 +1,4 @@
-"""Components that are to share no accelerators, or no domain of the topology, and that would have to, by what else is said of them."""
+"""Contradictory relations: components that must and must not share accelerators or domains."""
 
 from __future__ import annotations
 
@@ -13,84 +13,94 @@ from ...models.problem import Problem
 from ..wording import level_name, listed
 
 Reached = Mapping[str, tuple[Relation, ...]]
-"""Components whose accelerators hold all those of another -> the relations that say so, one after the other."""
+"""Component whose resources contain the start -> implying chain of relations."""
 
 
 def contradicted(problem: Problem) -> Finding | None:
-    """Two components that are to be on the same accelerators, the one within the other, or a third within both, and to share none.
+    """Return a finding for two components that must and must not share accelerators.
 
-    So too where they are to share no domain of a level of the topology, and the one is to be near the other inside such domains.
+    They must share if colocated, nested, or if a third component lies within both. So too for
+    domains: two components may not share a domain of a level, and are near inside such domains.
     """
-    joined = [each for kind in (*TOGETHER, SUBSET) for each in problem.related(kind)]
+    joined = [relation for kind in (*TOGETHER, SUBSET) for relation in problem.related(kind)]
     near = problem.related(NEAR)
     if not joined and not near:
         return None
     plain = {component.name: _reached(component.name, joined) for component in problem.components}
-    for relation in (each for kind in (DISJOINT, IN_ORDER, APART) for each in problem.related(kind)):
-        inside = [each for each in near if relation.kind == APART and _lies_inside(problem.cluster, each.level, relation.level)]
+    for relation in (exclusion for kind in (DISJOINT, IN_ORDER, APART) for exclusion in problem.related(kind)):
+        inside = [
+            candidate for candidate in near if relation.kind == APART and _lies_inside(problem.cluster, candidate.level, relation.level)
+        ]
         reached = {name: _reached(name, [*joined, *inside]) for name in plain} if inside else plain
         for pair in combinations(sorted(relation.components), 2):
-            names = sorted(reached, key=lambda name: name not in pair)  # one of the two itself is said most simply
+            # A member of the pair itself gives the simplest sentence.
+            names = sorted(reached, key=lambda name: name not in pair)
             if name := next((name for name in names if reached[name].keys() >= set(pair)), None):
                 return _told(name, pair, reached[name], relation)
     return None
 
 
 def _lies_inside(cluster: Cluster, narrow: str, wide: str) -> bool:
-    """Does each domain of the one level lie inside one domain of the other? Who is near in the one shares a domain of the other then."""
+    """Return True if domains of the narrow level lie inside domains of the wide level.
+
+    Then components that share a narrow domain share a wide domain.
+    """
     if narrow == wide or wide not in LEVELS:
         return narrow == wide
-    found: dict[str, str] = {}
+    wide_of: dict[str, str] = {}
     return narrow not in LEVELS or all(
-        found.setdefault(domain(its.node, narrow), domain(its.node, wide)) == domain(its.node, wide) for its in cluster.alike
+        wide_of.setdefault(domain(alike.node, narrow), domain(alike.node, wide)) == domain(alike.node, wide) for alike in cluster.alike
     )
 
 
 def _reached(name: str, joined: list[Relation]) -> Reached:
-    found: dict[str, tuple[Relation, ...]] = {name: ()}
-    open_ = [name]
-    while open_:
-        inner = open_.pop(0)
+    chains: dict[str, tuple[Relation, ...]] = {name: ()}
+    queue = [name]
+    while queue:
+        inner = queue.pop(0)
         for relation in joined:
             if inner not in relation.components or (relation.kind in (SUBSET, NEAR) and relation.components[0] != inner):
                 continue
-            for other in relation.components:
-                if other not in found:
-                    found[other] = (*found[inner], relation)
-                    open_.append(other)
-    return found
+            for outer in relation.components:
+                if outer not in chains:
+                    chains[outer] = (*chains[inner], relation)
+                    queue.append(outer)
+    return chains
 
 
 def _told(name: str, pair: tuple[str, ...], reached: Reached, apart: Relation) -> Finding:
-    through = [each for other in pair for each in reached[other]]
-    one, two = pair if name not in pair else (name, next(each for each in pair if each != name))
+    through = [relation for member in pair for relation in reached[member]]
+    first_name, second_name = pair if name not in pair else (name, next(member for member in pair if member != name))
     if apart.kind == APART:
-        level, where = level_name(apart.level), "on accelerators of" if all(each.kind != NEAR for each in through) else "near"
-        who = f"`{two}`{_between(through, pair)}" if name in pair else f"`{one}` and `{two}`"
-        said = f"`{name}` is to be {where} {who}, and no {level} is to hold some of {'both' if name in pair else 'these two'}"
+        level, position = (
+            level_name(apart.level),
+            "on accelerators of" if all(relation.kind != NEAR for relation in through) else "near",
+        )
+        partner = f"`{second_name}`{_between(through, pair)}" if name in pair else f"`{first_name}` and `{second_name}`"
+        statement = f"`{name}` is to be {position} {partner}, and no {level} is to hold some of {'both' if name in pair else 'these two'}"
     elif name not in pair:
-        said = f"`{name}` is to be on accelerators of `{one}` and of `{two}`, which are to share none"
-    elif any(each.kind == SUBSET for each in through):
-        said = f"`{one}` is to be within `{two}`{_between(through, pair)}, and they are to share none"
+        statement = f"`{name}` is to be on accelerators of `{first_name}` and of `{second_name}`, which are to share none"
+    elif any(relation.kind == SUBSET for relation in through):
+        statement = f"`{first_name}` is to be within `{second_name}`{_between(through, pair)}, and they are to share none"
     else:
-        first, second = through[0].components[:2] if len(through) == 1 else (one, two)
-        said = f"`{first}` and `{second}` are to be on the same accelerators{_between(through, pair)}, and they are to share none"
+        first, second = through[0].components[:2] if len(through) == 1 else (first_name, second_name)
+        statement = f"`{first}` and `{second}` are to be on the same accelerators{_between(through, pair)}, and they are to share none"
     return error(
-        "PW601", one, f"impossible: {said}", apart.span, label="none in common" if apart.kind != APART else "apart",
+        "PW601", first_name, f"impossible: {statement}", apart.span, label="none in common" if apart.kind != APART else "apart",
         help=_dropping([*through, apart]),
         origin=through[0].span, origin_label="here they are put together",
     )  # fmt: skip
 
 
 def _dropping(demands: list[Relation]) -> str:
-    """What helps: the file can drop only what it says itself, not what its framework demands."""
-    theirs = listed(list(dict.fromkeys(each.reason for each in demands if each.reason)))
-    own = sum(not each.reason for each in demands)
-    if theirs and own:
-        return f"drop {'this demand' if own == 1 else 'one of the others'}: {theirs}"
+    """Return the help: only demands of the file can be dropped, no framework demands."""
+    reasons = listed(list(dict.fromkeys(demand.reason for demand in demands if demand.reason)))
+    droppable = sum(not demand.reason for demand in demands)
+    if reasons and droppable:
+        return f"drop {'this demand' if droppable == 1 else 'one of the others'}: {reasons}"
     return "drop one of the two demands" if len(demands) == 2 else "drop one of these demands"
 
 
 def _between(through: list[Relation], pair: tuple[str, ...]) -> str:
-    names = dict.fromkeys(name for each in through for name in each.components if name not in pair)
+    names = dict.fromkeys(name for relation in through for name in relation.components if name not in pair)
     return f" (through {listed([f'`{name}`' for name in names])})" if names else ""

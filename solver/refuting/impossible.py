@@ -1,4 +1,4 @@
-"""Finding that says why nothing works, and which changes would make it work."""
+"""Finding for an impossible problem: reason, minimal conflict and fixes."""
 
 from __future__ import annotations
 
@@ -22,69 +22,90 @@ from .oracle import Oracle, Verdict
 
 OPEN = "that these are the fewest is not proved: some tests were left open"
 SHARING = (*TOGETHER, SUBSET)
-"""Relations that let components share accelerators: without them more is needed, not less."""
+"""Relations that permit sharing of accelerators: without them more is needed, not less."""
 
 
 NO_CHANGE = "no small change was found that helps: loosen several demands, or add nodes"
-"""The help where none was found."""
+"""Help without any fix."""
 
 
 def find_conflict(alternatives: Sequence[Problem], solve: Solve, session: Session | None = None) -> Conflict:
-    """Why a question is impossible by every choice of parallel degrees.
+    """Return the conflict of a problem that is impossible for all choices of degrees.
 
-    The question must be impossible. Each test asks a fresh question without the demands that are left out; a test that is left
-    open counts as possible, and then `minimal` is False.
+    The problem must be impossible. Every test solves a fresh problem without the dropped demands;
+    an undecided test counts as possible, and then `minimal` is False.
     """
     census = Census(alternatives[0])
     oracle = Oracle(census, solve, session)
     every = _by_blame(alternatives)
-    found, company = _core(every, alternatives, oracle)
-    questions = _only(alternatives, [*found, *company])
+    core, company = _core(every, alternatives, oracle)
+    questions = _only(alternatives, [*core, *company])
     minimal = not oracle.undecided
     if oracle.searched and not oracle.confirmed(questions):
-        found, company, minimal = every, [], False
-        questions = _only(alternatives, found)
+        core, company, minimal = every, [], False
+        questions = _only(alternatives, core)
     rows = [oracle.row(problem) for problem in questions]
-    problem, least = next(((its, row) for its, row in zip(questions, rows) if row), (questions[0], None))
-    row, counted = _as_written(least, problem, alternatives, [*found, *company], oracle) if least else (None, problem)
+    problem, least = next(((question, row) for question, row in zip(questions, rows) if row), (questions[0], None))
+    row, counted = _as_written(least, problem, alternatives, [*core, *company], oracle) if least else (None, problem)
     trial = Trial(_first(alternatives, questions.index(problem)), oracle)
-    near = _touching(company, {name for demand in found for name in demand.component.split("+")})
-    said = [demand for demand in every if demand in found or demand in near]
-    fixes = ranked(trial, said, row) or together(trial, every)
-    beside = (*_even_less(problem, alternatives[0], row), *holders_of_room(problem, row)) if row else ()
+    near = _touching(company, {name for demand in core for name in demand.component.split("+")})
+    shown = [demand for demand in every if demand in core or demand in near]
+    fixes = ranked(trial, shown, row) or together(trial, every)
+    extra_clauses = (*_even_less(problem, alternatives[0], row), *holders_of_room(problem, row)) if row else ()
     notes = histograms(Question(problem, census), row) + (() if minimal else (OPEN,))
     how = COUNTING if all(rows) else SEARCH
-    return Conflict(tuple(found), tuple(merged([*clauses(problem, said), *beside])), row, minimal, fixes, how, problem, counted, notes)
+    return Conflict(
+        tuple(core),
+        tuple(merged([*clauses(problem, shown), *extra_clauses])),
+        row,
+        minimal,
+        fixes,
+        how,
+        problem,
+        counted,
+        notes,
+    )
 
 
 def _as_written(
-    row: Row, question: Problem, alternatives: Sequence[Problem], kept: Sequence[Demand], oracle: Oracle
+    row: Row,
+    question: Problem,
+    alternatives: Sequence[Problem],
+    demands: Sequence[Demand],
+    oracle: Oracle,
 ) -> tuple[Row, Problem]:
-    """The same sum with the amounts that were written for all its components, though less would be too much; and where it holds."""
+    """Return the sum at the written amounts, and the problem of that sum.
+
+    Smaller amounts would already be too much. Falls back to `row` and `question`.
+    """
     names = {component.name for component in row.components}
     amounts = [demand for demand in alternatives[0].demands if demand.field == AMOUNT and demand.component in names]
-    for problem in _only(alternatives, [*kept, *amounts]):
-        other = oracle.row(problem)
-        if other and {component.name for component in other.components} == names and (other.size, other.level) == (row.size, row.level):
-            return other, problem
+    for problem in _only(alternatives, [*demands, *amounts]):
+        written = oracle.row(problem)
+        if (
+            written
+            and {component.name for component in written.components} == names
+            and (written.size, written.level) == (row.size, row.level)
+        ):
+            return written, problem
     return row, question
 
 
 def _even_less(problem: Problem, whole: Problem, row: Row) -> Iterator[Clause]:
-    """Components of a sum whose amounts are not to blame: the least that they can be is already too much."""
+    """Yield clauses for components whose minimum amount is already too much."""
     for component in row.components:
         if component.runs is None and component.least != problem[component.name].least == 1 and row.size:
-            asked = next(AllPlaced().explain(whole, its) for its in whole.components if its.name == component.name)
+            clause = next(AllPlaced().explain(whole, candidate) for candidate in whole.components if candidate.name == component.name)
             least = max(component.unit, 1)
-            less = f"{asked.text.split(' (')[0]}; even {least} would be too much"
-            yield Clause(less, asked.demands) if least < whole[component.name].least else asked
+            text = f"{clause.text.split(' (')[0]}; even {least} would be too much"
+            yield Clause(text, clause.demands) if least < whole[component.name].least else clause
 
 
 def _core(every: list[Demand], alternatives: Sequence[Problem], oracle: Oracle) -> tuple[list[Demand], list[Demand]]:
-    """The fewest demands that are impossible together, and all sharing that is none of them."""
+    """Return a minimal conflict, and the sharing demands outside the conflict."""
 
-    def refuted(kept: Sequence[Demand]) -> bool:
-        return oracle.judge(_only(alternatives, kept)) is Verdict.REFUTED
+    def refuted(subset: Sequence[Demand]) -> bool:
+        return oracle.judge(_only(alternatives, subset)) is Verdict.REFUTED
 
     sharing = [demand for demand in every if demand.field in SHARING]
     near = _near(every, alternatives, oracle)
@@ -93,40 +114,43 @@ def _core(every: list[Demand], alternatives: Sequence[Problem], oracle: Oracle) 
 
 
 def _touching(relations: Sequence[Demand], names: set[str]) -> list[Demand]:
-    """The relations of these components, and those of the components that they lead to."""
-    found: list[Demand] = []
+    """Return the relations reachable from these components."""
+    reached: list[Demand] = []
     left = list(relations)
     while more := [demand for demand in left if names.intersection(demand.component.split("+"))]:
-        found += more
+        reached += more
         left = [demand for demand in left if demand not in more]
         names = names.union(*(demand.component.split("+") for demand in more))
-    return [demand for demand in relations if demand in found]
+    return [demand for demand in relations if demand in reached]
 
 
 def _by_blame(alternatives: Sequence[Problem]) -> list[Demand]:
-    """All demands of these alternatives, those that the user can change first."""
-    return facts_last(alternatives[0], [demand for each in alternatives for demand in each.demands])
+    """Return all demands of the alternatives, changeable demands first."""
+    return facts_last(alternatives[0], [demand for problem in alternatives for demand in problem.demands])
 
 
-def _only(alternatives: Sequence[Problem], kept: Sequence[Demand]) -> list[Problem]:
-    """Each alternative with these demands alone, and what is counted; equal ones once."""
-    wanted = set(kept)
-    found: list[Problem] = []
+def _only(alternatives: Sequence[Problem], demands: Sequence[Demand]) -> list[Problem]:
+    """Return the distinct alternatives reduced to these demands."""
+    wanted = set(demands)
+    reduced: list[Problem] = []
     for problem in alternatives:
-        changed = problem.without(*(d for d in problem.demands if d not in wanted and not says_the_kind(problem, d)))
-        if not any(changed.job == other.job for other in found):
-            found.append(changed)
-    return found
+        changed = problem.without(*(demand for demand in problem.demands if demand not in wanted and not says_the_kind(problem, demand)))
+        if not any(changed.job == known.job for known in reduced):
+            reduced.append(changed)
+    return reduced
 
 
 def _first(alternatives: Sequence[Problem], position: int) -> list[Problem]:
-    """The alternatives, the one at this position first."""
+    """Return the alternatives, reordered to start at this position."""
     chosen = alternatives[min(position, len(alternatives) - 1)]
     return [chosen, *(problem for problem in alternatives if problem is not chosen)]
 
 
 def _near(demands: list[Demand], alternatives: Sequence[Problem], oracle: Oracle) -> list[Demand]:
-    """The demands on the components of the rows that refute each alternative; all where one has no row."""
+    """Return the demands on components of the refuting rows.
+
+    All demands if some alternative has no row.
+    """
     names: set[str] = set()
     for problem in alternatives:
         row = oracle.row(problem)
@@ -137,13 +161,11 @@ def _near(demands: list[Demand], alternatives: Sequence[Problem], oracle: Oracle
 
 
 def impossible(alternatives: Sequence[Problem], solve: Solve, proof: str = "", session: Session | None = None) -> Finding:
-    """The Finding for a problem of which these alternatives are all, and of which a search found none possible.
+    """Return the finding for a problem without feasible alternatives.
 
-    `proof` says how that was proved beside the search, such as by trying all ways. Without that, and without a sum, two searches of one
-    model are no proof: the Finding is PW602 then.
-
-    Its message is a sum that a person can check, where there is one; its notes are the fewest demands that cannot hold together,
-    its help are changes, the smallest first, each of which was solved.
+    The message is a checkable sum if there is one; the notes are a minimal conflict; the help lists
+    changes, smallest first, all solved. `proof` names an independent proof, such as an enumeration.
+    Without it and without a sum, two searches of the same model are no proof: the finding is PW602.
     """
     without = [replace(problem, caps=()) for problem in alternatives]
     if alternatives[0].caps and Oracle(Census(without[0]), solve, session).judge(without) is Verdict.POSSIBLE:
@@ -152,52 +174,61 @@ def impossible(alternatives: Sequence[Problem], solve: Solve, proof: str = "", s
 
 
 def anyhow(alternatives: Sequence[Problem], problem: Problem | None = None) -> str:
-    """What was open in alternatives that are all impossible, as the end of a message; `problem`: the one that it tells of."""
-    said = []
-    if len({tuple(each.parallel for each in problem.components) for problem in alternatives}) > 1:
-        replicas = [each for each in problem.hinted if each.parallel.replica > 1] if problem else []
-        degrees = ", ".join(f"{each.name} {each.parallel}" for each in replicas)
-        said = ["whatever the parallel degrees are"]
+    """Return the open choices of the alternatives as the end of a message.
+
+    `problem` is the alternative that the message describes.
+    """
+    choices = []
+    if len({tuple(component.parallel for component in problem.components) for problem in alternatives}) > 1:
+        replicas = [component for component in problem.hinted if component.parallel.replica > 1] if problem else []
+        degrees = ", ".join(f"{component.name} {component.parallel}" for component in replicas)
+        choices = ["whatever the parallel degrees are"]
         if degrees:
-            said = [f"with {degrees}; so too with every other choice of parallel degrees"]
+            choices = [f"with {degrees}; so too with every other choice of parallel degrees"]
     kinds: dict[tuple[str, ...], set[str]] = {}
-    for each in (relation for problem in alternatives for relation in problem.job.relations if relation.demanded):
-        kinds.setdefault(each.components, set()).add(each.kind)
+    for relation in (relation for problem in alternatives for relation in problem.job.relations if relation.demanded):
+        kinds.setdefault(relation.components, set()).add(relation.kind)
     shared = [names for names, sides in kinds.items() if len(sides) > 1]
-    said += [f"whether or not {listed(names)} share accelerators" for names in shared]
-    return f" ({'; '.join(said)})" if said else ""
+    choices += [f"whether or not {listed(names)} share accelerators" for names in shared]
+    return f" ({'; '.join(choices)})" if choices else ""
 
 
 def _limited(problem: Problem) -> Finding:
-    """What to say where nothing but limits on the objective stands in the way."""
+    """Return the finding for a problem that only objective limits make impossible."""
     limits = listed([f"`{' + '.join(name for name, _ in cap.terms)}` at most {cap.most}" for cap in problem.caps])
     message = f"impossible: no placement has {limits}; without {'this limit' if len(problem.caps) == 1 else 'these limits'} there is one"
     return error("PW601", "", message, help="write a larger number in `--at-most`, or leave it out to see what can be had")
 
 
 def finding_of(conflict: Conflict, alternatives: Sequence[Problem] = (), proof: str = "") -> Finding:
-    """A conflict as a Finding, which holds for each of these alternatives; `proof` as in `impossible`."""
+    """Return the finding of a conflict of all alternatives; `proof` as in `impossible`."""
     row, problem = conflict.row, conflict.problem
-    both = contradicted(problem) if row is None else None
-    is_proved = bool(proof) or conflict.how == COUNTING or (both is not None and len(alternatives) < 2)
+    contradiction = contradicted(problem) if row is None else None
+    is_proved = bool(proof) or conflict.how == COUNTING or (contradiction is not None and len(alternatives) < 2)
     if not is_proved:
-        row = both = None
+        row = contradiction = None
         message = "undecided: two searches found no placement that satisfies these demands together, which is no proof: they share a model"
-    elif both is not None:
-        message = both.message
+    elif contradiction is not None:
+        message = contradiction.message
     elif row is not None:
         message = f"impossible: {row}"
     else:
         message = f"impossible: no placement satisfies these demands together ({proof})"
-    blamed = both.subject if both else row.components[0].name if row else next((each.component for each in conflict.demands), "")
+    blamed = (
+        contradiction.subject
+        if contradiction
+        else row.components[0].name
+        if row
+        else next((demand.component for demand in conflict.demands), "")
+    )
     subject = problem[blamed.split("+")[0]] if blamed else problem.components[0]
     message += anyhow(alternatives, problem)
-    span = both.span if both else row.span if row is not None and row.span else subject.span(AMOUNT)
+    span = contradiction.span if contradiction else row.span if row is not None and row.span else subject.span(AMOUNT)
     notes = (*(with_line(clause, span) for clause in conflict.clauses), *conflict.notes)
     advice = "; or ".join(change.text for change in conflict.fixes)
     return error(
         "PW601" if is_proved else "PW602", subject.name, message, span, notes=notes,
         help=advice or NO_CHANGE,
         witnesses=(row.need, row.have) if row else (), amount=row.need - row.have if row else 0,
-        **({"label": both.label, "origin": both.origin, "origin_label": both.origin_label} if both else {}),
+        **({"label": contradiction.label, "origin": contradiction.origin, "origin_label": contradiction.origin_label} if contradiction else {}),
     )  # fmt: skip

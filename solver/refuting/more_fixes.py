@@ -1,4 +1,4 @@
-"""Changes of machines, of sharing, and of several demands at once; all changes, the smallest first."""
+"""Fixes by machines, by sharing, and by several demands at once; ranking of fixes."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ MAX_TRIES = 12
 
 
 MAX_GIVEN = 4
-"""For so many given components sharing is tried."""
+"""Largest number of explicit components tried for sharing."""
 MAX_TOGETHER = 4
-"""More changes than this at once are no advice."""
+"""Largest number of joint changes; more are no useful advice."""
 MAX_FIXES = 5
-"""So many changes are shown at most."""
+"""Largest number of fixes shown."""
 
 
 def more_nodes(trial: Trial, row: Row) -> Iterator[Change]:
-    """The fewest further nodes of the kind that the components of the row may use most of."""
+    """Yield the fewest additional nodes of the kind most useful to the row's components."""
     problem = trial.problem
     sample = _sample(problem, row)
     if sample is None:
         return
     count = len(problem.cluster.nodes)
-    room = sample.count(ACCELERATOR) // max(row.size, 1) if row.size and not row.level else 0
-    # By the row alone fewer do not suffice.
-    least = -(-(row.need - row.have) // room) if room else 1
+    pieces = sample.count(ACCELERATOR) // max(row.size, 1) if row.size and not row.level else 0
+    # The row proves that fewer nodes do not suffice.
+    least = -(-(row.need - row.have) // pieces) if pieces else 1
     most, tries = least, 0
     while not _enough(trial, sample, most):
         least, most, tries = most + 1, most * 2, tries + 1
@@ -51,23 +51,23 @@ def more_nodes(trial: Trial, row: Row) -> Iterator[Change]:
     while least < most:
         middle = (least + most) // 2
         least, most = (least, middle) if _enough(trial, sample, middle) else (middle + 1, most)
-    where = " in a rack of their own" if sample.topology.get("rack") and most > 1 else ""
+    rack_note = " in a rack of their own" if sample.topology.get("rack") and most > 1 else ""
     size = sample.count(ACCELERATOR)
-    what = plural("accelerator", size) if sample.accelerator_model == GENERIC else sample.accelerator_model
-    text = f"add {most} {plural('node', most)} with {size} {what}{where}{_to_groups(problem, row)}"
+    noun = plural("accelerator", size) if sample.accelerator_model == GENERIC else sample.accelerator_model
+    text = f"add {most} {plural('node', most)} with {size} {noun}{rack_note}{_to_groups(problem, row)}"
     yield Change(text, (ADDED, most / count), adding(sample, most))
 
 
 def _to_groups(problem: Problem, row: Row) -> str:
-    """The node groups that new nodes must join so that the components of the row may use them."""
+    """Return the node groups to be joined by new nodes; "" for none."""
     components = [component for component in row.components if component.runs is None]
-    labels = {label for each in components for label in each.node_groups if label not in (CLUSTER_LABEL, NODE_LABEL)}
+    labels = {label for component in components for label in component.node_groups if label not in (CLUSTER_LABEL, NODE_LABEL)}
     groups = [f"`{label}`" for label in problem.cluster.groups if label in labels]
     return f", in node {plural('group', len(groups))} {listed(groups)}" if groups else ""
 
 
 def adding(sample: Node, more: int) -> Apply:
-    """The question on a cluster with so many more nodes like the sample, which are in the groups that it is in."""
+    """Return a change that adds nodes like the sample, in the sample's groups."""
 
     def apply(problem: Problem) -> Problem:
         return replace(problem, cluster=with_nodes(problem.cluster, sample, more))
@@ -76,7 +76,7 @@ def adding(sample: Node, more: int) -> Apply:
 
 
 def _enough(trial: Trial, sample: Node, more: int) -> bool:
-    """Is it possible with so many more nodes? Where counting nodes tells, they are only counted."""
+    """Return True if `more` nodes suffice; nodes are only counted where counting decides."""
     census = trial.oracle.census.with_more(sample, more)
     questions = [Question(problem, census) for problem in trial.alternatives]
     if all(looks(question) for question in questions):
@@ -85,7 +85,10 @@ def _enough(trial: Trial, sample: Node, more: int) -> bool:
 
 
 def _sample(problem: Problem, row: Row) -> Node | None:
-    """The largest node that every component of the row may use, the first of them; None if there is none, or no accelerators count."""
+    """Return the largest node open to every component of the row.
+
+    None without such a node, or if no accelerators are counted.
+    """
     components = [component for component in row.components if component.runs is None]
     if not components or any(problem.kind(component) != ACCELERATOR for component in components):
         return None
@@ -102,86 +105,97 @@ def _sample(problem: Problem, row: Row) -> Node | None:
 
 
 def holders_of_room(problem: Problem, row: Row) -> Iterator[Clause]:
-    """What given components hold that the components of the row cannot have."""
-    given = _given(problem, row)
-    if given:
-        names = [component.name for component in given]
-        kinds = dict.fromkeys(problem.kind(component) for component in given)
+    """Yield the resources of explicit components that the row's components cannot use."""
+    holders = _given(problem, row)
+    if holders:
+        names = [component.name for component in holders]
+        kinds = dict.fromkeys(problem.kind(component) for component in holders)
         counts = [(problem.given().held_together(names, kind), "accelerator" if kind == ACCELERATOR else kind) for kind in kinds]
-        held = listed([with_noun(count, unit) for count, unit in counts])
-        verb = "holds" if len(given) == 1 else "hold"
-        yield Clause(f"{listed(names)} {verb} {held}; placed components are shared only if you add `colocate_with:` or `within:`")
+        amounts = listed([with_noun(count, unit) for count, unit in counts])
+        verb = "holds" if len(holders) == 1 else "hold"
+        yield Clause(f"{listed(names)} {verb} {amounts}; placed components are shared only if you add `colocate_with:` or `within:`")
 
 
 def shared_room(trial: Trial, row: Row) -> Iterator[Change]:
-    """Hints that share with given components."""
+    """Yield changes in which hinted components share with explicit ones."""
     problem, seen = trial.problem, set()
     for component in row.components:
-        members = next(its for its in problem.colocated_sets if component.name in {each.name for each in its})
-        if component.runs is not None or members in seen:
+        group = next(members for members in problem.colocated_sets if component.name in {member.name for member in members})
+        if component.runs is not None or group in seen:
             continue
-        seen.add(members)
-        for given in _given(problem, row)[:MAX_GIVEN]:
-            size = problem.given().held(given.name, problem.kind(given))
-            together, inside = _with(COLOCATED, component, given), _inside(given, component, size)
+        seen.add(group)
+        for holder in _given(problem, row)[:MAX_GIVEN]:
+            size = problem.given().held(holder.name, problem.kind(holder))
+            together, inside = _with(COLOCATED, component, holder), _inside(holder, component, size)
             if trial.works(together):
-                yield Change(f"add `colocate_with: {given.name}` to {component.name}", (SHARED, 0.0), together)
+                yield Change(
+                    f"add `colocate_with: {holder.name}` to {component.name}",
+                    (SHARED, 0.0),
+                    together,
+                )
             elif trial.works(inside):
-                text = f"give {given.name} no ranks but the hints `{{accelerators: {size}, within: {component.name}}}`"
+                text = f"give {holder.name} no ranks but the hints `{{accelerators: {size}, within: {component.name}}}`"
                 yield Change(text, (SHARED, 1.0), inside)
 
 
 def _given(problem: Problem, row: Row) -> list[Component]:
-    """The given components that hold resources of the kind that the row counts, and are not in it."""
+    """Return explicit components outside the row with resources of the row's kind."""
     if not problem.job.capabilities.shares_accelerators:
         return []
     names = {component.name for component in row.components}
     kinds = {problem.kind(component) for component in row.components if component.runs is None} - {NODE}
-    return [each for each in explicit(problem).components if problem.kind(each) in kinds and each.name not in names and each.runs]
+    return [
+        component
+        for component in explicit(problem).components
+        if problem.kind(component) in kinds and component.name not in names and component.runs
+    ]
 
 
-def _with(kind: str, one: Component, other: Component) -> Apply:
+def _with(kind: str, first: Component, second: Component) -> Apply:
     def apply(problem: Problem) -> Problem:
-        relations = (*problem.job.relations, Relation(kind, (one.name, other.name)))
+        relations = (*problem.job.relations, Relation(kind, (first.name, second.name)))
         return replace(problem, job=replace(problem.job, relations=relations))
 
     return apply
 
 
-def _inside(given: Component, component: Component, size: int) -> Apply:
-    """One of the given components is left to solve within another, with as many accelerators as it has."""
+def _inside(holder: Component, component: Component, size: int) -> Apply:
+    """Return a change that leaves an explicit component open within `component`, at equal size."""
 
     def apply(problem: Problem) -> Problem:
-        its = tuple(replace(each, runs=None, least=size, most=size) if each.name == given.name else each for each in problem.components)
-        return _with(SUBSET, given, component)(replace(problem, job=replace(problem.job, components=its)))
+        components = tuple(
+            replace(candidate, runs=None, least=size, most=size) if candidate.name == holder.name else candidate
+            for candidate in problem.components
+        )
+        return _with(SUBSET, holder, component)(replace(problem, job=replace(problem.job, components=components)))
 
     return apply
 
 
 def together(trial: Trial, demands: Sequence[Demand]) -> tuple[Change, ...]:
-    """One set of changes after which the question was solved; none if there is none that is small.
+    """Return a single combined change that was solved; empty if none is small.
 
-    As many demands as can be are kept: what nobody can give up first, amounts last, since they can be made smaller. What is left
-    is changed.
+    As many demands as possible are kept: fixed demands first, amounts last, as amounts can shrink.
+    The remaining demands are changed.
     """
     firm = [demand for demand in demands if demand.field != AMOUNT and not can_be_dropped(trial.problem, demand)]
     loose = [demand for demand in demands if demand.field != AMOUNT and demand not in firm]
     order = [*firm, *loose, *(demand for demand in demands if demand.field == AMOUNT)]
 
-    def possible(kept: Sequence[Demand]) -> bool:
-        gone = tuple(demand for demand in order if demand not in kept)
-        return trial.works(lambda its: its.without(*gone))
+    def possible(subset: Sequence[Demand]) -> bool:
+        removed = tuple(demand for demand in order if demand not in subset)
+        return trial.works(lambda problem: problem.without(*removed))
 
-    kept = maximal(order, possible)
-    changed = [demand for demand in order if demand not in kept]
+    retained = maximal(order, possible)
+    changed = [demand for demand in order if demand not in retained]
     if not 1 < len(changed) <= MAX_TOGETHER or any(demand in firm for demand in changed):
         return ()
     steps: list[Apply] = [_without(demand) for demand in changed]
     texts = [dropped(demand) for demand in changed]
     for position, demand in enumerate(changed):
         if demand.field == AMOUNT:
-            others = steps[:position] + steps[position + 1 :]
-            amount = _amount(trial, demand.component, others)
+            remaining_steps = steps[:position] + steps[position + 1 :]
+            amount = _amount(trial, demand.component, remaining_steps)
             if not amount:
                 return ()
             component = trial.problem[demand.component]
@@ -192,12 +206,15 @@ def together(trial: Trial, demands: Sequence[Demand]) -> tuple[Change, ...]:
     return (change,) if trial.solved(change.apply) else ()
 
 
-def _amount(trial: Trial, name: str, others: Sequence[Apply]) -> int:
-    """The largest smaller amount with which it is possible beside the other changes, 0 if none was found."""
-    changed = _all(others)(trial.problem)[name]
+def _amount(trial: Trial, name: str, remaining_steps: Sequence[Apply]) -> int:
+    """Return the largest feasible smaller amount beside the remaining changes; 0 if unknown."""
+    changed = _all(remaining_steps)(trial.problem)[name]
     tried = range(changed.step, trial.problem[name].least, changed.step)
-    found = best(len(tried), lambda index: trial.works(_all([*others, asking(changed, tried[index])])))
-    return tried[found] if found >= 0 else 0
+    position = best(
+        len(tried),
+        lambda index: trial.works(_all([*remaining_steps, asking(changed, tried[index])])),
+    )
+    return tried[position] if position >= 0 else 0
 
 
 def _without(demand: Demand) -> Apply:
@@ -214,23 +231,29 @@ def _all(steps: Sequence[Apply]) -> Apply:
 
 
 def ranked(trial: Trial, demands: Sequence[Demand], row: Row | None) -> tuple[Change, ...]:
-    """Single changes of these demands after which the question was solved, the smallest first."""
-    found: list[Change] = []
+    """Return solved single changes of these demands, smallest first."""
+    candidates: list[Change] = []
     for demand in demands:
         softer = list(_softer(trial, demand, row))
-        found += softer
-        if not softer and can_be_dropped(trial.problem, demand) and trial.works(lambda its, gone=demand: its.without(gone)):  # type: ignore[misc]
-            found.append(Change(dropped(demand), (DROPPED, 1.0), lambda its, gone=demand: its.without(gone)))  # type: ignore[misc]
-    found += chain(shared_room(trial, row), more_nodes(trial, row)) if row else ()
+        candidates += softer
+        if not softer and can_be_dropped(trial.problem, demand) and trial.works(lambda problem, removed=demand: problem.without(removed)):  # type: ignore[misc]
+            candidates.append(
+                Change(
+                    dropped(demand),
+                    (DROPPED, 1.0),
+                    lambda problem, removed=demand: problem.without(removed),
+                )
+            )  # type: ignore[misc]
+    candidates += chain(shared_room(trial, row), more_nodes(trial, row)) if row else ()
     proved: list[Change] = []
-    for change in sorted(found, key=lambda its: its.effort):
-        if len(proved) < MAX_FIXES and change.text not in {its.text for its in proved} and trial.solved(change.apply):
+    for change in sorted(candidates, key=lambda change: change.effort):
+        if len(proved) < MAX_FIXES and change.text not in {accepted.text for accepted in proved} and trial.solved(change.apply):
             proved.append(change)
     return tuple(proved)
 
 
 def _softer(trial: Trial, demand: Demand, row: Row | None) -> Iterator[Change]:
-    """Changes of a demand that do not give it up."""
+    """Yield changes that weaken a demand but keep it."""
     if demand.field == AMOUNT:
         yield from amounts(trial, demand, row)
     elif demand.field == "memory":

@@ -1,9 +1,8 @@
-"""Whether a question is possible: by a sum, by packing, by a greedy answer, by a search.
+"""Feasibility oracle: a sum, packing, a greedy answer, then a search.
 
-What finds room here has room: it is an answer, only written by kinds of nodes. What finds none may still have some.
-
-Each next way is asked only where the one before could not tell. A search is never believed at its word: what it finds is
-checked, and that it finds nothing is asked again before it is shown (or-tools 5274, 5295).
+A successful packing is an answer, written by kinds of nodes; a failed packing proves nothing. A
+later method runs only if earlier ones are undecided. Searches are not trusted: answers are checked,
+and infeasibility is confirmed by a second search before it is shown (or-tools 5274, 5295).
 """
 
 from __future__ import annotations
@@ -33,39 +32,42 @@ from .census import Census, Question, Row
 from .certificate import row_of
 
 _BEYOND = (COLOCATED_OR_DISJOINT, SUBSET, IN_ORDER, NOT_FEWER, RANK_ALIGNED, ZERO_COPY, *BETWEEN_DOMAINS)
-"""Relations of which this simple way knows nothing."""
+"""Relations outside the scope of packing."""
 
 
 LIMIT = 1.0
-"""Deterministic seconds for one search."""
+"""Deterministic seconds of a search."""
 SEARCHES = 60
-"""So many searches may be made for one explanation; questions that come after are left open."""
+"""Largest number of searches per explanation; later questions stay open."""
 EXPLAINING = SEARCHES * LIMIT
-"""Deterministic seconds that saying why something is impossible may take."""
+"""Deterministic seconds of an explanation."""
 SEED = 1
 WRITTEN = 4096
-"""Nodes of the answers that are written out, node by node, and checked for one explanation; the first one always is."""
+"""Budget of nodes in expanded and checked answers per explanation; the first answer is free."""
 MAX_OTHERS = 8
-"""Of so many other sets of nodes the census is kept."""
+"""Number of additional censuses in the cache."""
 
 
 def packs(question: Question) -> bool:
-    """Was room found for everything that is searched? False too where a question has demands that are not looked at here."""
+    """Return True if all searched components were packed; False for unsupported demands too."""
     if not looks(question):
         return False
     apart = any(_domain(bundle) for bundle in question.open)
     left = _Left(question, apart)
-    order = sorted(question.open, key=lambda its: (-_piece(its), -its.unit, left.may(its).bit_count()))
+    order = sorted(
+        question.open,
+        key=lambda bundle: (-_piece(bundle), -bundle.unit, left.may(bundle).bit_count()),
+    )
     return all(left.place(bundle) for bundle in order)
 
 
 def looks(question: Question) -> bool:
-    """Has a question no demands but those that are looked at here?"""
+    """Return True if packing covers all demands of the question."""
     return _simple(question) and all(_plain(question, bundle) for bundle in question.open)
 
 
 def _simple(question: Question) -> bool:
-    """Has the question nothing but amounts, groups, and where they may be?"""
+    """Return True if all relations and per-node demands are in the scope of packing."""
     problem = question.problem
     if problem.shares or problem.job.models or any(map(is_uneven, problem.components)) or any(problem.related(kind) for kind in _BEYOND):
         return False
@@ -73,12 +75,20 @@ def _simple(question: Question) -> bool:
     if any(names.issuperset(relation.components) for relation in problem.related(DISJOINT) for names in together):
         return False
     fixed = any(bundle.fixed and len(bundle.components) > 1 for bundle in question.bundles)
-    on_nodes = (c for c in problem.hinted if problem.kind(c) == NODE and (c.excluded or c.keep or c.spread))
-    return not fixed and not any(on_nodes) and not any(c.pins or c.cpus or c.host_memory for c in problem.components)
+    on_nodes = (
+        component
+        for component in problem.hinted
+        if problem.kind(component) == NODE and (component.excluded or component.keep or component.spread)
+    )
+    return (
+        not fixed
+        and not any(on_nodes)
+        and not any(component.pins or component.cpus or component.host_memory for component in problem.components)
+    )
 
 
 def _plain(question: Question, bundle: Bundle) -> bool:
-    """Is it counted, and held together or spread at one level of the topology at most?"""
+    """Return True if the bundle is counted and bound to one topology level at most."""
     for component in bundle.components:
         for keep in component.keep:
             if keep.required and keep.what == WHOLE and (keep.domains > 1 or component.least < component.most):
@@ -90,37 +100,37 @@ def _plain(question: Question, bundle: Bundle) -> bool:
 
 
 def _levels(bundle: Bundle) -> set[str]:
-    """The levels of the topology whose domains matter to a bundle."""
+    """Return the topology levels relevant to a bundle."""
     return {level for level, _ in bundle.wholes} | {spread.level for component in bundle.components for spread in component.spread}
 
 
 def _domain(bundle: Bundle) -> str:
-    """The one level whose domains matter to it; "" if none does."""
+    """Return the single level relevant to the bundle; "" without any."""
     return "".join(_levels(bundle))
 
 
 def _piece(bundle: Bundle) -> int:
-    """Resources that must lie together."""
+    """Return the resources of a bundle that must lie together."""
     return max(bundle.unit, *(size for _, size in bundle.wholes), 1)
 
 
 class _Left:
-    """What is left on the nodes while bundles are put on them."""
+    """Remaining capacity while bundles are packed."""
 
     def __init__(self, question: Question, apart: bool) -> None:
         self.question, self.census, self.apart = question, question.census, apart
         self.kinds = self.census.placed if apart else self.census.kinds
         resources = dict.fromkeys(bundle.kind for bundle in question.open)
-        self.free = {kind: [{its.free.get(kind, 0): its.count} for its in self.kinds] for kind in resources}
+        self.free = {kind: [{node_kind.free.get(kind, 0): node_kind.count} for node_kind in self.kinds] for kind in resources}
         masks = [self.may(bundle) for bundle in question.open]
         self._wanted = [sum(mask >> index & 1 for mask in masks) for index in range(len(self.kinds))]
 
     def may(self, bundle: Bundle) -> int:
-        """Which kinds of nodes the bundle may use."""
+        """Return the mask of node kinds open to the bundle."""
         return self.census.may_placed(bundle.components) if self.apart else self.census.may(bundle.components)
 
     def place(self, bundle: Bundle) -> bool:
-        """Take the room of the fewest units that satisfy a bundle; False if there is too little."""
+        """Take capacity for the smallest feasible amount; False if there is too little."""
         step = lcm(bundle.unit, _piece(bundle), *(component.step for component in bundle.components)) // bundle.unit
         need = -(-bundle.least // step) * step
         if need > bundle.most:
@@ -134,29 +144,29 @@ class _Left:
         piece = _piece(bundle) // bundle.unit
         spreads = [spread for component in bundle.components for spread in component.spread]
         most = min((self._most(bundle, spread, need) for spread in spreads), default=need)
-        inside = [self._indices(mask & its) for its in self.census.places[level].values() if mask & its]
-        rooms = [(min(most, self._room(bundle, its)) // piece * piece, its) for its in inside]
-        rooms.sort(key=lambda its: -its[0])
-        # One piece in each of as many domains as it must lie in, then the rest where most has room.
+        domain_indices = [self._indices(mask & domain_mask) for domain_mask in self.census.places[level].values() if mask & domain_mask]
+        capacities = [(min(most, self._room(bundle, indices)) // piece * piece, indices) for indices in domain_indices]
+        capacities.sort(key=lambda entry: -entry[0])
+        # A piece in as many domains as required, then the rest where capacity is largest.
         least = max((spread.domains for spread in spreads), default=1)
-        takes = [piece if number < least and room and need >= piece * least else 0 for number, (room, _) in enumerate(rooms)]
+        takes = [piece if number < least and capacity and need >= piece * least else 0 for number, (capacity, _) in enumerate(capacities)]
         if sum(take > 0 for take in takes) < least:
             return False
         left = need - sum(takes)
-        for number, (room, _) in enumerate(rooms):
-            more = min(room - takes[number], left) // piece * piece
+        for number, (capacity, _) in enumerate(capacities):
+            more = min(capacity - takes[number], left) // piece * piece
             takes[number] += more
             left -= more
-        return left == 0 and all(self._take(bundle, its, take) == 0 for take, (_, its) in zip(takes, rooms))
+        return left == 0 and all(self._take(bundle, indices, take) == 0 for take, (_, indices) in zip(takes, capacities))
 
     @staticmethod
     def _most(bundle: Bundle, spread: Spread, need: int) -> int:
-        """The units that one domain may hold, by the member with the largest groups."""
+        """Return the units permitted in a domain, by the member with the largest groups."""
         size = max(component.group_size for component in bundle.components)
         return -(-need * bundle.unit * spread.percent // (100 * size)) * size // bundle.unit
 
     def _indices(self, mask: int) -> list[int]:
-        """The kinds in a mask, those that the fewest bundles may use first."""
+        """Return the kinds in a mask, least wanted first."""
         return sorted(_bits(mask), key=lambda index: (self._wanted[index], index))
 
     def _room(self, bundle: Bundle, indices: list[int]) -> int:
@@ -164,18 +174,18 @@ class _Left:
         return sum(count * (left // bundle.unit) for index in indices for left, count in free[index].items())
 
     def _take(self, bundle: Bundle, indices: list[int], need: int) -> int:
-        """Takes room on these kinds of nodes, the fullest nodes first; what is still needed."""
+        """Take capacity on these kinds, fullest nodes first; return the units not placed."""
         for index in indices:
             free = self.free[bundle.kind][index]
             for left in sorted(free):
-                each = left // bundle.unit
-                if not each or not need:
+                per_node = left // bundle.unit
+                if not per_node or not need:
                     continue
-                whole = min(free[left], need // each)
-                _move(free, left, left - each * bundle.unit, whole)
-                need -= whole * each
+                whole = min(free[left], need // per_node)
+                _move(free, left, left - per_node * bundle.unit, whole)
+                need -= whole * per_node
                 if need and free.get(left):
-                    part = min(need, each)
+                    part = min(need, per_node)
                     _move(free, left, left - part * bundle.unit, 1)
                     need -= part
             if not need:
@@ -184,7 +194,7 @@ class _Left:
 
 
 def _move(free: dict[int, int], before: int, after: int, nodes: int) -> None:
-    """So many nodes have other room than before."""
+    """Change the free capacity of some nodes."""
     if nodes:
         free[before] -= nodes
         free[after] = free.get(after, 0) + nodes
@@ -198,7 +208,7 @@ def _bits(mask: int) -> Iterator[int]:
 
 
 class Verdict(Enum):
-    """What is known of a question."""
+    """Result of a test."""
 
     POSSIBLE = "possible"
     REFUTED = "refuted"
@@ -206,19 +216,19 @@ class Verdict(Enum):
 
 
 class Oracle:
-    """Judges questions about one cluster, whose nodes it has counted.
+    """Judge of questions about a cluster with counted nodes.
 
-    `searched` says whether a search had the last word on any of them, `undecided` whether one was left open.
+    `searched` is True if a search decided some question, `undecided` if some question stayed open.
     """
 
     def __init__(self, census: Census, solve: Solve, session: Session | None = None) -> None:
         self.census, self._solve, self.session = census, solve, session or Session()
-        self._others: list[Census] = []
+        self._more_censuses: list[Census] = []
         self.searched = self.undecided = False
         self._searches = self._written = 0
 
     def judge(self, alternatives: Sequence[Problem]) -> Verdict:
-        """Possible if one of the alternatives is, refuted if all are."""
+        """Return POSSIBLE if an alternative is possible, REFUTED if all are refuted."""
         left: list[Problem] = []
         for problem in alternatives:
             question = Question(problem, self._census(problem))
@@ -228,7 +238,7 @@ class Oracle:
                 left.append(problem)
         verdict = Verdict.REFUTED
         for problem in left:
-            verdict = self._sought(problem)
+            verdict = self._by_answer(problem)
             if verdict is Verdict.POSSIBLE:
                 return verdict
             if verdict is Verdict.OPEN:
@@ -237,32 +247,32 @@ class Oracle:
         return verdict
 
     def solved(self, alternatives: Sequence[Problem]) -> bool:
-        """Was an answer to one of the alternatives found, and did it pass every check?
+        """Return True if an answer to an alternative was found and verified.
 
-        Answers on very many nodes take long to write out: after the first ones it is enough that there is room for everything.
+        Answers on very many nodes are slow to expand: after the first ones a packing suffices.
         """
         self._written += sum(len(problem.cluster.nodes) for problem in alternatives[:1])
         if self._written > WRITTEN and self._written > len(alternatives[0].cluster.nodes):
             return self.judge(alternatives) is Verdict.POSSIBLE
-        return any(self.row(problem) is None and self._sought(problem) is Verdict.POSSIBLE for problem in alternatives)
+        return any(self.row(problem) is None and self._by_answer(problem) is Verdict.POSSIBLE for problem in alternatives)
 
     def confirmed(self, alternatives: Sequence[Problem]) -> bool:
-        """Is each alternative refuted by a sum, or by a search that does without presolve?"""
+        """Return True if a sum or a search without presolve refutes every alternative."""
         return all(self.row(problem) is not None or self._searched(problem, presolve=False) is Verdict.REFUTED for problem in alternatives)
 
     def row(self, problem: Problem) -> Row | None:
-        """A sum that refutes a question, if there is one."""
+        """Return a sum that refutes the problem, or None."""
         return row_of(Question(problem, self._census(problem)))
 
     def _census(self, problem: Problem) -> Census:
-        """The census of the question: that of all, unless it has other nodes or other given parts."""
-        for census in (self.census, *self._others):
+        """Return a cached census of the problem's nodes and explicit components."""
+        for census in (self.census, *self._more_censuses):
             if census.is_of(problem):
                 return census
-        self._others = [*self._others[-MAX_OTHERS + 1 :], Census(problem)]
-        return self._others[-1]
+        self._more_censuses = [*self._more_censuses[-MAX_OTHERS + 1 :], Census(problem)]
+        return self._more_censuses[-1]
 
-    def _sought(self, problem: Problem) -> Verdict:
+    def _by_answer(self, problem: Problem) -> Verdict:
         if not_searched(problem):
             return Verdict.OPEN
         layout = Layout(problem)
@@ -270,7 +280,7 @@ class Oracle:
         if values is not None:
             try:
                 assignment = expand(layout, values, self._solve)
-            except ExpansionFailed:  # a guess that does not fit; the search knows better
+            except ExpansionFailed:  # a heuristic answer that does not fit; the search decides
                 pass
             else:
                 if _holds(problem, assignment):

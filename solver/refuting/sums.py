@@ -1,4 +1,4 @@
-"""Sums that show a single bundle impossible, or pieces that find no room."""
+"""Counting rows of single bundles, and of pieces without enough capacity."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from .census import Question, Row
 from .sums_between import MAX_UNIONS, cut, shortage
 
 MAX_NAMES = 6
-"""So many components are named in one sentence."""
+"""Largest number of components named in a sentence."""
 
 
 def amount_row(question: Question, bundle: Bundle) -> Row | None:
-    """No amount satisfies all members of the bundle, whatever the cluster is."""
+    """Return a row if no amount suits all members of the bundle, on any cluster."""
     members = bundle.components
     step = lcm(bundle.unit, *(component.step for component in members))
     least = max(component.least for component in members)
@@ -40,16 +40,27 @@ def amount_row(question: Question, bundle: Bundle) -> Row | None:
     if bundle.fixed and (row := _apart(question, bundle)):
         return row
     if bundle.fixed:
-        # What given members asked for themselves is judged with their ranks, of which several may share an accelerator.
-        held, others = sum(mask.bit_count() for mask in question.masks(bundle).values()), [c for c in members if c.runs is None]
-        least, most = max((c.least for c in others), default=held), min((c.most for c in others), default=held)
-        if not least <= held <= most:
-            asked = f"at least {least}" if held < least else f"at most {most}"
-            sentence = f"{shared}{bundle.fixed.name} is given {held}, {asked} are asked for"
-            return Row(members, least if held < least else held, held if held < least else most, sentence)
-        if other := next((each for each in others if not each.may_have(held)), None):
-            sentence = f"{shared}{bundle.fixed.name} is given {held}, {amount_of(other)} are asked for"
-            return Row(members, nearest(other.counts, held), 0, sentence)
+        # Explicit members are judged with their ranks: several may share an accelerator.
+        explicit_amount, hinted = (
+            sum(mask.bit_count() for mask in question.masks(bundle).values()),
+            [component for component in members if component.runs is None],
+        )
+        least, most = (
+            max((component.least for component in hinted), default=explicit_amount),
+            min((component.most for component in hinted), default=explicit_amount),
+        )
+        if not least <= explicit_amount <= most:
+            limit = f"at least {least}" if explicit_amount < least else f"at most {most}"
+            sentence = f"{shared}{bundle.fixed.name} is given {explicit_amount}, {limit} are asked for"
+            return Row(
+                members,
+                least if explicit_amount < least else explicit_amount,
+                explicit_amount if explicit_amount < least else most,
+                sentence,
+            )
+        if mismatch := next((component for component in hinted if not component.may_have(explicit_amount)), None):
+            sentence = f"{shared}{bundle.fixed.name} is given {explicit_amount}, {amount_of(mismatch)} are asked for"
+            return Row(members, nearest(mismatch.counts, explicit_amount), 0, sentence)
     elif least > most:
         return Row(members, least, most, f"{shared}together at least {least}, at most {most}")
     elif -(-least // step) * step > most:
@@ -61,24 +72,24 @@ def amount_row(question: Question, bundle: Bundle) -> Row | None:
 
 
 def _count_row(bundle: Bundle, step: int) -> Row | None:
-    """None of the counts that the members ask for is one of all of them, and a multiple of what they need."""
-    listed_ = [component.counts for component in bundle.components if component.counts and component.least < component.most]
+    """Return a row if no multiple of the step is in all lists of counts."""
+    count_lists = [component.counts for component in bundle.components if component.counts and component.least < component.most]
     most = min(component.most for component in bundle.components)
     tried = range(-(-bundle.least * bundle.unit // step) * step, most + 1, step)
-    if not listed_ or any(all(component.may_have(count) for component in bundle.components) for count in tried):
+    if not count_lists or any(all(component.may_have(count) for component in bundle.components) for count in tried):
         return None
-    asked = [f"{component.name} {amount_of(component)}" for component in bundle.components]
+    requests = [f"{component.name} {amount_of(component)}" for component in bundle.components]
     multiple = f", in multiples of {step}" if step > 1 else ""
-    together = "no count is one of all of them" if len(asked) > 1 else "none of these is one"
-    return Row(bundle.components, tried.start, 0, f"{listed(asked)}{multiple}: {together}")
+    verdict = "no count is one of all of them" if len(requests) > 1 else "none of these is one"
+    return Row(bundle.components, tried.start, 0, f"{listed(requests)}{multiple}: {verdict}")
 
 
 def _apart(question: Question, bundle: Bundle) -> Row | None:
-    """Members of the bundle are given, and not the same resources."""
+    """Return a row if explicit members of the bundle differ in resources."""
     for member in (component for component in bundle.components if component.runs is not None):
-        held = Assignment({member.name: member.runs or ()}).masks(member.name)
-        differ = {node: mask ^ held.get((node, bundle.kind), 0) for node, mask in question.masks(bundle).items()}
-        differ |= {node: mask for (node, kind), mask in held.items() if kind == bundle.kind and node not in differ}
+        masks = Assignment({member.name: member.runs or ()}).masks(member.name)
+        differ = {node: mask ^ masks.get((node, bundle.kind), 0) for node, mask in question.masks(bundle).items()}
+        differ |= {node: member_mask for (node, kind), member_mask in masks.items() if kind == bundle.kind and node not in differ}
         if bundle.fixed and (count := sum(mask.bit_count() for mask in differ.values())):
             names = listed([component.name for component in bundle.components])
             sentence = f"{names} share their accelerators: {bundle.fixed.name} and {member.name} are given, and differ in {count}"
@@ -87,31 +98,31 @@ def _apart(question: Question, bundle: Bundle) -> Row | None:
 
 
 def _share_row(question: Question, bundle: Bundle) -> Row | None:
-    """No amount that the cluster has lets all shares of the bundle come out even."""
+    """Return a row if no feasible amount divides all shares of the bundle evenly."""
     if not any(share.component in {component.name for component in bundle.components} for share in question.problem.shares):
         return None
-    if any(map(in_groups, bundle.components)):  # then it may be these that leave no amount
+    if any(map(in_groups, bundle.components)):  # then the groups may leave no amount
         return None
-    room = question.problem.cluster.total(bundle.kind) // bundle.unit
+    capacity = question.problem.cluster.total(bundle.kind) // bundle.unit
     if bundle.fixed:
         least = most = sum(mask.bit_count() for mask in question.masks(bundle).values())
-        uneven = [c for c in bundle.components if c.runs is None and not even(question.problem, c, least)]
+        uneven = [component for component in bundle.components if component.runs is None and not even(question.problem, component, least)]
     else:
-        least, most = bundle.least * bundle.unit, min(bundle.most, room) * bundle.unit
-        uneven = list(bundle.components) if least <= most and not allowed(question.layout, bundle, room) else []
+        least, most = bundle.least * bundle.unit, min(bundle.most, capacity) * bundle.unit
+        uneven = list(bundle.components) if least <= most and not allowed(question.layout, bundle, capacity) else []
     names = [component.name for component in uneven]
     shares = [share for share in question.problem.shares if share.component in names]
     if not shares:
         return None
     names = [name for name in names if any(share.component == name for share in shares)]
     amounts = str(least) if least == most else f"{least} to {most}"
-    if said := [write_counts(component.counts) for component in bundle.components if component.counts and not bundle.fixed]:
-        amounts = said[0]
+    if counts := [write_counts(component.counts) for component in bundle.components if component.counts and not bundle.fixed]:
+        amounts = counts[0]
     return Row(bundle.components, least, 0, _uneven(names, amounts, "accelerator", shares))
 
 
 def node_row(question: Question, component: Component) -> Row | None:
-    """No number of processes on nodes lets all shares of a component come out even."""
+    """Return a row if no number of processes divides all shares of a component evenly."""
     shares = [share for share in question.problem.shares if share.component == component.name]
     if not shares:
         return None
@@ -128,29 +139,36 @@ def _uneven(names: Sequence[str], amounts: str, unit: str, shares: Sequence[Shar
 
 
 def memory_row(question: Question, bundle: Bundle) -> Row | None:
-    """No accelerator that the bundle may use, or one that it is given, has the memory that its members need together."""
+    """Return a row if no usable accelerator has enough memory for all members."""
     need = peak(bundle.components)
     if bundle.kind != ACCELERATOR or need <= (0 if bundle.fixed else question.census.least_memory):
         return None
     names = listed([component.name for component in bundle.components])
     verb = "needs" if len(bundle.components) == 1 else "together need"
     if bundle.fixed:
-        its = [memory for node in question.masks(bundle) if (memory := question.problem.cluster.nodes[node].accelerator_memory) is not None]
-        if not its or min(its) >= need:
+        memories = [
+            memory for node in question.masks(bundle) if (memory := question.problem.cluster.nodes[node].accelerator_memory) is not None
+        ]
+        if not memories or min(memories) >= need:
             return None
-        given = f"an accelerator that {bundle.fixed.name} is given has {write_memory(min(its))}"
-        return Row(bundle.components, need, min(its), f"{names} {verb} {write_memory(need)}, {given}")
+        capacity = f"an accelerator that {bundle.fixed.name} is given has {write_memory(min(memories))}"
+        return Row(
+            bundle.components,
+            need,
+            min(memories),
+            f"{names} {verb} {write_memory(need)}, {capacity}",
+        )
     mask = question.census.may(question.company(bundle), memory=False)
-    has = [kind.memory for index, kind in enumerate(question.census.kinds) if mask >> index & 1]
-    largest = max((memory for memory in has if memory is not None), default=0)
-    if not has or None in has or largest >= need:
+    sizes = [kind.memory for index, kind in enumerate(question.census.kinds) if mask >> index & 1]
+    largest = max((memory for memory in sizes if memory is not None), default=0)
+    if not sizes or None in sizes or largest >= need:
         return None
     sentence = f"{names} {verb} {write_memory(need)} on one accelerator, the largest that may be used has {write_memory(largest)}"
     return Row(bundle.components, need, largest, sentence)
 
 
 def range_row(question: Question, bundle: Bundle) -> Row | None:
-    """No free range is long enough, even if the bundle were alone."""
+    """Return a row if the longest free range is too short for the bundle alone."""
     layout = question.layout
     longest = longest_free(layout, layout.bundle_of[bundle.components[0].name])
     if longest >= bundle.least:
@@ -168,82 +186,104 @@ def range_row(question: Question, bundle: Bundle) -> Row | None:
 
 
 def node_piece_row(question: Question) -> Row | None:
-    """For every size of piece: what the bundles need together is more than the nodes that any of them may use have."""
+    """Return a row if bundles need more pieces of some size than their nodes have."""
     for kind in dict.fromkeys(bundle.kind for bundle in question.open):
-        its = [bundle for bundle in question.open if bundle.kind == kind]
-        may = {bundle: question.may(bundle) for bundle in its}
-        for size in sorted({bundle.unit for bundle in its} | {1}):
-            # Only pieces that this size divides can be counted in it.
-            needs = {bundle: bundle.unit // size * bundle.least for bundle in its if bundle.unit % size == 0}
-            rooms = question.census.rooms(kind, size)
-            short = shortage(needs, may, partial(_sum, rooms))
+        candidates = [bundle for bundle in question.open if bundle.kind == kind]
+        may = {bundle: question.may(bundle) for bundle in candidates}
+        for size in sorted({bundle.unit for bundle in candidates} | {1}):
+            # Only units divisible by this size can be counted.
+            needs = {bundle: bundle.unit // size * bundle.least for bundle in candidates if bundle.unit % size == 0}
+            capacities = question.census.rooms(kind, size)
+            short = shortage(needs, may, partial(_sum, capacities))
             if not short and len({may[bundle] for bundle in needs}) > MAX_UNIONS:
-                short = cut(needs, may, rooms)
+                short = cut(needs, may, capacities)
             if short:
-                return _node_row(question, short, kind, size, (sum(needs[b] for b in short), _sum(rooms, _union(short, may))), may)
+                return _node_row(
+                    question,
+                    short,
+                    kind,
+                    size,
+                    (sum(needs[bundle] for bundle in short), _sum(capacities, _union(short, may))),
+                    may,
+                )
     return None
 
 
 def domain_piece_row(question: Question) -> Row | None:
-    """The same for groups that a required keep holds inside one domain of a level above the node."""
+    """Return a row if groups kept inside domains above node level do not fit."""
     for level in LEVELS:
-        kept = {bundle: size for bundle in question.open if (size := bundle.whole(level)) > bundle.unit and bundle.kind == ACCELERATOR}
-        for size in sorted(set(kept.values())):
-            needs = {bundle: -(-bundle.least * bundle.unit // each) * (each // size) for bundle, each in kept.items() if each % size == 0}
+        group_sizes = {
+            bundle: size for bundle in question.open if (size := bundle.whole(level)) > bundle.unit and bundle.kind == ACCELERATOR
+        }
+        for size in sorted(set(group_sizes.values())):
+            needs = {
+                bundle: -(-bundle.least * bundle.unit // group_size) * (group_size // size)
+                for bundle, group_size in group_sizes.items()
+                if group_size % size == 0
+            }
             unit = min(bundle.unit for bundle in needs)
             may = {bundle: question.census.may_placed(question.company(bundle)) for bundle in needs}
             kind = next(iter(needs)).kind
             have = partial(_in_domains, question, kind, level, (unit, size))
             if short := shortage(needs, may, have):
-                need, there = sum(needs[bundle] for bundle in short), have(_union(short, may))
+                need, capacity = sum(needs[bundle] for bundle in short), have(_union(short, may))
                 components, verb = _named(short)
                 whole = f"whole {plural('group', need)} of {size} accelerators, each in one {level_name(level)}"
-                sentence = f"{components} {verb} {need} {whole}; what may be used has {there}"
+                sentence = f"{components} {verb} {need} {whole}; what may be used has {capacity}"
                 members = tuple(component for bundle in short for component in bundle.components)
-                return Row(members, need, there, sentence, size, unit, level)
+                return Row(members, need, capacity, sentence, size, unit, level)
     return None
 
 
 def spread_row(question: Question, bundle: Bundle) -> Row | None:
-    """Domains of which each may hold only a part of a component hold too little of it together, or too few can hold any."""
+    """Return a row if the spread of a component leaves too few domains or resources."""
     for component in bundle.components:
         size = component.group_size
-        for spread in (its for its in component.spread if its.level in LEVELS):
+        for spread in (candidate for candidate in component.spread if candidate.level in LEVELS):
             units = _domain_units(question, bundle, spread.level)
-            name, domains = level_name(spread.level), sum(room > 0 for room in units)
+            name, domains = level_name(spread.level), sum(capacity > 0 for capacity in units)
             if domains < spread.domains:
                 sentence = f"{component.name} must be in {spread.domains} {plural(name, spread.domains)}, {domains} may be used"
                 return Row(_first(component, bundle), spread.domains, domains, sentence, span=spread.span)
-            groups, rooms = component.least // size, [room * bundle.unit // size for room in units]
-            # Of another amount another number may be in one domain, and more may fit where less does not; nor are groups counted
-            # that may lie in several domains.
+            groups, capacities = (
+                component.least // size,
+                [capacity * bundle.unit // size for capacity in units],
+            )
+            # Ranges are skipped: a domain's limit depends on the amount, and more may fit where
+            # less does not. Groups that may cross domains are not counted either.
             if spread.percent < 100 and component.least == component.most and bundle.unit % size == 0:
                 most = -(-groups * spread.percent // 100)
-                if (have := sum(min(most, room) for room in rooms)) < groups:
-                    asked = f"{component.name} needs {groups} {plural('group', groups)} of {size}, at most {most} ({spread.percent} %)"
-                    sentence = f"{asked} in one {name}: what may be used holds {have}"
+                if (have := sum(min(most, capacity) for capacity in capacities)) < groups:
+                    request = f"{component.name} needs {groups} {plural('group', groups)} of {size}, at most {most} ({spread.percent} %)"
+                    sentence = f"{request} in one {name}: what may be used holds {have}"
                     return Row(_first(component, bundle), groups, have, sentence, span=spread.span)
     return None
 
 
 def whole_row(question: Question, bundle: Bundle) -> Row | None:
-    """The largest domains that a whole component may lie in are too small for it."""
+    """Return a row if the largest permitted domains are too small for a whole component."""
     for component in bundle.components:
-        for keep in (its for its in component.keep if its.what == WHOLE and its.required and its.level in LEVELS):
-            rooms = sorted(_domain_units(question, bundle, keep.level), reverse=True)[: keep.domains]
-            if sum(rooms) < bundle.least:
-                name, need, have = level_name(keep.level), bundle.least * bundle.unit, sum(rooms) * bundle.unit
-                where = f"the largest {name} that may be used has"
+        for keep in (
+            candidate for candidate in component.keep if candidate.what == WHOLE and candidate.required and candidate.level in LEVELS
+        ):
+            capacities = sorted(_domain_units(question, bundle, keep.level), reverse=True)[: keep.domains]
+            if sum(capacities) < bundle.least:
+                name, need, have = (
+                    level_name(keep.level),
+                    bundle.least * bundle.unit,
+                    sum(capacities) * bundle.unit,
+                )
+                capacity_text = f"the largest {name} that may be used has"
                 if keep.domains > 1:
-                    where = f"the {keep.domains} largest {plural(name, 2)} that may be used have"
-                sentence = f"{component.name} needs {with_noun(need, 'accelerator')} in {_count(keep, name)}, {where} {have}"
+                    capacity_text = f"the {keep.domains} largest {plural(name, 2)} that may be used have"
+                sentence = f"{component.name} needs {with_noun(need, 'accelerator')} in {_count(keep, name)}, {capacity_text} {have}"
                 return Row(_first(component, bundle), need, have, sentence, span=keep.span)
     return None
 
 
 def _first(component: Component, bundle: Bundle) -> tuple[Component, ...]:
-    """The components of a bundle, first the one whose demand it is."""
-    return (component, *(each for each in bundle.components if each is not component))
+    """Return the components of a bundle, the demanding component first."""
+    return (component, *(member for member in bundle.components if member is not component))
 
 
 def _count(keep: Keep, name: str) -> str:
@@ -251,33 +291,36 @@ def _count(keep: Keep, name: str) -> str:
 
 
 def _domain_units(question: Question, bundle: Bundle, level: str) -> list[int]:
-    """For each domain of a level: how many units of the bundle have room in it."""
+    """Return, per domain of a level, the units of the bundle that fit."""
     mask = question.census.may_placed(question.company(bundle))
     size = bundle.unit
-    found = []
+    units = []
     for inside in question.census.places[level].values():
-        found.append(sum(_pieces(question, bundle.kind, size, mask & inside)))
-    return found
+        units.append(sum(_pieces(question, bundle.kind, size, mask & inside)))
+    return units
 
 
 def _in_domains(question: Question, kind: str, level: str, sizes: tuple[int, int], mask: int) -> int:
-    """How many pieces of a size, made of units that lie on one node, the nodes of a mask have, domain by domain."""
+    """Return the pieces of a size in the nodes of a mask, domain by domain.
+
+    Pieces consist of units; a unit lies on a single node.
+    """
     unit, size = sizes
     inside = question.census.places[level].values()
-    return sum(sum(_pieces(question, kind, unit, mask & its)) // max(size // unit, 1) for its in inside)
+    return sum(sum(_pieces(question, kind, unit, mask & domain_mask)) // max(size // unit, 1) for domain_mask in inside)
 
 
 def _pieces(question: Question, kind: str, size: int, mask: int) -> Iterator[int]:
     placed = question.census.placed
     while mask:
         lowest = mask & -mask
-        its = placed[lowest.bit_length() - 1]
-        yield its.count * (its.free.get(kind, 0) // size)
+        kind_of_nodes = placed[lowest.bit_length() - 1]
+        yield kind_of_nodes.count * (kind_of_nodes.free.get(kind, 0) // size)
         mask ^= lowest
 
 
-def _sum(rooms: list[int], mask: int) -> int:
-    return sum(room for index, room in enumerate(rooms) if mask >> index & 1)
+def _sum(capacities: list[int], mask: int) -> int:
+    return sum(capacity for index, capacity in enumerate(capacities) if mask >> index & 1)
 
 
 def _union(bundles: list[Bundle], may: Mapping[Bundle, int]) -> int:
@@ -288,7 +331,7 @@ def _union(bundles: list[Bundle], may: Mapping[Bundle, int]) -> int:
 
 
 def _named(bundles: list[Bundle]) -> tuple[str, str]:
-    """The components of some bundles as they stand in a sentence, and its verb."""
+    """Return the component names as a listing, with the verb."""
     names = [component.name for bundle in bundles for component in bundle.components]
     if len(names) > MAX_NAMES:
         return f"{', '.join(names[:3])} and {len(names) - 3} more", "need"
@@ -297,15 +340,18 @@ def _named(bundles: list[Bundle]) -> tuple[str, str]:
 
 def _node_row(question: Question, short: list[Bundle], kind: str, size: int, sums: tuple[int, int], may: Mapping[Bundle, int]) -> Row:
     need, have = sums
-    what = "accelerator" if kind == ACCELERATOR else kind
-    unit = plural(what, need) if size == 1 else f"whole {plural('group', need)} of {size} {plural(what, size)}"
+    noun = "accelerator" if kind == ACCELERATOR else kind
+    unit = plural(noun, need) if size == 1 else f"whole {plural('group', need)} of {size} {plural(noun, size)}"
     names, verb = _named(short)
     nodes = question.census.nodes(_union(short, may))
-    place, own = "the cluster", "has"
+    place, verb_of_place = "the cluster", "has"
     if nodes != question.census.all_nodes():
-        place, own = f"the {nodes} {plural('node', nodes)} that may be used", "has" if nodes == 1 else "have"
-    held = any(question.problem.given().held(component.name, kind) for component in explicit(question.problem).components)
-    sentence = f"{names} {verb} {need} {unit}, {place} {own} {have}{' free' if held else ''}"
+        place, verb_of_place = (
+            f"the {nodes} {plural('node', nodes)} that may be used",
+            "has" if nodes == 1 else "have",
+        )
+    is_partly_used = any(question.problem.given().held(component.name, kind) for component in explicit(question.problem).components)
+    sentence = f"{names} {verb} {need} {unit}, {place} {verb_of_place} {have}{' free' if is_partly_used else ''}"
     if nodes == 0:
         sentence = f"{names} {verb} {need} {unit}, and there is no node that may be used"
     return Row(tuple(component for bundle in short for component in bundle.components), need, have, sentence, size, size)

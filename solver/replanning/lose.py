@@ -1,4 +1,4 @@
-"""The same question on a cluster that lost nodes."""
+"""Problem on a cluster that lost nodes."""
 
 from __future__ import annotations
 
@@ -17,22 +17,23 @@ from ..wording import nodes_called, some_of
 
 
 def lose(problem: Problem, lost: Collection[int]) -> Problem:
-    """The question without the nodes of these ranks: the others are numbered anew, and with them what names nodes by rank.
+    """Return the problem without lost nodes, with the remaining nodes renumbered.
 
-    Processes whose given ranks are on a lost node are gone with it (see `given_on`), but for those that the framework deals out to the
-    nodes: all of them are on the rest. A pin to lost nodes alone names none. What a file itself says of the ranks that a plan chooses
-    anew is kept of those components alone that lost none.
+    Processes with explicit ranks on a lost node are removed (see `given_on`). Processes that the
+    framework distributes over nodes are all kept on the remaining nodes. A pin to lost nodes alone
+    becomes empty. The file's own ranks of planned components are kept only for components that lost
+    no node.
     """
     left = ranks_left(problem.cluster, lost)
     components = tuple(
         _dealt_anew(problem, component, left) if component.name in problem.job.in_turn else _on_the_rest(component, left)
         for component in problem.components
     )
-    own = {name: _renumbered(runs, left) for name, runs in problem.job.planning.own.items() if all(run.node in left for run in runs)}
+    baseline = {name: _renumbered(runs, left) for name, runs in problem.job.planning.own.items() if all(run.node in left for run in runs)}
     return replace(
         problem,
         cluster=without_nodes(problem.cluster, lost),
-        job=replace(problem.job, components=components, planning=replace(problem.job.planning, own=own)),
+        job=replace(problem.job, components=components, planning=replace(problem.job.planning, own=baseline)),
     )
 
 
@@ -44,39 +45,44 @@ def _on_the_rest(component: Component, left: dict[int, int]) -> Component:
 
 
 def _dealt_anew(problem: Problem, component: Component, left: dict[int, int]) -> Component:
-    """All of its processes, on as many of the nodes that are left; on how many in the end follows from all others (see in_turn.py)."""
+    """Keep all processes, on as many of the remaining nodes as possible.
+
+    The final number of nodes follows from all other components (see in_turn.py).
+    """
     size = problem.given().world_size(component.name)
     return replace(_on_the_rest(component, left), runs=in_turn(size, len(left)))
 
 
 def _renumbered(runs: Sequence[Run], left: dict[int, int]) -> tuple[Run, ...]:
-    """Those on nodes that are left, by the new ranks of these."""
+    """Return the runs on remaining nodes, with new node ranks."""
     return tuple(replace(run, node=left[run.node]) for run in runs if run.node in left)
 
 
 def given_on(problem: Problem, lost: Collection[int]) -> Iterator[Finding]:
-    """The components whose given ranks are on these nodes, in one finding: nobody may place them elsewhere.
+    """Yield a finding for components with explicit ranks on lost nodes.
 
-    Nobody gave the ranks of those that the framework deals out.
+    Explicit ranks cannot be moved.
+
+    Ranks distributed by the framework are not explicit.
     """
-    found, nodes = list[Component](), set[int]()
+    affected, nodes = list[Component](), set[int]()
     for component in explicit(problem).components:
-        there = {run.node for run in component.runs or () if run.node in lost}
-        if there and component.name not in problem.job.in_turn:
-            found.append(component)
-            nodes |= there
-    if not found:
+        lost_nodes = {run.node for run in component.runs or () if run.node in lost}
+        if lost_nodes and component.name not in problem.job.in_turn:
+            affected.append(component)
+            nodes |= lost_nodes
+    if not affected:
         return
-    first, where = found[0], nodes_called(problem.cluster, nodes)
-    message = f"{some_of([f'`{each.name}`' for each in found])} {'has' if len(found) == 1 else 'have'} given ranks on {where}, which "
+    first, where = affected[0], nodes_called(problem.cluster, nodes)
+    message = f"{some_of([f'`{component.name}`' for component in affected])} {'has' if len(affected) == 1 else 'have'} given ranks on {where}, which "
     message += "is lost" if len(nodes) == 1 else "are lost"
-    lines = sorted({span.line for each in found if (span := each.span("placement"))})
+    lines = sorted({span.line for component in affected if (span := component.span("placement"))})
     notes = (f"the ranks are given in lines {some_of([str(line) for line in lines])}",) if len(lines) > 1 else ()
     key = "processes" if problem.kind(first) == NODE else "accelerators"
-    given = problem.given()
-    amount = given.world_size(first.name) if key == "processes" else given.amount(first.name)
+    assignment = problem.given()
+    amount = assignment.world_size(first.name) if key == "processes" else assignment.amount(first.name)
     advice = f"give hints such as `{key}: {amount}` in the place of given ranks, so that the places are searched"
     yield error(
         "PW607", first.name, message, first.span("placement"), label=f"on {where}", help=advice, notes=notes,
-        also=tuple(each.name for each in found[1:]),
+        also=tuple(component.name for component in affected[1:]),
     )  # fmt: skip

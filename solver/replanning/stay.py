@@ -1,4 +1,4 @@
-"""A first answer near the previous one, without a solver: all that can stays, what is lost goes where room is left."""
+"""Warm start near the previous answer, without a solver: keep groups, refill the rest."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ from ..layout.ranges import Place, Places, lengths, whole_places
 from ..objectives.moves import Piece, kept_by_place, movable, survivors
 
 NODE_WIDE = ""
-"""No level: what is placed needs no company in its domain."""
+"""Level of bundles without a domain requirement."""
 
 
 def stay(layout: Layout) -> Values | None:
-    """Decision values that are likely near the previous answer; None where this simple way finds none. Whoever uses them must check them."""
+    """Return likely decision values near the previous answer, unchecked; None on failure."""
     if layout.problem.previous is None or layout.enclosed or any(pool.host is not None for pool in layout.pools):
         return None
     values: Values = {}
     for pool in layout.pools:
         free = dict(pool.free)
-        for bundle in sorted((each for each in pool.bundles if each.contiguous), key=lambda each: -each.unit * each.least):
+        for bundle in sorted(
+            (bundle for bundle in pool.bundles if bundle.contiguous),
+            key=lambda bundle: -bundle.unit * bundle.least,
+        ):
             place = _place(layout, bundle, free)
             if place is None:
                 return None
@@ -35,30 +38,36 @@ def stay(layout: Layout) -> Values | None:
 
 
 def _place(layout: Layout, bundle: Bundle, free: dict[int, int]) -> Place | None:
-    """The free place that keeps most, of those the longest, of those the one on the fewest nodes."""
-    places, kept = Places(layout, bundle, within_reach(layout, bundle, free)), kept_by_place(layout, bundle)
+    """Return the free place that keeps most groups: longest, most kept, fewest nodes."""
+    places, kept_groups = (
+        Places(layout, bundle, within_reach(layout, bundle, free)),
+        kept_by_place(layout, bundle),
+    )
     numbering, longest = layout.numbering(bundle), max(lengths(layout, bundle), default=0)
     fit = (place for place in whole_places(layout, bundle) if places.is_free(place[0], place[0] + place[1] * bundle.unit))
 
     def worth(place: Place) -> tuple[int, int, int, int]:
         nodes = len(numbering.covered(place[0], place[0] + place[1] * bundle.unit))
-        return (longest - place[1], -kept(place), nodes, place[0])
+        return (longest - place[1], -kept_groups(place), nodes, place[0])
 
     return min(fit, key=worth, default=None)
 
 
 class _Counting:
-    """The counted bundles of one pool, while they are placed: what is left on every node, and how many are in every cell."""
+    """Greedy placement of a pool's counted bundles: capacity per node, counts per cell."""
 
     def __init__(self, layout: Layout, pool: Pool, free: dict[int, int]) -> None:
         self.layout, self.free = layout, free
         self.room = {node.rank: free.get(node.rank, 0).bit_count() for node in layout.problem.cluster.nodes}
-        self.bundles = sorted((each for each in pool.bundles if not each.contiguous), key=lambda each: -each.unit)
+        self.bundles = sorted(
+            (bundle for bundle in pool.bundles if not bundle.contiguous),
+            key=lambda bundle: -bundle.unit,
+        )
         self.counts: dict[Bundle, dict[Cell, int]] = {bundle: {} for bundle in self.bundles}
         self.stays: dict[Bundle, list[Piece]] = {}
 
     def count(self, values: Values) -> bool:
-        """Place all; False where one finds no room."""
+        """Place all bundles; False if a bundle does not fit."""
         seen: dict[int, int] = {}
         wanted: dict[Bundle, int] = {}
         for bundle in self.bundles:
@@ -73,20 +82,28 @@ class _Counting:
                 self._put(bundle, node, 1)
         if min(self.room.values(), default=0) < 0 or not all(self._complete(bundle, wanted[bundle]) for bundle in self.bundles):
             return False
-        values.update({each: self.counts[each.bundle].get(each.cell, 0) for each in self.layout.counts if each.bundle in self.counts})
+        values.update(
+            {
+                decision: self.counts[decision.bundle].get(decision.cell, 0)
+                for decision in self.layout.counts
+                if decision.bundle in self.counts
+            }
+        )
         return True
 
     def _before(self, bundle: Bundle) -> Iterator[Piece]:
-        """What could stay of a bundle, the lowest ranks first."""
+        """Yield groups of a bundle that could stay, lowest ranks first."""
         if bundle.components in movable(self.layout.problem):
             nodes = self.layout.eligible[bundle]
-            its = survivors(self.layout.problem, bundle.components).at
-            yield from (piece for piece in sorted(its, key=its.__getitem__) if piece[0] in nodes)
+            survivor_ranks = survivors(self.layout.problem, bundle.components).at
+            yield from (piece for piece in sorted(survivor_ranks, key=survivor_ranks.__getitem__) if piece[0] in nodes)
 
     def _wanted(self, bundle: Bundle) -> int | None:
-        """How many units: as many as there may be where a range is asked for, else the fewest."""
-        room = sum(self.free.get(node.rank, 0).bit_count() // bundle.unit for cell in eligible(self.layout, bundle) for node in cell.nodes)
-        fit = allowed(self.layout, bundle, room)
+        """Return the target number of units: the most of a bounded range, else the fewest."""
+        capacity = sum(
+            self.free.get(node.rank, 0).bit_count() // bundle.unit for cell in eligible(self.layout, bundle) for node in cell.nodes
+        )
+        fit = allowed(self.layout, bundle, capacity)
         return None if not fit else fit[-1] if bundle.bounded else max(fit[0], min(fit[-1], len(self.stays[bundle])))
 
     def _put(self, bundle: Bundle, node: int, count: int) -> None:
@@ -95,8 +112,12 @@ class _Counting:
         self.counts[bundle][cell] = self.counts[bundle].get(cell, 0) + count
 
     def _complete(self, bundle: Bundle, wanted: int) -> bool:
-        """Fill up what must be whole in its domain, or give it up there; then place what is missing."""
-        level, block = max(((level, size // bundle.unit) for level, size in bundle.wholes), key=lambda its: its[1], default=(NODE_WIDE, 1))
+        """Complete the domains' whole blocks or give them up; then place the missing units."""
+        level, block = max(
+            ((level, size // bundle.unit) for level, size in bundle.wholes),
+            key=lambda pair: pair[1],
+            default=(NODE_WIDE, 1),
+        )
         domains: dict[str, list[Cell]] = {}
         for cell in eligible(self.layout, bundle):
             domains.setdefault(cell.domain(level) if level else cell.domain("rack"), []).append(cell)
@@ -118,18 +139,25 @@ class _Counting:
         return True
 
     def _best(self, bundle: Bundle, domains: dict[str, list[Cell]], block: int, missing: int) -> list[Cell]:
-        """The domain to go on with: one that the bundle is in before others, one that holds all that is missing before others."""
+        """Return the next domain to fill.
+
+        Prefers domains that contain the bundle, then domains with enough capacity.
+        """
         fit = [(cells, min(self._fit(bundle, cells), missing)) for cells in domains.values()]
-        fit = [(cells, room) for cells, room in fit if room >= block]
-        there = [any(self.counts[bundle].get(cell) for cell in cells) for cells, _ in fit]
-        best = max(range(len(fit)), key=lambda number: (there[number], fit[number][1], -number), default=None)
+        fit = [(cells, capacity) for cells, capacity in fit if capacity >= block]
+        occupied = [any(self.counts[bundle].get(cell) for cell in cells) for cells, _ in fit]
+        best = max(
+            range(len(fit)),
+            key=lambda number: (occupied[number], fit[number][1], -number),
+            default=None,
+        )
         return [] if best is None else fit[best][0]
 
     def _fit(self, bundle: Bundle, cells: list[Cell]) -> int:
         return sum(self.room[node.rank] // bundle.unit for cell in cells for node in cell.nodes)
 
     def _fill(self, bundle: Bundle, cells: list[Cell], count: int) -> bool:
-        """Place so many units in these cells, where there is little room first; False, and nothing placed, where they do not fit."""
+        """Place units, fullest nodes first; False and no change without enough capacity."""
         if self._fit(bundle, cells) < count:
             return False
         nodes = sorted((node.rank for cell in cells for node in cell.nodes), key=lambda node: (self.room[node], node))
@@ -141,7 +169,7 @@ class _Counting:
         return True
 
     def _give_up(self, bundle: Bundle, cells: list[Cell], count: int) -> None:
-        """So many units of these cells move elsewhere, those of the highest ranks first."""
+        """Release units of the cells, highest ranks first."""
         nodes = {node.rank for cell in cells for node in cell.nodes}
         for piece in [piece for piece in reversed(self.stays[bundle]) if piece[0] in nodes][:count]:
             self.stays[bundle].remove(piece)

@@ -1,4 +1,4 @@
-"""Every rule, in the order in which they are said and checked."""
+"""Registry of rules, in the order of encoding and checking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The objective stays within a limit."""
+"""Rule PW611: limited terms of the objective stay within their limits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class AtMost:
-    """Terms of the objective that are limited are no more than they may be."""
+    """Limited terms of the objective do not exceed their limits."""
 
     code: ClassVar[str] = "PW611"
     packs: ClassVar[bool] = False
@@ -29,17 +29,20 @@ class AtMost:
         variables.at_most(variables.total(amounts), cap.most, f"{_names(cap)} cannot be {cap.most}")
 
     def check(self, problem: Problem, cap: Cap, assignment: Assignment) -> Iterator[Finding]:
-        found = sum(cost * term.value(problem, assignment) for term, cost in _terms(cap))
-        if found > cap.most:
-            message = f"{_names(cap)}: {found}, where at most {cap.most} may be"
-            yield error(self.code, "", message, amount=found - cap.most)
+        amount = sum(cost * term.value(problem, assignment) for term, cost in _terms(cap))
+        if amount > cap.most:
+            message = f"{_names(cap)}: {amount}, where at most {cap.most} may be"
+            yield error(self.code, "", message, amount=amount - cap.most)
 
     def explain(self, problem: Problem, cap: Cap) -> Clause:
         return Clause(f"{_names(cap)} may be at most {cap.most}")
 
 
 def _terms(cap: Cap) -> list[tuple[Objective, int]]:
-    """The terms that are limited, with what one of each costs. They are loaded late: what has no limit needs none of them."""
+    """Return the limited terms with unit costs.
+
+    The terms are loaded late: a problem without limits needs none of them.
+    """
     from ..objectives import OBJECTIVES
 
     costs = dict(cap.terms)

@@ -1,4 +1,4 @@
-"""An alternative is unlike the answers before it."""
+"""Rule PW608: an alternative differs in structure from the answers before it."""
 
 from __future__ import annotations
 
@@ -17,46 +17,50 @@ if TYPE_CHECKING:
 
 
 class Unlike:
-    """The structure of an answer is none of those that are ruled out.
+    """The structure of an answer differs from every excluded structure.
 
-    Two placements have the same structure if each component has as many accelerators, is in as many domains of each kind, and shares as
-    many of them with each other component. So nodes and racks that are like each other may change places.
+    Two placements have the same structure if each component has as many accelerators, is in as many
+    domains of each kind, and shares as many of them with each other component. So equivalent nodes
+    and racks may change places.
     """
 
     code: ClassVar[str] = "PW608"
     packs: ClassVar[bool] = False
 
     def subjects(self, problem: Problem) -> Iterable[Structure]:
-        """Those of these components with these degrees; an answer with others is unlike them already."""
+        """Return the structures with this problem's components and degrees.
+
+        An answer with other degrees differs already.
+        """
         known = {component.name: component.parallel for component in problem.components}
-        mine = [each for each in problem.unlike if all(known.get(name) == degrees for name, degrees in each.degrees)]
-        return [each for each in mine if all(name in known for (_, *names, _), _ in each.figures for name in names)]
+        same_degrees = [structure for structure in problem.unlike if all(known.get(name) == degrees for name, degrees in structure.degrees)]
+        return [structure for structure in same_degrees if all(name in known for (_, *names, _), _ in structure.figures for name in names)]
 
     def encode(self, problem: Problem, structure: Structure, variables: Variables) -> None:
-        other: list[Amount] = []
+        differences: list[Amount] = []
         for key, figure in structure.figures:
             amount, most = self._figure(problem, variables, structure, key)
             if isinstance(amount, int):
-                other.append(int(amount != figure))
+                differences.append(int(amount != figure))
                 continue
             fewer, more = variables.boolean(f"fewer {key}"), variables.boolean(f"more {key}")
             variables.at_most(amount, most - (most - figure + 1) * fewer)
             variables.at_most((figure + 1) * more, amount)
-            other += [fewer, more]
-        variables.at_most(1, variables.total(other), "there is no other structure")
+            differences += [fewer, more]
+        variables.at_most(1, variables.total(differences), "there is no other structure")
 
     def _figure(self, problem: Problem, variables: Variables, structure: Structure, key: Key) -> tuple[Amount, int]:
-        """(what is counted, the most that it can be)."""
-        what, *names, kind = key
+        """Return (amount behind a figure, upper bound)."""
+        quantity, *names, kind = key
         bundles = [bundle for name in names if (bundle := variables.bundle(problem[name]))]
-        if what == AMOUNT:
+        if quantity == AMOUNT:
             return variables.accelerators(bundles[0]), problem.cluster.total(bundles[0].kind)
         alike = next(domains for domains in structure.alike if domains[0] == kind)
         met = [[variables.touches(bundle, structure.level, domain) for bundle in bundles] for domain in alike]
-        return variables.total(self._all(variables, its) for its in met), len(alike)
+        return variables.total(self._all(variables, indicators) for indicators in met), len(alike)
 
     def _all(self, variables: Variables, present: list[Amount]) -> Amount:
-        """1 exactly if all of these are 1."""
+        """Return 1 exactly if all amounts are 1."""
         if len(present) == 1:
             return present[0]
         both = variables.boolean("both")
@@ -66,8 +70,8 @@ class Unlike:
         return both
 
     def check(self, problem: Problem, structure: Structure, assignment: Assignment) -> Iterator[Finding]:
-        found = dict(structure_of(problem, assignment, structure).figures)
-        if all(found.get(key) == figure for key, figure in structure.figures):
+        figures = dict(structure_of(problem, assignment, structure).figures)
+        if all(figures.get(key) == figure for key, figure in structure.figures):
             yield error(self.code, "", "the placement has the structure of one that is ruled out", amount=1)
 
     def explain(self, problem: Problem, structure: Structure) -> Clause:

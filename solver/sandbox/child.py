@@ -1,4 +1,4 @@
-"""The process that searches: it reads a question, says how it stands, and answers, then the next one. Whoever started it trusts nothing of that."""
+"""Child process of a search: reads problems, reports progress, answers; untrusted by the parent."""
 
 from __future__ import annotations
 
@@ -23,17 +23,20 @@ from .messages import Done, Failed, Messages, Standing, read_question
 Search = Callable[[Problem, float, int, OnProgress], Answer]
 Say = Callable[[object], None]
 Work = Callable[[Say], object]
-"""Answers a question: what is said on the way, and what is said last."""
+"""Worker on a question: sends messages through the callback, returns the last message."""
 
 
 def main(search: Search = solve) -> None:
-    """Answers the questions on standard input. The last argument of the command line is the limit of memory in MiB."""
+    """Answer questions on standard input; the last argument is the memory limit in MiB."""
     serve(partial(_placing, search))
 
 
 def serve(prepare: Callable[[bytes], tuple[Callable[[Any], bytes], Work]]) -> None:
-    """Answers one question after the other. `prepare` reads one, and gives how messages about it are written and what has to be done."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is the parent's, who ends this process
+    """Answer questions in sequence.
+
+    `prepare` reads a question and returns a message writer and a worker.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and ends this process
     die_with_parent()
     limit_memory(int(sys.argv[-1]))
     output = _own_output()
@@ -48,8 +51,13 @@ def serve(prepare: Callable[[bytes], tuple[Callable[[Any], bytes], Work]]) -> No
         sys.__excepthook__(kind, problem, trace)
         where = extract_tb(trace)[-1:]
         place = "".join(f" ({Path(frame.filename).name}, line {frame.lineno})" for frame in where)
-        what = " ".join(f"{kind.__name__}: {problem}".split())[:300] + place
-        say(Failed(what, memory=issubclass(kind, MemoryError) or "failed to map segment" in what))
+        description = " ".join(f"{kind.__name__}: {problem}".split())[:300] + place
+        say(
+            Failed(
+                description,
+                memory=issubclass(kind, MemoryError) or "failed to map segment" in description,
+            )
+        )
 
     sys.excepthook = failed
     while True:
@@ -70,19 +78,22 @@ def _placing(search: Search, line: bytes) -> tuple[Callable[[Any], bytes], Work]
 
 
 def _own_output() -> BinaryIO:
-    """Standard output for messages alone: whatever else a library prints goes to standard error."""
-    own = os.fdopen(os.dup(1), "wb")
+    """Return standard output for messages alone; prints of libraries go to standard error."""
+    messages = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    return own
+    return messages
 
 
 def _listen(questions: SimpleQueue[bytes]) -> None:
-    """Takes in questions, a line each. Ends the process as soon as nobody could read its answer: the parent keeps the input open."""
-    begun: list[bytes] = []
+    """Queue questions, one per line.
+
+    Ends the process when the input closes: the parent keeps it open while it reads answers.
+    """
+    partial_line: list[bytes] = []
     while chunk := os.read(0, 1 << 16):
-        *whole, rest = chunk.split(b"\n")
-        for end in whole:
-            questions.put(b"".join((*begun, end)))
-            begun.clear()
-        begun.append(rest)
+        *whole, remainder = chunk.split(b"\n")
+        for line_end in whole:
+            questions.put(b"".join((*partial_line, line_end)))
+            partial_line.clear()
+        partial_line.append(remainder)
     os._exit(0)

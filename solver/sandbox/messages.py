@@ -1,7 +1,8 @@
-"""Messages between two processes: values as lines of JSON and back, guided by types.
+"""Messages between two processes: values as JSON lines, guided by types.
 
-Nothing is unpickled and no name in the data chooses a class, so that data from another process can only become values of the types that
-are expected, or be refused. A new field of a class needs nothing here as long as its type is one of those that are known.
+Nothing is unpickled and no name in the data selects a class: data from another process becomes a
+value of an expected type or is refused. A new field of a class needs no change here if its type is
+supported.
 """
 
 from __future__ import annotations
@@ -27,18 +28,18 @@ from ...models.problem import Problem
 from ...models.record import dataclass
 
 SCALARS = (int, float, str, bool, type(None))
-"""The types of plain values."""
+"""Types of plain values."""
 COMPACT: Mapping[type, tuple[Any, str, Any]] = {Run: (Runs, "repeats", tuple[Repeat, ...]), Node: (Nodes, "alike", tuple[Alike, ...])}
-"""Type of the members -> a sequence of them that is kept in a shorter form, the attribute that holds that form, and its type."""
+"""Member type -> (compact sequence class, attribute with the compact form, type of the form)."""
 
 
 def line_of(data: object) -> bytes:
-    """The line that says it."""
+    """Return the data as a JSON line."""
     return json.dumps(data, separators=(",", ":")).encode() + b"\n"
 
 
 def data_of(line: bytes) -> object:
-    """What a line says. Raises NotOurs where it is not JSON."""
+    """Parse a JSON line. Raises NotOurs."""
     try:
         return json.loads(line)
     except (ValueError, RecursionError):
@@ -46,19 +47,19 @@ def data_of(line: bytes) -> object:
 
 
 class NotOurs(ValueError):
-    """Data that is no value of the type that is expected."""
+    """Data is no value of the expected type."""
 
 
 @dataclass(frozen=True)
 class Form:
-    """How values of one type are written as JSON data and read back; `read` raises NotOurs."""
+    """Conversion of values of a type to JSON data and back; `read` raises NotOurs."""
 
     write: Callable[[Any], Any]
     read: Callable[[Any], Any]
 
 
 def scalar(kind: type) -> Form:
-    """Of a plain value, which is written as it is; a whole number is a float too."""
+    """Return the form of a plain value, written unchanged; an int is accepted as float."""
 
     def write(value: object) -> object:
         if type(value) is not kind and not (kind is float and type(value) is int):
@@ -74,7 +75,7 @@ def scalar(kind: type) -> Form:
 
 
 def enumeration(kind: type[Enum]) -> Form:
-    """Of a member of an enumeration, which is written by its name."""
+    """Return the form of an enumeration, written by member name."""
     names = {member.name: member for member in kind}
 
     def read(data: object) -> Enum:
@@ -86,7 +87,7 @@ def enumeration(kind: type[Enum]) -> Form:
 
 
 def list_of(data: object, length: int | None = None) -> list[Any]:
-    """The data, which is a list of so many members, or of any number. Raises NotOurs for anything else."""
+    """Return the data as a list of the given length, None for any. Raises NotOurs."""
     if not isinstance(data, list) or (length is not None and len(data) != length):
         raise NotOurs(f"{data!r:.40} is no list of {'any' if length is None else length}")
     return data
@@ -104,28 +105,31 @@ def _write_range(value: range) -> list[int]:
 
 
 def _read_range(data: object) -> range:
-    its = list_of(data, 3)
-    if not all(type(each) is int for each in its) or not its[2]:
+    bounds = list_of(data, 3)
+    if not all(type(bound) is int for bound in bounds) or not bounds[2]:
         raise NotOurs(f"{data!r:.40} is no range")
-    return range(*its)
+    return range(*bounds)
 
 
 RANGE = Form(_write_range, _read_range)
-"""Of a range: [first, one after the last, step]."""
+"""Form of a range: [start, stop, step]."""
 FRACTION = Form(lambda value: [value.numerator, value.denominator], _read_fraction)
-"""Of a fraction: [numerator, denominator]."""
+"""Form of a fraction: [numerator, denominator]."""
 
 
 class Codec:
-    """Writes and reads values of any type that is made of dataclasses, enumerations, sequences, sets, maps, ranges, fractions and plain values.
+    """Writer and reader of typed values.
+
+    Types are built from dataclasses, enumerations, sequences, sets, maps, ranges, fractions and
+    plain values.
 
     Parameters
     ----------
-    left_out : types whose values are not written; the reader puts in its own value instead. So a function is always left out: the
-        reader takes the default of the field.
-    compact : whether sequences that are kept in a shorter form stay in it. A reader that does not trust the writer wants them as
-        plain tuples, as long as the data is.
-    names : classes besides Fraction that are imported for type checkers alone where a field names them.
+    left_out : types that are not written; the reader substitutes its own value. Functions are
+        always left out: the reader takes the default of the field.
+    compact : True to keep the compact form of sequences. A reader that distrusts the writer wants
+        plain tuples, whose size is that of the data.
+    names : classes besides Fraction that fields name and only type checkers import.
     """
 
     def __init__(
@@ -136,23 +140,23 @@ class Codec:
         self._forms: dict[Any, Form] = {}
 
     def write(self, value: object, kind: Any) -> Any:
-        """The value, which is one of the type, as JSON data. Raises TypeError for what is none: a fault of ours."""
+        """Convert a value of the type to JSON data. Raises TypeError on a mismatch, a bug."""
         return self.form(kind).write(value)
 
     def read(self, data: object, kind: Any) -> Any:
-        """The value of the type. Raises NotOurs."""
+        """Convert JSON data to a value of the type. Raises NotOurs."""
         return self.form(kind).read(data)
 
     def form(self, kind: Any) -> Form:
-        """How values of the type are written and read. Raises TypeError for a type that is not known."""
+        """Return the cached form of a type. Raises TypeError for unsupported types."""
         if kind not in self._forms:
             self._forms[kind] = self._made(kind)
         return self._forms[kind]
 
     def _made(self, kind: Any) -> Form:
         if kind in self._left_out:
-            own = self._left_out[kind]
-            return Form(lambda value: None, lambda data: own)
+            substitute = self._left_out[kind]
+            return Form(lambda value: None, lambda data: substitute)
         if kind in SCALARS:
             return scalar(kind)
         origin, arguments = typing.get_origin(kind), typing.get_args(kind)
@@ -164,7 +168,7 @@ class Codec:
             return self._sequence(arguments[0], origin is tuple)
         if origin is frozenset:
             form = self.form(arguments[0])
-            # Sorted as it is written: not all that a set may hold has an order.
+            # Sorted by their text: members of a set may have no order.
             return Form(lambda value: sorted(map(form.write, value), key=repr), lambda data: frozenset(map(form.read, list_of(data))))
         if origin is collections.abc.Mapping:
             return self._map(*arguments)
@@ -189,34 +193,34 @@ class Codec:
             return [form.write(getattr(value, name)) for name, form in zip(names, forms)]
 
         def read(data: Any) -> Any:
-            its = list_of(data, len(names))
-            return kind(**{name: form.read(each) for name, form, each in zip(names, forms, its)})
+            values = list_of(data, len(names))
+            return kind(**{name: form.read(value) for name, form, value in zip(names, forms, values)})
 
         return Form(write, read)
 
     def _pieces(self, kinds: tuple[Any, ...]) -> Form:
         forms = [self.form(kind) for kind in kinds]
         return Form(
-            lambda value: [form.write(each) for form, each in zip(forms, value)],
-            lambda data: tuple(form.read(each) for form, each in zip(forms, list_of(data, len(forms)))),
+            lambda value: [form.write(item) for form, item in zip(forms, value)],
+            lambda data: tuple(form.read(item) for form, item in zip(forms, list_of(data, len(forms)))),
         )
 
     def _sequence(self, kind: Any, plain: bool) -> Form:
-        """Of a plain tuple a list; of another sequence which one it is, too, so that it is read as it was."""
+        """Return the form of a sequence; its kind is written unless a plain tuple."""
         form = self.form(kind)
-        short, attribute, shorter = COMPACT.get(kind, (None, "", None))
+        compact, attribute, compact_form = COMPACT.get(kind, (None, "", None))
 
         def write(value: Any) -> Any:
-            its = type(value)
-            if its is short and self._compact and not plain:
-                return {"short": self.write(getattr(value, attribute), shorter)}
-            if its is range and not plain:
+            sequence_type = type(value)
+            if sequence_type is compact and self._compact and not plain:
+                return {"short": self.write(getattr(value, attribute), compact_form)}
+            if sequence_type is range and not plain:
                 return {"range": RANGE.write(value)}
-            if its is list and not plain:
-                return {"list": [form.write(each) for each in value]}
-            if its is tuple or its is short:
-                return [form.write(each) for each in value]
-            raise TypeError(f"{its} is no sequence that can cross to another process")
+            if sequence_type is list and not plain:
+                return {"list": [form.write(item) for item in value]}
+            if sequence_type is tuple or sequence_type is compact:
+                return [form.write(item) for item in value]
+            raise TypeError(f"{sequence_type} is no sequence that can cross to another process")
 
         def read(data: Any) -> Any:
             if not plain and isinstance(data, dict) and len(data) == 1:
@@ -224,36 +228,36 @@ class Codec:
                 if name == "range" and kind is int:
                     return RANGE.read(inner)
                 if name == "list":
-                    return [form.read(each) for each in list_of(inner)]
-                if name == "short" and short and self._compact:
-                    return short(self.read(inner, shorter))
-            return tuple(form.read(each) for each in list_of(data))
+                    return [form.read(item) for item in list_of(inner)]
+                if name == "short" and compact and self._compact:
+                    return compact(self.read(inner, compact_form))
+            return tuple(form.read(item) for item in list_of(data))
 
         return Form(write, read)
 
     def _map(self, key: Any, value: Any) -> Form:
-        """Pairs in their order, so that keys may be of any type."""
+        """Return the form of a map: pairs in order, so keys may have any type."""
         keys, values = self.form(key), self.form(value)
         return Form(
-            lambda its: [[keys.write(key), values.write(value)] for key, value in its.items()],
+            lambda mapping: [[keys.write(key), values.write(value)] for key, value in mapping.items()],
             lambda data: {keys.read(key): values.read(value) for key, value in (list_of(pair, 2) for pair in list_of(data))},
         )
 
     def _one_of(self, kinds: tuple[Any, ...]) -> Form:
-        """A value of one of several types: plain values show theirs, of others it is said which one."""
+        """Return the form of a union; values beyond plain ones carry a type number."""
         plain = [kind for kind in kinds if kind in SCALARS]
-        others = [kind for kind in kinds if kind not in SCALARS]
-        forms = [self.form(kind) for kind in others]
+        tagged = [kind for kind in kinds if kind not in SCALARS]
+        forms = [self.form(kind) for kind in tagged]
 
         def write(value: Any) -> Any:
             if type(value) in plain:
                 return value
-            if len(others) == 1:
+            if len(tagged) == 1:
                 return {"0": forms[0].write(value)}
-            which = next((number for number, kind in enumerate(others) if type(value) is kind), -1)
-            if which < 0:
+            index = next((number for number, kind in enumerate(tagged) if type(value) is kind), -1)
+            if index < 0:
                 raise TypeError(f"{type(value)} is none of {kinds}")
-            return {str(which): forms[which].write(value)}
+            return {str(index): forms[index].write(value)}
 
         def read(data: Any) -> Any:
             if type(data) in plain:
@@ -269,7 +273,7 @@ class Codec:
 
 @dataclass(frozen=True)
 class Question:
-    """What the child is to search: the parameters of `solve`."""
+    """Question for the child: the parameters of `solve`."""
 
     problem: Problem
     limit: float
@@ -278,7 +282,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Standing:
-    """A Progress: a better answer, or a better bound; `plan` is None as long as there is no answer."""
+    """Progress of a search: a better answer or a better bound; `plan` is None without an answer."""
 
     plan: Plan | None
     proved: int
@@ -288,14 +292,14 @@ class Standing:
 
 @dataclass(frozen=True)
 class Done:
-    """The answer. Nothing follows until the next question."""
+    """Final answer of a question."""
 
     answer: Answer
 
 
 @dataclass(frozen=True)
 class Failed:
-    """The child's own code raised something: a fault of ours, told in one line. `memory`: there was not enough of it."""
+    """The child's code raised an exception: a bug. `memory` is True if memory ran out."""
 
     what: str
     memory: bool = False
@@ -305,30 +309,33 @@ Message = Union[Standing, Done, Failed]
 
 
 def write_question(question: Question) -> bytes:
-    """The line that asks it."""
+    """Return the question as a line."""
     return line_of(_words().write(question, Question))
 
 
 def read_question(line: bytes) -> Question:
-    """The question in a line. Raises NotOurs."""
-    found: Question = _words().read(data_of(line), Question)
-    return found
+    """Parse a question. Raises NotOurs."""
+    question: Question = _words().read(data_of(line), Question)
+    return question
 
 
 class Messages:
-    """Writes and reads what the child says about a problem on one cluster, which both know: it is never sent back."""
+    """Writer and reader of the child's messages about a problem.
+
+    Both processes know the cluster, so it is never sent back.
+    """
 
     def __init__(self, cluster: Cluster) -> None:
         self._codec = Codec({Cluster: cluster}, compact=False, names={"Planned": Planned})
 
     def write(self, message: Message) -> bytes:
-        """The line that says it."""
+        """Return the message as a line."""
         return line_of(self._codec.write(message, Message))
 
     def read(self, line: bytes) -> Message:
-        """What a line says. Raises NotOurs."""
-        found: Message = self._codec.read(data_of(line), Message)
-        return found
+        """Parse a message. Raises NotOurs."""
+        message: Message = self._codec.read(data_of(line), Message)
+        return message
 
 
 @cache

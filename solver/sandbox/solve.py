@@ -1,4 +1,4 @@
-"""Search in a process of its own, whose every answer is checked here."""
+"""Search in a child process; every answer is verified in this process."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 MEMORY = 4096
-"""MiB of address space that a search may take."""
+"""MiB of address space of a search."""
 
 
 def unexplained(problem: Problem) -> Finding:
-    """The Finding for a problem that sums show to be impossible, without a change that would help."""
+    """Return the finding of a problem refuted by sums, without fixes."""
     from ..refuting.certificate import counting_row
 
     row = next(filter(None, map(counting_row, problem.alternatives())), None)
@@ -48,7 +48,7 @@ def unexplained(problem: Problem) -> Finding:
 
 
 def command(memory: int = MEMORY) -> tuple[str, ...]:
-    """The command line of the process that searches, with its limit of memory in MiB."""
+    """Return the command line of the search process, with a memory limit in MiB."""
     from .talk import begun
 
     return begun("placewright.solver.sandbox.child", memory)
@@ -58,20 +58,22 @@ def solve(
     problem: Problem, limit: float = LIMIT, seed: int = SEED, on_progress: OnProgress = silent, memory: int = MEMORY,
     child: Sequence[str] | None = None, session: Session | None = None,
 ) -> Answer:  # fmt: skip
-    """Place everything that is not given. What needs no search is answered at once, in this process.
+    """Place all hinted components. Questions that need no search are answered in this process.
 
-    Every answer was verified here. A search that crashes, takes more than it may or does not end is stopped; then, and on Ctrl-C, the
-    answer is the best that was verified until then, with a Finding that says why the search ended; ``undecided`` if there is none, never
-    ``impossible`` unless a sum had shown that here. A search that says what is not so is a fault of ours (PW610). After a
-    Ctrl-C nothing is searched: the answer is what needs no search. Raises SearchNeeded where none may be, and KeyboardInterrupt at a Ctrl-C
-    that the session does not answer; nothing is left running then either.
+    Every answer is verified here. A search that crashes, exceeds its limits or does not end is
+    stopped. Then, and on Ctrl-C, the answer is the best verified one, with a finding that gives the
+    reason; ``undecided`` without an answer, ``impossible`` only if a sum proved it here. A false
+    statement of the search is a bug (PW610). After a Ctrl-C nothing is searched. Raises
+    SearchNeeded if a search is not allowed, and KeyboardInterrupt at a Ctrl-C that the session does
+    not answer; no process is left running then.
 
     Parameters
     ----------
-    limit, seed, on_progress : as in searching/search.py; `on_progress` is told of verified answers only.
-    memory : MiB of address space that the search may take.
-    child : the command line that starts it.
-    session : what this search shares with others; None for nothing.
+    limit, seed, on_progress : as in searching/search.py; `on_progress` receives verified answers
+        only.
+    memory : MiB of address space of the search.
+    child : command line of the child.
+    session : shared budget and processes; None for a fresh session.
     """
     session = session or Session()
     trust, began = Trust(problem, seed), time.monotonic()
@@ -79,7 +81,8 @@ def solve(
 
     def told(progress: Progress) -> None:
         trust.hear(progress)
-        if last != [(progress.objective, progress.bound, progress.refuted)]:  # the child begins with what is known here
+        # The child starts from facts known here and reports them again.
+        if last != [(progress.objective, progress.bound, progress.refuted)]:
             last[:] = [(progress.objective, progress.bound, progress.refuted)]
             on_progress(progress)
 
@@ -102,7 +105,7 @@ def solve(
 
 
 def _without(trust: Trust, best: Plan | None, why: Finding, began: float) -> Answer:
-    """What is known without the answer of the child; `why` says why there is none."""
+    """Return the answer without the child's answer; `why` is the reason."""
     plan = _timed(best, began)
     if plan is not None:
         return Answer(plan.status, plan, (why,), "search", tuple(unchecked(trust.problem, plan.assignment)))
@@ -111,28 +114,36 @@ def _without(trust: Trust, best: Plan | None, why: Finding, began: float) -> Ans
     return Answer(UNDECIDED, None, (why,), "search")
 
 
-def _asked(session: Session, problem: Problem, limit: float, seed: int, told: OnProgress, child: Sequence[str], memory: int) -> Answer:
-    """What the child answers. Raises Stopped, and OurFault."""
+def _asked(
+    session: Session,
+    problem: Problem,
+    limit: float,
+    seed: int,
+    report: OnProgress,
+    child: Sequence[str],
+    memory: int,
+) -> Answer:
+    """Return the answer of the child. Raises Stopped and OurFault."""
     from ..refuting.oracle import EXPLAINING
     from .messages import Done, Messages, Question, Standing, write_question
     from .talk import patience, talk
 
     messages = Messages(problem.cluster)
-    explains: list[Child] = []
+    explaining: list[Child] = []
 
     def heard(message: Message, process: Child) -> Answer | None:
         if isinstance(message, Done):
             return message.answer
         if isinstance(message, Standing):
-            if message.refuted and process not in explains:
-                explains.append(process)
+            if message.refuted and process not in explaining:
+                explaining.append(process)
                 process.extend(patience(EXPLAINING))
-            told(Progress(message.plan, message.proved, message.seconds, message.refuted))
+            report(Progress(message.plan, message.proved, message.seconds, message.refuted))
         return None
 
     return talk(session, child, write_question(Question(problem, limit, seed)), patience(limit), memory, messages.read, heard)
 
 
 def _timed(plan: Plan | None, began: float) -> Plan | None:
-    """The plan with the time that all of it took, its own process too."""
+    """Set the plan's time to the total, including this process."""
     return plan and replace(plan, seconds=time.monotonic() - began)

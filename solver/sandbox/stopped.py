@@ -1,4 +1,4 @@
-"""Ends of a search without an answer of its own, and what may be done about them."""
+"""Reasons for the end of a search without an answer, with help."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..session import Session
 
 
 class Stopped(Exception):
-    """The search ended without an answer. The text says how, `help` what may be done."""
+    """The search ended without an answer. The text is the reason, `help` the remedy."""
 
     def __init__(self, what: str, help_text: str) -> None:
         super().__init__(what)
@@ -20,42 +20,42 @@ class Stopped(Exception):
 
     @property
     def with_answer(self) -> Finding:
-        """What is said where an answer had been verified until then."""
+        """Finding beside a verified answer."""
         return warning("PW602", "", f"{self}; shown is the best answer that was verified until then", help=self.help)
 
     @property
     def without_answer(self) -> Finding:
-        """What is said where none had."""
+        """Finding without a verified answer."""
         return error("PW602", "", f"undecided: {self}; no placement was found, and no proof that there is none", help=self.help)
 
 
 class Faulty(Stopped):
-    """The search did what no input can excuse: a fault of ours. The text says what."""
+    """The search failed by a bug, which no input excuses. The text describes the failure."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what, "please report it, with the file")
 
     @property
     def with_answer(self) -> Finding:
-        """What is said where an answer had been verified until then."""
+        """Finding beside a verified answer."""
         return error("PW610", "", str(self), help=self.help)
 
     @property
     def without_answer(self) -> Finding:
-        """What is said where none had."""
+        """Finding without a verified answer."""
         return self.with_answer
 
 
 def interrupted() -> Stopped:
-    """By Ctrl-C."""
+    """Return the reason for a Ctrl-C."""
     return Stopped("the search was stopped by Ctrl-C", "let it run, or give it a shorter `--limit`")
 
 
 @contextmanager
 def stoppable(session: Session) -> Iterator[None]:
-    """End the block at once at a Ctrl-C, and raise Stopped.
+    """End the block at a Ctrl-C and raise Stopped.
 
-    Raises KeyboardInterrupt for a second one, and where the session does not answer it.
+    Raises KeyboardInterrupt for a second Ctrl-C, and if the session does not answer it.
     """
     try:
         with session.raise_at(1):
@@ -68,13 +68,13 @@ def stoppable(session: Session) -> Iterator[None]:
 
 
 def stopped_further() -> Finding:
-    """What is said where Ctrl-C came when the answer was there, and ended what else was searched about it."""
+    """Return the finding for a Ctrl-C after the answer, during further searches."""
     message = "further searches about this answer were stopped by Ctrl-C; of these what was found until then is shown"
     return warning("PW602", "", message, help="let them run, or ask for less")
 
 
 def too_late(seconds: float) -> Stopped:
-    """Killed, because it did not keep to its limit."""
+    """Return the reason for a search killed after its limit."""
     return Stopped(
         f"the search did not keep to its limit, and was killed after {seconds:g} s",
         "give it a longer `--limit` or another `--seed`, or place a part by hand",
@@ -82,19 +82,22 @@ def too_late(seconds: float) -> Stopped:
 
 
 def out_of_memory(memory: int) -> Stopped:
-    """It wanted more than it may take."""
+    """Return the reason for a search beyond its memory limit."""
     return Stopped(
         f"the search wanted more than {write_memory(memory)} of memory", f"allow it more: `--memory-limit {write_memory(2 * memory)}`"
     )
 
 
 def not_started(problem: OSError) -> Stopped:
-    """The system has no room for another process."""
+    """Return the reason for a process that the system could not start."""
     return Stopped(f"the search could not be started ({problem.strerror or problem})", "free some memory, or end other processes")
 
 
 def died(code: int, errors: str, memory: int) -> Stopped:
-    """It ended by itself, with this exit code (negative for a signal) and this at the end of its standard error."""
+    """Return the reason for a child that ended by itself.
+
+    `code` is the exit code, negative for a signal; `errors` the end of standard error.
+    """
     if "bad_alloc" in errors:
         return out_of_memory(memory)
     if -code == signal.SIGKILL:

@@ -1,4 +1,4 @@
-"""Conversation with a process that searches: one question, then messages until one is the answer."""
+"""Dialogue with a search process: a question, then messages up to the answer."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ from .trust import Lie, OurFault
 M = TypeVar("M")
 A = TypeVar("A")
 BEGIN = "import sys; sys.path[:] = sys.argv[1:-1]; from {} import main; main()"
-"""What the child runs: it finds modules where this process finds them, not where it happens to be started."""
+"""Program of the child: uses the parent's module path, not the working directory."""
 
 
 def begun(module: str, memory: int) -> tuple[str, ...]:
-    """The command line of a process that runs the `main` of a module, with its limit of memory in MiB."""
+    """Return the command line that runs a module's `main` with a memory limit in MiB."""
     return (sys.executable, "-c", BEGIN.format(module), *sys.path, str(memory))
 
 
 def patience(limit: float) -> float:
-    """Real seconds until the child is killed that has this limit in deterministic time: that time, and longer again."""
+    """Return real seconds until a child is killed, from its deterministic limit.
+
+    The limit, and 1.25 times the limit plus 2 s on top.
+    """
     return limit + 1.25 * limit + 2
 
 
@@ -32,11 +35,12 @@ def talk(
     session: Session, child: Sequence[str], question: bytes, seconds: float, memory: int, read: Callable[[bytes], M],
     heard: Callable[[M, Child], A | None],
 ) -> A:  # fmt: skip
-    """What `heard` makes of the message that is the answer; it is None for every other one.
+    """Return the result of `heard` for the answer; `heard` returns None for other messages.
 
-    `child` is the command line, `read` reads a line of it. Raises Stopped where the child ends, or has to be ended, without an answer,
-    and OurFault where it does what no input can excuse. After a Ctrl-C no child is started. One that has answered other questions of
-    the session before and ends at this one is no answer: a new one is asked, which `heard` tells from it, in the time that is left.
+    `child` is the command line, `read` parses a line. Raises Stopped if the child ends or is ended
+    without an answer, and OurFault if it misbehaves. After a Ctrl-C no child is started. If a child
+    reused from an earlier question ends without an answer, a new child is asked in the remaining
+    time; `heard` receives the process and can tell both apart.
     """
     try:
         with stoppable(session):

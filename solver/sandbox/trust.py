@@ -1,4 +1,4 @@
-"""Trust in a process that searches: its answers are checked here, against the problem itself."""
+"""Verification of a search process: answers are checked against the problem."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from ..unchecked import unchecked
 
 
 class OurFault(Exception):
-    """The search did what no input can excuse. The text says what."""
+    """The search failed by a bug. The text describes the failure."""
 
 
 class Lie(OurFault):
-    """The search said what is not so. The text says what."""
+    """The search made a false statement. The text describes it."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"the search gave a wrong answer, which was refused: {what}")
 
 
 class Trust:
-    """The best answer that was verified here, and what nobody can have told truly beside it."""
+    """Best verified answer, with the facts that later answers may not contradict."""
 
     def __init__(self, problem: Problem, seed: int) -> None:
         self.problem, self.seed = problem, seed
         self.best: Plan | None = None
         self.refuted = False
-        """Did a sum show in this process that there is no answer?"""
+        """True if a sum in this process proved infeasibility."""
         self._own_bound, self._alone = 0, True
 
     def hear(self, progress: Progress) -> None:
-        """Take in how a search stands. Raises Lie."""
+        """Record progress of a search. Raises Lie."""
         if progress.plan is not None:
             self.plan(progress.plan)
         self.refuted |= progress.refuted and self._alone
 
     def plan(self, plan: Plan) -> Plan:
-        """The plan, verified, for our own cluster; it is the best from now on if it is better. Raises Lie."""
+        """Return the verified plan on our own cluster, recorded if it is better. Raises Lie."""
         if self.refuted:
             raise Lie("it has an answer to what a sum shows to be impossible")
         if self.best is None or plan.assignment != self.best.assignment or plan.degrees != self.best.degrees:
@@ -55,18 +55,18 @@ class Trust:
         return plan
 
     def begin(self) -> None:
-        """From now on it is another process that tells."""
+        """Mark the start of the other process: later reports are untrusted."""
         self._own_bound, self._alone = self.best.bound if self.best else 0, False
 
     def believed(self) -> Plan | None:
-        """The best answer, with what was proved in this process alone: for where the other one was caught."""
+        """Return the best answer with bounds of this process alone, after a false statement."""
         if self.best is None:
             return None
         terms = tuple(replace(term, bound=0) for term in self.best.terms)
         return replace(self.best, terms=terms, bound=self._own_bound, status=_status(self.best.objective, self._own_bound))
 
     def answer(self, answer: Answer) -> Answer:
-        """The answer, its plan verified. Raises Lie."""
+        """Return the answer with its plan verified. Raises Lie."""
         if answer.plan is not None:
             plan = self.plan(answer.plan)
             if not answer.verdict == answer.plan.status == plan.status:
@@ -95,13 +95,16 @@ class Trust:
             raise Lie("; ".join(f"{fault.code} {fault.message}" for fault in faults[:3]))
 
     def _must_add_up(self, plan: Plan) -> None:
-        """Every value of the objective is what our own arithmetic gives, and no bound is above what is known to be possible."""
+        """Check objective values and bounds.
+
+        Every value must equal our own arithmetic, and no bound may exceed a known objective.
+        """
         if plan.seed != self.seed:
             raise Lie("its seed is another")
         chosen = self._chosen(plan)
-        nothing = [[0] * len(tier.members) for tier in tiers(chosen)]
-        found = plan_terms(chosen, plan.assignment, nothing, [0] * len(nothing))
-        if [replace(term, bound=0) for term in plan.terms] != [replace(term, bound=0) for term in found]:
+        no_bounds = [[0] * len(tier.members) for tier in tiers(chosen)]
+        expected = plan_terms(chosen, plan.assignment, no_bounds, [0] * len(no_bounds))
+        if [replace(term, bound=0) for term in plan.terms] != [replace(term, bound=0) for term in expected]:
             raise Lie("its objective is not that of its placements")
         if any(term.bound > term.value for term in plan.terms) or plan.bound > plan.objective:
             raise Lie("its bound is above its own objective")
@@ -109,7 +112,7 @@ class Trust:
             raise Lie(f"its bound is {plan.bound}, and an answer of {self.best.objective} is known")
 
     def _chosen(self, plan: Plan) -> Problem:
-        """The problem with the parallel degrees that the plan chose, and with what it shares."""
+        """Return the problem at the degrees of the plan, with its choice of sharing."""
         choices = self.problem.job.choices
         if set(plan.degrees) != set(choices) or any(degrees not in choices[name] for name, degrees in plan.degrees.items()):
             raise Lie("it chose parallel degrees that were no choice")
@@ -120,7 +123,7 @@ class Trust:
             raise Lie(f"it says impossible, and an answer of {self.best.objective} is known")
         from ..refuting.certificate import counting_row
 
-        if answer.how == "counting" and not any(counting_row(each) for each in self.problem.alternatives()):
+        if answer.how == "counting" and not any(counting_row(alternative) for alternative in self.problem.alternatives()):
             raise Lie("it says that a sum shows it to be impossible, and there is none")
 
 

@@ -1,4 +1,4 @@
-"""Choices of degrees, the most promising first: each by greedy, a counting row, or a search."""
+"""Search over choices of degrees, most promising first."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from .standing import Search, Standing
 
 
 def best_first(problems: Sequence[Problem], search: Search, limit: float) -> tuple[list[Standing], int]:
-    """(how the choices that were searched stand, what no choice can cost less than).
+    """Return (standings of the searched choices, lower bound over all choices).
 
-    The time is shared evenly among the choices that are left; what one does not use the later ones have.
+    The time is shared evenly among the remaining choices; unused time passes to later choices.
     """
-    begun = [(problem, Layout(problem)) for problem in problems]
-    floors = [Standing(problem, layout, search).bound for problem, layout in begun]
-    order = sorted(range(len(begun)), key=lambda number: (floors[number], number))
+    candidates = [(problem, Layout(problem)) for problem in problems]
+    floors = [Standing(problem, layout, search).bound for problem, layout in candidates]
+    order = sorted(range(len(candidates)), key=lambda number: (floors[number], number))
     stands: list[Standing] = []
     bounds = dict(enumerate(floors))
     best: int | None = None
     for position, number in enumerate(order):
         if best is not None and floors[number] >= best:
             break
-        search.others = min((bound for other, bound in bounds.items() if other != number), default=None)
-        standing = decide(*begun[number], search, limit / (len(order) - position))
+        search.others = min((bound for index, bound in bounds.items() if index != number), default=None)
+        standing = decide(*candidates[number], search, limit / (len(order) - position))
         stands.append(standing)
         limit -= standing.spent
         if standing.refuted:
@@ -38,7 +38,7 @@ def best_first(problems: Sequence[Problem], search: Search, limit: float) -> tup
 
 
 def decide(problem: Problem, layout: Layout, search: Search, limit: float) -> Standing:
-    """How it stands when the time is over, or all is proved."""
+    """Return the standing when the time is over or everything is proved."""
     standing = Standing(problem, layout, search)
     values = greedy(layout)
     if values is not None:
@@ -77,7 +77,10 @@ def decide(problem: Problem, layout: Layout, search: Search, limit: float) -> St
 
 
 def _take(standing: Standing, layout: Layout, least: int, values: Values) -> None:
-    """Keep places on a line, and what they prove: nothing costs less than `least`, all tiers in one number."""
+    """Keep the answer of a line sweep, with its proof.
+
+    `least` is a lower bound on all tiers in a single number.
+    """
     standing.offer(layout, values, "sweep")
     if standing.assignment is not None and standing.objective == least:
         for number, cost in enumerate(standing.costs):

@@ -1,6 +1,6 @@
-"""Small problems settled by trying every value of every decision against the checks; no solver is loaded.
+"""Enumeration of small problems: every combination of values is checked; no solver is loaded.
 
-Nothing here uses how rules are encoded, so that a wrong row of a model cannot hide an answer.
+No rule encoding is used, so a wrong row of a model cannot hide an answer.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from .standing import Standing
 
 MOST_ACCELERATORS = 12
 MOST_VALUES, MOST_CONFIRMING = 400, 5_000
-"""Combinations of values that are tried at most, before a search and to confirm that one found nothing: some 0.3 s, and 4 s."""
+"""Limits of combinations: before a search (some 0.3 s), and to confirm infeasibility (4 s)."""
 A_VALUE = 1e-3
-"""Seconds of metered work for each."""
+"""Metered seconds per combination."""
 Load = dict[tuple[Cell, Pool], int]
-"""(cell, pool) -> resources of it that are held there."""
+"""(cell, pool) -> used resources."""
 
 
 def settle(standing: Standing, layout: Layout) -> bool:
-    """Find the best answer of a small problem, and prove it; False where it is large, or has no answer."""
+    """Find and prove the best answer of a small problem; False if large or infeasible."""
     nodes = layout.problem.cluster.nodes
     if layout.problem.previous is not None or sum(len(node.accelerators) for node in nodes) > MOST_ACCELERATORS:
         return False
@@ -38,7 +38,10 @@ def settle(standing: Standing, layout: Layout) -> bool:
 
 
 def confirm(standing: Standing, layout: Layout) -> None:
-    """Try everything where a search found nothing: an answer refutes the search; else `tried` says how many were none."""
+    """Enumerate after a search without result.
+
+    An answer refutes the search; otherwise `tried` is set to the number of combinations.
+    """
     every = combinations(layout, MOST_CONFIRMING) if layout.problem.previous is None else None
     if every is None:
         return
@@ -49,7 +52,7 @@ def confirm(standing: Standing, layout: Layout) -> None:
 
 
 def _found(standing: Standing, layout: Layout, every: Sequence[Values]) -> bool:
-    """Is one of these an answer? The best of them is kept."""
+    """Judge all combinations and keep the best; True if an answer exists."""
     for values in every:
         standing.judge(layout, values, "search")
     standing.spent += A_VALUE * len(every)
@@ -57,38 +60,38 @@ def _found(standing: Standing, layout: Layout, every: Sequence[Values]) -> bool:
 
 
 def combinations(layout: Layout, most: int) -> list[Values] | None:
-    """Every combination of values that the cells have room for; None for more than `most`."""
+    """Return all combinations of values within the cells' capacities; None beyond `most`."""
     every = [_places(layout, bundle) for bundle in layout.ranged]
     every += [_counted(layout, bundle) for bundle in layout.counted]
     every += [_spread(layout, dealt.bundle, range(dealt.fewest, dealt.processes + 1), dealt.processes) for dealt in layout.dealt.values()]
-    found: list[tuple[Values, Load]] = [({}, {})]
-    for each in every:
-        options = [(option, _load(layout, option)) for option in islice(each, most + 1)]
-        found = [
-            ({**values, **option}, {**load, **both})
-            for values, load in found
-            for option, its in options
-            if (both := _added(layout, load, its)) is not None
+    partial: list[tuple[Values, Load]] = [({}, {})]
+    for choices in every:
+        options = [(option, _load(layout, option)) for option in islice(choices, most + 1)]
+        partial = [
+            ({**values, **option}, {**load, **total_load})
+            for values, load in partial
+            for option, option_load in options
+            if (total_load := _added(layout, load, option_load)) is not None
         ]
-        if len(options) > most or len(found) > most:
+        if len(options) > most or len(partial) > most:
             return None
-    return [values for values, _ in found]
+    return [values for values, _ in partial]
 
 
 def _places(layout: Layout, bundle: Bundle) -> Iterator[Values]:
-    """Every place of a contiguous bundle."""
+    """Yield all places of a contiguous bundle."""
     for place in whole_places(layout, bundle):
         yield {bundle: place}
 
 
 def _counted(layout: Layout, bundle: Bundle) -> Iterator[Values]:
-    """Every way to count a bundle into cells."""
-    room = sum(layout.pieces(bundle, cell, 1) for cell in layout.cells) // bundle.unit
-    return _spread(layout, bundle, allowed(layout, bundle, room), room)
+    """Yield all distributions of a bundle's units over cells."""
+    capacity = sum(layout.pieces(bundle, cell, 1) for cell in layout.cells) // bundle.unit
+    return _spread(layout, bundle, allowed(layout, bundle, capacity), capacity)
 
 
 def _spread(layout: Layout, bundle: Bundle, totals: Sequence[int], room: int) -> Iterator[Values]:
-    """Every way to divide one of these totals among the cells of a bundle, at most `room` in each."""
+    """Yield all divisions of a total among cells, at most `room` units per cell."""
     counts = [count for count in layout.counts if count.bundle is bundle]
     least = [-(-layout.enclosed_in(bundle, count.cell) // bundle.unit) for count in counts]
 
@@ -97,27 +100,27 @@ def _spread(layout: Layout, bundle: Bundle, totals: Sequence[int], room: int) ->
             if left >= least[number]:
                 yield {counts[number]: left}
             return
-        for here in range(min(left, room), least[number] - 1, -1):  # of equal answers the one on the first nodes is kept
-            for others in divided(left - here, number + 1):
-                yield {counts[number]: here, **others}
+        for units in range(min(left, room), least[number] - 1, -1):  # ties keep the first nodes
+            for later in divided(left - units, number + 1):
+                yield {counts[number]: units, **later}
 
     for total in totals if counts else ():
         yield from divided(total, 0)
 
 
 def _load(layout: Layout, values: Values) -> Load:
-    """Resources that the counts take of each cell and pool; bundles within others are left to the checks."""
+    """Return the resources used per cell and pool; nested bundles are left to the checks."""
     load: Load = {}
     for key, value in values.items():
         if isinstance(key, Count) and isinstance(value, int) and key.bundle in layout.pool_of:
             pool = layout.pool_of[key.bundle]
             if pool.host is None and pool not in layout.shared:
-                held = value * key.bundle.unit - layout.enclosed_in(key.bundle, key.cell)
-                load[key.cell, pool] = load.get((key.cell, pool), 0) + held
+                used = value * key.bundle.unit - layout.enclosed_in(key.bundle, key.cell)
+                load[key.cell, pool] = load.get((key.cell, pool), 0) + used
     return load
 
 
 def _added(layout: Layout, load: Load, more: Load) -> Load | None:
-    """Sums of two loads in the cells of `more`; None where a cell has no room for both."""
-    both = {key: load.get(key, 0) + held for key, held in more.items()}
-    return both if all(held <= layout.capacity(*key, 1) for key, held in both.items()) else None
+    """Return the summed loads in the cells of `more`; None if a capacity is exceeded."""
+    total_load = {key: load.get(key, 0) + used for key, used in more.items()}
+    return total_load if all(used <= layout.capacity(*key, 1) for key, used in total_load.items()) else None

@@ -1,4 +1,4 @@
-"""What a search says while it runs: the best verified answer so far, and what is proved of any answer."""
+"""Progress of a running search: best verified answer and proved bound."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ...models.record import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The state of a search after something became better: the answer, or the bound.
+    """State of a search after an improvement of the answer or of the bound.
 
-    `plan` is complete and was verified; it could be returned as it is. It is None as long as no answer is known, then
-    `proved` alone says something. `seconds` is real time since the search began. `refuted`: it was proved that there is no answer,
-    and what follows is why.
+    `plan` is complete and verified, fit to be returned; None without an answer, then only `proved`
+    matters. `seconds` is real time since the start. `refuted` is True if infeasibility was proved
+    and the reason is being searched.
     """
 
     plan: Plan | None
@@ -25,28 +25,28 @@ class Progress:
 
     @property
     def assignment(self) -> Assignment | None:
-        """Where everything goes in the best answer so far."""
+        """Assignment of the best answer so far."""
         return self.plan.assignment if self.plan else None
 
     @property
     def objective(self) -> int | None:
-        """What that answer costs; smaller is better."""
+        """Objective of the best answer so far; smaller is better."""
         return self.plan.objective if self.plan else None
 
     @property
     def bound(self) -> int:
-        """What no answer can cost less than."""
+        """Lower bound on all answers."""
         return self.plan.bound if self.plan else self.proved
 
     @property
     def gap(self) -> float | None:
-        """How far the answer may be from the best possible, as a share of it; None as long as there is no answer."""
+        """Relative gap between answer and bound; None without an answer."""
         return self.plan.gap if self.plan else None
 
 
 OnProgress = Callable[[Progress], None]
-"""Told of every better answer and every better bound, in order. What it raises ends the search."""
+"""Callback for every better answer or bound, in order. Exceptions end the search."""
 
 
 def silent(progress: Progress) -> None:
-    """Tell nobody."""
+    """Ignore the progress."""

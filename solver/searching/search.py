@@ -1,4 +1,4 @@
-"""From a problem to a verified Plan, or to the reason why there is none."""
+"""Solve a problem: a verified plan, or the reason for its absence."""
 
 from __future__ import annotations
 
@@ -30,35 +30,49 @@ LIMIT = 10.0
 def solve(
     problem: Problem, limit: float = LIMIT, seed: int = SEED, on_progress: OnProgress = silent, session: Session | None = None
 ) -> Answer:
-    """Place everything that is not given.
+    """Place all hinted components.
 
     Parameters
     ----------
-    limit : how long to search in all, in seconds of metered work: the same answer on any machine.
+    limit : total seconds of metered work: the same answer on any machine.
     seed : the same problem and seed give the same plan, in any process.
-    on_progress : told of every better answer and bound while the search runs (see progress.py).
-    session : it says whether a solver may be loaded; None if one may. Raises SearchNeeded if not.
+    on_progress : callback for every better answer and bound (see progress.py).
+    session : decides if a solver may be loaded; None allows it. Raises SearchNeeded if not.
     """
     session = session or Session()
-    again = partial(solve, session=session)
-    search = Search(problem, seed, on_progress, again, session)
+    solve_again = partial(solve, session=session)
+    search = Search(problem, seed, on_progress, solve_again, session)
     if faults := errors(check_given(problem)):
         return Answer(IMPOSSIBLE, findings=faults, how="given")
     if not problem.hinted:
-        given = problem.given()
-        plan = Plan(problem.cluster, given, VERIFIED, seconds=search.seconds, cpus=cpus_of(problem, given))
+        explicit_assignment = problem.given()
+        plan = Plan(
+            problem.cluster,
+            explicit_assignment,
+            VERIFIED,
+            seconds=search.seconds,
+            cpus=cpus_of(problem, explicit_assignment),
+        )
         return Answer(VERIFIED, plan, how="given", unchecked=tuple(unchecked(problem, plan.assignment)))
     if refused := not_searched(problem):
         from ..refuting.contradicted import contradicted
 
-        both = contradicted(problem)
-        return Answer(IMPOSSIBLE, findings=(both,), how="given") if both else Answer(UNDECIDED, findings=refused, how="given")
-    # Ranks that are given rule out some choices of degrees.
-    alternatives = [each for each in problem.alternatives() if not errors(check(explicit(each), problem.given()))]
+        contradiction = contradicted(problem)
+        return (
+            Answer(IMPOSSIBLE, findings=(contradiction,), how="given")
+            if contradiction
+            else Answer(UNDECIDED, findings=refused, how="given")
+        )
+    # Explicit ranks exclude some choices of degrees.
+    alternatives = [alternative for alternative in problem.alternatives() if not errors(check(explicit(alternative), problem.given()))]
     stands, bound = best_first(alternatives, search, limit)
-    best = min((each for each in stands if each.assignment), key=lambda each: each.objective, default=None)
+    best = min(
+        (standing for standing in stands if standing.assignment),
+        key=lambda standing: standing.objective,
+        default=None,
+    )
     if best is None or best.assignment is None:
-        if all(each.refuted for each in stands) and len(stands) == len(alternatives):
+        if all(standing.refuted for standing in stands) and len(stands) == len(alternatives):
             if not problem.explained:
                 return Answer(IMPOSSIBLE, findings=(error("PW601", "", "impossible"),), how=stands[0].how)
             proof = _proof(stands)
@@ -66,7 +80,7 @@ def solve(
                 on_progress(Progress(None, 0, search.seconds, refuted=True))
             from ..refuting.impossible import impossible
 
-            why = impossible(alternatives, again, proof, session)
+            why = impossible(alternatives, solve_again, proof, session)
             return Answer(IMPOSSIBLE if why.code == "PW601" else UNDECIDED, findings=(why,), how=stands[0].how)
         return Answer(UNDECIDED, findings=(_undecided(limit),), how="search")
     plan = best.plan(bound)
@@ -75,13 +89,13 @@ def solve(
 
 
 def _proof(stands: Sequence[Standing]) -> str:
-    """How all choices were refuted beside the search, in words; "" if one of them was not."""
-    searched = [each for each in stands if each.how != "counting"]
-    if not all(each.tried is not None or each.agreed for each in searched):
+    """Return the independent refutation of all choices, in words; "" without proof."""
+    searched = [standing for standing in stands if standing.how != "counting"]
+    if not all(standing.tried is not None or standing.agreed for standing in searched):
         return ""
-    if any(each.agreed for each in searched):
+    if any(standing.agreed for standing in searched):
         return "a second, separately written model agrees"
-    tried = sum(each.tried or 0 for each in searched)
+    tried = sum(standing.tried or 0 for standing in searched)
     return f"{tried:,} {plural('way', tried)} tried, all that there are"
 
 

@@ -1,4 +1,4 @@
-"""How a search stands: the best verified answer so far, and what is proved of each tier of the objective."""
+"""State of a search: best verified answer, and proved bound of every tier."""
 
 from __future__ import annotations
 
@@ -22,26 +22,29 @@ from ..session import Session
 from .progress import OnProgress, Progress
 
 PAUSE, TIMES = 0.25, 10
-"""Seconds between two answers of one run of the solver that are told, and how many times as long as verifying one takes they are at least:
-verifying each of very many would take the time."""
+"""Limits on reported intermediate answers of a solver run.
+
+Minimum seconds between two reports, also as a multiple of the verification time: verifying every
+answer would use up the time.
+"""
 A_PLACE = 1e-5
-"""Seconds to place and verify an accelerator. Measured."""
+"""Seconds to place and verify an accelerator, measured."""
 
 
 class WrongAnswer(Exception):
-    """A search gave an answer that the rules refuse, or another objective than the answer has: a fault of ours."""
+    """An answer of the search violates the rules or its claimed objective: a bug."""
 
 
 class Search:
-    """What all choices of parallel degrees of one question share: when it began, its seed, the best plan yet, and who is told.
+    """State shared by all choices of degrees: start time, seed, best plan, callback.
 
-    `solve` answers the smaller questions that come up on the way.
+    `solve` answers smaller questions that arise during the search.
     """
 
     def __init__(self, whole: Problem, seed: int, tell: OnProgress, solve: Solve, session: Session | None = None) -> None:
         self.whole, self.seed, self.solve, self.session = whole, seed, solve, session or Session()
         self.others: int | None = None
-        """What is proved of the choices that are not being searched."""
+        """Lower bound over the choices outside the current search."""
         self._tell = tell
         self._best: Plan | None = None
         self.began = self._told = time.perf_counter()
@@ -49,18 +52,18 @@ class Search:
 
     @property
     def seconds(self) -> float:
-        """Real time since it began."""
+        """Real seconds since the start."""
         return time.perf_counter() - self.began
 
     def is_due(self) -> bool:
-        """Was nothing told for a while? It decides what is told, never what is answered."""
+        """Return True if a report is due; influences reports, never answers."""
         now = time.perf_counter()
         due = now - self._told >= max(PAUSE, TIMES * self.verifying)
         self._told = now if due else self._told
         return due
 
     def tell(self, plan: Plan | None, bound: int) -> None:
-        """Say how one choice stands: its answer, if it is better than all before, and what is proved of all choices."""
+        """Report a standing: the answer if better than all before, the bound over all choices."""
         if plan and (self._best is None or plan.objective < self._best.objective):
             self._best = plan
         bound = bound if self.others is None else min(bound, self.others)
@@ -68,17 +71,21 @@ class Search:
 
 
 class Standing:
-    """One choice of parallel degrees: its tiers, what is proved of each, and the best answer found.
+    """State of a choice of degrees: tiers, their proved bounds, and the best answer.
 
-    `proved` holds of a tier only as long as all earlier ones are at their proved best. `refuted`: there is no answer; `tried` combinations
-    of values were checked, all that there are, and None where only searches say so; `agreed`: so does a second, plain model.
+    `proved` of a tier holds only while all earlier tiers are optimal. `refuted`: there is no
+    answer; `tried` is the number of combinations of a complete enumeration, None if only searches
+    refute; `agreed`: the plain model refutes too.
     """
 
     def __init__(self, problem: Problem, layout: Layout, search: Search) -> None:
         self.problem, self.search = problem, search
         self.tiers = tiers(problem)
         self.counted = counted(problem, layout)
-        self.proved = [sum(cost * bound for (_, cost), bound in zip(t.members, its)) for t, its in zip(self.tiers, self.counted)]
+        self.proved = [
+            sum(cost * bound for (_, cost), bound in zip(tier.members, counted_bounds))
+            for tier, counted_bounds in zip(self.tiers, self.counted)
+        ]
         self.values: Values | None = None
         self.assignment: Assignment | None = None
         self.costs: tuple[int, ...] = ()
@@ -87,9 +94,10 @@ class Standing:
         self.agreed = False
 
     def offer(self, layout: Layout, values: Values, how: str) -> tuple[int, ...] | None:
-        """What an answer costs in each tier; kept if it is the best so far. None if it is no answer.
+        """Return the cost per tier; None if the values are no answer.
 
-        Processes without accelerators are also tried spread evenly: a search that is cut short has not come to them.
+        The best answer is kept. Processes without accelerators are also tried evenly distributed: a
+        search that is cut short may not have optimised them.
         """
         began = time.perf_counter()
         costs = self.judge(layout, values, how)
@@ -99,7 +107,7 @@ class Standing:
         return costs
 
     def judge(self, layout: Layout, values: Values, how: str) -> tuple[int, ...] | None:
-        """What these values cost in each tier; kept if that is the best so far. None if they are no answer."""
+        """Return the cost per tier, keeping the best answer; None for no answer."""
         try:
             assignment = expand(layout, values, self.search.solve)
         except ExpansionFailed:
@@ -114,44 +122,47 @@ class Standing:
 
     @property
     def an_offer(self) -> float:
-        """Seconds of metered work that an answer takes to be verified."""
+        """Metered seconds to verify an answer."""
         return A_PLACE * sum(component.least for component in self.problem.hinted)
 
     def prove(self, number: int, bound: int) -> None:
-        """No answer is below this in a tier, given the earlier tiers."""
+        """Raise the lower bound of a tier, valid given the earlier tiers."""
         if bound > self.proved[number]:
             self.proved[number] = bound
             self.tell()
 
     def is_best(self, number: int) -> bool:
-        """Is the answer proved best in this tier?"""
+        """Return True if the answer is proved optimal in this tier."""
         return self.assignment is not None and self.costs[number] <= self.proved[number]
 
     @property
     def is_proved(self) -> bool:
-        """Is the answer proved best in every tier?"""
+        """True if the answer is proved optimal in every tier."""
         return all(self.is_best(number) for number in range(len(self.tiers))) and self.assignment is not None
 
     @property
     def objective(self) -> int:
-        """What the answer costs, in one number."""
+        """Objective of the answer over all tiers."""
         return sum(tier.scale * cost for tier, cost in zip(self.tiers, self.costs))
 
     @property
     def bound(self) -> int:
-        """What no answer can cost less than, in one number."""
+        """Lower bound over all tiers."""
         return sum(tier.scale * bound for tier, bound in zip(self.tiers, self._valid()))
 
     def _valid(self) -> list[int]:
-        """What is proved of each tier, by counting alone after the first that is not proved best."""
-        found, holds = [], True
-        for number, (tier, its) in enumerate(zip(self.tiers, self.counted)):
-            found.append(self.proved[number] if holds else sum(cost * bound for (_, cost), bound in zip(tier.members, its)))
-            holds = holds and self.is_best(number)
-        return found
+        """Return valid bounds of all tiers.
+
+        After the first tier without proof of optimality only counting bounds are valid.
+        """
+        bounds, is_valid = [], True
+        for number, (tier, counted_bounds) in enumerate(zip(self.tiers, self.counted)):
+            bounds.append(self.proved[number] if is_valid else sum(cost * bound for (_, cost), bound in zip(tier.members, counted_bounds)))
+            is_valid = is_valid and self.is_best(number)
+        return bounds
 
     def plan(self, bound: int) -> Plan:
-        """The best answer as a plan for the whole question. Raises ValueError if there is none."""
+        """Return the best answer as a plan of the whole problem. Raises ValueError without one."""
         if self.assignment is None:
             raise ValueError("there is no answer yet")
         whole = self.search.whole
@@ -162,10 +173,10 @@ class Standing:
         return Plan(whole.cluster, self.assignment, status, terms, bound, self.search.seed, self.search.seconds, degrees=degrees, cpus=cpus)
 
     def tell(self) -> None:
-        """Say how it stands."""
+        """Report this standing."""
         self.search.tell(self.plan(self.bound) if self.assignment else None, self.bound)
 
 
 def errors(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Those that make an answer wrong."""
+    """Return the findings of severity error."""
     return tuple(finding for finding in findings if finding.severity is Severity.ERROR)

@@ -1,4 +1,4 @@
-"""Search of one choice of degrees by CP-SAT: tier by tier, or by uses of domains."""
+"""CP-SAT search of a choice of degrees: tier by tier, or by patterns."""
 
 from __future__ import annotations
 
@@ -19,32 +19,41 @@ from ..patterns.master import Master, uses_of
 from .standing import Standing, WrongAnswer
 
 FAR = 0.04
-"""As a share of an answer, what it is above all that is proved where the solver itself does more, and sooner, than a tighter relaxation."""
+"""Relative gap above which the answer is far from the bound.
+
+There the solver itself makes faster progress than a tighter relaxation.
+"""
 BY_ITSELF = ((1.5, True), (4.0, False), (3.0, True))
-"""How long it then searches the whole, by turns as it would by itself and by the relaxation; the next time twice as long."""
+"""Searches of a far answer: (seconds, by relaxation), in turns; doubled the next time.
+
+Alternates between the solver's default strategy and LP search.
+"""
 A_TURN, A_LONG_TURN = 0.15, 0.5
-"""Shares of the time that is left which a tighter relaxation, and dividing it, may each take in a round: while the answer is far, and else."""
+"""Shares of the remaining time for the relaxation per round: while far, and otherwise."""
 PARTS = 6
-"""Parts of the tree of relaxations of which each round tries the indicators that are whole there."""
+"""Number of open parts whose integral indicators are tried per round."""
 PRESSED = 4
-"""How many times as many relaxations there are where a proof alone is missing."""
+"""Factor on relaxations if only a proof is missing."""
 ROWS = 1500
-"""Rows of the model for which the times of the rounds are meant; larger ones get more."""
+"""Number of model rows for the times of the rounds; larger models get more."""
 CONFIRMING = 10
-"""How many times as long as the first a second search may take which confirms that there is nothing: without presolve it is slower."""
+"""Factor on the time of a search that confirms infeasibility.
+
+Without presolve the second search is slower than the first.
+"""
 MOST = 1 << 60
 KEPT_FOR_LATER = 0.2
-"""Share of the time that a tier leaves to later ones, if there are any."""
+"""Share of the time reserved for later tiers."""
 SHARE = 0.4
-"""Of the time: what is not decided in this is left to the ordinary model."""
+"""Share of the time for pattern models; undecided rest goes to the ordinary model."""
 
 
 @dataclass(frozen=True)
 class Round:
-    """What is done by turns: so many relaxations, then answers for so long with indicators fixed, then so long the whole model.
+    """Round of a tier's search: relaxations, then restricted searches, then the whole model.
 
-    `plain` are those in which the relaxation is taken as it is: what is easy is over before it was made tighter. `excess` is what an
-    indicator that is fixed must cost beyond its advice. Times are seconds of metered work.
+    `plain` rounds use the relaxation without tightening: easy problems end before it pays. `excess`
+    is the reduced cost beyond which indicators are fixed. Times are seconds of metered work.
     """
 
     relaxations: int
@@ -67,7 +76,7 @@ ROUNDS = (
 
 
 class OneTier:
-    """A tier of one choice of degrees. Earlier tiers are fixed in the model, which minimises this one."""
+    """Search of a tier; earlier tiers are fixed in the model, which minimises this tier."""
 
     def __init__(self, standing: Standing, variables: Variables, number: int, limit: float) -> None:
         self.standing, self.variables, self.number, self.left = standing, variables, number, limit
@@ -75,9 +84,9 @@ class OneTier:
         self._refused, self._longer = False, 1
 
     def search(self) -> None:
-        """Make the answer better, and what is proved of this tier, until both meet or the time is over."""
+        """Improve answer and bound of this tier until both meet or the time is over."""
         if not self.variables.layout.counted:
-            # Of ranges alone the relaxation says little, and where they begin and end is soon propagated.
+            # For ranges alone the relaxation is weak, and propagation is fast.
             self._run(0.6 * self.left, by_relaxation=False)
             if not self._is_open():
                 return
@@ -86,23 +95,27 @@ class OneTier:
         if aggregates and root_seconds(self.variables.model) <= A_LONG_TURN * self.left:
             stage = BoundStage(self.variables.model, aggregates)
             self.left -= stage.spent
-            for each in ROUNDS if stage.is_solved else ():
-                self._round(stage, each)
+            for stage_round in ROUNDS if stage.is_solved else ():
+                self._round(stage, stage_round)
         if self._is_open():
             self._run(0.6 * self.left, by_relaxation=True)
         if self._is_open():
             self._run(self.left, by_relaxation=False)
 
-    def _round(self, stage: BoundStage, its: Round) -> None:
-        """Let the relaxation prove what it can and say where answers are likely, and the solver try both on the whole."""
+    def _round(self, stage: BoundStage, limits: Round) -> None:
+        """Run the relaxation, then search with its suggestions and on the whole model."""
         scale = max(1.0, stage.size / ROWS)
         if self._is_open():
-            self._advance(stage, its.relaxations * (PRESSED if self._is_within(stage.step) else 1), its.plain)
-        for fixed in (*stage.likely(PARTS), stage.agreed(), stage.advised(its.excess)):
+            self._advance(
+                stage,
+                limits.relaxations * (PRESSED if self._is_within(stage.step) else 1),
+                limits.plain,
+            )
+        for fixed in (*stage.likely(PARTS), stage.agreed(), stage.advised(limits.excess)):
             if self._is_open() and not self._is_within(stage.step):
-                self._narrowed(fixed, its.narrowed * scale)
-        if self._is_open() and its.whole:
-            for limit, by_relaxation in BY_ITSELF if self._is_far() else ((its.whole, its.plain),):
+                self._narrowed(fixed, limits.narrowed * scale)
+        if self._is_open() and limits.whole:
+            for limit, by_relaxation in BY_ITSELF if self._is_far() else ((limits.whole, limits.plain),):
                 if self._is_open():
                     self._run(min(self._longer * limit, 0.6 * self.left), by_relaxation)
             self._longer *= 2 if self._is_far() else 1
@@ -132,12 +145,15 @@ class OneTier:
             self._offer(outcome)
 
     def _is_within(self, step: int) -> bool:
-        """Is the answer at most one step above what is proved? Then it is likely the best, and the proof is what is missing."""
+        """Return True if the answer is at most one step above the bound.
+
+        Then it is probably optimal and only the proof is missing.
+        """
         standing = self.standing
         return standing.assignment is not None and standing.costs[self.number] - standing.proved[self.number] <= step
 
     def _is_far(self) -> bool:
-        """Is the answer far above what is proved, or none known?"""
+        """Return True if the answer is far above the bound, or unknown."""
         standing, number = self.standing, self.number
         return standing.assignment is None or standing.costs[number] - standing.proved[number] > FAR * standing.costs[number]
 
@@ -149,7 +165,7 @@ class OneTier:
         return self.number >= len(self.standing.tiers) or self.standing.is_best(self.number)
 
     def _run(self, limit: float, by_relaxation: bool) -> None:
-        """Let the solver search the whole."""
+        """Run the solver on the whole model."""
         outcome = run(
             self.variables, limit, self.standing.search.seed, by_relaxation=by_relaxation, model=self._hinted(), on_solution=self._listen
         )
@@ -163,7 +179,10 @@ class OneTier:
         return self.variables.model
 
     def _offer(self, outcome: Outcome[Values]) -> None:
-        """Keep an answer of the solver. Raises WrongAnswer if the rules refuse it, or it costs something else than the solver says."""
+        """Keep an answer of the solver.
+
+        Raises WrongAnswer if the rules refuse it or it costs more than the solver claims.
+        """
         self.left -= self.standing.an_offer
         costs = self.standing.offer(self.variables.layout, outcome.values or {}, "search")
         if costs is None:
@@ -172,14 +191,19 @@ class OneTier:
             raise WrongAnswer(f"the solver's objective is {outcome.objective}, that of its answer {costs[self.number]}")
 
     def take(self, outcome: Outcome[Values]) -> None:
-        """Keep what a run of the solver on the whole model gave. Raises WrongAnswer if it cannot be true."""
+        """Keep the outcome of a run on the whole model. Raises WrongAnswer on contradictions."""
         standing, tiered = self.standing, self.number < len(self.standing.tiers)
         if outcome.status is Status.INFEASIBLE and standing.assignment is None:
             self._refused = True
-            # One "infeasible" is no proof (or-tools 5274, 5295): it must say so again without presolve.
+            # A single "infeasible" is no proof (or-tools 5274, 5295): confirmed without presolve.
             limit = max(self.left, CONFIRMING * outcome.spent + 1.0)
-            again = run(compile(standing.problem, minimise=False), limit, standing.search.seed, presolve=False)
-            standing.refuted = refutable(self.variables.layout) and again.status is Status.INFEASIBLE
+            confirmation = run(
+                compile(standing.problem, minimise=False),
+                limit,
+                standing.search.seed,
+                presolve=False,
+            )
+            standing.refuted = refutable(self.variables.layout) and confirmation.status is Status.INFEASIBLE
         if outcome.values is not None:
             self._offer(outcome)
         if tiered and outcome.bound is not None and not self.some and standing.assignment is not None:
@@ -193,28 +217,28 @@ class OneTier:
 
 
 def search_tiers(standing: Standing, limit: float) -> None:
-    """Make the answer of a choice better, and what is proved of it, until both meet or the time is over."""
+    """Improve answer and bound of a choice until both meet or the time is over."""
     standing.spent = limit - _search(standing, limit)
 
 
 def _search(standing: Standing, limit: float) -> float:
-    """What is left of the time."""
+    """Search all tiers and return the remaining time."""
     variables = compile(standing.problem, minimise=False)
     if standing.values:
         standing.values = translated(variables.layout, standing.values)
     if not standing.tiers:
-        one = OneTier(standing, variables, 0, limit)
-        one.search()
-        return one.left
+        search = OneTier(standing, variables, 0, limit)
+        search.search()
+        return search.left
     for number, tier in enumerate(standing.tiers):
         if standing.is_proved or standing.refuted:
             break
         amount = aim(variables, tier)
         if not standing.is_best(number):
             reserved = KEPT_FOR_LATER * limit if number < len(standing.tiers) - 1 else 0.0
-            one = OneTier(standing, variables, number, limit - reserved)
-            one.search()
-            limit = reserved + one.left
+            search = OneTier(standing, variables, number, limit - reserved)
+            search.search()
+            limit = reserved + search.left
         if standing.assignment is None or limit <= 0:
             break
         hold(variables, amount, standing.costs[number])
@@ -222,19 +246,22 @@ def _search(standing: Standing, limit: float) -> float:
 
 
 def translated(layout: Layout, values: Values) -> Values:
-    """The same decisions in another layout of the same problem."""
+    """Translate decisions to another layout of the same problem."""
     bundles = {bundle.name: bundle for bundle in (*layout.bundles, *(dealt.bundle for dealt in layout.dealt.values()))}
-    found: Values = {}
+    decisions: Values = {}
     for key, value in values.items():
         if isinstance(key, Count):
-            found[Count(bundles[key.bundle.name], layout.cells[key.cell.index])] = value
+            decisions[Count(bundles[key.bundle.name], layout.cells[key.cell.index])] = value
         elif isinstance(key, Bundle):
-            found[bundles[key.name]] = value
-    return found
+            decisions[bundles[key.name]] = value
+    return decisions
 
 
 def search_by_patterns(standing: Standing, layout: Layout, limit: float) -> float:
-    """Make the answer better, and what is proved of it, where the problem is a sum over domains; the metered time that it took."""
+    """Search by patterns if the problem is a sum over domains; return the metered time.
+
+    Improves the answer and the bound.
+    """
     uses = uses_of(layout, standing.tiers)
     if uses is None:
         return 0.0
@@ -248,16 +275,19 @@ def search_by_patterns(standing: Standing, layout: Layout, limit: float) -> floa
             break
         master.at_most(amount, outcomes[-1].objective)
     if outcomes and outcomes[0].status is Status.INFEASIBLE and standing.assignment is None:
-        # As everywhere, one "infeasible" is no proof: it must say so again without presolve.
-        again = run(Master(uses), left, standing.search.seed, presolve=False)
-        left -= again.spent
-        standing.refuted = again.status is Status.INFEASIBLE
+        # As everywhere, a single "infeasible" is no proof: confirmed without presolve.
+        confirmation = run(Master(uses), left, standing.search.seed, presolve=False)
+        left -= confirmation.spent
+        standing.refuted = confirmation.status is Status.INFEASIBLE
     _take_use(standing, layout, outcomes)
     return SHARE * limit - left + standing.an_offer
 
 
 def _take_use(standing: Standing, layout: Layout, outcomes: Sequence[Outcome[Values]]) -> None:
-    """Keep the last answer that can be written out, and what is proved of each tier. Raises WrongAnswer if a bound cannot be true."""
+    """Keep the last expandable answer, and the bounds of all tiers.
+
+    Raises WrongAnswer if a bound contradicts an answer.
+    """
     costs: tuple[int, ...] | None = None
     for outcome in reversed(outcomes):
         if costs is None and outcome.values is not None:

@@ -16,7 +16,7 @@ from placewright.models.composition import Composer
 from placewright.models.dialects import verl
 from placewright.models.dialects.load import load
 from placewright.models.machines.shorthand import AsDeclared
-from placewright.planner.explain import explain
+from placewright.planner.accounting import explain
 from placewright.report.explanation.data import render as to_json
 from placewright.report.explanation.text import render as to_text
 from placewright.solver.explaining.explanation import Explanation

@@ -6,11 +6,11 @@ from operator import attrgetter
 from typing import Any
 
 import pytest
+from placewright.models.planning.cost_models import iteration
 from placewright.models.planning.design import Design
 from placewright.models.planning.problem import PlanningProblem
 from placewright.planner.check import faults, price
 from placewright.planner.costs import cost_model
-from placewright.planner.costs.cost_model import iteration
 from placewright.planner.search import search as searching
 from placewright.planner.search.search import search
 from sampling import examples

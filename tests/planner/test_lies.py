@@ -6,20 +6,17 @@ from dataclasses import replace
 from typing import Any, Callable, Iterator
 
 import pytest
+from placewright.models.planning.cost_models import Maximum, Stages, Stream
 from placewright.models.planning.problem import PlanningProblem
 from placewright.planner.check import faults
 from placewright.planner.costs import cost_model
-from placewright.planner.costs.cost_model import Maximum
-from placewright.planner.costs.stages import Stages
-from placewright.planner.costs.stream import Stream
 from placewright.planner.search import branching, choices, segmentations
 from placewright.planner.search import choices as joining
 from placewright.planner.search import search as searching
 from placewright.planner.search import structures as every
 from placewright.planner.search import structures as nestings
 from placewright.planner.search.branching import Branching
-from placewright.planner.search.domains import Narrowing
-from placewright.planner.search.shared_memory import SharedMemory
+from placewright.planner.search.domains import Narrowing, SharedMemory
 from placewright.planner.search.sizing import Sizing
 
 from .questions import question

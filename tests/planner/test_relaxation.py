@@ -11,7 +11,7 @@ from placewright.models.parallel import Parallel
 from placewright.models.planning.option import Kind, Option
 from placewright.models.planning.problem import PlanningProblem
 from placewright.planner.costs import cost_model
-from placewright.planner.search import relaxation
+from placewright.planner.search import bounds as relaxation
 from placewright.planner.search import search as searching
 from placewright.planner.search.choices import Choices
 from placewright.planner.search.search import Candidate, search

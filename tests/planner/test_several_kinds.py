@@ -7,7 +7,7 @@ from pathlib import Path
 import placewright as pw
 import pytest
 from placewright.models.answer import IMPOSSIBLE, Answer
-from placewright.planner.at_sight import at_sight
+from placewright.planner.verify import at_sight
 
 BOTH = "1x4xH100+1x4xA100"
 HETEROGENEOUS = "{workflow: rollout => actor, scope: [heterogeneous]}"

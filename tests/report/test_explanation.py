@@ -13,7 +13,7 @@ from placewright.models.findings.span import Span
 from placewright.models.report import Report
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
-from placewright.planner.explain import explain
+from placewright.planner.accounting import explain
 from placewright.report.explanation.data import render as to_json
 from placewright.report.explanation.figures import Footnotes
 from placewright.report.explanation.text import WIDTH, layout, render

@@ -13,7 +13,7 @@ from placewright.models.job import Job
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.problem import Problem
-from placewright.planner.at_sight import MOST_NODES, at_sight
+from placewright.planner.verify import MOST_NODES, at_sight
 from placewright.solver.refuting.contradicted import contradicted
 from placewright.solver.searching.search import solve
 from sampling import examples

@@ -1,4 +1,4 @@
-"""placewright's own files: `cluster:` and `components:`."""
+"""Dialect of placewright's own files: `cluster:` and `components:`."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 __all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "read", "release_of", "render", "signs", "write"]
 
 PROGRAMS: tuple[str, ...] = ()
-"""No program of a script is read by its name alone."""
+"""Empty: no program of a script is recognised by name."""
 
 RELEASES: Path | None = None
-"""A native file belongs to no framework."""
+"""None: a native file has no framework."""
 
 PLACES = KEYS
-"""The keys whose content is all in the Problem that a file states."""
+"""Keys whose content is fully in the Problem of a file."""
 
 
 def release_of(document: Document, roots: Sequence[str] = ()) -> Choice | None:
@@ -35,14 +35,14 @@ def release_of(document: Document, roots: Sequence[str] = ()) -> Choice | None:
 
 
 def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
-    """See `Dialect.read`. What reads is not loaded for files of other dialects."""
+    """See `Dialect.read`; loads the reader on demand."""
     from .reader import read as found
 
     return found(document, machines, level)
 
 
 def render(problem: Problem) -> Rendering:
-    """See `Dialect.render`. What writes is not loaded for those who only read."""
+    """See `Dialect.render`; loads the writer on demand."""
     from .writing.render import render as rendered
 
     return rendered(problem)

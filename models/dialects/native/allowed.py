@@ -1,4 +1,4 @@
-"""What a native file lets given ranks do, as the framework does that they were written for: `allow: [overlap, ...]`."""
+"""Permissions of a native file for explicit ranks: `allow: [overlap, ...]`."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from ...text.nearest import nearest
 from ...text.tree import ListNode, Scalar, Value
 
 ALLOWED = {"overlap": "shares_accelerators", "groups_across_nodes": "groups_may_cross", "processes_across_nodes": "processes_may_cross"}
-"""The words, and the capability that each is. Without them a native file refuses what at least one framework refuses."""
+"""Word -> capability of the job.
+
+By default a native file refuses everything that at least one framework refuses.
+"""
 
 
 def read_allowed(written: Value | None, findings: list[Finding]) -> Capabilities:
-    """The capabilities that `allow` names; a word or a list of words."""
+    """Return the capabilities in `allow`, a word or a list of words."""
     if written is None:
         return Capabilities()
     items = written.items if isinstance(written, ListNode) else (written,)
@@ -25,7 +28,7 @@ def read_allowed(written: Value | None, findings: list[Finding]) -> Capabilities
             continue
         close = nearest(word, ALLOWED)
         edit = Edit(item.span, close) if close else None
-        listed = ", ".join(f"`{each}`" for each in ALLOWED)
+        listed = ", ".join(f"`{allowed}`" for allowed in ALLOWED)
         advice = f"write `{close}`" if close else f"known are {listed}"
         message = f"`{word[:60]}` is nothing that a native file can allow" if word else "`allow` is a list of words"
         findings.append(error("PW105", "", message, item.span, label="not known", help=advice, edit=edit))

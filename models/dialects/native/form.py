@@ -1,4 +1,4 @@
-"""The keys of a native file, each with what it takes; the schema for editors is made of them."""
+"""Keys of a native file with types; the source of the schema for editors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A component of a native file whose ranks are given node by node: `placement: [{ranks: 0-3, node: 0, accelerators: 0-3}]`."""
+"""Explicit placement of a component node by node, in a native file.
+
+Example: `placement: [{ranks: 0-3, node: 0, accelerators: 0-3}]`.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ from .agreed import agreed
 
 
 def listed(component: Component, written: ListNode, cluster: Cluster, findings: list[Finding]) -> Component | None:
-    """The component with its runs; None, and findings, where the list cannot be. `written` has the right form (`PlacedForm`)."""
+    """Return the component with its runs; None and findings if the list is invalid.
+
+    `written` has the right form (`PlacedForm`).
+    """
     faults: list[ListFault] = []
     entries = list(_entries(component, written, cluster, faults))
     runs = read_list(entries, cluster, faults) if not faults else ()
@@ -39,21 +45,21 @@ def listed(component: Component, written: ListNode, cluster: Cluster, findings: 
         )
     if faults:
         return None
-    held: dict[int, int] = {}
+    sizes_by_rank: dict[int, int] = {}
     for run in runs:
-        held[run.ranks.start] = held.get(run.ranks.start, 0) + run.each
-    sizes = {max(1, each) for each in held.values()}
+        sizes_by_rank[run.ranks.start] = sizes_by_rank.get(run.ranks.start, 0) + run.each
+    sizes = {max(1, size) for size in sizes_by_rank.values()}
     component = agreed(component, runs, cluster.kind(component.node_groups), sizes, findings)
     return replace(component, runs=runs, spans={**component.spans, "placement": written.span})
 
 
 def _entries(component: Component, written: ListNode, cluster: Cluster, faults: list[ListFault]) -> Iterator[Entry]:
-    """The entries, each with its node group and the kind of resource that it names."""
+    """Yield the entries, each with node group and kind of resource."""
     for position, item in enumerate(written.items):
         data = {entry.key.text: entry.value for entry in item} if isinstance(item, MapNode) else {}
         label = _text(data["node_group"]) if "node_group" in data else component.node_groups[0]
         if label not in component.node_groups:
-            exist = ", ".join(f"`{each}`" for each in component.node_groups)
+            exist = ", ".join(f"`{group}`" for group in component.node_groups)
             faults.append(
                 ListFault(
                     "PW107",

@@ -1,4 +1,4 @@
-"""A component of a native file whose ranks are given: `placement: 0-7`, in the numbering of its node groups."""
+"""Explicit placement of a component as text: `placement: 0-7`, numbered by its node groups."""
 
 from __future__ import annotations
 
@@ -25,39 +25,43 @@ MAX_PROCESSES = 1 << 20
 def placed(
     component: Component, degrees: Iterable[Parallel], written: Scalar, source: Source, cluster: Cluster, findings: list[Finding]
 ) -> Component | None:
-    """The component with its runs; None, and findings, where the placement cannot be.
+    """Return the component with its runs; None and findings if the placement is invalid.
 
-    `degrees` are the parallel degrees that it may have; a stride takes the first whose blocks fill the ranks.
+    `degrees` are the candidate parallel degrees; a stride takes the first degrees whose blocks fill
+    the ranks.
     """
     labels = component.node_groups
-    found = read_placement(written.text, numbered(cluster, labels))
+    placement = read_placement(written.text, numbered(cluster, labels))
     spans = {**component.spans, "placement": written.span}
-    if found.faults or found.processes > MAX_PROCESSES:
+    if placement.faults or placement.processes > MAX_PROCESSES:
         better = _better(written.text, cluster, labels)
-        quoted = source.text[written.span.start : written.span.start + 1] in ("'", '"')  # it may stand in a flow map
+        # Quotes allow a flow map around the text.
+        quoted = source.text[written.span.start : written.span.start + 1] in ("'", '"')
         edit = None
         if better is not None and written.origin is None:
             edit = Edit(written.span, in_flow_map(better) if quoted else plain_or_quoted(better))
         advice = f"write `{better}`" if edit else "write `ranks`, or `ranks:processes`, such as `0-3:0-7`"
-        for fault in found.faults:
+        for fault in placement.faults:
             span, message = _place(written, source, fault.start, fault.end), f"`{component.name}`: {fault.message}"
             findings.append(
                 error(fault.code, component.name, message, span, label=fault.label, help=advice, edit=edit, origin=written.origin)
             )
-        if not found.faults:
-            message = f"`{component.name}` has {found.processes:,} processes; more than {MAX_PROCESSES:,} are not read"
+        if not placement.faults:
+            message = f"`{component.name}` has {placement.processes:,} processes; more than {MAX_PROCESSES:,} are not read"
             findings.append(error("PW102", component.name, message, written.span, help="name fewer processes"))
         return None
-    runs: Sequence[Run] = runs_of(found.pairs, cluster, labels)
-    held = sum(run.amount for run in runs)
-    sizes = {max(1, pair.resources // pair.processes) for pair in found.pairs}
+    runs: Sequence[Run] = runs_of(placement.pairs, cluster, labels)
+    amount = sum(run.amount for run in runs)
+    sizes = {max(1, pair.resources // pair.processes) for pair in placement.pairs}
     component = agreed(component, runs, cluster.kind(labels), sizes, findings)
-    suits = (each for each in (replace(component, parallel=parallel) for parallel in degrees) if held % each.unit == 0)
+    candidates = (
+        candidate for candidate in (replace(component, parallel=parallel) for parallel in degrees) if amount % candidate.unit == 0
+    )
     if component.contiguous and component.stride > 1:
-        component = next(suits, component)
+        component = next(candidates, component)
     if component.unit > component.group_size:
-        if held % component.unit:
-            message = f"the {with_noun(held, 'accelerator')} of `{component.name}` {are(held)} no whole blocks of {component.unit}, so its stride cannot be kept"
+        if amount % component.unit:
+            message = f"the {with_noun(amount, 'accelerator')} of `{component.name}` {are(amount)} no whole blocks of {component.unit}, so its stride cannot be kept"
             advice = f"give it a multiple of {component.unit}"
             findings.append(
                 error(
@@ -65,9 +69,9 @@ def placed(
                     component.name,
                     message,
                     written.span,
-                    label=with_noun(held, "accelerator"),
+                    label=with_noun(amount, "accelerator"),
                     help=advice,
-                    amount=held % component.unit,
+                    amount=amount % component.unit,
                 )
             )
             return None
@@ -76,21 +80,23 @@ def placed(
 
 
 def _better(text: str, cluster: Cluster, labels: tuple[str, ...]) -> str | None:
-    """The text without its faults, each process on one node; None if it cannot be told."""
+    """Return a corrected text with each process on a single node; None if unknown."""
     from ...notation.mend import mended
 
     known = numbered(cluster, labels)
     if known.size is None:
         return mended(text, known)
-    return mended(text, known, cluster.numbering(labels), lambda found: not why_not(runs_of(found.pairs, cluster, labels), in_order=False))
+    return mended(
+        text, known, cluster.numbering(labels), lambda candidate: not why_not(runs_of(candidate.pairs, cluster, labels), in_order=False)
+    )
 
 
 def strided(component: Component, runs: Sequence[Run]) -> Iterator[tuple[int, list[Seat]]]:
-    """The same resources, dealt out to groups that interleave as the component's stride says."""
-    held = [seat for _, its in seats(runs) for seat, _, _ in its]
+    """Yield (rank, seats) with groups interleaved by the component's stride."""
+    ordered = [seat for _, process_seats in seats(runs) for seat, _, _ in process_seats]
     size, rank = component.group_size, 0
-    for start in range(0, len(held), component.unit):
-        block = held[start : start + component.unit]
+    for start in range(0, len(ordered), component.unit):
+        block = ordered[start : start + component.unit]
         for position in range(component.stride):
             group = block[position :: component.stride]
             for first in range(0, size, component.per_process):
@@ -99,7 +105,7 @@ def strided(component: Component, runs: Sequence[Run]) -> Iterator[tuple[int, li
 
 
 def _place(written: Scalar, source: Source, start: int, end: int) -> Span:
-    """Where the characters of a placement stand; all of it where that cannot be said."""
+    """Return the span of some characters of a placement; of the whole value if unknown."""
     text = source.text[written.span.start : written.span.end]
     shift = 0 if text == written.text else 1 if text[1:-1] == written.text else -1
     if shift < 0 or written.origin is not None:

@@ -1,4 +1,4 @@
-"""A native file, read: the cluster in one word or in full, and hints or ranks for every component."""
+"""Reader of a native file: the cluster, and hints or explicit ranks per component."""
 
 from __future__ import annotations
 
@@ -34,11 +34,14 @@ from .recognise import KEYS, NAME
 from .sections import read_work
 
 OF_THE_CLUSTER = ("nodes", "node_groups")
-"""Keys of a cluster file, which stand below `cluster` in a native one."""
+"""Keys of a cluster file; a native file has them below `cluster`."""
 
 
 def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
-    """The problem that a native file states; with the work that `level` judges. Raises UnusableInput where nothing is left."""
+    """Return the problem of a native file, with the work that `level` judges.
+
+    Raises UnusableInput if nothing usable remains.
+    """
     root, source, findings = document.root, document.source, list(document.findings)
     for entry in root:
         if entry.key.text not in KEYS:
@@ -63,33 +66,33 @@ def _problem(values: dict[str, Value], cluster: Cluster, source: Source, level: 
             error("PW105", "", "`components` must be a map of components", span, help="write `components: {actor: {accelerators: 8}}`")
         )
         return Problem(cluster, Job(()))
-    every = [entry.key.text for entry in written]
-    further = tuple(read_relations(values.get("relations"), every, findings))
-    links = tuple(read_links(values.get("links"), every, findings))
-    work = tuple(read_work(values.get("work"), every, level, findings))
-    components, relations, choices, faulty = add_hints(written, cluster, (), findings, further)
-    kept = []
+    names_in_file = [entry.key.text for entry in written]
+    file_relations = tuple(read_relations(values.get("relations"), names_in_file, findings))
+    links = tuple(read_links(values.get("links"), names_in_file, findings))
+    work = tuple(read_work(values.get("work"), names_in_file, level, findings))
+    components, relations, choices, faulty = add_hints(written, cluster, (), findings, file_relations)
+    placed_components = []
     for component in components:
-        found: Component | None = component
+        placed_component: Component | None = component
         hints = written.get(component.name)
         placement = hints.get("placement") if isinstance(hints, MapNode) else None
         if isinstance(placement, Scalar) and not placement.is_null:
-            found = placed(component, choices.get(component.name, (component.parallel,)), placement, source, cluster, findings)
+            placed_component = placed(component, choices.get(component.name, (component.parallel,)), placement, source, cluster, findings)
         elif isinstance(placement, ListNode):
-            found = listed(component, placement, cluster, findings)
-        if found is not None:
-            kept.append(found)
-    # Ranks with a stride were dealt out for certain degrees, so that these are not open any more.
-    names = {component.name for component in kept if component.runs is None or component.stride == 1}
-    open_ = {name: its for name, its in choices.items() if name in names}
-    there = {component.name for component in kept}
-    relations = among(Problem(cluster, Job(tuple(components), tuple(relations))), there).job.relations
-    shares = tuple(share for share in work if share.component in there)
-    links = tuple(link for link in links if {link.source, link.target} <= there)
+            placed_component = listed(component, placement, cluster, findings)
+        if placed_component is not None:
+            placed_components.append(placed_component)
+    # Ranks with a stride were dealt out for fixed degrees, so the degrees are no longer open.
+    names_with_choice = {component.name for component in placed_components if component.runs is None or component.stride == 1}
+    open_ = {name: degrees for name, degrees in choices.items() if name in names_with_choice}
+    placed_names = {component.name for component in placed_components}
+    relations = among(Problem(cluster, Job(tuple(components), tuple(relations))), placed_names).job.relations
+    shares = tuple(share for share in work if share.component in placed_names)
+    links = tuple(link for link in links if {link.source, link.target} <= placed_names)
     preference = read_preference(values.get("objective"), findings)
     allowed = read_allowed(values.get("allow"), findings)
-    known, assumed = with_usual_phases(kept, values.get("plan"))
-    workload = read_plan(values.get("plan"), known, findings, faulty=faulty | (set(every) - there), cluster=cluster)
+    known, assumed = with_usual_phases(placed_components, values.get("plan"))
+    workload = read_plan(values.get("plan"), known, findings, faulty=faulty | (set(names_in_file) - placed_names), cluster=cluster)
     workload = workload and replace(workload, assumed=(*workload.assumed, *assumed))
     return Problem(
         cluster, Job(known, relations, allowed, open_, shares, links=links, preference=preference, planning=PlanningSpec(workload=workload))
@@ -97,34 +100,34 @@ def _problem(values: dict[str, Value], cluster: Cluster, source: Source, level: 
 
 
 def _cluster(written: Value | None, machines: Machines, source: Source, findings: list[Finding]) -> Cluster | None:
-    """The machines that were given, else those of the file; None (with findings) if there are none."""
-    own = None
+    """Return the cluster of the caller, else of the file; None and findings if unusable."""
+    cluster = None
     if written is not None:
         try:
-            own = _written(written)
+            cluster = _written(written)
         except UnusableInput as problem:
             findings += problem.findings
     if isinstance(machines, AsDeclared):
-        if own is None:
+        if cluster is None:
             message = "the file declares no nodes that accelerators could be counted on"
             findings.append(error("PW101", "", message, source.whole(), help="name the whole cluster: `--cluster 2x8xH100`"))
             return None
-        return own
+        return cluster
     if machines is None:
         if written is None:
             message = "nobody says what the cluster is"
             findings.append(error("PW101", "", message, source.whole(), help="add `cluster: 2x8xH100`, or name it with `--cluster`"))
-        return own
-    if own is None:
+        return cluster
+    if cluster is None:
         return machines
-    if [len(node.accelerators) for node in own.nodes] != [len(node.accelerators) for node in machines.nodes] and written is not None:
-        message = f"the file describes {_size(own)}; `--cluster` with {_size(machines)} is used instead"
+    if [len(node.accelerators) for node in cluster.nodes] != [len(node.accelerators) for node in machines.nodes] and written is not None:
+        message = f"the file describes {_size(cluster)}; `--cluster` with {_size(machines)} is used instead"
         findings.append(warning("PW114", "", message, written.span, label="not used", help="make the two agree"))
-    if any(rank >= len(machines.nodes) for group in own.declared for rank in group.node_ranks):
+    if any(rank >= len(machines.nodes) for group in cluster.declared for rank in group.node_ranks):
         message = f"node groups of the file name nodes beyond the {len(machines.nodes)} of `--cluster`"
         findings.append(error("PW114", "", message, written.span if written else None, help="name a cluster with all these nodes"))
         return None
-    return replace(machines, declared=machines.declared or own.declared)
+    return replace(machines, declared=machines.declared or cluster.declared)
 
 
 def _size(cluster: Cluster) -> str:
@@ -132,19 +135,22 @@ def _size(cluster: Cluster) -> str:
 
 
 def _written(value: Value) -> Cluster:
-    """The cluster as the file writes it. Raises UnusableInput."""
+    """Return the cluster of the file.
+
+    Raises UnusableInput.
+    """
     if isinstance(value, Scalar):
         try:
-            found = read_shorthand(value.text)
+            cluster = read_shorthand(value.text)
         except ValueError as problem:
             advice = f"write `{better}`" if (better := meant(value.text)) else "write it like `cluster: 2x8xH100`"
             raise UnusableInput([error("PW011", "", f"{problem}", value.span, help=advice)]) from None
-        if isinstance(found, AsDeclared):
+        if isinstance(cluster, AsDeclared):
             message = f"`{value.text}` does not say how many nodes there are"
             raise UnusableInput(
                 [error("PW011", "", message, value.span, help=f"write `cluster: 2{value.text}`", edit=Edit(value.span, f"2{value.text}"))]
             )
-        return found
+        return cluster
     from ...machines.cluster_file import ClusterForm
 
     form = fill(ClusterForm, value, "", "the cluster", "PW011")

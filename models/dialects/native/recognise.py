@@ -1,4 +1,4 @@
-"""Is this one of placewright's own files?"""
+"""Recognition of native files."""
 
 from __future__ import annotations
 
@@ -9,17 +9,22 @@ from ..signs import Signs
 
 NAME = "native"
 KEYS = ("cluster", "allow", "components", "relations", "links", "objective", "work", "plan")
-"""The keys of a native file; `NativeForm` says what each takes."""
+"""Keys of a native file; `NativeForm` has their types."""
 
 
 _OF_COMPONENTS = ("accelerators", "colocate_with", "memory", "node_group", "parallel", "placement", "processes", "seconds", "within")
-"""Keys of a component by which it is one of ours."""
+"""Keys of a component that identify a native file."""
 _OTHERS = ("apiVersion", "asyncapi", "openapi", "swagger")
-"""Top-level keys of other kinds of files that have `components:` too."""
+"""Top-level keys of other file formats with `components:`."""
 
 
 def signs(root: MapNode) -> Signs:
-    """Reads `components:` of a file that names a cluster, or components with roles or keys like ours."""
+    """Return `components` as evidence for a native file.
+
+    Sure with a `cluster`, native or misspelt native keys, roles as names, or components without
+    keys; else weak. Empty for other file formats and, without `cluster` and native keys, for files
+    with foreign top-level keys.
+    """
     components = root.get("components")
     if components is None or any(root.get(key) is not None for key in _OTHERS):
         return Signs()
@@ -30,5 +35,5 @@ def signs(root: MapNode) -> Signs:
         return Signs(("components",))
     if not all(entry.key.text in KEYS for entry in root):
         return Signs()
-    ours = not keys or names.intersection(ROLES) or any(nearest(key, _OF_COMPONENTS) for key in keys)
-    return Signs(("components",)) if ours else Signs(weak=("components",))
+    is_native = not keys or names.intersection(ROLES) or any(nearest(key, _OF_COMPONENTS) for key in keys)
+    return Signs(("components",)) if is_native else Signs(weak=("components",))

@@ -1,4 +1,4 @@
-"""The section `work` of a native file."""
+"""Section `work` of a native file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class WorkForm(Form):
 
 
 def read_work(written: Value | None, names: Collection[str], level: str, findings: list[Finding]) -> Iterator[Share]:
-    """The shares of the section that this level judges."""
+    """Yield the shares of the section that `level` judges."""
     for position, (form, item) in enumerate(
         entries(WorkForm, written, "work", "{component: env, what: environments, amount: 512}", findings)
     ):

@@ -1,4 +1,4 @@
-"""The RLinf dialect: reading and writing the `cluster` section of an RLinf configuration."""
+"""RLinf dialect: reader and writer of the `cluster` section of an RLinf configuration."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 __all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "read", "release_of", "render", "signs", "write"]
 
 PROGRAMS: tuple[str, ...] = ()
-"""No program of a script is read by its name alone."""
+"""Empty: no program of a script is recognised by name."""
 
 PLACES = ("cluster.num_nodes", "cluster.node_groups", "cluster.component_placement", "placewright")
-"""The keys whose content is all in the Problem that a file states."""
+"""Keys whose content is fully in the Problem of a file."""
 
 RELEASES = Path(__file__).parent / "facts" / "releases.json"
 
@@ -42,7 +42,7 @@ def release_of(document: Document, roots: Sequence[str] = ()) -> Choice | None:
 
 
 def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
-    """See `Dialect.read`. What reads is not loaded for files of other dialects."""
+    """See `Dialect.read`; loads the reader on demand."""
     from .reader import read as found
 
     if document.release is None:
@@ -51,7 +51,7 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
 
 
 def render(problem: Problem) -> Rendering:
-    """See `Dialect.render`. What writes is not loaded for those who only read."""
+    """See `Dialect.render`; loads the writer on demand."""
     from .rendering import render as rendered
 
     return rendered(problem)
@@ -70,7 +70,7 @@ PLACEMENT = "component_placement"
 
 
 def signs(root: MapNode) -> Signs:
-    """A `cluster` map that places components, also under a misspelt key, or one that leaves them to hints."""
+    """Return the evidence: a `cluster` map with placements (also misspelt), or with hints."""
     cluster = root.get("cluster")
     if isinstance(cluster, Scalar):
         cluster, _ = Interpolator(root, partial=True).target(cluster, ("cluster",))
@@ -84,7 +84,7 @@ def signs(root: MapNode) -> Signs:
 
 
 def misspelt(cluster: MapNode) -> Entry | None:
-    """The key that was probably meant to be `component_placement`, in a map that has none."""
+    """Return the misspelt key `component_placement` of a map; None if the map has the key."""
     if cluster.get(PLACEMENT) is not None:
         return None
     return next((entry for entry in cluster if nearest(entry.key.text, (PLACEMENT,))), None)

@@ -3,8 +3,9 @@
 Sources in RLinf:
 
 - rlinf/config.py (validate_embodied_cfg, validate_offline_cfg, validate_cfg, validate_reasoning_cfg).
-- rlinf/workers/env/env_worker.py, rlinf/scheduler/worker/routing.py (CommMapper), rlinf/workers/rollout/hf/huggingface_worker.py,
-  rlinf/workers/reward/reward_worker.py, rlinf/workers/megatron_worker.py.
+- rlinf/workers/env/env_worker.py, rlinf/scheduler/worker/routing.py (CommMapper),
+  rlinf/workers/rollout/hf/huggingface_worker.py, rlinf/workers/reward/reward_worker.py,
+  rlinf/workers/megatron_worker.py.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ WHAT = "environments"
 
 @dataclass(frozen=True, slots=True)
 class Phases:
-    """Which environments there will be: those to train in, those to evaluate in."""
+    """Phases with environments of their own: training and evaluation."""
 
     train: bool
     evaluate: bool
 
 
 def phases(work: Work) -> Phases | None:
-    """Phases as RLinf decides them; None where they are unknown."""
+    """Return the phases that RLinf runs; None if unknown."""
     only = work.settings.flag("runner.only_eval", SHARES)
     interval = work.settings.whole("runner.val_check_interval", SHARES, -1, least=-(10**9))
     if work.mode.task == "embodied_eval":
@@ -42,61 +43,72 @@ def phases(work: Work) -> Phases | None:
     if only is None or (interval is None and not only):
         return None
     evaluates = only or (interval is not None and interval.value > 0)
-    trains = not only or work.until("0.2")  # validate_embodied_cfg of 0.1 looks at it whether or not anything trains
+    # validate_embodied_cfg of 0.1 checks this flag even without training.
+    trains = not only or work.until("0.2")
     return Phases(work.mode.task == "embodied" and trains, evaluates)
 
 
 def facts_of(work: Work) -> JobFacts:
-    """What checks may ask of a job."""
-    found = phases(work) if work.mode.task in TASKS else None
-    names = [name for name, is_there in (("train", found.train), ("eval", found.evaluate)) if is_there] if found else []
+    """Return the facts of a job for checks."""
+    phases_of_job = phases(work) if work.mode.task in TASKS else None
+    names = (
+        [name for name, is_active in (("train", phases_of_job.train), ("eval", phases_of_job.evaluate)) if is_active]
+        if phases_of_job
+        else []
+    )
     return JobFacts(work, names)
 
 
 def environments(work: Work) -> None:
-    """The shares and relations of an embodied job."""
+    """Add the shares and relations of an embodied job."""
     if work.mode.task not in TASKS or "env" not in work.mode.placed:
         return
-    found, stages = phases(work), work.settings.whole("rollout.pipeline_stage_num", SHARES)
-    if found is None or stages is None or not (found.train or found.evaluate):
+    phases_of_job, stages = phases(work), work.settings.whole("rollout.pipeline_stage_num", SHARES)
+    if phases_of_job is None or stages is None or not (phases_of_job.train or phases_of_job.evaluate):
         return
     decoupled = work.mode.task != "offline" and not work.until("0.3") and work.settings.flag("runner.enable_decoupled_mode", SHARES)
     if decoupled and work.component("rollout"):
         work.relations.append(Relation(NOT_FEWER, ("env", "rollout"), None, "RLinf's decoupled mode"))
     _check_gathering(work)
-    for phase, is_there in (("train", found.train), ("eval", found.evaluate)):
-        groups = work.settings.whole(f"env.{phase}.group_size", SHARES, 1) if is_there else None
+    for phase, is_active in (("train", phases_of_job.train), ("eval", phases_of_job.evaluate)):
+        groups = work.settings.whole(f"env.{phase}.group_size", SHARES, 1) if is_active else None
         fits = (work.processes("env") or 1) * stages.value * (groups.value if groups else 1)
         fits = lcm(fits, (work.processes("rollout") or 1) * stages.value)
-        total = work.settings.whole(f"env.{phase}.total_num_envs", SHARES, fits=fits) if is_there else None
+        total = work.settings.whole(f"env.{phase}.total_num_envs", SHARES, fits=fits) if is_active else None
         if total and groups:
             _deal_out(work, phase, total, stages, groups, bool(decoupled))
         if total and phase == "train" and not work.until("0.3"):
-            used, alone = (work.settings.flag(f"reward.{key}", SETTING) for key in ("use_reward_model", "standalone_realworld"))
-            if used and alone is False:
+            has_model, standalone = (work.settings.flag(f"reward.{key}", SETTING) for key in ("use_reward_model", "standalone_realworld"))
+            if has_model and standalone is False:
                 work.share("reward", total, 1, "", WHAT, "RLinf notices it when the reward workers have started")
 
 
 def _check_gathering(work: Work) -> None:
-    """In RLinf 0.1 each env process serves as many rollout processes as any other. Source: rlinf/workers/env/env_worker.py of v0.1."""
+    """Note an error for RLinf 0.1 unless env processes divide rollout processes.
+
+    Each env process of 0.1 serves the same number of rollout processes. Source:
+    rlinf/workers/env/env_worker.py of v0.1.
+    """
     simulators, policies = work.processes("env"), work.processes("rollout")
     if work.until("0.2") and simulators and policies and policies % simulators:
         message = f"the {with_noun(policies, 'process')} of `rollout` {are(policies)} no multiple of the {with_noun(simulators, 'process')} of `env`"
         help = f"give `rollout` {policies // simulators * simulators or simulators} processes, or run RLinf 0.2"
-        place = next((span for name in ("rollout", "env") if (each := work.component(name)) and (span := each.span("placement"))), None)
+        place = next(
+            (span for name in ("rollout", "env") if (component := work.component(name)) and (span := component.span("placement"))), None
+        )
         work.notes.error(SHARES, "rollout", message, place or work.settings.top, "", help)
 
 
 def _deal_out(work: Work, phase: str, total: Amount, stages: Amount, groups: Amount, decoupled: bool) -> None:
-    """Environments of a phase divide among the processes of env, rollout and, in the training pipeline, of the actor."""
+    """Add shares: environments of a phase divide among env, rollout and, pipelined, the actor."""
     processes = work.processes("env")
     if processes and stages.value > 1:
         formula = f"{with_noun(total.value, 'environment')} // {with_noun(processes, 'process')} // {with_noun(stages.value, 'stage')}"
         work.derive("env", f"environments per stage to {phase}", total.value // processes // stages.value, formula, total, stages)
     pipelined = phase == "train" and not work.until("0.3") and work.settings.flag("runner.use_training_pipeline", SHARES)
-    named = " x ".join(amount.name for amount in (stages, groups) if amount.value > 1)
+    multiple_name = " x ".join(amount.name for amount in (stages, groups) if amount.value > 1)
     reason, proved = _verdict(work, total.value, stages.value, groups.value, bool(pipelined))
-    work.share("env", total, stages.value * groups.value, named, WHAT, reason, proved)
+    work.share("env", total, stages.value * groups.value, multiple_name, WHAT, reason, proved)
     if pipelined:
         work.share("actor", total, 1, "", WHAT, "RLinf notices it when the env processes are constructed (`runner.use_training_pipeline`)")
     rollout = work.component("rollout")
@@ -106,40 +118,42 @@ def _deal_out(work: Work, phase: str, total: Amount, stages: Amount, groups: Amo
         reason = "RLinf notices it only at the first rollout, when it routes the environments"
         work.share("rollout", total, stages.value, stages.name if stages.value > 1 else "", WHAT, reason, _is_routed(work))
     elif rollout and rollout.runs is None:
-        # RLinf lets stages of a given env that do not come out even pass; the first rollout still deals out those of one stage.
+        # RLinf accepts stages of explicit env ranks that do not divide; the first rollout still
+        # divides the environments of a stage.
         stage = Amount(total.value // stages.value, f"{total.name} // {stages.name}", total.scalar)
         work.share("rollout", stage, 1, "", WHAT, "RLinf notices it only at the first rollout", _is_routed(work))
 
 
 def _verdict(work: Work, total: int, stages: int, groups: int, pipelined: bool) -> tuple[str, bool]:
-    """(when RLinf notices, whether it is proved to fail) if the environments do not divide.
+    """Return when RLinf notices an uneven division of environments, and if failure is proved.
 
-    Its check of the stages, ``total % processes % stages``, is never false after the one before it. What is left over is
-    not built; the first rollout then asks for the environments of a stage, which may or may not divide.
+    RLinf's own check of the stages, ``total % processes % stages``, is never false after the
+    preceding check. Left-over environments are not built; the first rollout then asks for the
+    environments of a stage, which may or may not divide.
     """
     processes = work.processes("env")
     if not processes or total % processes or total % (processes * stages) == 0 or pipelined:
         return CHECKED, True
-    each = total // processes // stages
-    if not each or each % groups:
+    per_stage = total // processes // stages
+    if not per_stage or per_stage % groups:
         return CHECKED, True
     lets = f"RLinf's own check of the stages ({total} % {processes} % {stages}) lets it pass"
-    for name, others in (("env", processes), ("rollout", work.processes("rollout") or 1)):
+    for name, workers in (("env", processes), ("rollout", work.processes("rollout") or 1)):
         stage = total // stages
-        if stage % others:
-            fails = f"the first rollout fails, as the {stage} of one stage {do(stage)} not divide among {others} processes of {name}"
+        if stage % workers:
+            fails = f"the first rollout fails, as the {stage} of one stage {do(stage)} not divide among {workers} processes of {name}"
             return f"{lets}; {fails}", _is_routed(work)
-    return f"{lets} and leaves {total - each * processes * stages} of the {total} environments unbuilt", False
+    return f"{lets} and leaves {total - per_stage * processes * stages} of the {total} environments unbuilt", False
 
 
 def _is_routed(work: Work) -> bool:
-    """True if rollout is the kind of worker that is known to ask for its environments by this arithmetic."""
+    """Return True if the rollout worker is known to request environments by this arithmetic."""
     backend = work.settings.word("rollout.rollout_backend", SHARES)
     return backend in ("", "huggingface") and work.settings.flag("runner.rtc.enabled", SHARES) is False
 
 
 def batches(work: Work) -> None:
-    """The shares of the actor, and findings about what else must divide."""
+    """Add the shares of the actor, and findings about other divisions."""
     task, settings = work.mode.task, work.settings
     check_settings(facts_of(work), BATCHES)
     if not task or task.endswith("_eval"):
@@ -162,7 +176,10 @@ def _share_batch(work: Work, batch: Amount, micro: Amount) -> None:
 
 
 def _reasoning(work: Work, backend: str | None) -> None:
-    """The global batch is computed: rollout_batch_size x group_size // n_minibatches, rounded down."""
+    """Add shares for the computed global batch of a reasoning job.
+
+    The batch is rollout_batch_size x group_size // n_minibatches, rounded down.
+    """
     settings = work.settings
     prompts, group = settings.whole("data.rollout_batch_size", SHARES), settings.whole("algorithm.group_size", SHARES)
     parts, micro = (settings.whole(f"algorithm.{key}", SHARES, 1) for key in ("n_minibatches", "training_batch_size_per_gpu"))
@@ -170,8 +187,9 @@ def _reasoning(work: Work, backend: str | None) -> None:
         return
     batch = prompted(work, prompts, group, parts)
     if work.mode.task == "reasoning" and work.mode.placer not in (Placer.MULTI_AGENT, Placer.MULTI_AGENT_EVAL):
-        # Whole groups come to a process of `reward`, which stops when it has more than its share; some agent loops never start it.
-        # Source: RLinf, rlinf/workers/reward/reward_worker.py, RewardWorker.compute_rewards.
+        # A process of `reward` receives whole groups and stops when it has more than its share;
+        # some agent loops never start it. Source: RLinf, rlinf/workers/reward/reward_worker.py,
+        # RewardWorker.compute_rewards.
         proved = settings.at("agentloop") is None and settings.at("agentlightning") is None and not work.notes.partial
         reason = "RLinf notices it in the first step, when the reward workers count what they got"
         work.share("reward", prompts, 1, "", "prompts", reason, proved)
@@ -184,49 +202,53 @@ def _reasoning(work: Work, backend: str | None) -> None:
 
 
 def _megatron(work: Work, prompts: Amount, group: Amount, batch: int, micro: Amount) -> None:
-    """All samples divide among the data parallel replicas of what trains, and of what computes probabilities on ranks of its own."""
+    """Add shares: all samples divide among the replicas of trained and inference components."""
     processes, parallel = work.processes("actor"), trained(work.settings, "actor").parallel
     _replicate(work, "actor", parallel, prompts, group)
     if processes and parallel and not processes % parallel.replica:
         on_replicas(work, batch, micro, processes // parallel.replica)
     for name, degrees in inferring(work):
         component = work.component(name)
-        # One that is planned has them with its times: it may do its work in other degrees.
+        # A planned component has degrees with its times: it may run with other degrees.
         if component and (component.runs is not None or not component.timed):
             _replicate(work, name, degrees.parallel, prompts, group)
 
 
 def _replicate(work: Work, name: str, parallel: Parallel | None, prompts: Amount, group: Amount) -> None:
-    """All samples divide among the replicas of one component."""
+    """Add a share or an error: all samples divide among the replicas of a component."""
     processes, component, samples = work.processes(name), work.component(name), prompts.value * group.value
     if component is None or parallel is None:
         return
-    is_planned = component.timed is not None and component.timed.samples == samples  # they divide with whatever degrees are chosen
-    if component.runs is None and not is_planned:  # so that they divide among as many replicas as it gets
-        what = "samples times tp x pp x cp" if parallel.replica > 1 else "samples"
-        work.share(name, Amount(samples * parallel.replica, f"{prompts.name} x {group.name}", prompts.scalar), 1, "", what, "")
+    # Divided for any chosen degrees.
+    is_planned = component.timed is not None and component.timed.samples == samples
+    if component.runs is None and not is_planned:  # divided among the final number of replicas
+        noun = "samples times tp x pp x cp" if parallel.replica > 1 else "samples"
+        work.share(name, Amount(samples * parallel.replica, f"{prompts.name} x {group.name}", prompts.scalar), 1, "", noun, "")
     replicas = processes // parallel.replica if processes and processes % parallel.replica == 0 else 1
     if samples % replicas:
         product = f"{with_noun(samples, 'sample')} ({prompts.name} x {group.name}) {do(samples)}"
         message = f"{product} not divide among {replicas} replicas of `{name}`; RLinf notices this only when it has started"
-        step = next(each for each in range(1, replicas + 1) if each * group.value % replicas == 0)
+        step = next(multiple for multiple in range(1, replicas + 1) if multiple * group.value % replicas == 0)
         lower, upper = prompts.value // step * step, -(-prompts.value // step) * step
         help = f"set `{prompts.name}` to {f'{lower} or {upper}' if lower else upper}"
         work.notes.error(DEMANDS, name, message, prompts.span or work.settings.top, "", help)
 
 
 def _check_updates(work: Work, batch: Amount) -> None:
-    """An epoch of rollouts is a whole number of global batches; only the plain policy losses are known to demand it.
+    """Note a finding unless an epoch of rollouts is a whole number of global batches.
 
-    Source: RLinf, rlinf/workers/actor/embodied_fsdp_actor_worker.py, EmbodiedFSDPActor.run_training.
+    Only the plain policy losses are known to demand it.
+
+    Source: RLinf, rlinf/workers/actor/embodied_fsdp_actor_worker.py,
+    EmbodiedFSDPActor.run_training.
     """
-    settings, found = work.settings, phases(work)
+    settings, phases_of_job = work.settings, phases(work)
     plain = settings.word("algorithm.loss_type", DEMANDS) in ("actor", "actor_critic")
-    if not plain or not found or not found.train or settings.flag("runner.use_training_pipeline", DEMANDS) is not False:
+    if not plain or not phases_of_job or not phases_of_job.train or settings.flag("runner.use_training_pipeline", DEMANDS) is not False:
         return
     total, steps = settings.whole("env.train.total_num_envs", DEMANDS), settings.whole("env.train.max_steps_per_rollout_epoch", DEMANDS)
-    own = settings.at("env.train.rollout_epoch") is not None and not work.until("0.3")
-    epochs = settings.whole("env.train.rollout_epoch" if own else "algorithm.rollout_epoch", DEMANDS, 1)
+    is_own_key = settings.at("env.train.rollout_epoch") is not None and not work.until("0.3")
+    epochs = settings.whole("env.train.rollout_epoch" if is_own_key else "algorithm.rollout_epoch", DEMANDS, 1)
     chunk = settings.whole("actor.model.num_action_chunks", DEMANDS)
     if not total or not steps or not epochs or not chunk:
         return
@@ -236,11 +258,13 @@ def _check_updates(work: Work, batch: Amount) -> None:
         product = f"{with_noun(total.value, 'environment')} x {with_noun(epochs.value, 'epoch')} x {chunks}"
         message = f"an epoch of rollouts gives {with_noun(samples, 'sample')} ({product}), no multiple of {batch.said}"
         message += "; RLinf's actor fails at its first update"
-        # Where environments and the batch divide evenly, every process of the actor has as many samples, in no whole batches.
+        # If environments and the batch divide evenly, all processes of the actor have equally many
+        # samples, but no whole batches.
         processes = [work.processes(name) or 0 for name in ("env", "rollout", "actor")]
         stages = settings.whole("rollout.pipeline_stage_num", DEMANDS)
         is_even = stages and all(processes) and total.value % lcm(*(count * stages.value for count in processes)) == 0
-        is_missed = work.until("0.3") and epochs.scalar is None  # 0.1 and 0.2 stop before, as they miss the key
+        # 0.1 and 0.2 stop earlier, because the key is missing.
+        is_missed = work.until("0.3") and epochs.scalar is None
         is_proved = is_even and batch.value % processes[2] == 0 and not is_missed
         micro = settings.whole("actor.micro_batch_size", DEMANDS)
         sizes = [size for size in divisors(samples) if size % ((micro.value if micro else 1) * (processes[2] or 1)) == 0]

@@ -1,6 +1,7 @@
-"""Demands of RLinf on the settings of a job, as data: what is required, refused, or must divide.
+"""Demands of RLinf on the settings of a job, as data.
 
-Each check names the code of RLinf that demands it. Those of `SETTINGS` are judged always, those of `BATCHES` at the level ``training``.
+A check names the RLinf code behind it. `SETTINGS` are always judged, `BATCHES` at the level
+``training``.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from .work import DEMANDS, Work
 
 REASONING = ("reasoning", "coding_online_rl")
 GROUPED = ("grpo", "grpo_dynamic", "reinpp_baseline")
-"""Values of `algorithm.adv_type` that compare the samples of a group with each other."""
+"""Values of `algorithm.adv_type` that compare the samples of a group."""
 AGAIN, RETURNED, FIXED = "algorithm.recompute_logprobs", "rollout.return_logprobs", "algorithm.importance_sampling_fix"
 SHARDING, WHOLE = "actor.fsdp_config.sharding_strategy", ("full_shard", "shard_grad_op", "no_shard")
 STAGES = "rollout.pipeline_stage_num"
 
 
 class JobFacts(Facts):
-    """Settings of a job with its task, its placement class and its components; `phases` are those of its environments."""
+    """Settings of a job with task, placement class and components; `phases` of its environments."""
 
     def __init__(self, work: Work, phases: Iterable[str] = (), subject: str = "") -> None:
         super().__init__(work.notes, work.settings, subject)
@@ -38,7 +39,7 @@ class JobFacts(Facts):
         return self.work.mode.owner
 
     def about(self, subject: str) -> JobFacts:
-        """The same facts for checks about another component."""
+        """Return the same facts for checks of another component."""
         return JobFacts(self.work, self.phases, subject)
 
 
@@ -47,7 +48,7 @@ def _job(condition: Callable[[JobFacts], bool | None]) -> Condition:
 
 
 def _packs(facts: JobFacts) -> bool:
-    """True for jobs that train and pack their processes: only they compute probabilities of an old policy."""
+    """Return True for training jobs with packed processes: only these use an old policy."""
     return facts.placer in (Placer.MODEL_PARALLEL, Placer.MULTI_AGENT)
 
 
@@ -56,12 +57,12 @@ def _flag(facts: Facts, path: str, default: bool = False) -> bool | None:
 
 
 def _says(facts: Facts, path: str) -> bool:
-    """True if the flag `AGAIN` is written, so that what depends on it is known."""
+    """Return True if the setting is written, so that the outcome is known."""
     return facts.settings.at(path) is not None
 
 
 def _is_whole_fsdp(facts: JobFacts) -> bool | None:
-    """True if FSDP's first version shards what trains: the second does not look at the way."""
+    """Return True if FSDP 1 shards the trained model; FSDP 2 ignores the sharding strategy."""
     settings = facts.settings
     if facts.task.endswith("_eval") or not settings.has(SHARDING) or not facts.has("actor") or _flag(facts, "runner.only_eval"):
         return False
@@ -70,7 +71,7 @@ def _is_whole_fsdp(facts: JobFacts) -> bool | None:
 
 
 def _is_staged(key: str) -> Condition:
-    """True where a flag of environments asks for a single stage of the pipeline."""
+    """Return the condition that a flag of environments requires a single pipeline stage."""
     return _job(lambda facts: bool(facts.phases) and facts.has("env") and facts.task != "offline" and bool(_flag(facts, key)))
 
 
@@ -83,19 +84,19 @@ def _is_grouped(facts: JobFacts) -> bool:
     kind, choice = facts.settings.word("algorithm.adv_type", DEMANDS), facts.notes.choice
     if kind not in GROUPED or not facts.task or facts.task.endswith("_eval"):
         return False
-    if choice is not None and choice.until("0.3"):  # RLinf 0.1 and 0.2 look at it whatever the job does
+    if choice is not None and choice.until("0.3"):  # RLinf 0.1 and 0.2 check it for every job
         return kind != "grpo_dynamic" or choice.since("0.2")
     return facts.task != "sft" and _flag(facts, "runner.only_eval") is False
 
 
 def _chunk(facts: Facts) -> Number | None:
-    """Actions of a chunk: of what trains, or of what only generates."""
+    """Return the actions per chunk of the trained model, else of rollout's model."""
     trains = isinstance(facts, JobFacts) and ("train" in facts.phases or facts.task == "offline")
     return facts.number(f"{'actor' if trains else 'rollout'}.model.num_action_chunks", DEMANDS)
 
 
 def _samples(facts: Facts) -> Number | None:
-    """Samples of a step of a reasoning job."""
+    """Return the samples per step of a reasoning job."""
     prompts, group = (facts.number(path, DEMANDS) for path in ("data.rollout_batch_size", "algorithm.group_size"))
     if prompts is None or group is None:
         return None
@@ -109,18 +110,21 @@ def _held(facts: Facts) -> Number | None:
 
 
 def _server(facts: Facts) -> Number | None:
-    """Accelerators of one of the servers that an evaluation starts on those of rollout."""
-    own = facts.settings.whole("rollout.sglang.server.num_gpus", DEGREE, 0, least=0)
-    if own is None:
+    """Return the accelerators per server of an evaluation, out of those of rollout."""
+    per_server = facts.settings.whole("rollout.sglang.server.num_gpus", DEGREE, 0, least=0)
+    if per_server is None:
         return None
-    if own.value:
-        return Number(own.value, f"the {own.value} of a server", own)
+    if per_server.value:
+        return Number(per_server.value, f"the {per_server.value} of a server", per_server)
     tp, pp = (facts.number(f"rollout.sglang.{key}", DEGREE) for key in ("tensor_parallel_size", "pipeline_parallel_size"))
     return Number(tp.value * pp.value, f"the {tp.value * pp.value} of a server", tp.amount) if tp and pp else None
 
 
 def _is_validated(facts: JobFacts) -> bool:
-    """True where `validate_cfg` looks at what trains; evaluations of reasoning and, since 0.3, of embodied jobs return before."""
+    """Return True if `validate_cfg` checks the training backend.
+
+    Evaluations of reasoning and, since 0.3, of embodied jobs return earlier.
+    """
     return bool(facts.task) and not facts.task.endswith("_eval") and facts.settings.at("actor.training_backend") is not None
 
 
@@ -213,6 +217,6 @@ BATCHES: tuple[tuple[str, tuple[Check, ...]], ...] = (
 
 
 def check_settings(facts: JobFacts, checks: Iterable[tuple[str, tuple[Check, ...]]] = SETTINGS) -> None:
-    """Findings of checks by the component that they are about."""
-    for subject, each in checks:
-        run_checks(each, facts.about(subject))
+    """Run checks; their findings are about the component of their group."""
+    for subject, group in checks:
+        run_checks(group, facts.about(subject))

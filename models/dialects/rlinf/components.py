@@ -1,4 +1,4 @@
-"""`component_placement`: every component with its node groups and ranks, in the short and the long form.
+"""`component_placement`: components with node groups and ranks, in the short and the long form.
 
 Source: RLinf, rlinf/scheduler/placement/placement.py, ComponentPlacement.
 """
@@ -21,16 +21,16 @@ from .known import MAX_RUNS
 from .ranks import Context, Labels, Written, check_text, placed, read_labels
 
 KEYS = ("node_group", "placement")
-"""What the placement of a component may hold."""
+"""Keys in the long form of a component's placement."""
 
 _RANKS = re.compile(r"\s*(?:all|[0-9][0-9 :_-]*)\s*", re.ASCII | re.IGNORECASE)
 
 
 def split_by_commas(notes: Notes, value: MapNode, component: str = "") -> MapNode:
-    """The map as it was meant where commas split its keys and values, each such place noted.
+    """Return the map with comma-split keys and values rejoined; note every split.
 
-    As `component_placement` itself, RLinf refuses the key without a value; as the placement of one `component` it ignores it silently,
-    and so the meant value is not taken.
+    In `component_placement` itself, RLinf refuses the key without a value; in the placement of a
+    `component` RLinf ignores it silently, and so the intended value is not used.
     """
     if not value.flow:
         return value
@@ -52,13 +52,13 @@ def split_by_commas(notes: Notes, value: MapNode, component: str = "") -> MapNod
 
 
 def _joined(notes: Notes, names: list[Entry], entry: Entry, tail: list[Entry], component: str) -> Entry:
-    """One entry of `actor,rollout: 0-7` or `actor: 0,1`."""
+    """Return the entry of a text such as `actor,rollout: 0-7` or `actor: 0,1`."""
     if names:
-        text = ",".join([*(each.key.text for each in names), entry.key.text])
+        text = ",".join([*(name_entry.key.text for name_entry in names), entry.key.text])
         key = _quoted(notes, names[0].key.text, text, names[0].key.span, entry.key.span, "the comma ends the key here")
         entry = Entry(key, entry.value)
     if tail and isinstance(entry.value, Scalar):
-        text = ",".join([entry.value.text, *(each.key.text for each in tail)])
+        text = ",".join([entry.value.text, *(tail_entry.key.text for tail_entry in tail)])
         message = "the comma ends the value here"
         value = _quoted(notes, component or entry.key.text, text, entry.value.span, tail[-1].key.span, message, bool(component))
         entry = entry if component else Entry(entry.key, value)
@@ -66,7 +66,7 @@ def _joined(notes: Notes, names: list[Entry], entry: Entry, tail: list[Entry], c
 
 
 def _quoted(notes: Notes, subject: str, text: str, first: Span, last: Span, message: str, is_ignored: bool = False) -> Scalar:
-    """Text that was meant between two places; a finding with the edit that quotes it."""
+    """Return the text between two places; note a finding with quotes as the edit."""
     span = Span(first.file, first.start, last.end, first.line, first.column)
     message += "; RLinf ignores the rest silently" if is_ignored else ": RLinf takes the rest for components without a placement"
     report = notes.warn if is_ignored else notes.error
@@ -75,22 +75,28 @@ def _quoted(notes: Notes, subject: str, text: str, first: Span, last: Span, mess
 
 
 def component_placement(notes: Notes, section: MapNode, value: Value | None, hinted: bool) -> MapNode | None:
-    """The map; None where there is none to read, and a finding unless it is not known or the file, as it has hints, may lack it."""
+    """Return the map; None if missing, unknown or invalid.
+
+    A finding is noted, except for an unknown value and for a missing map in a file with hints.
+    """
     if isinstance(value, MapNode):
         return split_by_commas(notes, value)
     if value is not None and (is_unknown(value) or (hinted and isinstance(value, Scalar) and value.is_null)):
         return None
     if value is not None:
-        what = kind_of(value)
-        message = f"`component_placement` must be a map of components, but it is {what}"
-        notes.error("PW105", "cluster", message, value, what, "write each component with its ranks, such as `actor: 0-7`")
+        kind = kind_of(value)
+        message = f"`component_placement` must be a map of components, but it is {kind}"
+        notes.error("PW105", "cluster", message, value, kind, "write each component with its ranks, such as `actor: 0-7`")
     elif not hinted:
         notes.missing("cluster", "component_placement", section.span, "add `component_placement:` with a line for each component")
     return None
 
 
 def names_in(placed: MapNode | None) -> dict[str, Span]:
-    """Every name in `component_placement`, also of components that cannot be read, with its key's place."""
+    """Return every name in `component_placement` with the span of its key.
+
+    Components that cannot be read are included.
+    """
     return {name.strip(): entry.key.span for entry in placed or () for name in entry.key.text.split(",") if name.strip()}
 
 
@@ -98,8 +104,11 @@ __all__ = ["Context", "read_components"]
 
 
 def read_components(context: Context, value: MapNode) -> tuple[Component, ...]:
-    """The components whose placement can be told, in the written order. One of unknown place has no runs."""
-    found: dict[str, Component] = {}
+    """Return the components with a readable placement, in written order.
+
+    A component of unknown place has no runs.
+    """
+    components: dict[str, Component] = {}
     seen: set[str] = set()
     runs = 0
     for entry in value:
@@ -113,27 +122,27 @@ def read_components(context: Context, value: MapNode) -> tuple[Component, ...]:
         for name, span in names.items():
             if base is not None:
                 spans = {**base.spans, "name": span}
-                found[name] = Component(
+                components[name] = Component(
                     name, base.node_groups, base.least, base.most, base.per_process, runs=base.runs, spans=spans, fixes=base.fixes
                 )
-    return tuple(found.values())
+    return tuple(components.values())
 
 
 def _names(notes: Notes, owner: MapNode, entry: Entry, seen: set[str]) -> dict[str, Span]:
-    """The components of a key such as `actor,rollout`, each with its place."""
+    """Return the components of a key such as `actor,rollout`, with their spans."""
     text, names = notes.text(entry.key, entry.key.text), dict[str, Span]()
     pieces = text.text.split(",")
-    left = ",".join(name for name in dict.fromkeys(piece.strip() for piece in pieces) if name and name not in seen)
-    only = text.replaced(left, owner.flow) if left else notes.removed(owner, entry)
-    if left and owner.entry(left) is not None:
+    remaining = ",".join(name for name in dict.fromkeys(piece.strip() for piece in pieces) if name and name not in seen)
+    only = text.replaced(remaining, owner.flow) if remaining else notes.removed(owner, entry)
+    if remaining and owner.entry(remaining) is not None:
         only = None
     position = 0
     for piece in pieces:
         name, start = piece.strip(), position + len(piece) - len(piece.lstrip())
-        span, help = text.part(start, start + len(name)), f"write `{left}`" if left and only else "remove one of the two"
+        span, help = text.part(start, start + len(name)), f"write `{remaining}`" if remaining and only else "remove one of the two"
         if not name:
             message = f"a name in `{entry.key.text}` is empty; RLinf makes a component of it"
-            notes.warn("PW112", entry.key.text, message, span, "no name", f"write `{left}`" if left else "write a name", only)
+            notes.warn("PW112", entry.key.text, message, span, "no name", f"write `{remaining}`" if remaining else "write a name", only)
         elif name in seen:
             notes.error("PW106", name, f"`{name}` is placed twice", span, "again here", help, only)
         else:
@@ -175,7 +184,7 @@ def _entry(context: Context, entry: Entry, name: str, in_flow: bool) -> Componen
 
 
 def _ranks_of(notes: Notes, placement: Value, name: str, in_flow: bool) -> Scalar | None:
-    """The placement, also as it was meant; None if it cannot be told."""
+    """Return the placement, or a corrected one; None if unknown."""
     if is_unknown(placement):
         return None
     if not isinstance(placement, Scalar):
@@ -197,13 +206,15 @@ def _ranks_of(notes: Notes, placement: Value, name: str, in_flow: bool) -> Scala
 
 
 def accelerators_per_node(ones: Cluster, nodes: Figure, components: tuple[Component, ...], asked: Mapping[str, int]) -> Derivation | None:
-    """The most that any component needs; None where no ranks are written.
+    """Return the largest demand for accelerators per node; None without ranks.
 
     Parameters
     ----------
-    ones : the nodes with one accelerator each, so that the numbering of groups counts those nodes that have accelerators.
-    nodes : how many nodes the file declares.
-    asked : for components whose ranks could not be looked up, how many accelerators of their groups these reach over.
+    ones : the nodes with one accelerator each, so that the numbering of groups counts the nodes
+        with accelerators.
+    nodes : number of nodes that the file declares.
+    asked : component -> accelerators of its groups that its ranks span, if the ranks could not be
+        resolved.
     """
     most: tuple[int, str, Figure] | None = None
     for component in components:

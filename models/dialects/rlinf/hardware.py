@@ -1,7 +1,7 @@
-"""Hardware of a node group: robots, one configuration each.
+"""Hardware of a node group: robots, with a configuration per robot.
 
-Source: RLinf, rlinf/scheduler/cluster/config.py (NodeHardwareConfig) and rlinf/scheduler/hardware/robots/*.py; the types with their
-fields are data, facts/hardware.json.
+Source: RLinf, rlinf/scheduler/cluster/config.py (NodeHardwareConfig) and
+rlinf/scheduler/hardware/robots/*.py; types and fields are data, facts/hardware.json.
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ CODE = "PW116"
 
 @dataclass(frozen=True)
 class HardwareType:
-    """A type of hardware that RLinf can configure.
+    """Type of hardware that RLinf can configure.
 
     Attributes
     ----------
     fields : keys of a configuration besides the required `node_rank`.
-    addresses : those that must be IP addresses.
-    strict, known : values of a field: RLinf refuses another one of `strict` when it reads the file, of `known` at the earliest on the node.
+    addresses : fields that must be IP addresses.
+    strict, known : allowed values of a field: RLinf refuses another value of `strict` when it reads
+        the file, of `known` at the earliest on the node.
     controllers : fields that name a node.
-    counted_by : where the file configures none for a node, RLinf makes one for every value that the node's environment variables of these
-        fields hold (auto_config.py, RobotAutoConfig).
+    counted_by : fields with environment variables on the node: RLinf makes a configuration per
+        value of them if the file configures none for the node (auto_config.py, RobotAutoConfig).
     """
 
     fields: tuple[str, ...]
@@ -48,16 +49,18 @@ class HardwareType:
 
 @cache
 def hardware_types() -> Mapping[str, HardwareType]:
-    """Types of hardware of all releases, by name."""
-    return {name: HardwareType(**each) for name, each in json.loads((FACTS / "hardware.json").read_text(encoding="utf-8")).items()}
+    """Return the hardware types of all releases, by name."""
+    return {
+        name: HardwareType(**attributes) for name, attributes in json.loads((FACTS / "hardware.json").read_text(encoding="utf-8")).items()
+    }
 
 
 @dataclass(frozen=True)
 class GroupHardware:
-    """The hardware of a group: its type, and (node rank, device) in the written order.
+    """Hardware of a group: its type, and (node rank, device) in written order.
 
-    `complete` is False where a device could not be read, so that their number is not known; `open` is True where RLinf may
-    find more of them, on nodes that the file configures none for.
+    `complete` is False if a device could not be read, so that the number of devices is unknown;
+    `open` is True if RLinf may find more devices, on nodes without a configuration in the file.
     """
 
     type: str
@@ -67,7 +70,10 @@ class GroupHardware:
 
 
 def read_hardware(notes: Notes, value: Value, group: str, nodes: Ranks, size: int | None) -> GroupHardware | None:
-    """Hardware of a group; None if its type is unknown (the reason is noted). `size`: number of nodes."""
+    """Return the hardware of a group; None (noted) if the type is unknown.
+
+    `size`: number of nodes of the cluster, None if unknown.
+    """
     part = Structure(notes, CODE, group)
     section = part.mapping(value, f"`hardware` of group `{group}`", "write `type:` and `configs:`")
     if section is None:
@@ -93,7 +99,7 @@ def read_hardware(notes: Notes, value: Value, group: str, nodes: Ranks, size: in
 
 @dataclass(frozen=True)
 class _Devices:
-    """Configurations of one type of hardware on the nodes of a group."""
+    """Reader of the hardware configurations of a type on the nodes of a group."""
 
     part: Structure
     kind: str
@@ -102,7 +108,7 @@ class _Devices:
     size: int | None
 
     def read(self, configs: ListNode) -> GroupHardware:
-        """All of them, each checked by itself and against those before it."""
+        """Return all devices, each checked alone and against the earlier ones."""
         devices: list[tuple[int, Hardware]] = []
         written: set[str] = set()
         for item in configs.items:
@@ -116,7 +122,7 @@ class _Devices:
         return GroupHardware(self.kind, tuple(devices), complete, complete and self._is_open(configs, devices))
 
     def _is_open(self, configs: Value, devices: list[tuple[int, Hardware]]) -> bool:
-        """True if RLinf may find more than the file configures, through the variables of nodes that have none. That is noted."""
+        """Return True (noted) if environment variables of nodes may add devices."""
         kind, table, group, notes = self.kind, self.table, self.part.subject, self.part.notes
         configured = {rank for rank, _ in devices}
         bare = next((rank for rank in self.nodes if rank not in configured), None) if table.counted_by else None
@@ -154,7 +160,7 @@ class _Devices:
         return number, Hardware(kind, tuple((entry.key.text, _shown(entry.value)) for entry in device if entry.key.text != "node_rank"))
 
     def _node(self, rank: Value) -> int | None:
-        """Node of a device, also one that was meant; None where it is unreadable."""
+        """Return the node of a device, possibly corrected; None if unreadable."""
         part, nodes = self.part, self.nodes
         number = rank.value if isinstance(rank, Scalar) else None
         if isinstance(number, bool):
@@ -177,7 +183,7 @@ class _Devices:
         return nodes.first if only else None
 
     def _check_field(self, key: str, value: Value) -> None:
-        """Note a value that RLinf refuses, or will stumble over later."""
+        """Note a value that RLinf refuses at once or later."""
         table, part = self.table, self.part
         for words, refused in ((table.strict, True), (table.known, False)):
             if key in words and (refused or not is_absent(value)):
@@ -185,7 +191,7 @@ class _Devices:
                 message = f"`{key}` of a {self.kind} must be {listed}, but it is `{{}}`"
                 part.word(value, words[key], message, "not one of them", refused)
         if is_absent(value):
-            return  # RLinf fills it from a variable of the node, or leaves it
+            return  # RLinf fills it from a variable of the node, or leaves it empty
         if key in table.addresses and not _is_address(value):
             message = f"`{key}` must be an IP address, but it is `{value.text if isinstance(value, Scalar) else kind_of(value)}`"
             part.error(message, value, "not an address", "write an address such as `10.0.0.2`")
@@ -196,7 +202,7 @@ class _Devices:
             part.notes.warn(CODE, part.subject, message, value, "no such node", f"name a node from 0 to {size - 1}", edit)
 
     def _check_release(self, device: MapNode) -> None:
-        """Note fields that a release does not know yet, and those without which it cannot do."""
+        """Note fields unknown in a release, and missing fields required by a release."""
         notes, kind, group, typed = self.part.notes, self.kind, self.part.subject, before("hardware", self.kind)
         for entry in device:
             older = before("hardware_field", f"{kind}.{entry.key.text}")
@@ -217,7 +223,8 @@ def _is_address(value: Value) -> bool:
     number = value.value if isinstance(value, Scalar) else None
     text = value.text if isinstance(value, Scalar) else kind_of(value)
     try:
-        ip_address(number if isinstance(number, int) else text)  # Python takes a whole number for an address, and so does RLinf
+        # Python accepts a whole number as an address, and so does RLinf.
+        ip_address(number if isinstance(number, int) else text)
     except ValueError:
         return False
     return True

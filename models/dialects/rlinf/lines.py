@@ -1,4 +1,4 @@
-"""Lines of `component_placement`: new ones, and as few changes of written ones as possible."""
+"""Lines of `component_placement`: new lines, and minimal edits of existing lines."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ KEYS = ("cluster", "component_placement")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Place of one component or several: names, placement, and node groups ("" for the whole cluster)."""
+    """Place of components: names, placement, and node groups ("" for the whole cluster)."""
 
     name: str
     placement: str
     groups: str
 
     def block(self, indent: str, step: str) -> list[str]:
-        """As lines of a block map."""
+        """Return the lines of a block map."""
         key, placement = plain_or_quoted(self.name), plain_or_quoted(self.placement)
         if not self.groups:
             return [f"{indent}{key}: {placement}"]
@@ -33,7 +33,7 @@ class Line:
         return [f"{indent}{key}:", f"{inner}node_group: {plain_or_quoted(self.groups)}", f"{inner}placement: {placement}"]
 
     def flow(self, quoted: bool) -> str:
-        """As an entry of a flow map, everything in double quotes if `quoted`."""
+        """Return an entry of a flow map, with everything in double quotes if `quoted`."""
         write = _json if quoted else in_flow_map
         key, placement = write(self.name), write(self.placement)
         if not self.groups:
@@ -46,22 +46,22 @@ def _json(text: str) -> str:
 
 
 def _text(source: Source, owner: MapNode, lines: Sequence[Line], keys: Sequence[str], indent: str, step: str) -> str:
-    """The lines below keys that are missing, in the style of the map around them."""
+    """Return the lines below the missing keys, in the style of the surrounding map."""
     if owner.flow:
         quoted = quotes_keys(source, owner if owner.entries else source.root)
         text = ", ".join(line.flow(quoted) for line in lines)
         for key in reversed(keys):
             text = f"{_json(key) if quoted else key}: {{{text}}}"
         return text
-    found = [f"{indent}{step * depth}{key}:" for depth, key in enumerate(keys)]
-    found += [text for line in lines for text in line.block(indent + step * len(keys), step)]
-    return "".join(line_end(source) + text for text in found)
+    texts = [f"{indent}{step * depth}{key}:" for depth, key in enumerate(keys)]
+    texts += [text for line in lines for text in line.block(indent + step * len(keys), step)]
+    return "".join(line_end(source) + text for text in texts)
 
 
 def insert_lines(source: Source, lines: Sequence[Line]) -> list[Edit]:
-    """The edit that adds the lines to `component_placement` of the `cluster` map, and these keys where they are missing.
+    """Return the edits that add lines, and missing keys, to `component_placement`.
 
-    Raises UnusableInput (PW603) where one of the maps is written elsewhere, through an interpolation.
+    Raises UnusableInput (PW603) if a map is written elsewhere, through an interpolation.
     """
     owner, missing = source.root, list(KEYS)
     while missing and (entry := owner.entry(missing[0])):
@@ -74,8 +74,8 @@ def insert_lines(source: Source, lines: Sequence[Line]) -> list[Edit]:
             raise _elsewhere(entry.value.span, missing[0])
     if owner.flow:
         text = _text(source, owner, lines, missing, "", "")
-        at = owner.entries[-1].value.span.end if owner.entries else owner.span.start + 1
-        return [Edit(point(source, at), (", " if owner.entries else "") + text)]
+        position = owner.entries[-1].value.span.end if owner.entries else owner.span.start + 1
+        return [Edit(point(source, position), (", " if owner.entries else "") + text)]
     indent = indent_of(owner.entries[0].key.span) if owner.entries else ""
     return [at_line_end(source, owner.span.end, _text(source, owner, lines, missing, indent, _step(source)))]
 
@@ -89,25 +89,26 @@ def _instead_of_null(source: Source, section: MapNode, entry: Entry, lines: Sequ
 
 
 def _step(source: Source) -> str:
-    """One level of indentation: that of the keys in `cluster`, which stands at the top."""
+    """Return one level of indentation, as in the top-level map `cluster`."""
     section = source.root.get(KEYS[0])
     is_block = isinstance(section, MapNode) and not section.flow and section.entries
     return indent_of(section.entries[0].key.span) if isinstance(section, MapNode) and is_block else "  "
 
 
 def rewrite_lines(source: Source, lines: Mapping[str, Line | None], stays: Collection[str] = ()) -> list[Edit]:
-    """The edits that give these components their lines, and take out those that have None; all other lines stay as they are.
+    """Return the edits that replace, add or (for None) remove the lines of components.
 
-    So do those of the components of `stays`, whose lines say the same in other words; what the file does not place yet is written.
-    Raises UnusableInput (PW603) where the lines are written elsewhere: in another file, or through an interpolation.
+    All other lines stay. The lines of the components of `stays` stay too, as they mean the same;
+    components without a line are added. Raises UnusableInput (PW603) if the lines are written
+    elsewhere: in another file, or through an interpolation.
     """
     section = source.root.get(KEYS[0])
     placed = section.get(KEYS[1]) if isinstance(section, MapNode) else None
     if not isinstance(placed, MapNode):
         raise _elsewhere(source.whole(), KEYS[1])
-    there = {name for entry in placed for name in _names(entry)}
-    wanted = {name: line for name, line in lines.items() if (name not in stays if name in there else line is not None)}
-    new = _joined([line for name, line in wanted.items() if line is not None and name not in there])
+    placed_names = {name for entry in placed for name in _names(entry)}
+    wanted = {name: line for name, line in lines.items() if (name not in stays if name in placed_names else line is not None)}
+    new = _joined([line for name, line in wanted.items() if line is not None and name not in placed_names])
     changed = [entry for entry in placed if not wanted.keys().isdisjoint(_names(entry))]
     if not changed:
         return insert_lines(source, new) if new else []
@@ -122,24 +123,28 @@ def _names(entry: Entry) -> list[str]:
 
 
 def _joined(lines: Sequence[Line]) -> list[Line]:
-    """Lines of the same place as one."""
-    found: dict[tuple[str, str], list[str]] = {}
+    """Return the lines with those of the same place merged."""
+    names_by_place: dict[tuple[str, str], list[str]] = {}
     for line in lines:
-        found.setdefault((line.placement, line.groups), []).append(line.name)
-    return [Line(",".join(names), placement, groups) for (placement, groups), names in found.items()]
+        names_by_place.setdefault((line.placement, line.groups), []).append(line.name)
+    return [Line(",".join(names), placement, groups) for (placement, groups), names in names_by_place.items()]
 
 
 def _rewritten(source: Source, placed: MapNode, entry: Entry, lines: Mapping[str, Line | None], new: list[Line]) -> list[Edit]:
-    """The edits of one entry: what stays in it, or the line that it becomes; the others, and new ones, come after it."""
+    """Return the edits of an entry: remaining names or a new line, then further lines."""
     value, groups = _place(entry)
-    kept = [name for name in _names(entry) if name not in lines]
-    found = _joined([line for name in _names(entry) if (line := lines.get(name)) is not None])
+    remaining = [name for name in _names(entry) if name not in lines]
+    new_lines = _joined([line for name in _names(entry) if (line := lines.get(name)) is not None])
     line = None
-    if not kept and found:
-        says_so = (each for each in found if value is entry.value and not each.groups and value and value.text == each.placement)
-        line = next(says_so, found[0])
-    after = [*(each for each in found if each is not line), *new]
-    if not kept and line is None:
+    if not remaining and new_lines:
+        unchanged = (
+            candidate
+            for candidate in new_lines
+            if value is entry.value and not candidate.groups and value and value.text == candidate.placement
+        )
+        line = next(unchanged, new_lines[0])
+    after = [*(candidate for candidate in new_lines if candidate is not line), *new]
+    if not remaining and line is None:
         edit = without_entry(source.text, placed, entry)
         if edit is None:
             raise _elsewhere(source.whole(), KEYS[1])
@@ -148,7 +153,7 @@ def _rewritten(source: Source, placed: MapNode, entry: Entry, lines: Mapping[str
         raise _elsewhere(source.whole(), KEYS[1])
     if line is not None and groups != line.groups:
         return [_instead(source, placed, entry, [line, *after])]
-    names = ",".join(kept) if line is None else line.name
+    names = ",".join(remaining) if line is None else line.name
     edits = [] if names == entry.key.text else [_in_same_quotes(source, entry.key, names, placed.flow)]
     if line is not None and value is not None and value.text != line.placement:
         edits.append(_in_same_quotes(source, value, line.placement, placed.flow or value is not entry.value))
@@ -156,7 +161,7 @@ def _rewritten(source: Source, placed: MapNode, entry: Entry, lines: Mapping[str
 
 
 def _place(entry: Entry) -> tuple[Scalar | None, str]:
-    """Place of the ranks of an entry, and its node groups as written; "" is the whole cluster."""
+    """Return the ranks of an entry and the node groups as written ("": whole cluster)."""
     if not isinstance(entry.value, MapNode):
         return (entry.value if isinstance(entry.value, Scalar) else None), ""
     inner, group = entry.value.get("placement"), entry.value.get("node_group")
@@ -172,7 +177,7 @@ def _in_same_quotes(source: Source, scalar: Scalar, text: str, flow: bool) -> Ed
 
 
 def _instead(source: Source, placed: MapNode, entry: Entry, lines: Sequence[Line]) -> Edit:
-    """The lines in the place of a whole entry."""
+    """Return the edit that replaces a whole entry by lines."""
     start, end = entry.key.span, entry.value.span.end
     end = end if placed.flow else line_stop(source.text, end)
     text = _text(source, placed, lines, (), indent_of(start), _step(source)).lstrip()
@@ -186,6 +191,6 @@ def _after(source: Source, placed: MapNode, entry: Entry, lines: Sequence[Line])
     return [Edit(point(source, end), f", {text}")] if placed.flow else [at_line_end(source, end, text)]
 
 
-def _elsewhere(at: Span, key: str) -> UnusableInput:
+def _elsewhere(span: Span, key: str) -> UnusableInput:
     message = f"the answer cannot be written into this file: `{key}` is written elsewhere"
-    return UnusableInput([error("PW603", "", message, at, help=f"write `{key}:` as a map here, with each component")])
+    return UnusableInput([error("PW603", "", message, span, help=f"write `{key}:` as a map here, with each component")])

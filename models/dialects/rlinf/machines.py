@@ -1,4 +1,4 @@
-"""Cluster that a file is judged on, and the rank that each live node gets when RLinf starts.
+"""Cluster for judging a file, and ranks of live nodes in RLinf.
 
 Source: RLinf, rlinf/scheduler/cluster/node.py (NodeProbe._sort_nodes and _RemoteNodeProbe).
 """
@@ -28,11 +28,12 @@ def machines_of(
     notes: Notes, count: int, at: Value, groups: list[DeclaredGroup], machines: Cluster | AsDeclared | None,
     fits: Callable[[Cluster, Cluster], bool] | None = None,
 ) -> Cluster:  # fmt: skip
-    """`count` nodes in rank order; where nobody described them, their accelerators are not counted.
+    """Return `count` nodes in rank order; accelerators of undescribed nodes are not counted.
 
-    A given cluster with fewer nodes is an error (RLinf waits for more forever), the rest is then judged on nodes like its own; of one
-    with more, the first `count` are used, as RLinf does. `fits` tells whether all that the file places has its place in a
-    cluster, and is mended there as in the one that it is judged on.
+    A cluster of the caller with too few nodes is an error (RLinf waits for more forever); the rest
+    is then judged on nodes like those. Of too many nodes the first `count` are used, as RLinf does.
+    `fits(cluster, judged)` returns True if all placements of the file fit a cluster, with the same
+    corrections as on the judged cluster.
     """
     if isinstance(machines, Cluster) and len(machines.nodes) < count:
         judged = machines_of(notes, count, at, groups, _alike(machines))
@@ -52,8 +53,10 @@ def machines_of(
 
 
 def _alike(machines: Cluster) -> AsDeclared | None:
-    """What every node of a cluster has, so that missing nodes are taken to be like it; None where nodes differ."""
-    kinds = {tuple((device.model, len(its.node.accelerators)) for device in its.node.accelerators[:1]) for its in machines.alike}
+    """Return the common accelerators of all nodes of a cluster; None if nodes differ."""
+    kinds = {
+        tuple((device.model, len(stretch.node.accelerators)) for device in stretch.node.accelerators[:1]) for stretch in machines.alike
+    }
     kind = kinds.pop() if len(kinds) == 1 else ()
     return AsDeclared(kind[0][1], kind[0][0]) if kind else None
 
@@ -71,16 +74,17 @@ def _report_too_few(
 
 
 def _declared(machines: AsDeclared, count: int, groups: list[DeclaredGroup]) -> Nodes:
-    """As many nodes as declared, each with accelerators unless it is in groups with other hardware alone."""
+    """Return declared nodes with accelerators, except nodes only in groups with other hardware."""
     devices = accelerators(machines.count, machines.model)
     special = merge([ranks for group in groups if group.hardware for ranks in group.ranks.ranges])
     bare = without(special, merge([ranks for group in groups if not group.hardware for ranks in group.ranks.ranges]))
-    found: list[Alike] = []
+    nodes: list[Alike] = []
     for ranks, has in sorted(
-        [*((each, ()) for each in bare), *((each, devices) for each in without((range(count),), bare))], key=lambda pair: pair[0].start
+        [*((interval, ()) for interval in bare), *((interval, devices) for interval in without((range(count),), bare))],
+        key=lambda pair: pair[0].start,
     ):
-        found.append(numbered_nodes(Node(ranks.start, "", has), len(ranks)))
-    return Nodes(found)
+        nodes.append(numbered_nodes(Node(ranks.start, "", has), len(ranks)))
+    return Nodes(nodes)
 
 
 def _with_groups(nodes: Sequence[Node], counted: bool, groups: list[DeclaredGroup]) -> Cluster:
@@ -89,16 +93,16 @@ def _with_groups(nodes: Sequence[Node], counted: bool, groups: list[DeclaredGrou
 
 
 def _equipped(nodes: Sequence[Node], groups: list[DeclaredGroup]) -> Nodes:
-    """The nodes with the hardware that the file configures; it replaces what was known of the same type."""
+    """Return the nodes with configured hardware, which replaces known hardware of the type."""
     types = {group.hardware.type for group in groups if group.hardware}
-    found: dict[int, list[Hardware]] = {}
+    hardware_by_rank: dict[int, list[Hardware]] = {}
     for group in groups:
         for rank, device in group.hardware.devices if group.hardware else ():
-            found.setdefault(rank, []).append(device)
+            hardware_by_rank.setdefault(rank, []).append(device)
     plain = nodes if isinstance(nodes, Nodes) else Nodes(map(Alike, nodes))
     known = [alike for alike in plain.alike if any(device.type in types for device in alike.node.hardware)]
-    ranks = found.keys() | {rank for alike in known for rank in range(alike.node.rank, alike.stop)}
-    return plain.changed(_with(plain[rank], types, found.get(rank, [])) for rank in ranks) if ranks else plain
+    ranks = hardware_by_rank.keys() | {rank for alike in known for rank in range(alike.node.rank, alike.stop)}
+    return plain.changed(_with(plain[rank], types, hardware_by_rank.get(rank, [])) for rank in ranks) if ranks else plain
 
 
 def _with(node: Node, types: set[str], devices: list[Hardware]) -> Node:
@@ -117,10 +121,10 @@ CODE = "PW114"
 
 @dataclass(frozen=True, slots=True)
 class LiveNode:
-    """A node that has joined: its address, the vendor of its accelerators, and what it was started with.
+    """Joined node: its address, accelerator vendor, rank and head flag.
 
-    `rank` is the value of RLINF_NODE_RANK when Ray was started there, None without one; `head` is the node that the job is
-    started on.
+    `rank` is the value of RLINF_NODE_RANK when Ray was started there, None without one; `head`
+    marks the node that the job is started on.
     """
 
     address: str
@@ -131,18 +135,22 @@ class LiveNode:
 
 @dataclass(frozen=True)
 class RankedNodes:
-    """`order`: position of each node in the given list, by node rank; None where RLinf does not start, and `findings` say why."""
+    """Positions of nodes in the input list, by node rank.
+
+    `order` is None, with `findings`, if RLinf does not start.
+    """
 
     order: tuple[int, ...] | None
     findings: tuple[Finding, ...] = ()
 
 
 def ranked_nodes(nodes: Sequence[LiveNode], num_nodes: int, has_groups: bool) -> RankedNodes:
-    """The nodes that a job of `num_nodes` nodes is given, in the order of their ranks.
+    """Return the nodes of a job of `num_nodes` nodes, in rank order.
 
-    With RLINF_NODE_RANK on all nodes these are the ranks. Without it on any, nodes come by the vendor of their accelerators,
-    vendors as they were first seen, each by address as text, the head before all; a file with node groups (`has_groups`)
-    is then refused. Of more nodes than `num_nodes` the first are taken. A single node has the rank 0 whatever it says.
+    With RLINF_NODE_RANK on all nodes these are the ranks. Without it on any node, nodes are ordered
+    by the vendor of their accelerators (vendors in order of appearance), then by address as text,
+    with the head first; a file with node groups (`has_groups`) is then refused. Of more than
+    `num_nodes` nodes the first are used. A single node always has rank 0.
     """
     joined = f"{with_noun(len(nodes), 'node')} joined, but `num_nodes` is {num_nodes}"
     faults: list[Finding] = []
@@ -156,15 +164,15 @@ def ranked_nodes(nodes: Sequence[LiveNode], num_nodes: int, has_groups: bool) ->
     if faults:
         return RankedNodes(None, tuple(faults))
     order = _by_vendor_and_address(nodes) if unset else sorted(range(len(nodes)), key=lambda position: ranks[position])
-    left = [nodes[position].address for position in order[num_nodes:]]
-    message = f"{joined}: {', '.join(left[:8])} {are(len(left))} not used"
-    notes = [warning(CODE, "cluster", message, help=f"set `num_nodes: {len(nodes)}`")] if left else []
+    unused = [nodes[position].address for position in order[num_nodes:]]
+    message = f"{joined}: {', '.join(unused[:8])} {are(len(unused))} not used"
+    notes = [warning(CODE, "cluster", message, help=f"set `num_nodes: {len(nodes)}`")] if unused else []
     return RankedNodes(tuple(order[:num_nodes]), tuple(notes))
 
 
 def _number(node: LiveNode, faults: list[Finding]) -> int:
     try:
-        return int(node.rank or 0)
+        return int("" if node.rank is None else node.rank)
     except ValueError:
         message = f"`{VARIABLE}` of node {node.address} is `{node.rank}`, which is no whole number"
         faults.append(error(CODE, node.address, message, help=f"start Ray there with `{VARIABLE}` set to the node's rank"))
@@ -172,7 +180,7 @@ def _number(node: LiveNode, faults: list[Finding]) -> int:
 
 
 def _without_ranks(nodes: Sequence[LiveNode], unset: list[str], has_groups: bool) -> list[Finding]:
-    """The first reason why RLinf does not start, where nodes have no rank."""
+    """Return the first reason why RLinf does not start with nodes without a rank."""
     shown, has = ", ".join(unset[:8]), len(nodes) - len(unset)
     if has_groups:
         message = f"the file has node groups, but {shown} {'was' if len(unset) == 1 else 'were'} started without `{VARIABLE}`"
@@ -188,12 +196,14 @@ def _without_ranks(nodes: Sequence[LiveNode], unset: list[str], has_groups: bool
 
 
 def _contradictions(nodes: Sequence[LiveNode], ranks: list[int], num_nodes: int) -> list[Finding]:
-    """Ranks are those of the nodes that joined, each once, and the job is started on one of the first `num_nodes`."""
+    """Return errors unless ranks are unique and without gaps, and the head is used."""
     count, last = with_noun(len(nodes), "node"), len(nodes) - 1
     outside = [(node, rank) for node, rank in zip(nodes, ranks) if not 0 <= rank <= last]
-    said = [(node, f"`{VARIABLE}` of node {node.address} is {rank}, but {count} joined, so ranks are 0-{last}") for node, rank in outside]
-    if said:
-        return [error(CODE, node.address, message, help=f"give the nodes the ranks 0-{last}") for node, message in said]
+    messages = [
+        (node, f"`{VARIABLE}` of node {node.address} is {rank}, but {count} joined, so ranks are 0-{last}") for node, rank in outside
+    ]
+    if messages:
+        return [error(CODE, node.address, message, help=f"give the nodes the ranks 0-{last}") for node, message in messages]
     head = next((rank for node, rank in zip(nodes, ranks) if node.head), None)
     if head is not None and head >= num_nodes:
         message = f"the job is started on node rank {head}, but of {count} only the first {num_nodes} are used"
@@ -202,9 +212,11 @@ def _contradictions(nodes: Sequence[LiveNode], ranks: list[int], num_nodes: int)
     missing = sorted(set(range(len(used))) - set(used))
     if not missing:
         return []
-    twice = [rank for rank, times in Counter(used).items() if times > 1]
-    counts = ((twice, "given twice"), (missing, "missing"))
-    why = " and ".join(f"{', '.join(map(str, some[:8]))} {are(len(some))} {what}" for some, what in counts if some)
+    duplicates = [rank for rank, times in Counter(used).items() if times > 1]
+    counts = ((duplicates, "given twice"), (missing, "missing"))
+    why = " and ".join(
+        f"{', '.join(map(str, fault_ranks[:8]))} {are(len(fault_ranks))} {fault}" for fault_ranks, fault in counts if fault_ranks
+    )
     message = f"the ranks of the {with_noun(len(used), 'node')} must be 0-{len(used) - 1}, but {why}"
     return [error(CODE, "cluster", message, help=f"give every node a `{VARIABLE}` of its own")]
 

@@ -1,6 +1,7 @@
-"""Node groups of a file, each checked by itself and against the others.
+"""Node groups of a file, each checked alone and against the others.
 
-Source: RLinf, rlinf/scheduler/cluster/config.py (NodeGroupConfig, NodeGroupEnvConfig, ClusterConfig, reserved labels) and node.py (NodeProbe: no label twice).
+Source: RLinf, rlinf/scheduler/cluster/config.py (NodeGroupConfig, NodeGroupEnvConfig,
+ClusterConfig, reserved labels) and node.py (NodeProbe: no label twice).
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from .section import Structure, is_absent
 def read_node_ranks(
     notes: Notes, value: Value, subject: str, size: int | None, whole: Ranks | None = None, in_flow: bool = False
 ) -> Ranks | None:
-    """Node ranks; None if they are unreadable (the reason is noted).
+    """Return the node ranks; None (noted) if unreadable.
 
-    `size`: nodes of the cluster, None if unknown. `whole`: what `all` stands for, if not all of them. `in_flow`: the value stands in a
-    flow map, where an edit must quote commas.
+    `size`: nodes of the cluster, None if unknown. `whole`: meaning of `all`, by default all nodes.
+    `in_flow`: True if the value is in a flow map, where an edit must quote commas.
     """
     if is_unknown(value):
         return None
@@ -38,13 +39,13 @@ def read_node_ranks(
     if not items or not all(isinstance(item, Scalar) and not is_unknown(item) for item in items):
         notes.wrong_type(subject, "node_ranks", value, "a rank expression such as `0-3`", "write `0-3` or `0,2`")
         return None
-    found = [_expression(notes, item, subject, size, whole, True) for item in items if isinstance(item, Scalar)]
-    ranges = merge([each for ranks in found if ranks is not None for each in ranks.ranges])
+    parsed = [_expression(notes, item, subject, size, whole, True) for item in items if isinstance(item, Scalar)]
+    ranges = merge([interval for ranks in parsed if ranks is not None for interval in ranks.ranges])
     text = write_ranks(ranges)
     message = f"`node_ranks` of `{subject}` is a YAML list: RLinf's documentation allows it, its parser refuses it"
     edit = Edit(value.span, in_flow_map(text) if in_flow else plain_or_quoted(text)) if text else None
     notes.warn("PW105", subject, message, value, "a list", f"write `{text}`", edit)
-    return None if None in found else Ranks(ranges)
+    return None if None in parsed else Ranks(ranges)
 
 
 def _expression(notes: Notes, scalar: Scalar, subject: str, size: int | None, whole: Ranks | None, in_flow: bool) -> Ranks | None:
@@ -72,7 +73,7 @@ def _expression(notes: Notes, scalar: Scalar, subject: str, size: int | None, wh
 
 
 def _mended(text: str, size: int | None) -> str | None:
-    """Ranks with every range turned round or cut to what exists; None if one of them is unreadable."""
+    """Return the ranks with ordered ranges, cut to existing nodes; None if unreadable."""
     pieces = []
     for piece in text.split(","):
         try:
@@ -96,7 +97,7 @@ _SOFTWARE_KEYS = ("node_ranks", "env_vars", "python_interpreter_path")
 
 @dataclass(frozen=True)
 class _Item:
-    """One item of `env_configs`: its nodes, its variables (name, value, where) and their list, its interpreter."""
+    """Item of `env_configs`: nodes, variables (name, value, node of the tree), interpreter."""
 
     mapping: MapNode
     ranks: Ranks
@@ -105,7 +106,7 @@ class _Item:
 
 
 def read_env_configs(notes: Notes, value: Value, group: str, nodes: Ranks, size: int | None) -> tuple[EnvConfig, ...]:
-    """Readable items, checked against each other: no node twice, no variable twice in the whole group.
+    """Return the readable items; no node and no variable may occur twice in the group.
 
     The cost grows with items and ranges, not with nodes.
     """
@@ -113,10 +114,10 @@ def read_env_configs(notes: Notes, value: Value, group: str, nodes: Ranks, size:
 
     def read(configs: ListNode) -> tuple[EnvConfig, ...]:
         alone = len(configs.items) == 1
-        found = [item for each in configs.items if (item := _item(part, each, nodes, size, alone)) is not None]
-        kept = _nodes_once(part, configs, found)
-        _check_variables_once(part, found)
-        pairs = zip(found, kept)
+        items = [item for config in configs.items if (item := _item(part, config, nodes, size, alone)) is not None]
+        nodes_per_item = _nodes_once(part, configs, items)
+        _check_variables_once(part, items)
+        pairs = zip(items, nodes_per_item)
         return tuple(
             EnvConfig(ranks.members, tuple((name, text) for name, text, _ in item.variables), item.interpreter) for item, ranks in pairs
         )
@@ -161,39 +162,39 @@ def _variables(part: Structure, value: Value | None) -> tuple[tuple[str, str, Va
         help = "write each variable as `- NAME: value`: is a `-` missing?"
         part.wrong(f"`env_vars` of group `{part.subject}`", "a list of one-key maps", value, help, edit)
         return ()
-    found: list[tuple[str, str, Value]] = []
+    variables: list[tuple[str, str, Value]] = []
     for item in value.items:
         if isinstance(item, MapNode) and len(item.entries) == 1:
             entry = item.entries[0]
-            found.append((str(entry.key.value), str(entry.value.value) if isinstance(entry.value, Scalar) else "", item))
+            variables.append((str(entry.key.value), str(entry.value.value) if isinstance(entry.value, Scalar) else "", item))
         elif not is_unknown(item):
             has = f"a map of {with_noun(len(item.entries), 'key')}" if isinstance(item, MapNode) else kind_of(item)
             edit = split_item(part.text(value), value, item) if isinstance(item, MapNode) else None
             message = f"each item of `env_vars` must be a map of one key, but this one is {has}"
             part.error(message, item, has, "write one `- NAME: value` per variable", edit)
-    return tuple(found)
+    return tuple(variables)
 
 
 def _nodes_once(part: Structure, value: ListNode, items: list[_Item]) -> list[Ranks]:
-    """Nodes of each item that no item before it has; RLinf refuses a node in two items."""
-    claims, kept = Claims(), []
+    """Return the nodes per item without those of earlier items; RLinf refuses duplicates."""
+    claims, unique_nodes = Claims(), []
     for item in items:
-        twice = tuple(stretch for each in item.ranks.ranges for stretch in claims.claim(each))
-        left = without(item.ranks.ranges, twice)
-        kept.append(Ranks(left))
+        duplicates = tuple(stretch for interval in item.ranks.ranges for stretch in claims.claim(interval))
+        unclaimed = without(item.ranks.ranges, duplicates)
+        unique_nodes.append(Ranks(unclaimed))
         entry = item.mapping.entry("node_ranks")
-        if not twice or entry is None:
+        if not duplicates or entry is None:
             continue
         help, edit = "remove this item", part.without(value, item.mapping)
-        if left:
-            help, edit = f"write `{write_ranks(left)}`", _instead(part.notes, item.mapping, entry.value, write_ranks(left))
-        message = f"node {twice[0].start} is in two items of `env_configs` of group `{part.subject}`"
+        if unclaimed:
+            help, edit = f"write `{write_ranks(unclaimed)}`", _instead(part.notes, item.mapping, entry.value, write_ranks(unclaimed))
+        message = f"node {duplicates[0].start} is in two items of `env_configs` of group `{part.subject}`"
         part.error(message, entry.value, "again here", help, edit)
-    return kept
+    return unique_nodes
 
 
 def _check_variables_once(part: Structure, items: list[_Item]) -> None:
-    """RLinf refuses a variable that stands twice in a group, even for different nodes."""
+    """Note duplicate variables of a group; RLinf refuses them even for different nodes."""
     names = set()
     for item in items:
         for name, _, place in item.variables:
@@ -205,7 +206,7 @@ def _check_variables_once(part: Structure, items: list[_Item]) -> None:
 
 @dataclass(frozen=True)
 class DeclaredGroup:
-    """A group as the file declares it. `kind` is set where it does not depend on what the nodes have."""
+    """Group as declared in the file; `kind` is None if the nodes' hardware decides."""
 
     label: str
     ranks: Ranks
@@ -218,14 +219,15 @@ class DeclaredGroup:
 _KEYS = ("label", "node_ranks", "env_configs", "hardware", "hardware_type", "ignore_hardware")
 
 MAX_MEMBERS = 1 << 18
-"""Most nodes of all groups of a file together; a limit of placewright."""
+"""Maximum number of nodes of all groups of a file together; a limit of placewright."""
 
 
 @dataclass
 class DeclaredGroups:
-    """The readable groups.
+    """Readable groups of a file, and labels of unreadable groups.
 
-    `broken` are labels whose reason is already noted, `empty` those without nodes; `nameless`: a group without a label exists.
+    `broken` are labels with a noted error, `empty` those without nodes; `nameless`: a group without
+    a label exists.
     """
 
     groups: list[DeclaredGroup] = field(default_factory=list)
@@ -235,39 +237,39 @@ class DeclaredGroups:
 
     @property
     def open(self) -> set[str]:
-        """Labels of groups in which RLinf may find more hardware than the file says."""
+        """Labels of groups where RLinf may find more hardware than the file states."""
         return {group.label for group in self.groups if group.hardware and group.hardware.open}
 
 
 def read_node_groups(notes: Notes, value: Value | None, size: int | None) -> DeclaredGroups:
-    """All groups of the file. `size`: number of nodes; None if unknown."""
-    found = DeclaredGroups()
+    """Return all groups of the file; `size` is the number of nodes, None if unknown."""
+    result = DeclaredGroups()
     if value is None or not _is_said(value) or (isinstance(value, MapNode) and not value.entries):
-        return found
+        return result
 
     def read(groups: ListNode) -> bool:
         labels: set[str] = set()
         members = 0
         for item in groups.items:
-            _read_group(notes, item, size, found, labels)
-            members += len(found.groups[-1].ranks) if found.groups else 0
+            _read_group(notes, item, size, result, labels)
+            members += len(result.groups[-1].ranks) if result.groups else 0
             if members > MAX_MEMBERS:
                 notes.error("PW002", "node_groups", f"the node groups have more than {MAX_MEMBERS:,} nodes in all", item, "too many")
-                found.nameless = True
+                result.nameless = True
                 break
-        _check_over_groups(notes, groups, found.groups)
+        _check_over_groups(notes, groups, result.groups)
         return True
 
-    found.nameless |= not Structure(notes, "PW105", "node_groups").items(value, "`node_groups`", read, False)
-    return found
+    result.nameless |= not Structure(notes, "PW105", "node_groups").items(value, "`node_groups`", read, False)
+    return result
 
 
-def _read_group(notes: Notes, value: Value, size: int | None, found: DeclaredGroups, labels: set[str]) -> None:
+def _read_group(notes: Notes, value: Value, size: int | None, result: DeclaredGroups, labels: set[str]) -> None:
     item = Structure(notes, "PW105", "node_groups").mapping(
         value, "`each item of node_groups`", "write `- label: ...` and `node_ranks: ...`"
     )
     if item is None:
-        found.nameless = True
+        result.nameless = True
         return
     named = item.get("label")
     item = notes.unknown_keys(item, named.text if isinstance(named, Scalar) else "node_groups", _KEYS, True, "a node group")
@@ -275,41 +277,42 @@ def _read_group(notes: Notes, value: Value, size: int | None, found: DeclaredGro
     subject = label or "node_groups"
     written = item.get("node_ranks")
     if written is None:
-        meant = _nodes_of_hardware(item, size)
-        help, added = f"add `node_ranks: {meant}`", (item, "node_ranks", plain_or_quoted(meant))
+        default_ranks = _nodes_of_hardware(item, size)
+        help, added = f"add `node_ranks: {default_ranks}`", (item, "node_ranks", plain_or_quoted(default_ranks))
         notes.missing(subject, "node_ranks", item.span, help, shared=False, added=added)
     ranks = read_node_ranks(notes, written, subject, size, in_flow=item.flow) if written is not None else None
     if label is None:
-        found.nameless = True
+        result.nameless = True
     elif ranks is None:
-        found.broken.add(label)
+        result.broken.add(label)
     elif not ranks and written is not None:
-        found.empty.add(subject)
+        result.empty.add(subject)
         edit = notes.instead(written, "all") if written.span.length else None
         notes.warn("PW112", subject, f"group `{subject}` has no nodes; RLinf drops it silently", written, "no nodes", "write `all`", edit)
-    members = Ranks((range(size or 0),)) if ranks is None else ranks  # what stands below them is judged as if they were any
+    # The rest of the group is checked as if on all nodes.
+    members = Ranks((range(size or 0),)) if ranks is None else ranks
     declared = _declared(notes, item, subject, members if size is not None else Ranks(()), size)
     if _is_said(item.get("hardware")) and (declared.hardware is None or not declared.hardware.complete):
-        found.broken.add(subject)
+        result.broken.add(subject)
     if label is not None and ranks is not None:
-        found.groups.append(declared)
+        result.groups.append(declared)
 
 
 def _is_said(value: Value | None) -> bool:
-    """True if something is written here that is not null."""
+    """Return True if a value is present and not null."""
     return value is not None and not (isinstance(value, Scalar) and value.is_null)
 
 
 def _nodes_of_hardware(item: MapNode, size: int | None) -> str:
-    """Nodes that the hardware of a group names; `all` if it names none."""
+    """Return the nodes that a group's hardware names, else `all`."""
     configs = find(item, "hardware.configs")
-    named = [find(each, "node_rank") for each in configs.items] if isinstance(configs, ListNode) else []
-    ranks = {each.value for each in named if isinstance(each, Scalar) and type(each.value) is int and 0 <= each.value < (size or 0)}
+    named = [find(config, "node_rank") for config in configs.items] if isinstance(configs, ListNode) else []
+    ranks = {value.value for value in named if isinstance(value, Scalar) and type(value.value) is int and 0 <= value.value < (size or 0)}
     return write_ranks(merge([range(rank, rank + 1) for rank in ranks if isinstance(rank, int)])) if ranks else "all"
 
 
 def _declared(notes: Notes, item: MapNode, label: str, nodes: Ranks, size: int | None) -> DeclaredGroup:
-    """The group with its hardware and software; none of both where the number of nodes is unknown."""
+    """Return the group with hardware and software; without them if the node count is unknown."""
     flag, named, hardware_value, environment = (item.get(key) for key in ("ignore_hardware", "hardware_type", "hardware", "env_configs"))
     configs = read_env_configs(notes, environment, label, nodes, size) if environment is not None and size is not None else ()
     has_hardware = _is_said(hardware_value)
@@ -324,7 +327,7 @@ def _declared(notes: Notes, item: MapNode, label: str, nodes: Ranks, size: int |
             notes.error("PW116", label, message, entry.key.span, "with `hardware`", help, edit)
     kind = hardware.type if hardware else None
     if isinstance(named, Scalar) and has_type and not has_hardware and not is_unknown(named):
-        # To RLinf `node` is here a type of hardware like any other, of which there is none.
+        # RLinf reads `node` here as a hardware type like any other; no such type exists.
         kind = named.text if named.text != NODE else f"hardware of type {NODE}"
         if kind != ACCELERATOR:
             message = f"`hardware_type` alone configures no {named.text}: RLinf finds only what the nodes themselves report"
@@ -333,7 +336,7 @@ def _declared(notes: Notes, item: MapNode, label: str, nodes: Ranks, size: int |
 
 
 def _read_label(notes: Notes, group: MapNode, labels: set[str]) -> str | None:
-    """Label, also one that cannot be used; None where there is none. It is added to `labels`."""
+    """Return the label, usable or not, and add it to `labels`; None if missing."""
     value = group.get("label")
     if value is None:
         notes.missing("node_groups", "label", group.span, "add `label: NAME`", shared=False)
@@ -365,27 +368,30 @@ def _read_label(notes: Notes, group: MapNode, labels: set[str]) -> str | None:
 
 
 def _check_over_groups(notes: Notes, value: ListNode, groups: list[DeclaredGroup]) -> None:
-    """Note nodes of which two groups configure the same hardware, which RLinf refuses, or different interpreters."""
+    """Note nodes with the same hardware or different interpreters in two groups.
+
+    RLinf refuses the first.
+    """
     first: dict[tuple[int, str], tuple[str, str]] = {}
-    told = set()
+    reported = set()
     for group in groups:
-        for rank, what, how in _configured(group):
-            before, label = first.setdefault((rank, what), (how, group.label))
-            if label == group.label or (before == how and how) or (what, label, group.label) in told:
+        for rank, kind, path in _configured(group):
+            before, label = first.setdefault((rank, kind), (path, group.label))
+            if label == group.label or (before == path and path) or (kind, label, group.label) in reported:
                 continue
-            told.add((what, label, group.label))
+            reported.add((kind, label, group.label))
             named = ((item, find(item, "label")) for item in value.items)
             item = next((item for item, name in named if isinstance(name, Scalar) and str(name.value) == group.label), value)
-            if how:
-                message = f"node {rank} has the interpreter `{before}` in group `{label}` and `{how}` in group `{group.label}`"
+            if path:
+                message = f"node {rank} has the interpreter `{before}` in group `{label}` and `{path}` in group `{group.label}`"
                 notes.warn("PW115", group.label, message, item.span, "another interpreter", "write the same path in both groups")
             else:
-                message = f"node {rank} has its {what} configured in group `{label}` and in group `{group.label}`"
+                message = f"node {rank} has its {kind} configured in group `{label}` and in group `{group.label}`"
                 notes.error("PW116", group.label, message, item.span, kind_of(item), "configure it in one group")
 
 
 def _configured(group: DeclaredGroup) -> Iterator[tuple[int, str, str]]:
-    """(node, what, how) of a group: its hardware, and its interpreters by their path."""
+    """Yield (node, hardware type or "interpreter", path of the interpreter) of a group."""
     yield from ((rank, device.type, "") for rank, device in (group.hardware.devices if group.hardware else ()))
     for config in group.env_configs:
         if config.python_interpreter_path:

@@ -1,7 +1,9 @@
-"""Placement of one component as runs, with the node groups that it names; where there is none, every reason at once, with the form that mends it.
+"""Placement of a component as runs, with its node groups.
 
-Source: RLinf, rlinf/scheduler/placement/placement.py (ComponentPlacement), and flexible.py and node.py for what is
-noticed only when the workers are started.
+Without a placement every reason is noted at once, with a corrected form.
+
+Source: RLinf, rlinf/scheduler/placement/placement.py (ComponentPlacement), and flexible.py and
+node.py for checks at the start of the workers.
 """
 
 from __future__ import annotations
@@ -34,27 +36,28 @@ from .node_groups import DeclaredGroups
 
 MAX_LABELS = 64
 MAX_SUGGESTIONS = 200
-"""After so many findings no likely name is looked for any more."""
+"""Number of findings after which no likely name is searched any more."""
 
 
 @dataclass(frozen=True)
 class Labels:
-    """The node groups of a component, in the written order; `value` is None where none are written."""
+    """Node groups of a component, in written order; `value` is None if unwritten."""
 
     names: tuple[str, ...] = (CLUSTER_LABEL,)
     value: Value | None = None
 
     @property
     def listed(self) -> bool:
-        """True if they are written as a YAML list."""
+        """True if the groups are a YAML list."""
         return isinstance(self.value, ListNode)
 
 
 def read_labels(notes: Notes, value: Value, name: str, declared: DeclaredGroups, in_flow: bool = False) -> Labels | None:
-    """The labels, all known; None if one is not (the reason is noted).
+    """Return the labels; None (noted) if any is unknown.
 
-    A single label is taken as it is written, several are stripped, as RLinf does. A YAML list, which its documentation promises, is
-    taken too; the caller says that its parser refuses it.
+    A single label is taken as written, several labels are stripped, as in RLinf. A YAML list, which
+    RLinf's documentation promises, is accepted too; the caller reports that RLinf's parser refuses
+    it.
     """
     if is_unknown(value):
         return None
@@ -83,20 +86,20 @@ def read_labels(notes: Notes, value: Value, name: str, declared: DeclaredGroups,
         message = f"`{name}` names {len(written)} node groups; RLinf before 0.2 takes all of it for one label"
         older, help = Range(until=SEVERAL_GROUPS.since), "name one group, or run RLinf 0.2"
         notes.judge(older, Severity.ERROR, "PW107", name, message, value, "several", help)
-    found = [_checked(notes, name, declared, known, *each) for each in written]
-    labels = tuple(label for label in found if label)
-    return Labels(labels, value) if labels and None not in found else None
+    checked = [_checked(notes, name, declared, known, *entry) for entry in written]
+    labels = tuple(label for label in checked if label)
+    return Labels(labels, value) if labels and None not in checked else None
 
 
 def _meant(notes: Notes, label: str, known: list[str]) -> str | None:
-    """The label that was meant; "" for an empty one, which is a comma too many; None if none is near."""
+    """Return the intended label; "" for an empty label; None without a similar one."""
     if label in known or not label:
         return label
     return nearest(label.strip(), known) if len(notes.findings) < MAX_SUGGESTIONS else None
 
 
 def _labels_in(notes: Notes, text: Text, known: list[str], in_flow: bool) -> list[tuple[str, Span | Scalar, Edit | None]]:
-    """(label, its place, the edit that mends all of them) of `a800,4090`."""
+    """Return (label, place, edit that corrects all labels) per label of `a800,4090`."""
     pieces = text.text.split(",")
     labels = [piece.strip() for piece in pieces] if len(pieces) > 1 else pieces
     meant = [_meant(notes, label, known) for label in labels]
@@ -112,50 +115,55 @@ def _place(text: Text, label: str, after: int) -> Span | Scalar:
 
 
 def _checked(
-    notes: Notes, name: str, declared: DeclaredGroups, known: list[str], label: str, at: Span | Scalar, edit: Edit | None
+    notes: Notes, name: str, declared: DeclaredGroups, known: list[str], label: str, place: Span | Scalar, edit: Edit | None
 ) -> str | None:
-    """The label that was meant; a finding where it is unknown, unless the group itself was blamed already."""
+    """Return the intended label; note an unknown label, unless its group has an error already."""
     if label in declared.broken or (declared.nameless and label not in known):
         return None
     if label in declared.empty:
         notes.error(
-            "PW107", name, f"`{name}`: node group `{label}` has no nodes, so RLinf does not know it", at, "no nodes", "give it nodes"
+            "PW107", name, f"`{name}`: node group `{label}` has no nodes, so RLinf does not know it", place, "no nodes", "give it nodes"
         )
         return None
     meant = _meant(notes, label, known)
     if label not in known:
-        listed = ", ".join(f"`{each}`" for each in known[:12]) + (" ..." if len(known) > 12 else "")
+        listed = ", ".join(f"`{known_label}`" for known_label in known[:12]) + (" ..." if len(known) > 12 else "")
         better = meant or (edit.text if edit and meant is not None else "")
         help = f"write `{better}`" if better else f"name one of {listed}"
         message = f"`{name}`: there is no node group `{label}`, only {listed}"
-        notes.error("PW107", name, message, at, "not a group", help, edit if meant is not None else None)
+        notes.error("PW107", name, message, place, "not a group", help, edit if meant is not None else None)
     return meant
 
 
 def numbered_by(cluster: Cluster | None, labels: tuple[str, ...]) -> Numbered:
-    """What the ranks of a placement on these groups count; RLinf counts each group by its own kind, even where nodes are placed on."""
+    """Return the numbering for ranks of a placement on these groups.
+
+    RLinf counts each group by its own kind, even where nodes are placed on.
+    """
     if cluster is None:
         return Numbered(None, "resource", ", ".join(f"`{label}`" for label in labels), "")
     if not is_counted(cluster, labels):
         return numbered(cluster, labels)
     counted = sum(cluster.numbering((label,)).size for label in labels)
-    found = numbered(cluster, labels, counted)
+    numbering = numbered(cluster, labels, counted)
     return (
-        replace(found, excess=counted - found.size) if found.size else replace(found, shape=f"{found.shape}; RLinf ends in an IndexError")
+        replace(numbering, excess=counted - numbering.size)
+        if numbering.size
+        else replace(numbering, shape=f"{numbering.shape}; RLinf ends in an IndexError")
     )
 
 
 MAX_FAULTS = 20
-"""How many faults of one placement are shown."""
+"""Maximum number of faults of a placement that are reported."""
 
 
 @dataclass(frozen=True)
 class Context:
-    """What all components of a file share.
+    """Shared context of all components of a file.
 
-    `per_node`: accelerators of each node, where more nodes could be declared. `asked` gets, for a component of nodes whose
-    accelerators are not counted, how many of them its ranks reach over. `lacks_nodes`: the named cluster has fewer nodes than the file.
-
+    `per_node`: accelerators per node, if more nodes could be declared. `asked` gets, for components
+    on nodes without counted accelerators, the number of accelerators that the ranks span.
+    `lacks_nodes`: the caller's cluster has fewer nodes than the file.
     """
 
     notes: Notes
@@ -167,52 +175,52 @@ class Context:
 
 
 def placed(context: Context, written: Written, spans: Mapping[str, Span]) -> Component | None:
-    """The component; None where its place is unknown, and the reasons are noted."""
+    """Return the component; None (noted) if its place is unknown."""
     notes, cluster, name, labels = context.notes, context.cluster, written.name, written.labels.names
     numbered = numbered_by(cluster, labels)
-    found = read_placement(written.text.text, numbered)
+    placement = read_placement(written.text.text, numbered)
     counted = cluster if numbered.size is not None else None
-    runs = runs_of(found.pairs, counted, labels) if counted and not found.faults and found.processes <= MAX_PROCESSES else ()
+    runs = runs_of(placement.pairs, counted, labels) if counted and not placement.faults and placement.processes <= MAX_PROCESSES else ()
     broken = why_not(runs, in_order=True)
     shared = shared_nodes(cluster, labels) if cluster else []
-    fix = _fix(context, written, bool(broken or shared or found.faults))
+    fix = _fix(context, written, bool(broken or shared or placement.faults))
     _check_groups(notes, written, shared, fix)
-    if found.faults:
-        _report(context, written, found.faults, numbered, fix)
+    if placement.faults:
+        _report(context, written, placement.faults, numbered, fix)
         return None
-    if found.processes > MAX_PROCESSES:
-        message = f"`{name}` has {found.processes:,} processes; more than {MAX_PROCESSES:,} are not read"
+    if placement.processes > MAX_PROCESSES:
+        message = f"`{name}` has {placement.processes:,} processes; more than {MAX_PROCESSES:,} are not read"
         notes.error("PW002", name, message, written.text.scalar, "too many", "name fewer processes")
         return None
-    sizes = {max(1, pair.resources // pair.processes) for pair in found.pairs}
-    each = 1 if len(sizes) > 1 or (cluster and cluster.kind(labels) == NODE) else min(sizes, default=1)
-    amount = found.processes * each
+    sizes = {max(1, pair.resources // pair.processes) for pair in placement.pairs}
+    per_process = 1 if len(sizes) > 1 or (cluster and cluster.kind(labels) == NODE) else min(sizes, default=1)
+    amount = placement.processes * per_process
     if counted is None:
-        least, most = (1, UNBOUNDED) if found.open else (amount, amount)
-        context.asked[name] = max((pair.stop for pair in found.pairs), default=0)
+        least, most = (1, UNBOUNDED) if placement.open else (amount, amount)
+        context.asked[name] = max((pair.stop for pair in placement.pairs), default=0)
         why, add = "accelerators per node unknown", "Pass `--cluster x8`"
         if cluster is None:
             why, add = "number of nodes unknown", "Pass `--set cluster.num_nodes=VALUE`"
         elif context.lacks_nodes:
             why, add = "accelerators of the missing nodes unknown", "Name all nodes with `--cluster`"
         notes.unsure("PW102", name, why, True, add)
-        return Component(name, labels, least, most, each, spans=spans) if cluster else None
+        return Component(name, labels, least, most, per_process, spans=spans) if cluster else None
     if shared or _check_kinds(notes, written, runs, broken, fix):
         return None
     fixes = {broken: fix} if broken and fix else {}
-    return Component(name, labels, amount, amount, each, runs=runs, spans=spans, fixes=fixes)
+    return Component(name, labels, amount, amount, per_process, runs=runs, spans=spans, fixes=fixes)
 
 
 def check_text(context: Context, written: Written) -> None:
-    """Note what is wrong with a placement whatever its groups are."""
-    alone = replace(context, cluster=None)
+    """Note the faults of a placement, for unknown groups."""
+    without_cluster = replace(context, cluster=None)
     context.notes.unsure("PW102", written.name, "its node group is not known", True, "Declare its node group")
     numbered = numbered_by(None, written.labels.names)
-    _report(alone, written, read_placement(written.text.text, numbered).faults, numbered, _fix(alone, written, True))
+    _report(without_cluster, written, read_placement(written.text.text, numbered).faults, numbered, _fix(without_cluster, written, True))
 
 
 def _fix(context: Context, written: Written, broken: bool) -> Fix | None:
-    """What mends the component; None where nothing is wrong with it, or nothing that is known mends it."""
+    """Return the correction of a component; None if correct or without a known correction."""
     labels = written.labels
     if not broken and not labels.listed and len(set(labels.names)) == len(labels.names):
         return None
@@ -226,7 +234,7 @@ def _fix(context: Context, written: Written, broken: bool) -> Fix | None:
 
 
 def _check_groups(notes: Notes, written: Written, shared: list[int], fix: Fix | None) -> None:
-    """What is wrong with the node groups alone, whatever the placement is."""
+    """Note the faults of the node groups alone."""
     name, labels, value = written.name, written.labels, written.labels.value
     if labels.listed and value is not None:
         message = f"`node_group` of `{name}` is a YAML list: RLinf's documentation allows it, its parser refuses it"
@@ -251,23 +259,24 @@ def _report(context: Context, written: Written, faults: list[Fault], numbered: N
         help, edit = _mend(fix, _advice(fault.code, numbered))
         help += f", or set `num_nodes: {more}`" if more and fault.code == "PW102" else ""
         place = text.scalar if text.shift is None else text.part(fault.start, fault.end)
-        # More hardware may be found on the nodes themselves than the file says: then it is not proved to be too little.
+        # The nodes themselves may have more hardware than the file states: then a lack is not
+        # proved.
         short = fault.code == "PW102" or (numbered.size == 0 and text.text[fault.start : fault.end].strip().lower() == "all")
         report = context.notes.warn if open_ and short else context.notes.error
         report(fault.code, name, f"`{name}`: {fault.message}", place, fault.label, help, edit)
 
 
 def _more_nodes(context: Context, written: Written, faults: list[Fault]) -> int | None:
-    """Number of nodes that has all ranks, where nodes can be added and nothing else is wrong."""
-    asked = [fault.last for fault in faults if fault.last is not None]
-    if not context.per_node or not asked or written.labels.names != (CLUSTER_LABEL,) or len(asked) < len(faults):
+    """Return the number of nodes for all ranks, if adding nodes is possible and sufficient."""
+    last_ranks = [fault.last for fault in faults if fault.last is not None]
+    if not context.per_node or not last_ranks or written.labels.names != (CLUSTER_LABEL,) or len(last_ranks) < len(faults):
         return None
-    nodes = max(asked) // context.per_node + 1
+    nodes = max(last_ranks) // context.per_node + 1
     numbering = Numbering(ACCELERATOR, (Stretch(0, CLUSTER_LABEL, context.per_node, min(nodes, MAX_NODES)),))
-    found = read_placement(written.text.text, Numbered(numbering.size, "accelerator", "", ""))
-    if found.faults or found.processes > MAX_PROCESSES:
+    placement = read_placement(written.text.text, Numbered(numbering.size, "accelerator", "", ""))
+    if placement.faults or placement.processes > MAX_PROCESSES:
         return None
-    return nodes if not why_not(runs_over(found.pairs, numbering, {CLUSTER_LABEL: ACCELERATOR}), in_order=True) else None
+    return nodes if not why_not(runs_over(placement.pairs, numbering, {CLUSTER_LABEL: ACCELERATOR}), in_order=True) else None
 
 
 def _advice(code: str, numbered: Numbered) -> str:
@@ -277,16 +286,19 @@ def _advice(code: str, numbered: Numbered) -> str:
 
 
 def _check_kinds(notes: Notes, written: Written, runs: Sequence[Run], broken: str, fix: Fix | None) -> bool:
-    """True if a process would hold two kinds of hardware; a warning where resources are held through two groups."""
-    name, labels, at = written.name, written.labels.names, written.text.scalar
+    """Return True if a process would have two kinds of hardware; warn of doubled resources.
+
+    Resources are doubled if two groups contain them.
+    """
+    name, labels, scalar = written.name, written.labels.names, written.text.scalar
     if broken == "PW302":
         before, run = next((a, b) for a, b in zip(runs, runs[1:]) if b.ranks.start < a.ranks.stop and a.kind != b.kind)
         message = f"process {run.ranks.start} of `{name}` would hold {before.kind} and {run.kind}; RLinf refuses that at launch"
-        notes.error("PW302", name, message, at, "", *_mend(fix, "give each process one kind of hardware"))
-    elif broken == "PW108" and len(set(labels)) == len(labels) and (found := twice(runs)):
-        run, label, resource = found
+        notes.error("PW302", name, message, scalar, "", *_mend(fix, "give each process one kind of hardware"))
+    elif broken == "PW108" and len(set(labels)) == len(labels) and (duplicate := twice(runs)):
+        run, label, resource = duplicate
         message = f"`{name}` holds {run.kind} {resource} of node {run.node} twice, through the groups `{label}` and `{run.node_group}`"
-        notes.warn("PW108", name, message, at, "numbered twice", *_mend(fix, "use groups without common nodes"))
+        notes.warn("PW108", name, message, scalar, "numbered twice", *_mend(fix, "use groups without common nodes"))
     return broken == "PW302"
 
 
@@ -296,7 +308,10 @@ Form = tuple[tuple[str, ...], str]
 
 @dataclass(frozen=True)
 class Written:
-    """A component: its placement, its node groups, and whether they stand in a flow map."""
+    """Placement of a component as written: text, node groups, and flow style.
+
+    `in_flow`: True if they are in a flow map.
+    """
 
     name: str
     text: Text
@@ -304,7 +319,7 @@ class Written:
     in_flow: bool
 
     def better(self, cluster: Cluster | None) -> Form | None:
-        """The same component in a form that RLinf starts, as near to the written one as there is; None if there is none."""
+        """Return the closest form with a start in RLinf; None without such a form."""
         return next((form for form in dict.fromkeys(self._forms(cluster)) if _works(form, cluster)), None)
 
     def _forms(self, cluster: Cluster | None) -> Iterator[Form]:
@@ -313,7 +328,7 @@ class Written:
         numbered = numbered_by(cluster, unique)
         counted = cluster if numbered.size is not None else None
         numbering = counted.numbering(unique) if counted else None
-        better = mended(text, numbered, numbering, lambda found: counted is None or _starts(found, counted, unique))
+        better = mended(text, numbered, numbering, lambda candidate: counted is None or _starts(candidate, counted, unique))
         if better is not None:
             yield unique, better
         if len(unique) > 1 and cluster is not None:
@@ -321,7 +336,7 @@ class Written:
             yield from _in_order_of_nodes(self.name, unique, text, cluster)
 
     def fix(self, form: Form, notes: Notes) -> Fix:
-        """The change that makes this form of it; one edit, even where both values change."""
+        """Return the fix that writes this form; a single edit, even if both values change."""
         labels, text = form
         of_text = self.text.replaced(text, self.in_flow) if text != self.text.text else None
         says = f"`{text if self.text.shift == 1 else plain_or_quoted(text)}`"
@@ -338,24 +353,24 @@ class Written:
 
     @property
     def group_place(self) -> Span | Scalar:
-        """Where the node groups are written; the placement where they are not."""
+        """Span of the node groups; of the placement without groups."""
         return self.labels.value.span if self.labels.value is not None else self.text.scalar
 
 
 def _works(form: Form, cluster: Cluster | None) -> bool:
-    """True if RLinf reads this form without a fault, and starts it."""
+    """Return True if RLinf reads this form without a fault, and starts it."""
     labels, text = form
     numbered = numbered_by(cluster, labels)
-    found = read_placement(text, numbered)
-    return not found.faults and (cluster is None or numbered.size is None or _starts(found, cluster, labels))
+    placement = read_placement(text, numbered)
+    return not placement.faults and (cluster is None or numbered.size is None or _starts(placement, cluster, labels))
 
 
-def _starts(found: PlacementText, cluster: Cluster, labels: tuple[str, ...]) -> bool:
-    return not shared_nodes(cluster, labels) and not why_not(runs_of(found.pairs, cluster, labels), in_order=True)
+def _starts(placement: PlacementText, cluster: Cluster, labels: tuple[str, ...]) -> bool:
+    return not shared_nodes(cluster, labels) and not why_not(runs_of(placement.pairs, cluster, labels), in_order=True)
 
 
 def shared_nodes(cluster: Cluster, labels: tuple[str, ...]) -> list[int]:
-    """Where nodes are placed on, those that several of the groups hold; RLinf refuses them at launch."""
+    """Return nodes in several of the groups, where nodes are placed on; RLinf refuses them."""
     if len(labels) == 1 or cluster.kind(labels) != NODE:
         return []
     count = Counter(node for label in labels for node in cluster.groups[label].node_ranks)
@@ -363,11 +378,11 @@ def shared_nodes(cluster: Cluster, labels: tuple[str, ...]) -> list[int]:
 
 
 def _in_order_of_nodes(name: str, labels: tuple[str, ...], text: str, cluster: Cluster) -> Iterator[Form]:
-    """The same accelerators, with the groups and the processes in the order of the nodes."""
-    found = read_placement(text, numbered_by(cluster, labels))
-    if found.faults:
+    """Yield the same accelerators with groups and processes in the order of the nodes."""
+    placement = read_placement(text, numbered_by(cluster, labels))
+    if placement.faults:
         return
-    runs = sorted(runs_of(found.pairs, cluster, labels), key=lambda run: (run.node, run.first))
+    runs = sorted(runs_of(placement.pairs, cluster, labels), key=lambda run: (run.node, run.first))
     ranked, rank = [], 0
     for run in runs:
         ranked.append(Run(range(rank, rank + len(run.ranks)), run.node, run.kind, run.first, run.each, run.step, run.pitch, run.node_group))

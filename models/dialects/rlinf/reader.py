@@ -1,4 +1,4 @@
-"""Reader of RLinf configurations: the whole `cluster` section, every fault at once."""
+"""Reader of RLinf configurations: the whole `cluster` section, with every fault."""
 
 from __future__ import annotations
 
@@ -41,23 +41,29 @@ Machines = Cluster | AsDeclared | None
 
 
 def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
-    """Problem that the file states, and everything that is wrong with it. See `Dialect.read`."""
-    found, hints = read_with(document, machines, level), document.root.get(HINTS)
-    if not is_profiled(document.root, hints):
-        return found
+    """Return the problem that the file states, with every finding.
 
-    opening = _Opening(document, machines, level, found.problem, may_leave_degrees(hints))
-    return replace(found, session=FileSession(opening=opening, times_follow_ranks=True), opens=True)
+    See `Dialect.read`.
+    """
+    reading, hints = read_with(document, machines, level), document.root.get(HINTS)
+    if not is_profiled(document.root, hints):
+        return reading
+
+    opening = _Opening(document, machines, level, reading.problem, may_leave_degrees(hints))
+    return replace(reading, session=FileSession(opening=opening, times_follow_ranks=True), opens=True)
 
 
 def read_with(document: Document, machines: Machines, level: str, hints: bool = True, anew: bool = False) -> Reading:
-    """As `read`; without `hints` only what is explicit is read; `anew`: the ranks of components with times are left open."""
+    """Read as `read` does, without hints if not `hints`.
+
+    `anew`: leave the ranks of components with times open.
+    """
     return Reader(document, machines, level, hints, anew).read()
 
 
 @dataclass(frozen=True)
 class _Opening:
-    """A file with times (see `Opening`); `written` is its problem as it stands."""
+    """Opening of a file with times (see `Opening`); `written` is the problem as it stands."""
 
     document: Document
     machines: Machines
@@ -83,7 +89,10 @@ class _Opening:
 
 @dataclass(frozen=True)
 class _Placed:
-    """Components of a file with their hints: `planned` before, `said` after these; `block` are the hints that RLinf's job has a use for."""
+    """Components of a file: `planned` without hints, `said` with hints.
+
+    `block` has the hints that RLinf's job has a use for.
+    """
 
     cluster: Cluster
     planned: Opened
@@ -92,7 +101,7 @@ class _Placed:
 
 
 class Reader(Skeleton):
-    """One RLinf configuration while it is read."""
+    """Reader of an RLinf configuration."""
 
     NAME, FRAMEWORK, ENVIRONMENT, UNREAD = "rlinf", "RLinf", ENVIRONMENT, NAMES
 
@@ -109,40 +118,40 @@ class Reader(Skeleton):
         if section is None:
             return None
         placed = component_placement(self.notes, section, self._value(section, "component_placement"), self.hinted is not None)
-        found = self._placed(section, placed)
-        if found is None:
+        layout = self._placed(section, placed)
+        if layout is None:
             return None
         mode = read_mode(
-            self.notes, self.settings, found.cluster, names_in(placed), (placed or section).span, found.said, found.planned.names,
+            self.notes, self.settings, layout.cluster, names_in(placed), (placed or section).span, layout.said, layout.planned.names,
             self.is_profiled,
         )  # fmt: skip
-        work = self._work(mode, bool(found.planned.own))
+        work = self._work(mode, bool(layout.planned.own))
         if mode.task:
             check_keys(self.notes, self.settings, root)
-        return Problem(found.cluster, self._job(mode, work, found))
+        return Problem(layout.cluster, self._job(mode, work, layout))
 
     def _value(self, section: MapNode, key: str) -> Value | None:
         value = section.get(key)
         return value if value is None else self.interpolator.tree(value, ("cluster", key))
 
     def _placed(self, section: MapNode, placed: MapNode | None) -> _Placed | None:
-        """Components on their machines, with what the hints say; None where the number of nodes is not known."""
+        """Return the components on machines, with hints; None if the node count is unknown."""
         notes, num_nodes = self.notes, self._value(section, "num_nodes")
         count = read_num_nodes(notes, section, num_nodes)
         groups = read_node_groups(notes, self._value(section, "node_groups"), count)
         read_profiling(notes, self._value(section, "profiling"))
         block, measured = measured_on_of(notes, self.document.root, self.hints())
-        at = num_nodes or section
+        anchor = num_nodes or section
         fits = partial(_fits, notes, groups, placed) if block is None else None
-        cluster = None if count is None else machines_of(notes, count, at, groups.groups, self.machines, fits)
+        cluster = None if count is None else machines_of(notes, count, anchor, groups.groups, self.machines, fits)
         per_node = self.machines.count if isinstance(self.machines, AsDeclared) and not groups.groups else 0
         context = Context(notes, cluster, groups, per_node, lacks_nodes=isinstance(self.machines, Cluster))
         components = read_components(context, placed) if placed is not None else ()
         if cluster is None or count is None:
             return None
         if context.asked:
-            ones = machines_of(Notes(self.document, self.FRAMEWORK), count, at, groups.groups, AsDeclared(1))
-            least = accelerators_per_node(ones, Figure("cluster.num_nodes", count, at.span), components, context.asked)
+            ones = machines_of(Notes(self.document, self.FRAMEWORK), count, anchor, groups.groups, AsDeclared(1))
+            least = accelerators_per_node(ones, Figure("cluster.num_nodes", count, anchor.span), components, context.asked)
             self.derivations += [least] if least else []
         planned = Opened(components)
         if self.is_anew and cluster.counted:
@@ -152,7 +161,7 @@ class Reader(Skeleton):
         return self._with_hints(cluster, planned, block, placed is not None)
 
     def _with_hints(self, cluster: Cluster, planned: Opened, whole: Value | None, is_placed: bool) -> _Placed:
-        """What hints add, as far as RLinf starts what they are about."""
+        """Return the components with hints, without hints about components that never start."""
         notes, settings, root, components = self.notes, self.settings, self.document.root, planned.components
         block = whole
         if block is not None and is_profiled(root, block):
@@ -162,19 +171,19 @@ class Reader(Skeleton):
 
             task = settings.at("runner.task_type")
             word = task.text if isinstance(task, Scalar) else ""
-            block = misspelt_times(notes, root.get(KEY), block, [each.name for each in components], word)
-        said = Said(components, planned.relations)
+            block = misspelt_times(notes, root.get(KEY), block, [component.name for component in components], word)
+        merged = Said(components, planned.relations)
         if block is not None:
             from ...hints.block import add_block
 
-            said = add_block(block, cluster, components, notes.findings, planned.relations, trained_whole(settings, root, self.hinted))
+            merged = add_block(block, cluster, components, notes.findings, planned.relations, trained_whole(settings, root, self.hinted))
         if self.is_profiled:
-            said = with_own_degrees(settings, said, bool(planned.own))
-        judged = with_phases_of_idle(settings, cluster, whole, block, [each.name for each in components], said.components)
-        return _Placed(cluster, planned, replace(said, components=judged), block)
+            merged = with_own_degrees(settings, merged, bool(planned.own))
+        judged = with_phases_of_idle(settings, cluster, whole, block, [component.name for component in components], merged.components)
+        return _Placed(cluster, planned, replace(merged, components=judged), block)
 
     def _work(self, mode: Mode, is_planned: bool) -> Work:
-        """What the settings of the job demand of sizes, environments and models, and of batches where the level says so."""
+        """Apply the job's demands on sizes, environments, models and, by level, batches."""
         work = Work(self.notes, self.settings, mode)
         check_settings(facts_of(work))
         sizes(work)
@@ -183,41 +192,49 @@ class Reader(Skeleton):
         if self.is_training:
             batches(work)
         elif is_planned:
-            quiet = Notes(self.document, self.FRAMEWORK)  # what is planned divides at the level `training` too
-            further = Work(quiet, Settings(quiet, self.interpolator), mode)
-            batches(further)
-            work.shares += further.shares
+            quiet = Notes(self.document, self.FRAMEWORK)  # a plan must also hold at `training`
+            batch_work = Work(quiet, Settings(quiet, self.interpolator), mode)
+            batches(batch_work)
+            work.shares += batch_work.shares
         self.derivations += work.derivations
         return work
 
-    def _job(self, mode: Mode, work: Work, found: _Placed) -> Job:
-        said, own = found.said, found.planned.own
-        written = self.is_profiled and not self.is_anew  # then what has ranks has the degrees of the file, with which RLinf starts it
-        has_own = {each.name for each in mode.components if written and (each.runs is not None or "placement" in each.spans)}
-        open_ = {name: degrees for name, degrees in said.choices.items() if name not in mode.shaped | has_own}
+    def _job(self, mode: Mode, work: Work, layout: _Placed) -> Job:
+        merged, baseline = layout.said, layout.planned.own
+        # Explicit ranks have the degrees of the file, with which RLinf starts them.
+        written = self.is_profiled and not self.is_anew
+        has_own = {
+            component.name for component in mode.components if written and (component.runs is not None or "placement" in component.spans)
+        }
+        open_ = {name: degrees for name, degrees in merged.choices.items() if name not in mode.shaped | has_own}
         notices = {**CAPABILITIES.notices, **AT_PLACEMENT} if mode.packs else CAPABILITIES.notices
-        return Job(mode.components, (*mode.relations, *work.relations), replace(CAPABILITIES, packs=mode.packs, notices=notices), open_, tuple(work.shares), models=work.models, links=said.links, preference=said.preference, planning=PlanningSpec(workload=self._workload(mode.task, found), ways=mode.ways if own else (), own=own, shapes=mode.shapes if own else {}))  # fmt: skip
+        return Job(mode.components, (*mode.relations, *work.relations), replace(CAPABILITIES, packs=mode.packs, notices=notices), open_, tuple(work.shares), models=work.models, links=merged.links, preference=merged.preference, planning=PlanningSpec(workload=self._workload(mode.task, layout), ways=mode.ways if baseline else (), own=baseline, shapes=mode.shapes if baseline else {}))  # fmt: skip
 
-    def _workload(self, task: str, found: _Placed) -> Workload | None:
-        """By what counts are chosen; None where no component says its time."""
-        said = found.said
-        if not found.planned.own:
-            return said.workload
+    def _workload(self, task: str, layout: _Placed) -> Workload | None:
+        """Return the workload for choosing counts; None without times."""
+        merged = layout.said
+        if not layout.planned.own:
+            return merged.workload
         from ...hints.plan import read_plan
         from .planning.times import as_rlinf
 
-        workload = said.workload or read_plan(None, said.components, [])
-        return workload and as_rlinf(self.settings, task, workload, [each for each in said.components if each.timed], found.block)
+        workload = merged.workload or read_plan(None, merged.components, [])
+        return workload and as_rlinf(
+            self.settings, task, workload, [component for component in merged.components if component.timed], layout.block
+        )
 
 
 def _fits(notes: Notes, groups: DeclaredGroups, placed: MapNode | None, cluster: Cluster, judged: Cluster) -> bool:
-    """True if every component that is placed has its place in this cluster, and is mended there as on the nodes that are `judged`."""
+    """Return True if every placed component fits this cluster.
+
+    Its corrections must be those on the nodes that are `judged`.
+    """
     if groups.broken or groups.nameless:
         return False
     mends = []
-    for each in (judged, cluster):
+    for candidate in (judged, cluster):
         quiet = Notes(notes.document, notes.framework)
-        components = read_components(Context(quiet, each, groups), placed) if placed is not None else ()
+        components = read_components(Context(quiet, candidate, groups), placed) if placed is not None else ()
         mends.append({finding.edit for finding in quiet.findings if finding.severity is Severity.ERROR})
     outside = any(finding.code == "PW102" for finding in quiet.findings)
     return mends[0] == mends[1] and not outside and not any(component.fixes for component in components)

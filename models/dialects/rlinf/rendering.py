@@ -1,4 +1,4 @@
-"""Problem as the `cluster` section of a new RLinf file."""
+"""Rendering of a problem as the `cluster` section of a new RLinf file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GroupData = dict[str, object]
 
 
 def declared_groups(cluster: Cluster, reasons: list[Finding]) -> list[GroupData]:
-    """Every declared group. `reasons` gets what RLinf cannot say (PW606)."""
+    """Return every declared group; `reasons` gets what RLinf cannot express (PW606)."""
     return [_group(cluster, group, reasons) for group in cluster.declared]
 
 
@@ -56,7 +56,7 @@ def _devices(cluster: Cluster, group: NodeGroup) -> Iterator[GroupData]:
 
 
 def _value(text: str) -> object:
-    """A setting as it was written: numbers, truth values and lists as such, nothing as null."""
+    """Return a setting as written: numbers, booleans and lists as such, "" as null."""
     from ...text.source import read_yaml
     from ...text.tree import plain
 
@@ -73,13 +73,17 @@ def _software(config: EnvConfig) -> GroupData:
 
 
 NAMES = {role: role for role in (ACTOR, ROLLOUT, INFERENCE, CRITIC, REWARD, ENVIRONMENT)}
-"""What RLinf's programs call the components of these roles. Source: RLinf, examples/*/main_*.py and rlinf/utils/placement.py."""
+"""Role -> name of its component in RLinf's programs.
+
+Source: RLinf, examples/*/main_*.py and rlinf/utils/placement.py.
+"""
 
 
 def render(problem: Problem) -> Rendering:
-    """The file. It says nothing of what its nodes have: RLinf asks them, and placewright is told by `--cluster`.
+    """Return the file, without the hardware of its nodes.
 
-    Raises UnusableInput (PW606) with every reason where RLinf cannot say it.
+    RLinf asks the nodes, and placewright needs `--cluster`. Raises UnusableInput (PW606) with every
+    reason if RLinf cannot express the problem.
     """
     reasons: list[Finding] = []
     names = _names(problem.components)
@@ -92,16 +96,16 @@ def render(problem: Problem) -> Rendering:
         name = names[component.name]
         if not name or "," in name or name != name.strip():
             reasons.append(refusal(component.name, f"`{name}` cannot be the name of a component of RLinf", "rename it"))
-        said = shape(problem, component, names, losses)
+        stated = shape(problem, component, names, losses)
         if component.runs is None:
-            open_[name] = asked(problem, component) | said
+            open_[name] = asked(problem, component) | stated
             continue
         placed[name] = _placed(problem, component, node_by_node(problem, component, component.runs, losses), reasons)
-        if "role" in said and name in ROLES:
+        if "role" in stated and name in ROLES:
             losses.append(dropped(component.name, f"`{component.name}` is `{component.role}`, and RLinf runs `{name}` as `{name}`"))
-            del said["role"]
-        if said:
-            hints[name] = said
+            del stated["role"]
+        if stated:
+            hints[name] = stated
     if reasons:
         raise UnusableInput(reasons)
     hints |= open_
@@ -114,33 +118,39 @@ def render(problem: Problem) -> Rendering:
 
 
 def _names(components: Sequence[Component]) -> dict[str, str]:
-    """What the components are called, once they are what RLinf runs under these names: placed as `actor` one is no other's role."""
+    """Return the names of the components in the file.
+
+    Names and roles depend on each other: a component placed as `actor` has no other role.
+    """
     names = renamed(components, NAMES)
     for _ in components:
-        as_run = [_as_run(component, names[component.name]) for component in components]
-        found = renamed(as_run, NAMES)
-        again = {name: found[its] for name, its in names.items()}
-        if again == names:
+        components_as_run = [_as_run(component, names[component.name]) for component in components]
+        new_names = renamed(components_as_run, NAMES)
+        renamed_again = {name: new_names[written_name] for name, written_name in names.items()}
+        if renamed_again == names:
             break
-        names = again
+        names = renamed_again
     return names
 
 
 def _as_run(component: Component, name: str) -> Component:
-    """A component under another name: with ranks it does there what RLinf runs under that."""
+    """Return a component under another name; with ranks the name decides the role."""
     return replace(component, name=name, role="" if component.runs is not None and name in ROLES else role_of(component))
 
 
 def node_by_node(problem: Problem, component: Component, runs: Sequence[Run], losses: list[Finding]) -> Sequence[Run]:
-    """The processes of a component on nodes, numbered node by node: on CPUs one is like another, and RLinf wants them so."""
+    """Return the processes of a component on nodes, numbered node by node, as RLinf requires.
+
+    Processes on CPUs are interchangeable.
+    """
     if problem.kind(component) != NODE or why_not(runs, in_order=True) != "PW210":
         return runs
     losses.append(moved(component.name, f"the processes of `{component.name}` are as many on each node, but numbered node by node now"))
-    found: list[Run] = []
+    runs_by_node: list[Run] = []
     for run in sorted(runs, key=lambda run: run.node):
-        start = found[-1].ranks.stop if found else 0
-        found.append(replace(run, ranks=range(start, start + len(run.ranks))))
-    return found
+        start = runs_by_node[-1].ranks.stop if runs_by_node else 0
+        runs_by_node.append(replace(run, ranks=range(start, start + len(run.ranks))))
+    return runs_by_node
 
 
 def _placed(problem: Problem, component: Component, runs: Sequence[Run], reasons: list[Finding]) -> object:
@@ -163,4 +173,4 @@ _REASONS = {
     "PW210": "a process on a node of lower rank than the process before it",
     "PW302": "a process with two kinds of hardware",
 }
-"""What RLinf refuses at launch (flexible.py, node.py), by the code that says the same of an RLinf file."""
+"""Placements that RLinf refuses at launch (flexible.py, node.py), by code of the finding."""

@@ -1,7 +1,7 @@
-"""Section `cluster`: kinds of its values, its own keys, `num_nodes` and `profiling`; and keys that no release knows.
+"""Section `cluster`: kinds of values, known keys, `num_nodes` and `profiling`; unknown keys.
 
-Source: RLinf, rlinf/scheduler/cluster/config.py, ClusterConfig (unknown keys are not checked) and its profiling backends in
-hardware/accelerators; other keys are read where they are used.
+Source: RLinf, rlinf/scheduler/cluster/config.py, ClusterConfig (unknown keys are not checked) and
+its profiling backends in hardware/accelerators; other keys are read by their users.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ Read = TypeVar("Read")
 
 
 def is_absent(value: Value | None) -> bool:
-    """True if nothing is written here, or nothing that is known."""
+    """Return True if a value is missing, unknown or null."""
     return value is None or is_unknown(value) or (isinstance(value, Scalar) and value.is_null)
 
 
 @dataclass(frozen=True)
 class Structure:
-    """One part of the section: its findings have this code and this subject."""
+    """Part of the section, with code and subject of its findings."""
 
     notes: Notes
     code: str
@@ -44,12 +44,12 @@ class Structure:
         self.notes.error(self.code, self.subject, message, at, label, help, edit)
 
     def wrong(self, what: str, wanted: str, value: Value, help: str, edit: Edit | None = None) -> None:
-        """Add an error for a value of another kind."""
+        """Add an error for a value of the wrong kind."""
         kind = kind_of(value)
         self.error(f"{what} must be {wanted}, but it is {kind}", value, kind, help, edit)
 
     def mapping(self, value: Value, what: str, help: str) -> MapNode | None:
-        """Map that stands here; None, and a finding, where something else does."""
+        """Return the map; None and a finding for another kind of value."""
         if isinstance(value, MapNode):
             return value
         if not is_unknown(value):
@@ -57,7 +57,7 @@ class Structure:
         return None
 
     def items(self, value: Value, what: str, read: Callable[[ListNode], Read], empty: Read) -> Read:
-        """What is read of a list. A map without a `-` is read as the list of one that was meant, with its mend."""
+        """Read a list; a map without `-` counts as a single item, with an edit."""
         if isinstance(value, ListNode):
             return read(value)
         if is_absent(value):
@@ -72,9 +72,10 @@ class Structure:
         return meant
 
     def word(self, value: Value, names: Iterable[str], message: str, label: str, refused: bool = True) -> str | None:
-        """One of some names; the one that was meant, and a finding, where another is written.
+        """Return the word if it is in `names`; else a similar name, with a finding.
 
-        `message` has a place for the written word; it is an error where RLinf has `refused` it, else a warning.
+        `message` has a placeholder for the written word; it is an error if RLinf has `refused` the
+        word, else a warning.
         """
         known = tuple(names)
         written = ("" if value.is_null else value.text) if isinstance(value, Scalar) else kind_of(value)
@@ -87,16 +88,16 @@ class Structure:
         return close
 
     def missing(self, owner: MapNode, key: str, message: str, value: str = "") -> None:
-        """Add an error for a key without which RLinf cannot do; `value` mends it."""
+        """Add an error for a required key; `value` is the correction."""
         edit = self.notes.added(owner, key, value) if value else None
         self.notes.error("PW101", self.subject, message, owner.span, "here", f"add `{key}: {value or '...'}`", edit)
 
     def without(self, owner: Value, item: Value) -> Edit | None:
-        """Edit that takes an item out of a list."""
+        """Return the edit that removes an item from a list."""
         return without_item(self.text(owner), owner, item) if isinstance(owner, ListNode) else None
 
     def text(self, value: Value) -> str:
-        """Text of the file in which a value stands."""
+        """Return the text of the file that contains a value."""
         return self.notes.document.text_of(value.span.file)
 
 
@@ -108,7 +109,7 @@ _KEYS = (
 
 
 def section_of(notes: Notes, interpolator: Interpolator, root: MapNode) -> MapNode | None:
-    """What stands below `cluster`, a misspelt key that RLinf needs under its right name; None, and a finding, where that is no map."""
+    """Return the map `cluster`, with corrected required keys; None and a finding without a map."""
     section = root.get("cluster")
     if isinstance(section, Scalar):
         section = interpolator.tree(section, ("cluster",))
@@ -122,7 +123,7 @@ def section_of(notes: Notes, interpolator: Interpolator, root: MapNode) -> MapNo
 
 
 def _as_meant(notes: Notes, section: MapNode) -> MapNode:
-    """Other unknown keys than misspelt ones may be the user's own."""
+    """Correct misspelt keys; other unknown keys may be the user's own."""
     open_ = [key for key in _KEYS if section.get(key) is None]
     entries = []
     for entry in section:
@@ -146,9 +147,14 @@ def _as_meant(notes: Notes, section: MapNode) -> MapNode:
 
 
 def _warn(notes: Notes, subject: str, entry: Entry, path: str, message: str, help: str, edit: Edit | None) -> None:
-    """A key that RLinf ignores; one that a command line sets is refused by Hydra unless files that could not be read have it."""
+    """Warn of a key that RLinf ignores.
+
+    Hydra refuses such a key on the command line, unless files that could not be read have it.
+    """
     fate = "RLinf ignores it silently"
-    if notes.partial and any(each.kind is Kind.CHANGE and f"{each.key}.".startswith(f"{path}.") for each in notes.document.settings):
+    if notes.partial and any(
+        override.kind is Kind.CHANGE and f"{override.key}.".startswith(f"{path}.") for override in notes.document.settings
+    ):
         fate = "Hydra refuses it unless `defaults` have it"
         notes.unsure("PW104", path, f"Hydra refuses `{path}` unless `defaults` that could not be read have it", True, FOLDER)
     notes.warn("PW104", subject, f"{message}; {fate}", entry.key.span, "not a key", help, edit)
@@ -164,38 +170,41 @@ _MACHINES = re.compile(
 
 
 def check_keys(notes: Notes, settings: Settings, root: MapNode) -> None:
-    """Keys that no release knows: a warning where one that is read was probably meant, else unchecked where they name machines."""
+    """Note keys that no release knows.
+
+    A warning if a similar key is read; unchecked if the key counts machines or processes.
+    """
     _check_map(notes, root, "", settings.asked, frozenset(names("key")))
 
 
-def _check_map(notes: Notes, owner: MapNode, before: str, asked: frozenset[str], known: frozenset[str]) -> None:
-    mine = [path.removeprefix(before) for path in asked if path.startswith(before) and "." not in path.removeprefix(before)]
+def _check_map(notes: Notes, owner: MapNode, before: str, read_paths: frozenset[str], known: frozenset[str]) -> None:
+    sibling_keys = [path.removeprefix(before) for path in read_paths if path.startswith(before) and "." not in path.removeprefix(before)]
     for entry in owner:
         name = entry.key.text
         path = before + name
         if not before and name in _APART:
             continue
-        is_known, is_deepest = path in asked or path in known, path.count(".") == _DEPTH - 1
+        is_known, is_deepest = path in read_paths or path in known, path.count(".") == _DEPTH - 1
         if is_known and isinstance(entry.value, MapNode) and not is_deepest:
-            _check_map(notes, entry.value, f"{path}.", asked, known)
-        elif not is_known and (close := _meant(name, mine)):
+            _check_map(notes, entry.value, f"{path}.", read_paths, known)
+        elif not is_known and (close := _meant(name, sibling_keys)):
             _warn(notes, path, entry, path, f"no release of RLinf has `{path}`", *notes.to_rename(owner, entry, close))
-        elif (not is_known or is_deepest) and path not in asked:
+        elif (not is_known or is_deepest) and path not in read_paths:
             for machines in _machines(entry, path):
                 add = f"Remove `{machines}`, or place what it starts in `cluster.component_placement`"
                 notes.unsure("PW104", machines, f"`{machines}` counts machines or processes, and is not read", True, add)
 
 
 def _meant(name: str, known: list[str]) -> str:
-    """Key that is read of which a typing error or two make the name; "" if there is none."""
+    """Return the read key within two typing errors of `name`; "" if there is none."""
     from difflib import SequenceMatcher
 
-    close = nearest(name, [each for each in known if abs(len(each) - len(name)) <= _TYPING_ERROR])
+    close = nearest(name, [candidate for candidate in known if abs(len(candidate) - len(name)) <= _TYPING_ERROR])
     return close if close and SequenceMatcher(None, name, close).ratio() >= _ALIKE else ""
 
 
 def _machines(entry: Entry, path: str) -> Iterator[str]:
-    """Keys at a place and below that say how many GPUs, nodes or processes there are."""
+    """Yield keys at or below an entry that count GPUs, nodes or processes."""
     if isinstance(entry.value, MapNode):
         for inner in entry.value:
             yield from _machines(inner, f"{path}.{inner.key.text}")
@@ -206,7 +215,7 @@ def _machines(entry: Entry, path: str) -> Iterator[str]:
 
 
 def read_num_nodes(notes: Notes, section: MapNode, value: Value | None) -> int | None:
-    """Number of nodes that `cluster` has, or was meant to have; None where it is unknown (the reason is noted)."""
+    """Return the number of nodes, corrected if misspelt; None (noted) if unknown."""
     if value is None:
         notes.missing("cluster", "num_nodes", section.span, "add `num_nodes: 1`")
         return None
@@ -278,7 +287,10 @@ def read_profiling(notes: Notes, value: Value | None) -> None:
 
 
 def _is_step(item: Value) -> bool:
-    """True if RLinf takes it for a whole number from 0, as Python's int() does; unknown ones may be."""
+    """Return True if RLinf reads the value as a whole number from 0 (Python's int()).
+
+    An unknown value may be such a number.
+    """
     try:
         return is_unknown(item) or (isinstance(item, Scalar) and isinstance(item.value, (int, float, str)) and int(item.value) >= 0)
     except (ValueError, OverflowError):
@@ -289,11 +301,11 @@ def _check_nsight(part: Structure, section: MapNode) -> None:
     options, flags = section.get("options"), section.get("flags")
     if not isinstance(options, MapNode):
         return
-    for kept, excluded in _EXCLUSIVE:
+    for preferred, excluded in _EXCLUSIVE:
         entry = options.entry(excluded)
-        if options.entry(kept) and entry:
-            message, edit = f"nsight's options `{kept}` and `{excluded}` exclude each other", part.notes.removed(options, entry)
-            part.error(message, entry.key.span, f"with `{kept}`", "remove one of the two", edit)
+        if options.entry(preferred) and entry:
+            message, edit = f"nsight's options `{preferred}` and `{excluded}` exclude each other", part.notes.removed(options, entry)
+            part.error(message, entry.key.span, f"with `{preferred}`", "remove one of the two", edit)
     for item in flags.items if isinstance(flags, ListNode) else (flags,) if isinstance(flags, Scalar) else ():
         if isinstance(item, Scalar) and options.entry(item.text) and flags is not None:
             message, edit = f"`{item.text}` is both a flag and an option of nsight", part.without(flags, item)

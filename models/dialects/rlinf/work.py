@@ -1,19 +1,21 @@
 """Derived sizes, replicas and samples of a job, and the model of each component.
 
-RLinf pads no vocabulary: it takes that of the checkpoint for the padded one and asserts that the actor's tp divides it.
+RLinf does not pad the vocabulary: it takes that of the checkpoint as padded and asserts that the
+actor's tp divides it.
 
 Sources in RLinf:
 
 - rlinf/config.py (validate_cfg, validate_model_cfg_by_hf_config, build_transformer_config);
   rlinf/workers/inference/megatron_inference_worker.py; rlinf/workers/rollout/{sglang,vllm}.
-- rlinf/workers/inference/megatron_inference_worker.py, which is set up as what trains is.
-- rlinf/utils/placement.py, ModelParallelComponentPlacement (_generate_placements, the properties of sizes);
-  rlinf/workers/megatron_worker.py (data parallel size).
-- rlinf/config.py (validate_reasoning_cfg), rlinf/workers/actor/fsdp_actor_worker.py and embodied_fsdp_actor_worker.py
-  (total_batch_size_per_dp, gradient_accumulation), rlinf/workers/megatron_worker.py.
+- rlinf/workers/inference/megatron_inference_worker.py, set up like the trained component.
+- rlinf/utils/placement.py, ModelParallelComponentPlacement (_generate_placements, the properties of
+  sizes); rlinf/workers/megatron_worker.py (data parallel size).
+- rlinf/config.py (validate_reasoning_cfg), rlinf/workers/actor/fsdp_actor_worker.py and
+  embodied_fsdp_actor_worker.py (total_batch_size_per_dp, gradient_accumulation),
+  rlinf/workers/megatron_worker.py.
 - rlinf/config.py (validate_cfg, validate_fsdp_cfg, validate_megatron_cfg),
-  rlinf/workers/actor/{fsdp,megatron}_actor_worker.py, rlinf/workers/rollout/{sglang,vllm} (offload_engine),
-  rlinf/runners/reasoning_runner.py.
+  rlinf/workers/actor/{fsdp,megatron}_actor_worker.py, rlinf/workers/rollout/{sglang,vllm}
+  (offload_engine), rlinf/runners/reasoning_runner.py.
 """
 
 from __future__ import annotations
@@ -40,18 +42,18 @@ from .modes import Mode
 from .modes.parts import Degrees, Placer, generating, inferred, trained
 
 SHARES, DEMANDS = "PW401", "PW403"
-"""The codes of what does not divide among processes, and of what does not go together otherwise."""
+"""Codes of amounts without a division among processes, and of other mismatches."""
 
 
 def figure_of(amount: Amount) -> Figure:
-    """The amount as a part of a derivation; a default with the file of RLinf that it stands in."""
+    """Return the amount as part of a derivation; a default gets its file in RLinf."""
     source = "rlinf/utils/placement.py" if amount.name.endswith("_parallel_size") else "rlinf/config.py"
     return Figure(amount.name, amount.value, amount.span, "" if amount.scalar else f"RLinf, {source}")
 
 
 @dataclass
 class Work:
-    """What is collected while the settings are read."""
+    """Shares, relations, derivations and models collected from the settings."""
 
     notes: Notes
     settings: Settings
@@ -62,53 +64,60 @@ class Work:
     models: dict[str, ModelUse] = field(default_factory=dict)
 
     def component(self, name: str) -> Component | None:
-        """The component, if it could be read."""
-        return next((each for each in self.mode.components if each.name == name), None)
+        """Return the component; None if unreadable."""
+        return next((component for component in self.mode.components if component.name == name), None)
 
     def held(self, name: str) -> int | None:
-        """How many accelerators a component has, if its ranks are given."""
-        found = self.component(name)
-        return Assignment({name: found.runs}).held(name) if found and found.runs else None
+        """Return the number of accelerators of a component with explicit ranks, else None."""
+        component = self.component(name)
+        return Assignment({name: component.runs}).held(name) if component and component.runs else None
 
     def processes(self, name: str) -> int | None:
-        """How many processes a component has, if its ranks are given."""
-        found = self.component(name)
-        return max((run.ranks.stop for run in found.runs), default=0) if found and found.runs is not None else None
+        """Return the number of processes of a component with explicit ranks, else None."""
+        component = self.component(name)
+        return max((run.ranks.stop for run in component.runs), default=0) if component and component.runs is not None else None
 
     def share(self, component: str, amount: Amount, multiple: int, multiple_name: str, what: str, reason: str, proved: bool = True) -> None:
-        """An amount must divide among the processes of a component."""
+        """Demand that an amount divides among the processes of a component."""
         if self.component(component):
             self.shares.append(Share(component, amount.value, multiple, what, amount.name, multiple_name, amount.span, reason, proved))
 
     def derive(self, component: str, name: str, value: int, formula: str, *amounts: Amount) -> int:
-        """A number of a component, and how it comes about; the number. What the component has none of is not told."""
+        """Add the derivation of a component's number, and return the number.
+
+        Nothing is added for a missing component.
+        """
         if self.component(component):
             self.derivations.append(Derivation(component, name, value, formula, tuple(map(figure_of, amounts))))
         return value
 
     def until(self, name: str) -> bool:
-        """True if the release at hand is older than this one."""
+        """Return True if the release at hand is older than the named release."""
         return self.notes.choice is not None and self.notes.choice.until(name)
 
 
 def inferring(work: Work) -> Iterator[tuple[str, Degrees]]:
-    """Components that Megatron divides into replicas, with their degrees; in auto mode they take turns with what trains."""
+    """Yield the components that Megatron divides into replicas, with their degrees.
+
+    None in auto mode, where they take turns with the trained component.
+    """
     if work.mode.placer is not Placer.MODEL_PARALLEL or work.settings.flag("cluster.auto_scheduler", DEGREE):
         return
     for name, role in INFERENCE.items():
         component = work.component(name)
         if component and work.settings.word(f"{role}.training_backend", DEGREE) == MEGATRON:
             degrees = inferred(work.settings, role)
-            if degrees.parallel == component.parallel:  # else it could not be shaped, or is not started
+            # Otherwise the component has no shape, or is not started.
+            if degrees.parallel == component.parallel:
                 yield name, degrees
 
 
 TRAINED = {Placer.MODEL_PARALLEL: ("actor", "critic"), Placer.MULTI_AGENT: ("actor",)}
-"""The components whose degrees the modes read."""
+"""Components with degrees that the modes read."""
 
 
 def sizes(work: Work) -> None:
-    """The sizes of what trains, of what infers and of what generates."""
+    """Derive the sizes of trained, inference and rollout components."""
     roles = TRAINED.get(work.mode.placer, ())
     divided = [
         (role, trained(work.settings, role))
@@ -116,9 +125,9 @@ def sizes(work: Work) -> None:
         if work.processes(role) and work.settings.word(f"{role}.training_backend", DEGREE) == MEGATRON
     ]
     for name, degrees in [*divided, *inferring(work)]:
-        processes, every = work.processes(name), {"tp": degrees.tp, "pp": degrees.pp, "cp": degrees.cp}
-        known = {degree: amount for degree, amount in every.items() if amount is not None}
-        if not processes or len(known) < len(every):
+        processes, sizes_by_degree = work.processes(name), {"tp": degrees.tp, "pp": degrees.pp, "cp": degrees.cp}
+        known = {degree: amount for degree, amount in sizes_by_degree.items() if amount is not None}
+        if not processes or len(known) < len(sizes_by_degree):
             continue
         formula, size = " x ".join(f"{degree} {amount.value}" for degree, amount in known.items()), 1
         for amount in known.values():
@@ -132,23 +141,26 @@ def sizes(work: Work) -> None:
 
 
 def _engines(work: Work) -> None:
-    """Rollout: a process for each engine of tp x pp; where it shares the actor's accelerators, of tp alone."""
+    """Derive the size of rollout: a process per engine of tp x pp.
+
+    Engines have tp alone where rollout shares the actor's accelerators.
+    """
     rollout, processes = work.component("rollout"), work.processes("rollout")
     if rollout is None or not processes:
         return
-    its, each = generating(work.settings), rollout.per_process
-    if not its.tp or not its.pp or each < its.tp.value:
+    all_degrees, per_process = generating(work.settings), rollout.per_process
+    if not all_degrees.tp or not all_degrees.pp or per_process < all_degrees.tp.value:
         why = f"depends on degrees that are not known, or do not fit: see {DEGREE}"
         work.derivations.append(Derivation("rollout", WORLD_SIZE, NOT_KNOWN, why))
         return
-    if each not in (its.tp.value, its.tp.value * its.pp.value):
+    if per_process not in (all_degrees.tp.value, all_degrees.tp.value * all_degrees.pp.value):
         return
-    engine = f"tp {its.tp.value}" + (f" x pp {its.pp.value}" if each > its.tp.value else "")
-    degrees = (its.tp, its.pp) if each > its.tp.value else (its.tp,)
-    formula, span = f"{with_noun(processes * each, 'accelerator')} // {each} a process ({engine})", rollout.span("placement")
+    engine = f"tp {all_degrees.tp.value}" + (f" x pp {all_degrees.pp.value}" if per_process > all_degrees.tp.value else "")
+    degrees = (all_degrees.tp, all_degrees.pp) if per_process > all_degrees.tp.value else (all_degrees.tp,)
+    formula, span = f"{with_noun(processes * per_process, 'accelerator')} // {per_process} a process ({engine})", rollout.span("placement")
     placed = [Figure("placement", work.notes.document.excerpt(span), span)] if span else []
     work.derivations.append(Derivation("rollout", WORLD_SIZE, processes, formula, (*placed, *map(figure_of, degrees))))
-    work.derive("rollout", REPLICA_SIZE, each, engine, *degrees)
+    work.derive("rollout", REPLICA_SIZE, per_process, engine, *degrees)
     work.derive("rollout", REPLICAS, processes, f"{with_noun(processes, 'process')}, an engine in each")
 
 
@@ -156,7 +168,7 @@ MICRO_BATCHES = "micro batches per update"
 
 
 def prompted(work: Work, prompts: Amount, group: Amount, parts: Amount) -> int:
-    """Samples of a step and of an update; the latter."""
+    """Derive the samples per step and per update; return the latter."""
     samples = prompts.value * group.value
     work.derive("actor", "samples per step", samples, f"{with_noun(prompts.value, 'prompt')} x {group.value} of a group", prompts, group)
     batch = samples // parts.value
@@ -166,33 +178,33 @@ def prompted(work: Work, prompts: Amount, group: Amount, parts: Amount) -> int:
 
 
 def on_processes(work: Work, batch: int, micro: Amount, *amounts: Amount) -> None:
-    """With fsdp every process is a data parallel rank."""
+    """Derive batches with fsdp, where every process is a data parallel rank."""
     processes = work.processes("actor")
     if not processes:
         return
     work.derive("actor", DATA_PARALLEL_SIZE, processes, f"{with_noun(processes, 'process')}, each a data parallel rank of fsdp")
-    each = work.derive("actor", "samples per process", batch // processes, f"{with_noun(batch, 'sample')} // {processes}", *amounts)
-    _micro_batches(work, each, micro)
+    samples = work.derive("actor", "samples per process", batch // processes, f"{with_noun(batch, 'sample')} // {processes}", *amounts)
+    _micro_batches(work, samples, micro)
 
 
 def on_replicas(work: Work, batch: int, micro: Amount, replicas: int) -> None:
-    """With megatron the processes of a replica train on the same samples."""
-    each = work.derive(
+    """Derive batches with megatron, where the processes of a replica share samples."""
+    samples = work.derive(
         "actor", "samples per replica", batch // replicas, f"{with_noun(batch, 'sample')} // {with_noun(replicas, 'replica')}"
     )
-    _micro_batches(work, each, micro)
+    _micro_batches(work, samples, micro)
 
 
-def _micro_batches(work: Work, each: int, micro: Amount) -> None:
-    """Not told where they are made up of tokens, or where that is not known here."""
+def _micro_batches(work: Work, samples: int, micro: Amount) -> None:
+    """Derive the micro batches; skipped if they are, or may be, made up of tokens."""
     dynamic = work.settings.at("runner.enable_dynamic_batch_size")
     if (dynamic is None and work.notes.partial) or (dynamic is not None and not (isinstance(dynamic, Scalar) and dynamic.value is False)):
         return
-    work.derive("actor", MICRO_BATCHES, each // micro.value, f"{with_noun(each, 'sample')} // {micro.value} a micro batch", micro)
+    work.derive("actor", MICRO_BATCHES, samples // micro.value, f"{with_noun(samples, 'sample')} // {micro.value} a micro batch", micro)
 
 
 def acted(work: Work, total: Amount, epochs: Amount, steps: Amount, chunk: Amount, all_: Amount) -> int:
-    """Samples of all rollouts of a step, and the updates made of them; the samples."""
+    """Derive the samples of all rollouts of a step and its updates; return the samples."""
     chunks = steps.value // chunk.value
     formula = f"{with_noun(total.value, 'environment')} x {with_noun(epochs.value, 'epoch')} x {with_noun(steps.value, 'step')} // {chunk.value} a chunk"
     samples = work.derive("actor", "samples per step", total.value * epochs.value * chunks, formula, total, epochs, steps, chunk)
@@ -206,19 +218,22 @@ _PATH = "rollout.model.model_path"
 
 
 def runs(work: Work) -> None:
-    """Adds to the models of the work how they are run, where the block of hints asks for an estimate."""
+    """Add the run of each model with a hint for an estimate."""
     for name in ("actor", "critic", "rollout"):
         if work.component(name) is None or work.settings.at(f"{HINTS}.{name}.estimate") is None:
             continue
         run = _served_run(work) if name == "rollout" else _trained_run(work, name)
         key = _PATH if plainly(work.settings, _PATH) else f"{name}.model.model_path"
-        # What divides nothing has no model until now.
+        # A component that divides nothing has no model yet.
         use = work.models.get(name) or ModelUse(str(plainly(work.settings, key)), key, ())
         work.models[name] = replace(use, run=run)
 
 
 def _served_run(work: Work) -> Estimate:
-    """An engine takes its part of each accelerator, and gives it back when it has generated."""
+    """Return the run of an engine, which takes a part of each accelerator.
+
+    The part is given back after generation.
+    """
     part = plainly(work.settings, "rollout.gpu_memory_utilization", 0.65)
     return Estimate(utilization=percent(part), sequence=_sequence(work), offload=True)
 
@@ -230,19 +245,21 @@ def _trained_run(work: Work, name: str) -> Estimate:
     sequences = whole_number(plainly(work.settings, f"{name}.micro_batch_size"))
     sequences = sequences or whole_number(plainly(work.settings, "algorithm.training_batch_size_per_gpu")) or 1
     if own("training_backend") == MEGATRON:
-        away = all(own(f"offload_{part}", False) is True for part in ("weight", "grad", "optimizer"))
+        offload = all(own(f"offload_{part}", False) is True for part in ("weight", "grad", "optimizer"))
         sharding = DISTRIBUTED if own("optim.use_distributed_optimizer", False) is True else MEGATRON_SHARDING
-        again = {"full": FULL, "selective": SELECTIVE}.get(str(own("model.recompute_granularity")), NONE)
-        return Estimate(sharding=sharding, recompute=again, sequence=_sequence(work), micro_batch=sequences, offload=away)
+        recompute = {"full": FULL, "selective": SELECTIVE}.get(str(own("model.recompute_granularity")), NONE)
+        return Estimate(sharding=sharding, recompute=recompute, sequence=_sequence(work), micro_batch=sequences, offload=offload)
     rank = whole_number(plainly(work.settings, f"{name}.model.lora_rank")) if own("model.is_lora", False) is True else 0
     sharding = _SHARDINGS.get(str(own("fsdp_config.sharding_strategy", "full_shard")), FSDP)
-    again = NONE if own("fsdp_config.gradient_checkpointing", False) is False else FULL
-    away = own("enable_offload", False) is True
-    return Estimate(lora_rank=rank, sharding=sharding, recompute=again, sequence=_sequence(work), micro_batch=sequences, offload=away)
+    recompute = NONE if own("fsdp_config.gradient_checkpointing", False) is False else FULL
+    offload = own("enable_offload", False) is True
+    return Estimate(
+        lora_rank=rank, sharding=sharding, recompute=recompute, sequence=_sequence(work), micro_batch=sequences, offload=offload
+    )
 
 
 def _sequence(work: Work) -> int:
-    """Tokens of the longest prompt with the longest answer."""
+    """Return the tokens of the longest prompt with the longest answer."""
     return whole_number(plainly(work.settings, "runner.seq_length"))
 
 
@@ -252,7 +269,7 @@ IN_ENGINE = "RLinf notices this only after workers have started, when they start
 
 
 def models(work: Work) -> None:
-    """Adds the models of the job to the work. Embodied models on Hugging Face workers divide nothing."""
+    """Add the models of the job; embodied models on Hugging Face workers divide nothing."""
     task = work.mode.task
     if not task or task == "embodied_eval":
         return
@@ -263,40 +280,44 @@ def models(work: Work) -> None:
         for name, role in INFERENCE.items():
             _inferring(work, name, role)
     if work.mode.placer is not Placer.HYBRID:
-        its = generating(work.settings)
-        _add(work, "rollout", "rollout.model.model_path", its, engine_splits(places_of(tp=its.tp), IN_ENGINE))
+        degrees = generating(work.settings)
+        _add(work, "rollout", "rollout.model.model_path", degrees, engine_splits(places_of(tp=degrees.tp), IN_ENGINE))
     runs(work)
 
 
 def _trained(work: Work, role: str, key: str) -> None:
-    """Only Megatron divides a model; the vocabulary is asserted of the actor alone, but the critic's embedding is as large.
+    """Add the model of a trained role; only Megatron divides a model.
 
-    An engine's tp is at most that of the actor, so it goes down with it.
+    RLinf asserts the vocabulary for the actor alone, but the critic's embedding is as large. An
+    engine's tp is at most that of the actor, so both are lowered together.
     """
     if not work.component(role) or work.settings.word(f"{role}.training_backend", DIVIDES) != MEGATRON:
         return
-    its = trained(work.settings, role)
+    degrees = trained(work.settings, role)
     experts = work.settings.whole(f"{role}.model.expert_model_parallel_size", DIVIDES, 1)
-    places = places_of(tp=its.tp, pp=its.pp, ep=experts)
+    places = places_of(tp=degrees.tp, pp=degrees.pp, ep=experts)
     splits = (*megatron_splits(places, when=WITH_MODEL), vocabulary_split(places, AT_LAUNCH if role == "actor" else WITH_MODEL))
     engine = generating(work.settings).tp
     if role == "actor" and work.component("rollout") and work.mode.placer is not Placer.HYBRID and engine:
         splits = tuple(replace(split, at_least=(engine.name, engine.value)) if split.degree == "tp" else split for split in splits)
-    _add(work, role, key, its, splits, experts)
+    _add(work, role, key, degrees, splits, experts)
 
 
 def _inferring(work: Work, name: str, role: str) -> None:
-    """The model of its role, on ranks of its own with degrees of its own; its experts are not looked at."""
+    """Add the model of an inference component: its role's model, with separate ranks and degrees.
+
+    Experts are ignored.
+    """
     if not work.component(name) or work.settings.word(f"{role}.training_backend", DIVIDES) != MEGATRON:
         return
-    its = inferred(work.settings, role)
-    places = places_of(tp=its.tp, pp=its.pp)
+    degrees = inferred(work.settings, role)
+    places = places_of(tp=degrees.tp, pp=degrees.pp)
     splits = tuple(split for split in megatron_splits(places, when=WITH_MODEL) if split.degree != "ep")
-    _add(work, name, "rollout.model.model_path", its, (*splits, vocabulary_split(places, WITH_MODEL)))
+    _add(work, name, "rollout.model.model_path", degrees, (*splits, vocabulary_split(places, WITH_MODEL)))
 
 
-def _add(work: Work, name: str, key: str, its: Degrees, splits: tuple[Split, ...], experts: Amount | None = None) -> None:
-    component, parallel = work.component(name), its.parallel
+def _add(work: Work, name: str, key: str, degrees: Degrees, splits: tuple[Split, ...], experts: Amount | None = None) -> None:
+    component, parallel = work.component(name), degrees.parallel
     if component is None or parallel is None:
         return
     written = Parallel(parallel.tp, parallel.pp, parallel.cp, experts.value if experts else 1)

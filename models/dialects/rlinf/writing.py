@@ -1,7 +1,7 @@
-"""Answer written into the user's own file: the fewest edits, every other byte unchanged.
+"""Edits of the user's file for an answer: as few as possible.
 
-Beside new ranks its hints are edited: node groups that RLinf's own entries cannot say, since it takes ranks as those of the whole
-cluster; counts on which costs were measured; degrees that were chosen.
+In addition to new ranks, hints are edited: node groups that RLinf's own entries cannot state, since
+it counts ranks over the whole cluster; counts on which costs were measured; chosen degrees.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ from .reader import read_with
 
 
 def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED) -> list[Edit]:
-    """The edits that give every component of the assignment its place, where the file gives it none, or it was planned anew.
+    """Return the edits that place components without ranks, and planned ones anew.
 
-    Those of `degrees` have these afterwards, in the hints and in RLinf's own keys.
+    Components of `degrees` get these degrees, in the hints and in RLinf's own keys.
 
-    Only the file itself is edited: where its `cluster` stands in `defaults`, a `cluster` of its own is merged onto that.
-    Raises UnusableInput (PW603) where RLinf cannot say the place of one, and where the text, read back, would not give
-    the same Assignment.
+    Only the file itself is edited: if its `cluster` is in `defaults`, a new `cluster` is merged
+    onto that. Raises UnusableInput (PW603) if RLinf cannot express a placement, or if the text,
+    read back, would not give the same Assignment.
     """
     problem = reading.problem
     if problem is None:
         raise _refused("", "the file states no problem")
     known = {component.name: component for component in problem.components}
-    given = {component.name for component in problem.components if component.runs is not None}
-    added = [name for name in assignment.runs if name not in given]
+    explicit = {component.name for component in problem.components if component.runs is not None}
+    added = [name for name in assignment.runs if name not in explicit]
     idle = _not_started(problem, assignment)
     lines = {name: _line(name, known.get(name), problem, assignment.of(name)) for name in added if name not in idle}
     stays: list[str] = []
@@ -69,7 +69,7 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
 
 
 def _measured_on(reading: Reading, problem: Problem, edits: list[Edit], degrees: Degrees) -> dict[str, int]:
-    """On how many accelerators costs were measured, of those that the edited text would have read otherwise."""
+    """Return the accelerators of measured costs, where the edited text would imply others."""
     try:
         source = reading.source.edited(edits)
         after = read_with(reading.document.compose(source), problem.cluster, "placement", hints=True, anew=True).problem
@@ -79,30 +79,30 @@ def _measured_on(reading: Reading, problem: Problem, edits: list[Edit], degrees:
 
 
 def _not_started(problem: Problem, assignment: Assignment) -> frozenset[str]:
-    """The components that RLinf does not start in the arrangement that the assignment has."""
-    held = {name: assignment.masks(name) for name in assignment.runs}
+    """Return the components that RLinf does not start in the assignment's arrangement."""
+    masks_by_name = {name: assignment.masks(name) for name in assignment.runs}
     for way in problem.job.planning.ways:
-        if way.together and all(held.get(one) == held.get(other) for one, other in way.together):
+        if way.together and all(masks_by_name.get(first) == masks_by_name.get(second) for first, second in way.together):
             return way.without
     return frozenset()
 
 
 def _dropped(problem: Problem, lines: Mapping[str, Line]) -> dict[str, str]:
-    """Of what is planned, the components whose lines leave out the node group that they were planned on."""
-    found = {}
+    """Return planned components whose lines omit the node group of the plan."""
+    dropped = {}
     for name in lines if problem.job.planning.own and problem.job.capabilities.packs else ():
         named = problem[name].node_groups
         if len(named) == 1 and named != (CLUSTER_LABEL,) and not lines[name].groups and problem.kind(problem[name]) == ACCELERATOR:
-            found[name] = named[0]
-    return found
+            dropped[name] = named[0]
+    return dropped
 
 
 def _is_where_it_was(problem: Problem, assignment: Assignment, name: str) -> bool:
-    """Do the ranks that the file gives to a component say just this, in whatever words?"""
-    own, runs = problem.job.planning.own.get(name, ()), assignment.of(name)
+    """Return True if the file's own ranks of a component equal the assignment."""
+    own_runs, runs = problem.job.planning.own.get(name, ()), assignment.of(name)
     if problem.job.capabilities.packs:  # RLinf drops the node groups
-        own, runs = _relabelled(own, (CLUSTER_LABEL,)), _relabelled(runs, (CLUSTER_LABEL,))
-    return bool(own) and list(seats(own)) == list(seats(runs))
+        own_runs, runs = _relabelled(own_runs, (CLUSTER_LABEL,)), _relabelled(runs, (CLUSTER_LABEL,))
+    return bool(own_runs) and list(seats(own_runs)) == list(seats(runs))
 
 
 def _line(name: str, component: Component | None, problem: Problem, runs: Sequence[Run]) -> Line:
@@ -120,9 +120,10 @@ def _line(name: str, component: Component | None, problem: Problem, runs: Sequen
 
 
 def _labels(component: Component, problem: Problem, runs: Sequence[Run]) -> tuple[str, ...]:
-    """The node groups to write for a component of which RLinf drops them, and takes its ranks as those of the whole cluster.
+    """Return the node groups to write for a component whose groups RLinf drops.
 
-    A group that the file's own entries name stays where its ranks are those of the whole cluster: it says what a plan may use.
+    RLinf counts ranks over the whole cluster. A group in the file stays if its ranks are those of
+    the whole cluster: it tells which nodes a plan may use.
     """
     if problem.kind(component) != ACCELERATOR:
         return labels_used(runs, component.node_groups)
@@ -134,7 +135,7 @@ def _labels(component: Component, problem: Problem, runs: Sequence[Run]) -> tupl
 
 
 def _relabelled(runs: Sequence[Run], labels: tuple[str, ...]) -> Sequence[Run]:
-    """The same runs, in the one group if it is one."""
+    """Return the runs with the label, if there is only one label."""
     return [replace(run, node_group=labels[0]) for run in runs] if len(labels) == 1 else runs
 
 
@@ -142,22 +143,22 @@ def _check(
     reading: Reading, problem: Problem, assignment: Assignment, degrees: Degrees, edits: list[Edit], added: Sequence[str],
     idle: Collection[str],
 ) -> None:  # fmt: skip
-    """The edited text must say exactly this Assignment with these degrees, and everything else as before."""
+    """Raise UnusableInput unless the edited text gives the assignment and nothing else changes."""
     source = reading.source.edited(edits)
     try:
         document = reading.document.compose(source)
-        again = read_with(document, problem.cluster, "placement", hints=False).problem
+        reread_problem = read_with(document, problem.cluster, "placement", hints=False).problem
     except UnusableInput as broken:
         raise _refused("", f"with it, {broken}") from None
     placed = {*problem.job.planning.own, *added}
     if _without_answer(source.root, placed) != _without_answer(reading.source.root, placed):
         raise _refused("", "another value of it would change")
-    found = {component.name: component for component in again.components} if again else {}
+    reread = {component.name: component for component in reread_problem.components} if reread_problem else {}
     for name, runs in assignment.runs.items():
-        its = found[name].runs if name in found else None
-        if its is not None and problem.job.capabilities.packs and name in added:
-            its, runs = _relabelled(its, (CLUSTER_LABEL,)), _relabelled(runs, (CLUSTER_LABEL,))
-        if name not in idle and (its is None or list(seats(its)) != list(seats(runs))):
+        reread_runs = reread[name].runs if name in reread else None
+        if reread_runs is not None and problem.job.capabilities.packs and name in added:
+            reread_runs, runs = _relabelled(reread_runs, (CLUSTER_LABEL,)), _relabelled(runs, (CLUSTER_LABEL,))
+        if name not in idle and (reread_runs is None or list(seats(reread_runs)) != list(seats(runs))):
             raise _refused(name, f"the place of `{name}`, written down and read again, is another one")
     hinted = read_with(document, problem.cluster, "placement", hints=True).problem if degrees else None
     for component in hinted.components if hinted else ():
@@ -167,19 +168,22 @@ def _check(
 
 
 def _without_answer(root: MapNode, placed: Collection[str]) -> object:
-    """Values of a file without what an answer writes: ranks of components, degrees, and counts and node groups in hints."""
+    """Return the values of a file without the values of an answer.
+
+    These are ranks of components, degrees, and counts and node groups in hints.
+    """
     paths = [f"{path}.{key}" for path, keys in SECTIONS.values() for key in keys.values()]
 
     def kept(value: object, path: str) -> object:
         if not isinstance(value, dict):
             return value
-        found = {key: kept(inner, f"{path}.{key}" if path else str(key)) for key, inner in value.items()}
+        entries = {key: kept(inner, f"{path}.{key}" if path else str(key)) for key, inner in value.items()}
         if path == "cluster.component_placement":
-            every = [(name, inner) for names, inner in found.items() for name in str(names).split(",")]
-            found = {name: inner for name, inner in every if name.strip() not in placed}
+            single_names = [(name, inner) for names, inner in entries.items() for name in str(names).split(",")]
+            entries = {name: inner for name, inner in single_names if name.strip() not in placed}
         elif path.startswith(f"{NAME}.{COMPONENTS}."):
-            found = {key: inner for key, inner in found.items() if key not in (NODE_GROUP, MEASURED_ON, PARALLEL)}
-        return {key: inner for key, inner in found.items() if f"{path}.{key}" not in paths and inner not in ({}, None)}
+            entries = {key: inner for key, inner in entries.items() if key not in (NODE_GROUP, MEASURED_ON, PARALLEL)}
+        return {key: inner for key, inner in entries.items() if f"{path}.{key}" not in paths and inner not in ({}, None)}
 
     return kept(plain(root), "")
 
@@ -192,9 +196,10 @@ NODE_GROUP = "node_group"
 
 
 def hint_edits(source: Source, key: str, values: Mapping[str, object]) -> list[Edit]:
-    """The edits that add a key to the hints of components that have none; none where the file has no place for it.
+    """Return the edits that add a key to hints without this key.
 
-    A node group says once more which nodes a plan may use, and a count on how many accelerators a cost was measured.
+    Empty if the file has no place for the key. A node group names the nodes that a plan may use,
+    and a count the accelerators behind a cost.
     """
     root, block = source.root, source.root.get(NAME)
     inner = block.get(COMPONENTS) if isinstance(block, MapNode) else None
@@ -217,7 +222,10 @@ def hint_edits(source: Source, key: str, values: Mapping[str, object]) -> list[E
 
 
 def _added(source: Source, mapping: MapNode, values: Mapping[str, object]) -> list[Edit]:
-    """The edits that add these values to a map as flow maps; an empty one in braces is written anew."""
+    """Return the edits that add values to a map as flow maps.
+
+    An empty map in braces is replaced.
+    """
     if values and mapping.flow and not mapping.entries:
         return [Edit(mapping.span, _text(source, dict(values)))]
     edits = (with_entry(source.text, mapping, in_flow_map(key), _text(source, value)) for key, value in values.items())
@@ -225,7 +233,7 @@ def _added(source: Source, mapping: MapNode, values: Mapping[str, object]) -> li
 
 
 def _text(source: Source, value: object) -> str:
-    """As a flow map, quoted where the file may be JSON."""
+    """Return a value as a flow map, quoted if the file may be JSON."""
     if source.text.lstrip().startswith("{"):
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, dict):
@@ -234,33 +242,36 @@ def _text(source: Source, value: object) -> str:
 
 
 def counts_to_say(source: Source, before: Problem, after: Problem, degrees: Mapping[str, Parallel]) -> dict[str, int]:
-    """Component with a cost -> accelerators that it was measured on, of those whose times are others in the second problem.
+    """Return component with a cost -> measured accelerators, where the times would change.
 
-    `degrees` are those that were chosen.
+    Times are compared between the two problems. `degrees` are the chosen ones.
     """
     costs, hinted = source.root.get(KEY), timed_names(source.root.get(NAME))
-    now, found = times_with(after.job, degrees), dict[str, int]()
+    times_after, counts_by_name = times_with(after.job, degrees), dict[str, int]()
     for name, timed in times_with(before.job, degrees).items():
         has_cost = isinstance(costs, MapNode) and costs.get(f"{name}{COST}") is not None and name not in hinted
         counts = {row.accelerators for row in timed.measured if not row.assumed}
-        if has_cost and now.get(name) not in (None, timed) and len(counts) == 1:
-            found[name] = counts.pop()
-    return found
+        if has_cost and times_after.get(name) not in (None, timed) and len(counts) == 1:
+            counts_by_name[name] = counts.pop()
+    return counts_by_name
 
 
 def degrees_of(source: Source, name: str, parallel: Parallel) -> list[Edit]:
-    """The edits that give a component these degrees. Raises UnusableInput (PW603) where its keys have no place in the file."""
+    """Return the edits for the degrees of a component.
+
+    Raises UnusableInput (PW603) if the file has no place for a key.
+    """
     hints = find(source.root.get(NAME), COMPONENTS)
-    mine = hints.get(name) if isinstance(hints, MapNode) else None
-    edits = degrees_in_hints(source, mine, parallel) if isinstance(mine, MapNode) else []
+    component_hints = hints.get(name) if isinstance(hints, MapNode) else None
+    edits = degrees_in_hints(source, component_hints, parallel) if isinstance(component_hints, MapNode) else []
     path, keys = SECTIONS.get(name, ("", {}))
     section = find(source.root, path) if path else None
     for degree, key in keys.items() if isinstance(section, MapNode) else ():
-        value, here = getattr(parallel, degree), section.get(key) if isinstance(section, MapNode) else None
-        if isinstance(here, Scalar):
-            edits += [Edit(here.span, str(value))] if here.value != value else []
+        value, current = getattr(parallel, degree), section.get(key) if isinstance(section, MapNode) else None
+        if isinstance(current, Scalar):
+            edits += [Edit(current.span, str(value))] if current.value != value else []
         elif value > 1 and isinstance(section, MapNode):
-            entry = with_entry(source.text, section, key, str(value)) if here is None else None
+            entry = with_entry(source.text, section, key, str(value)) if current is None else None
             if entry is None:
                 raise _refused(name, f"`{path}` has no place for `{key}`")
             edits.append(entry)

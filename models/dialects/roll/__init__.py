@@ -1,4 +1,4 @@
-"""The ROLL dialect: reading and writing the roles of a ROLL configuration and their `device_mapping`."""
+"""ROLL dialect: read and write the roles and the `device_mapping` of a ROLL configuration."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "read", "release_of", "render", "signs", "write"]
 
 PROGRAMS: tuple[str, ...] = ("roll.",)
-"""How ROLL's modules begin."""
+"""Prefixes of the modules of ROLL."""
 
 PLACES = ("num_nodes", "num_gpus_per_node", *(f"{block}.{key}" for block in ALL_BLOCKS for key in (DEVICES, PER_WORKER, WORLD_SIZE)), HINTS)
-"""The keys whose content is all in the Problem that a file states."""
+"""Keys whose whole content is in the Problem of a file."""
 
 
 def release_of(document: Document, roots: Sequence[str] = ()) -> Choice | None:
@@ -36,7 +36,10 @@ def release_of(document: Document, roots: Sequence[str] = ()) -> Choice | None:
 
 
 def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
-    """See `Dialect.read`. What reads is not loaded for files of other dialects."""
+    """See `Dialect.read`.
+
+    The reader is imported here, so that files of other dialects do not load it.
+    """
     from .reader import read as found
 
     if document.release is None:
@@ -45,7 +48,10 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
 
 
 def render(problem: Problem) -> Rendering:
-    """See `Dialect.render`. What writes is not loaded for those who only read."""
+    """See `Dialect.render`.
+
+    The writer is imported here, so that reading alone does not load it.
+    """
     from .rendering import render as rendered
 
     return rendered(problem)

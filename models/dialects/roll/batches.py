@@ -1,4 +1,4 @@
-"""Batches dealt out to ranks and updates, pairs of DPO, environments, and how these numbers come about."""
+"""Batch arithmetic: shares of ranks and updates, DPO pairs, environments, and derivations."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ ANY = -(10**9)
 
 
 def amount(settings: Settings, path: str, default: int, source: str, least: int = 1) -> Amount | None:
-    """A whole number, with the file of ROLL that its default stands in; None where it is not known or no number."""
-    found = settings.whole(path, RULE, default, least=least, exact=True)
-    return Amount(found.value, found.name, None, source) if found and found.scalar is None and not found.default else found
+    """Return a whole number, with the ROLL file of the default; None if unknown."""
+    setting = settings.whole(path, RULE, default, least=least, exact=True)
+    return Amount(setting.value, setting.name, None, source) if setting and setting.scalar is None and not setting.default else setting
 
 
 @dataclass(frozen=True, slots=True)
 class Batches:
-    """What one role trains on at once: `each` samples on a device, `accumulated` times before an update, on `ranks` ranks."""
+    """Training batch of a role: `each` samples on a device, `accumulated` steps, `ranks` ranks."""
 
     role: Role
     each: Amount
@@ -69,30 +69,33 @@ class Batches:
 
     @property
     def said(self) -> str:
-        """Such as ``per_device_train_batch_size 1 x gradient_accumulation_steps 16 on 8 ranks = 128``."""
+        """Product as text.
+
+        ``per_device_train_batch_size 1 x gradient_accumulation_steps 16 on 8 ranks = 128``, say.
+        """
         names = [f"{amount.name.rpartition('.')[2]} {amount.value}" for amount in (self.each, self.accumulated)]
         return f"{' x '.join(names)} on {with_noun(self.ranks, 'rank')} = {self.of_all}"
 
 
 def of_role(setup: Setup, role: Role, name: str) -> Amount | None:
-    """One of the sizes of a role."""
+    """Return a batch size of a role."""
     return amount(setup.settings, role.path(name), *_DEFAULTS[name])
 
 
 def batches_of(setup: Setup, role: Role | None) -> Batches | None:
-    """The sizes of a role that trains; None where one is not known."""
+    """Return the batch sizes of a trained role; None if any is unknown."""
     if role is None:
         return None
-    each, accumulated, ranks = of_role(setup, role, PER_DEVICE), of_role(setup, role, ACCUMULATED), data_parallel(setup, role)
-    return Batches(role, each, accumulated, ranks) if each and accumulated and ranks else None
+    per_device, accumulated, ranks = of_role(setup, role, PER_DEVICE), of_role(setup, role, ACCUMULATED), data_parallel(setup, role)
+    return Batches(role, per_device, accumulated, ranks) if per_device and accumulated and ranks else None
 
 
 def nearest(value: int, step: int) -> list[int]:
-    """The multiples of a step below and above a number, above 0."""
+    """Return the positive multiples of a step below and above a number."""
     return multiples_near(max(value, 0), step)
 
 
-# A batch of prompts is dealt out: to the data parallel ranks, and on each rank in whole updates.
+# Prompts are divided among data parallel ranks, and on each rank into whole updates.
 #
 # Source: ROLL, roll/utils/config_utils.py (validate_megatron_batch_size); roll/pipeline/base_worker.py
 # (ActorWorker.train_step, CriticWorker.train_step); roll/distributed/scheduler/protocol.py (DataProto.make_iterator);
@@ -100,25 +103,25 @@ def nearest(value: int, step: int) -> list[int]:
 
 
 def prompts_of(setup: Setup) -> Amount | None:
-    """How many prompts, or trajectories, a step has; negative for as many as there are."""
+    """Return the prompts, or trajectories, of a step; negative for all available ones."""
     return amount(setup.settings, PROMPTS, 128, _BASE, ANY)
 
 
 def answers_of(setup: Setup) -> Amount | None:
-    """How many answers each prompt gets; in agentic pipelines each trajectory is one."""
+    """Return the answers per prompt; 1 in agentic pipelines (a trajectory is an answer)."""
     if setup.pipeline.agentic:
         return Amount(1, ANSWERS)
     return amount(setup.settings, ANSWERS, 1, "ROLL, roll/pipeline/rlvr/rlvr_config.py")
 
 
 def prompts(setup: Setup, training: bool) -> None:
-    """The shares of every step, and with `training` what each update takes."""
+    """Check and share the prompts of a step; with `training`, check every update too."""
     batch = prompts_of(setup)
     if batch is None:
         return
     step = _step(setup, training)
     for role in setup.declared(ACTOR_TRAIN):
-        is_replaced = setup.pipeline.pure_opd and not role.created  # the student takes its place
+        is_replaced = setup.pipeline.pure_opd and not role.created  # the student replaces it
         if role.strategy in MEGATRON and not is_replaced:
             _dealt_out(setup, role, batch, step)
     if training and setup.pipeline.ppo and not setup.pipeline.agentic:
@@ -126,30 +129,30 @@ def prompts(setup: Setup, training: bool) -> None:
 
 
 def _step(setup: Setup, training: bool) -> int:
-    """What the number of prompts must be a multiple of for all that is judged."""
-    found = 1
+    """Return the step of prompt counts for all checks together."""
+    multiple = 1
     for role in setup.declared(ACTOR_TRAIN):
-        its = batches_of(setup, role)
-        found = lcm(found, its.ranks if its and role.strategy in MEGATRON else 1)
+        batches = batches_of(setup, role)
+        multiple = lcm(multiple, batches.ranks if batches and role.strategy in MEGATRON else 1)
     if setup.pipeline.agentic:
         group = setup.settings.at("train_env_manager.group_size")
         size = amount(setup.settings, "train_env_manager.group_size", 1, "") if group is not None else None
-        return lcm(found, size.value) if size else found
+        return lcm(multiple, size.value) if size else multiple
     answers = answers_of(setup)
     if training and answers and setup.pipeline.ppo:
-        for its in _trained(setup):
-            found = lcm(found, its.of_all // gcd(its.of_all, answers.value))
-    return found
+        for batches in _trained(setup):
+            multiple = lcm(multiple, batches.of_all // gcd(batches.of_all, answers.value))
+    return multiple
 
 
 def _dealt_out(setup: Setup, role: Role, batch: Amount, step: int) -> None:
-    """Megatron's data parallel ranks get the same number of prompts each; one rank alone gets all, whatever they are."""
-    its = degrees(setup, role)
-    if its is None:
+    """Check that prompts divide among Megatron's data parallel ranks; one rank takes any number."""
+    role_degrees = degrees(setup, role)
+    if role_degrees is None:
         why = f"the degrees of its strategy are not all known here, so over how many ranks `{batch.name}` is dealt out is not"
         setup.notes.unsure(SHARES, role.key, why)
         return
-    component, replica = setup.components.get(role.key), its.parallel.replica
+    component, replica = setup.components.get(role.key), role_degrees.parallel.replica
     if role.ids is None:
         if component is not None and component.runs is None:
             _shared(setup, role, batch, "prompts", replica, 1, AT_LOAD)
@@ -164,18 +167,24 @@ def _dealt_out(setup: Setup, role: Role, batch: Amount, step: int) -> None:
 
 
 def _shared(
-    setup: Setup, role: Role, batch: Amount, what: str, replica: int, answers: int, notice: str, multiple: int = 1, name: str = ""
+    setup: Setup, role: Role, batch: Amount, noun: str, replica: int, answers: int, notice: str, multiple: int = 1, name: str = ""
 ) -> None:
-    """A role that is left to solve gets as many GPUs as divide them; the ranks of a replica have the same ones, so they count for each."""
+    """Add a share: the GPUs of an open role must divide the batch.
+
+    The ranks of a replica get the same prompts, so each of them counts.
+    """
     counted = f" counted on each of {replica} ranks" if replica > 1 else ""
     factor = replica * answers
     if batch.value > 0:
-        its = (role.key, batch.value * factor, multiple, f"{what}{counted}", batch.name, name, batch.span, notice, True, factor)
-        setup.shares.append(Share(*its))
+        share = (role.key, batch.value * factor, multiple, f"{noun}{counted}", batch.name, name, batch.span, notice, True, factor)
+        setup.shares.append(Share(*share))
 
 
 def _updates(setup: Setup, batch: Amount, step: int) -> None:
-    """The samples of each rank are whole updates: otherwise the first training step fails, after a whole rollout."""
+    """Check that the samples of every rank form whole updates.
+
+    Otherwise the first training step fails, after a whole rollout.
+    """
     answers = answers_of(setup)
     if answers is None or batch.value <= 0 or not setup.pipeline.updates_models:
         return
@@ -188,69 +197,72 @@ def _updates(setup: Setup, batch: Amount, step: int) -> None:
             size = device.value * accumulated.value
             name = f"{device.name} x {accumulated.name}" if size > 1 else ""
             _shared(setup, role, batch, "samples", parallel.parallel.replica, answers.value, AFTER_ROLLOUT, size, name)
-    is_told = any(each.code == SHARES and each.span == batch.span for each in setup.notes.findings)  # its help mends both
-    for its in _trained(setup) if not is_told else ():
-        if its.role.key not in setup.short:
-            samples, facts = batch.value * answers.value, RoleFacts(setup, its.role)
+    # The help of that finding fixes both.
+    is_told = any(finding.code == SHARES and finding.span == batch.span for finding in setup.notes.findings)
+    for batches in _trained(setup) if not is_told else ():
+        if batches.role.key not in setup.short:
+            samples, facts = batch.value * answers.value, RoleFacts(setup, batches.role)
             prompts = f"{with_noun(batch.value, 'prompt')}{'' if batch.scalar else ' by default'}"
             chain = f"{prompts} x {with_noun(answers.value, 'answer')} = {with_noun(samples, 'sample')}"
             Divides(
                 code=RULE, source=_WORKER, when=AFTER_ROLLOUT, left=Number(samples, chain, batch),
-                right=Number(its.of_all, f"updates of {its.role.key} ({its.said})", its.each), suggest=nearest(batch.value, step),
+                right=Number(batches.of_all, f"updates of {batches.role.key} ({batches.said})", batches.each), suggest=nearest(batch.value, step),
                 message="{left} are no whole {right}: {rest} left over",
             ).run(facts)  # fmt: skip
 
 
 def _is_dynamic(setup: Setup, role: Role) -> bool:
-    """True if its batches are cut by tokens, or that is not known. A critic's never are."""
+    """Return True if batches are cut by tokens, or if unknown; never for a critic."""
     if role.part != ACTOR_TRAIN or not setup.since("0.1.3"):
         return False
     return setup.settings.flag(role.path("use_dynamic_batching_in_train"), RULE) is not False
 
 
 def _trained(setup: Setup) -> list[Batches]:
-    """The roles that train in whole updates; with dynamic batches the actor does not."""
-    found = [batches_of(setup, setup.role(part)) for part in (ACTOR_TRAIN, CRITICS)]
-    return [its for its in found if its is not None and not _is_dynamic(setup, its.role)]
+    """Return the roles that train in whole updates; an actor with dynamic batches does not."""
+    candidates = [batches_of(setup, setup.role(part)) for part in (ACTOR_TRAIN, CRITICS)]
+    return [batches for batches in candidates if batches is not None and not _is_dynamic(setup, batches.role)]
 
 
-# Pairs of answers in DPO, and the batches of distillation.
+# Pairs of answers in DPO, and batches of distillation.
 #
 # Source: ROLL, roll/pipeline/dpo/dpo_config.py (DPOConfig.__post_init__), roll/pipeline/dpo/dpo_pipeline.py
 # (DPOPipeline.__init__); roll/pipeline/distill/distill_pipeline.py.
 
 
 def preferences(setup: Setup) -> None:
-    """The reference takes no more pairs at once than a step of training has."""
+    """Check that the reference takes at most the pairs of a training step at once."""
     train, reference = setup.role(ACTOR_TRAIN), setup.role(REFERENCES)
     if setup.pipeline.ppo or train is None or reference is None or {train.key, reference.key} & setup.short:
         return
-    its, inferred, ranks = batches_of(setup, train), of_role(setup, reference, INFERRED), data_parallel(setup, reference)
-    if its is None or inferred is None or ranks is None or inferred.value * ranks <= its.of_all:
+    batches, inferred, ranks = batches_of(setup, train), of_role(setup, reference, INFERRED), data_parallel(setup, reference)
+    if batches is None or inferred is None or ranks is None or inferred.value * ranks <= batches.of_all:
         return
-    takes, better = inferred.value * ranks, its.of_all // ranks
+    takes, better = inferred.value * ranks, batches.of_all // ranks
     message = f"{reference.key} takes {INFERRED} {inferred.value} x {with_noun(ranks, 'rank')} = {with_noun(takes, 'pair')} at once"
-    message += f", more than a step of {train.key}: {its.said}"
-    help = f"set `{inferred.name}: {better}`" if better else f"give {reference.key} {with_noun(its.of_all, 'data parallel rank')} or fewer"
+    message += f", more than a step of {train.key}: {batches.said}"
+    help = (
+        f"set `{inferred.name}: {better}`" if better else f"give {reference.key} {with_noun(batches.of_all, 'data parallel rank')} or fewer"
+    )
     edit = inferred.becomes(better) if better else None
     at = inferred.span or reference.place
-    setup.notes.error(RULE, reference.key, message, at, f"more than {its.of_all}", help, edit, AFTER_MODELS)
+    setup.notes.error(RULE, reference.key, message, at, f"more than {batches.of_all}", help, edit, AFTER_MODELS)
 
 
 def taught(setup: Setup) -> None:
-    """Every data parallel rank of the teacher gets samples of a batch, which is as large as the student's step."""
-    teacher, its = setup.role(TEACHERS), batches_of(setup, setup.role(STUDENTS))
+    """Check that every data parallel rank of the teacher gets samples of the student's step."""
+    teacher, batches = setup.role(TEACHERS), batches_of(setup, setup.role(STUDENTS))
     ranks = data_parallel(setup, teacher) if teacher is not None else None
-    if teacher is not None and its is not None and ranks and not setup.short:
-        help = f"set `{its.accumulated.name}: {-(-ranks // (its.each.value * its.ranks))}`"
+    if teacher is not None and batches is not None and ranks and not setup.short:
+        help = f"set `{batches.accumulated.name}: {-(-ranks // (batches.each.value * batches.ranks))}`"
         AtLeast(
             code=RULE, source="ROLL, roll/pipeline/distill/distill_pipeline.py", when=AT_TRAINING, edits=False, help=help,
-            left=Number(its.of_all, f"a step of {its.role.key} ({its.said})", its.each),
+            left=Number(batches.of_all, f"a step of {batches.role.key} ({batches.said})", batches.each),
             right=Number(ranks, f"the {with_noun(ranks, 'data parallel rank')} of {teacher.key}"), message="{left} is fewer than {right}",
-        ).run(RoleFacts(setup, its.role))  # fmt: skip
+        ).run(RoleFacts(setup, batches.role))  # fmt: skip
 
 
-# How the numbers of the work come about: data parallel ranks, samples of a step, of a rank, of an update.
+# Derivations: data parallel ranks, samples per step, per rank, and per update.
 #
 # Source: ROLL, roll/utils/config_utils.py, roll/pipeline/base_worker.py, roll/pipeline/dpo/dpo_config.py and
 # dpo_pipeline.py, roll/pipeline/sft/sft_pipeline.py, roll/pipeline/distill/distill_pipeline.py.
@@ -259,80 +271,88 @@ _ON_RANKS = (ACTOR_TRAIN, CRITICS, REFERENCES, STUDENTS, TEACHERS, SFT_TRAIN)
 
 
 def chains(setup: Setup) -> None:
-    """The derivations of every role that trains or infers by ranks."""
+    """Add the derivations of all roles with data parallel ranks."""
     for role in (role for part in _ON_RANKS for role in setup.all(part)):
         _ranks(setup, role)
-    for its in (batches_of(setup, setup.role(part)) for part in (ACTOR_TRAIN, CRITICS)):
-        if its is not None and setup.pipeline.ppo:
-            _of_prompts(setup, its)
+    for batches in (batches_of(setup, setup.role(part)) for part in (ACTOR_TRAIN, CRITICS)):
+        if batches is not None and setup.pipeline.ppo:
+            _derive_prompts(setup, batches)
     if not setup.pipeline.ppo:
         trained = filter(None, map(setup.role, (SFT_TRAIN, STUDENTS, ACTOR_TRAIN)))
-        if its := batches_of(setup, next(trained, None)):
-            _of_data(setup, its)
+        if batches := batches_of(setup, next(trained, None)):
+            _derive_data(setup, batches)
 
 
 def _derive(setup: Setup, role: Role, name: str, value: int, formula: str, *amounts: Amount) -> int:
-    """Tell how a number comes about; the number."""
+    """Add a derivation and return the value."""
     setup.derivations.append(Derivation(role.key, name, value, formula, tuple(amount.figure for amount in amounts)))
     return value
 
 
 def _ranks(setup: Setup, role: Role) -> None:
-    its, ranks = degrees(setup, role), data_parallel(setup, role)
-    if its is None or ranks is None or role.ids is None:
+    role_degrees, ranks = degrees(setup, role), data_parallel(setup, role)
+    if role_degrees is None or ranks is None or role.ids is None:
         return
-    named = (("tp", its.tp), ("pp", its.pp), ("cp", its.cp))
+    named = (("tp", role_degrees.tp), ("pp", role_degrees.pp), ("cp", role_degrees.cp))
     parts = [(name, amount) for name, amount in named if amount.value > 1 or amount.scalar]
     amounts, formula = [amount for _, amount in parts], with_noun(role.ids.count, "rank")
     if parts:
         product = " x ".join(f"{name} {amount.value}" for name, amount in parts)
-        size = _derive(setup, role, REPLICA_SIZE, its.parallel.replica, product, *amounts)
+        size = _derive(setup, role, REPLICA_SIZE, role_degrees.parallel.replica, product, *amounts)
         formula += f" // {size} a replica"
     else:
         formula += ", each with samples of its own"
     _derive(setup, role, DATA_PARALLEL_SIZE, ranks, formula, *amounts)
 
 
-def _of_prompts(setup: Setup, its: Batches) -> None:
-    """Prompts -> samples -> those of a rank -> updates -> micro batches."""
-    batch, answers, role = prompts_of(setup), answers_of(setup), its.role
+def _derive_prompts(setup: Setup, batches: Batches) -> None:
+    """Derive samples, samples per rank, updates and micro batches from prompts."""
+    batch, answers, role = prompts_of(setup), answers_of(setup), batches.role
     if batch is None or answers is None or batch.value <= 0:
         return
     samples, amounts = batch.value, [batch]
     if not setup.pipeline.agentic:
         formula, amounts = f"{with_noun(batch.value, 'prompt')} x {with_noun(answers.value, 'answer')}", []
         samples = _derive(setup, role, "samples per step", batch.value * answers.value, formula, batch, answers)
-    formula = f"{with_noun(samples, 'sample')} // {with_noun(its.ranks, 'rank')}"
-    each = _derive(setup, role, "samples per rank", samples // its.ranks, formula, *amounts)
-    said = with_noun(each, "sample")
+    formula = f"{with_noun(samples, 'sample')} // {with_noun(batches.ranks, 'rank')}"
+    share = _derive(setup, role, "samples per rank", samples // batches.ranks, formula, *amounts)
+    samples_text = with_noun(share, "sample")
     if not _is_dynamic(setup, role):
-        formula = f"{its.each.value} a micro batch x {its.accumulated.value} accumulated"
-        size = _derive(setup, role, "samples per rank and update", its.of_rank, formula, its.each, its.accumulated)
-        if each % size == 0:
-            _derive(setup, role, "updates per step", each // size, f"{said} // {size}")
+        formula = f"{batches.each.value} a micro batch x {batches.accumulated.value} accumulated"
+        size = _derive(setup, role, "samples per rank and update", batches.of_rank, formula, batches.each, batches.accumulated)
+        if share % size == 0:
+            _derive(setup, role, "updates per step", share // size, f"{samples_text} // {size}")
     inferred = of_role(setup, role, INFERRED)
-    if inferred is not None and each:
-        formula = f"{said} // {inferred.value} a micro batch"
-        _derive(setup, role, "micro batches of log probabilities", max(each // inferred.value, 1), formula, inferred)
+    if inferred is not None and share:
+        formula = f"{samples_text} // {inferred.value} a micro batch"
+        _derive(setup, role, "micro batches of log probabilities", max(share // inferred.value, 1), formula, inferred)
 
 
-def _of_data(setup: Setup, its: Batches) -> None:
-    """Pipelines that read their samples: what a step takes of them."""
-    is_paired = its.role.part == ACTOR_TRAIN
-    formula = f"{its.each.value} a micro batch x {its.accumulated.value} accumulated x {with_noun(its.ranks, 'rank')}"
-    _derive(setup, its.role, "pairs per step" if is_paired else "samples per step", its.of_all, formula, its.each, its.accumulated)
+def _derive_data(setup: Setup, batches: Batches) -> None:
+    """Derive the samples of a step in pipelines without generation."""
+    is_paired = batches.role.part == ACTOR_TRAIN
+    formula = f"{batches.each.value} a micro batch x {batches.accumulated.value} accumulated x {with_noun(batches.ranks, 'rank')}"
+    _derive(
+        setup,
+        batches.role,
+        "pairs per step" if is_paired else "samples per step",
+        batches.of_all,
+        formula,
+        batches.each,
+        batches.accumulated,
+    )
     if is_paired:
-        formula = f"{with_noun(its.each.value, 'pair')} x 2 answers: ROLL doubles {its.each.name}"
-        _derive(setup, its.role, "sequences per micro batch", its.each.value * 2, formula, its.each)
+        formula = f"{with_noun(batches.each.value, 'pair')} x 2 answers: ROLL doubles {batches.each.name}"
+        _derive(setup, batches.role, "sequences per micro batch", batches.each.value * 2, formula, batches.each)
 
 
-# Environments of agentic pipelines: groups of them, trajectories per batch, and batches that ROLL fills up or cuts.
+# Environments of agentic pipelines: groups, trajectories per batch, and adjusted batches.
 #
 # Source: ROLL, roll/pipeline/agentic/agentic_config.py (AgenticConfig.__post_init__, make_env_configs);
 # roll/pipeline/agentic/agentic_pipeline.py (adjust_batch).
 
 DIVIDE = {TRAIN_ENV: Range(since="0.2.0"), VAL_ENV: Range(since="0.1.3")}
-"""Releases that assert that batches are whole groups, and batches for validation whole rounds."""
+"""Releases that assert whole groups per batch, and whole rounds per validation batch."""
 _CONFIG = "ROLL, roll/pipeline/agentic/agentic_config.py"
 WAYS = {
     "copy": "copies {missing} of them at random to fill it",
@@ -340,11 +360,11 @@ WAYS = {
     "auto": "copies or drops some of them at random",
     "random_sample": "keeps {size} of them at random, or copies some",
 }
-"""`batch_adjust_mode` -> what ROLL does with a batch that does not divide."""
+"""`batch_adjust_mode` -> ROLL's change to an uneven batch, as part of a sentence."""
 
 
 def trajectories(setup: Setup, training: bool) -> None:
-    """What is checked as the configuration is read; with `training` also what is adjusted in silence."""
+    """Add ROLL's checks at load; with `training`, also silent adjustments."""
     if not setup.pipeline.agentic:
         return
     batch, validated = prompts_of(setup), amount(setup.settings, "val_batch_size", 128, "ROLL, roll/configs/base_config.py", ANY)
@@ -363,28 +383,37 @@ def _size(setup: Setup, env: str, name: str, default: int) -> Amount | None:
 
 
 def _check_groups(setup: Setup, env: str, total: Amount, group: Amount, groups: Amount, is_settled: bool) -> None:
-    """A batch is whole groups; one for validation is whole rounds of all environments.
+    """Check that a batch has whole groups, and a validation batch whole rounds of environments.
 
-    `is_settled`: nothing else changes how many environments there are.
+    `is_settled`: no other finding changes the number of environments.
     """
-    step, what = group.value, f"{group.value}, the environments of a group ({group.name})"
+    step, text = group.value, f"{group.value}, the environments of a group ({group.name})"
     if env == VAL_ENV:
         step = group.value * groups.value
-        what = f"{with_noun(groups.value, 'group')} x {group.value} = {with_noun(step, 'environment')} of {env}"
+        text = f"{with_noun(groups.value, 'group')} x {group.value} = {with_noun(step, 'environment')} of {env}"
     if total.value > 0 or (env == VAL_ENV and total.value == 0):
         facts = Facts(setup.notes, setup.settings, env)
         Divides(
-            code=RULE, source=_CONFIG, when=AT_LOAD, releases=DIVIDE[env], left=amount_of(facts, total), right=Number(step, what, group),
+            code=RULE, source=_CONFIG, when=AT_LOAD, releases=DIVIDE[env], left=amount_of(facts, total), right=Number(step, text, group),
             suggest=nearest(total.value, step), edits=is_settled,
         ).run(facts)  # fmt: skip
 
 
 def _check_rounds(setup: Setup, env: str, total: Amount, environments: int) -> None:
-    """No fewer trajectories per environment than a batch needs; negative ones, and those of asynchronous training, are computed."""
+    """Check that the trajectories per environment suffice for a batch.
+
+    ROLL computes negative ones itself, and those of asynchronous training.
+    """
     most = amount(setup.settings, f"{env}.max_traj_per_env", -1, _CONFIG, ANY)
-    its = number(setup.settings, "async_generation_ratio", RULE, 0)
+    async_ratio = number(setup.settings, "async_generation_ratio", RULE, 0)
     needed = -(-total.value // environments)
-    if most is None or its is None or most.value < 0 or (env == TRAIN_ENV and its > 0) or (env == VAL_ENV and total.value < 0):
+    if (
+        most is None
+        or async_ratio is None
+        or most.value < 0
+        or (env == TRAIN_ENV and async_ratio > 0)
+        or (env == VAL_ENV and total.value < 0)
+    ):
         return
     facts = Facts(setup.notes, setup.settings, env)
     right = Number(needed, f"{needed}: {with_noun(environments, 'environment')} run a batch of {total.value}")
@@ -392,7 +421,10 @@ def _check_rounds(setup: Setup, env: str, total: Amount, environments: int) -> N
 
 
 def _check_partition(setup: Setup, env: str, total: Amount | None) -> bool:
-    """True if the groups of all tags are the groups that there are, or that is not known; else an error."""
+    """Return True if the groups of all tags add up, or are unknown.
+
+    Adds an error otherwise.
+    """
     settings = setup.settings
     tags, parts = settings.at(f"{env}.tags"), settings.at(f"{env}.num_groups_partition")
     groups = _size(setup, env, "num_env_groups", 128)
@@ -402,7 +434,7 @@ def _check_partition(setup: Setup, env: str, total: Amount | None) -> bool:
     values = [item.value if isinstance(item, Scalar) else None for item in parts.items] if isinstance(parts, ListNode) else [128]
     numbers = [value for value in values if type(value) is int]
     names = len(tags.items) if isinstance(tags, ListNode) else 1
-    used = sum(numbers[:names])  # one number for each tag
+    used = sum(numbers[:names])  # one number per tag
     if len(numbers) < len(values) or used == groups.value:
         return True
     message = f"`{env}.num_groups_partition`{'' if parts else ', by default,'} gives {with_noun(used, 'group')}, but {groups.said}"
@@ -419,7 +451,10 @@ def _check_partition(setup: Setup, env: str, total: Amount | None) -> bool:
 
 
 def _adjusted(setup: Setup, batch: Amount) -> None:
-    """Every batch becomes a multiple of what all roles take at once: ROLL copies or drops trajectories for that."""
+    """Warn if ROLL copies or drops trajectories to make a batch even.
+
+    Every batch becomes a multiple of the samples that all roles take at once.
+    """
     sizes = _taken(setup) if not setup.short else None
     mode = setup.settings.word("batch_adjust_mode", RULE)
     if sizes is None or mode is None or (mode or "copy") not in WAYS or not _one_sample_each(setup):
@@ -435,22 +470,28 @@ def _adjusted(setup: Setup, batch: Amount) -> None:
 
 
 def _taken(setup: Setup) -> list[tuple[str, int]] | None:
-    """(what, how many samples it takes at once), whose least common multiple every batch becomes."""
-    found: list[tuple[str, int]] = []
+    """Return (text, samples taken at once) per role; None if any is unknown.
+
+    Every batch becomes a multiple of their least common multiple.
+    """
+    sizes: list[tuple[str, int]] = []
     for role in (role for part in (ACTOR_TRAIN, REFERENCES, CRITICS) for role in setup.all(part)):
         ranks, inferred = data_parallel(setup, role), of_role(setup, role, INFERRED)
-        its = batches_of(setup, role) if role.part != REFERENCES else None
-        if ranks is None or inferred is None or (its is None and role.part != REFERENCES):
+        batches = batches_of(setup, role) if role.part != REFERENCES else None
+        if ranks is None or inferred is None or (batches is None and role.part != REFERENCES):
             return None
-        if its is not None:
-            found.append((f"{role.key} trains on {its.said}", its.of_all))
+        if batches is not None:
+            sizes.append((f"{role.key} trains on {batches.said}", batches.of_all))
         size = inferred.value * ranks
-        found.append((f"{role.key} infers {INFERRED} {inferred.value} on {with_noun(ranks, 'rank')} = {size}", size))
-    return found or None
+        sizes.append((f"{role.key} infers {INFERRED} {inferred.value} on {with_noun(ranks, 'rank')} = {size}", size))
+    return sizes or None
 
 
 def _one_sample_each(setup: Setup) -> bool:
-    """True if all environments make one sample of a trajectory, as ROLL's own default manager does."""
+    """Return True if all environments make a single sample per trajectory.
+
+    ROLL's default manager does.
+    """
     environments = setup.settings.at("custom_envs")
     if not isinstance(environments, MapNode):
         return False

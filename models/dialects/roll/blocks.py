@@ -1,4 +1,4 @@
-"""The pipeline of a configuration, what it switches on, and the blocks of workers that it starts."""
+"""Pipeline of a configuration, switches of the pipeline, and started worker blocks."""
 
 from __future__ import annotations
 
@@ -15,19 +15,22 @@ from . import names
 from .names import ACTOR_TRAIN, AT_LOAD, CRITICS, REFERENCES, REWARDS, TEACHERS
 from .profile import Pipeline, pipelines, profile_of
 
-# The settings that decide which roles a PPO pipeline starts: critic, reference, distillation from teachers.
+# Settings that decide whether a PPO pipeline starts a critic, a reference, and teachers.
 
 RULE = "PW123"
 STARTS = "PW101"
-"""Code of what decides whether a role is started."""
+"""Code of settings that decide which roles start."""
 BY_ESTIMATOR, BY_KL = "`adv_estimator` is", "`init_kl_coef` is"
-"""How the reasons begin why there is a critic, or none, and why there is a reference."""
+"""Prefixes of the reasons for a critic, or none, and for a reference."""
 NO_REFERENCE = "nothing needs a reference: `init_kl_coef` is 0, `use_kl_loss` and `enable_reference` are false"
 
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """Whether something is on, None where that is not known; why, as part of a sentence, and where that is written."""
+    """State of a switch, with reason and place.
+
+    `on` is None if unknown; `why` is a part of a sentence.
+    """
 
     on: bool | None
     why: str
@@ -35,7 +38,7 @@ class Switch:
 
 
 class Switches:
-    """What a PPO configuration switches on: `critic` and `reference`, and `opd`, teachers as references.
+    """Switches of a PPO configuration: `critic`, `reference`, and `opd` (teachers as references).
 
     Source: ROLL, roll/configs/base_config.py (PPOConfig, `_handle_opd_mapping`).
     """
@@ -89,7 +92,10 @@ class Switches:
         return Switch(on, f"{BY_KL} above 0" if on else NO_REFERENCE, self._span("init_kl_coef"))
 
     def _is_positive(self, path: str) -> bool:
-        """True for a number above 0. Hydra reads `1e-3` as one, which other readers of YAML take for text."""
+        """Return True if the number at a path is above 0.
+
+        Hydra reads `1e-3` as a number; other YAML readers take it for text.
+        """
         value = self.settings.at(path)
         number = value.value if isinstance(value, Scalar) else None
         if isinstance(value, Scalar) and isinstance(number, str):
@@ -110,20 +116,26 @@ class Switches:
 
 
 def is_configured(settings: Settings, key: str) -> bool:
-    """True if a block has devices or a model. Source: ROLL, WorkerConfig.is_configured."""
+    """Return True if a block has devices or a model.
+
+    Source: ROLL, WorkerConfig.is_configured.
+    """
     return settings.has(f"{key}.{names.DEVICES}") or settings.has(f"{key}.model_args.model_name_or_path")
 
 
-# The blocks of workers of a configuration, those that ROLL starts first, in its own order.
+# Worker blocks of a configuration: started ones first, in ROLL's order.
 
 _STARTED = "the pipeline always starts it"
 NOT_STARTED = "does not start it"
-"""How the reason ends where another pipeline would start the role."""
+"""Suffix of the reason if another pipeline would start the role."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block, or one that ROLL starts without it. See `Role`; `counts` tells whether its devices count for `num_nodes`."""
+    """Worker block of the file, or a started block without an entry.
+
+    For the fields see `Role`; `counts`: the devices count for `num_nodes`.
+    """
 
     key: str
     part: str
@@ -135,7 +147,7 @@ class Block:
 
 
 def blocks_of(notes: Notes, settings: Settings, pipeline: Pipeline, root: MapNode) -> tuple[Block, ...]:
-    """Every block that ROLL reads, and every one that it starts."""
+    """Return all blocks read or started by ROLL."""
     return tuple(_Blocks(notes, settings, pipeline, root).found())
 
 
@@ -160,7 +172,7 @@ class _Blocks:
                     yield self._block(key, name, False, why, not replaced)
 
     def _started(self, part: str) -> Iterator[Block]:
-        """Blocks of a part that the pipeline may start."""
+        """Yield the blocks of a part that the pipeline may start."""
         if part == REWARDS:
             for key in self._declared(REWARDS):
                 yield self._block(key, REWARDS, True, _STARTED)
@@ -178,7 +190,10 @@ class _Blocks:
             yield self._block(part, part, True, _STARTED)
 
     def _references(self, switch: Switch, opd: bool) -> Iterator[Block]:
-        """The teachers, where there are any: ROLL then starts these. Source: PPOConfig.reference_configs."""
+        """Yield the teachers as references, if any; else the reference.
+
+        Source: PPOConfig.reference_configs.
+        """
         teachers = [key for key in self._declared(TEACHERS) if "." in key or opd or is_configured(self.settings, key)]
         if not teachers or self.pipeline.lora_reference:
             teachers = [TEACHERS if opd else REFERENCES]
@@ -190,7 +205,10 @@ class _Blocks:
         return block if block.mapping is not None else Block(key, part, switch.on, switch.why, switch.span, None)
 
     def _declared(self, name: str) -> Iterator[str]:
-        """The paths of the blocks under a name: several for `rewards` and for several teachers. ROLL tries several first."""
+        """Yield the paths of the blocks under a name.
+
+        `rewards` and several teachers have several; ROLL tries to read several teachers first.
+        """
         value, known = self._at(name), self.profile.keys_of(TEACHERS)
         several = name == TEACHERS and self.pipeline.ppo and value is not None and bool(value.entries)
         if several and value is not None:
@@ -213,27 +231,30 @@ class _Blocks:
         return Block(key, part, created, reason, entry.key.span, self._at(key), counts)
 
 
-# Which of ROLL's pipelines a configuration is for: the file itself does not say it.
+# Pipeline of a configuration; the file itself does not name it.
 
 
 def pipeline_of(notes: Notes, settings: Settings, program: Program | None) -> Pipeline:
-    """The pipeline that the program starts; without one, that which goes with the keys of the file.
+    """Return the pipeline that the program starts; without a program, guess from the keys.
 
-    Where another pipeline goes with the keys too, and starts other roles, which one was taken is noted as unchecked.
+    If another pipeline with other roles fits the keys too, the guess is noted as unchecked.
     """
     launcher = program.name.replace("\\", "/").rsplit("/", 1)[-1] if program is not None else ""
-    started = [each for each in pipelines().values() if each.launcher == launcher]
+    started = [pipeline for pipeline in pipelines().values() if pipeline.launcher == launcher]
     if started:
         return started[0] if len(started) == 1 else _distilled(settings)
-    found, other = _by_keys(settings, lambda name: notes.choice is None or notes.choice.has(pipelines()[name].releases))
-    if other:
-        why = f"the file does not say which pipeline it is for; it was read as one for {found.launcher}, not {pipelines()[other].launcher}"
+    guess, alternative = _by_keys(settings, lambda name: notes.choice is None or notes.choice.has(pipelines()[name].releases))
+    if alternative:
+        why = f"the file does not say which pipeline it is for; it was read as one for {guess.launcher}, not {pipelines()[alternative].launcher}"
         notes.unsure(RULE, "", why, True, "Verify the script that starts it")
-    return found
+    return guess
 
 
 def _by_keys(settings: Settings, is_possible: Callable[[str], bool]) -> tuple[Pipeline, str]:
-    """The pipeline, and the name of another one that is possible and would start other roles."""
+    """Guess the pipeline from the keys.
+
+    The second result names a possible alternative that would start other roles; "" without one.
+    """
 
     def has(*keys: str) -> bool:
         return any(settings.has(key) for key in keys)
@@ -242,7 +263,7 @@ def _by_keys(settings: Settings, is_possible: Callable[[str], bool]) -> tuple[Pi
         return (pipelines()["sft"] if has(names.SFT_TRAIN) else _distilled(settings)), ""
     trains = has(*(f"{ACTOR_TRAIN}.{key}" for key in (names.DEVICES, names.WORLD_SIZE, names.STRATEGY)))
     rolls_out = has(names.ACTOR_INFER, REWARDS, "adv_estimator")
-    name, other = "rlvr", ""
+    name, alternative = "rlvr", ""
     if has(names.SFT_TRAIN):
         name = "sft"
     elif has(names.STUDENTS):
@@ -254,10 +275,10 @@ def _by_keys(settings: Settings, is_possible: Callable[[str], bool]) -> tuple[Pi
     elif is_possible("reward_fl") and has("train_batch_size") and has(ACTOR_TRAIN) and not rolls_out:
         name = "reward_fl"
     elif not has(ACTOR_TRAIN) and has(names.ACTOR_INFER):
-        name, other = "rlvr_rollout", "rlvr"
+        name, alternative = "rlvr_rollout", "rlvr"
     elif has(f"{ACTOR_TRAIN}.model_args.lora_target", names.REWARD_MODEL):
-        other = "rlvr_vl"
-    return pipelines()[name], other
+        alternative = "rlvr_vl"
+    return pipelines()[name], alternative
 
 
 def _distilled(settings: Settings) -> Pipeline:

@@ -1,8 +1,9 @@
-"""A `device_mapping`: its text, worked out as Python does it but never run, and every fault at its character with what mends it.
+"""Evaluator of `device_mapping`: ids of a text, and faults with places and fixes.
 
-ROLL gives the text to `eval` (roll/configs/worker_config.py, WorkerConfig.__post_init__). Of that language what names device
-ids is worked out: numbers, lists and tuples, their operators, slices, `[... for i in ...]` and a few functions. All else is
-unknown, as is what takes many steps.
+ROLL passes the text to `eval` (roll/configs/worker_config.py, WorkerConfig.__post_init__). Nothing
+is run here. The supported subset names device ids: numbers, lists and tuples, their operators,
+slices, `[... for i in ...]` and a few functions. Anything else, or anything that takes many steps,
+is unknown.
 """
 
 from __future__ import annotations
@@ -28,23 +29,23 @@ from .ids import Ids, text_of
 from .names import AT_CREATION, AT_LOAD, DEVICES
 
 MAX_TEXT, MAX_SIGNS = 65_536, 768
-"""Own limits on a text, and on its operators and brackets, before Python's parser sees it."""
+"""Limits on a text, its operators and brackets, before Python's parser; our own."""
 MAX_IDS, MAX_PARTS, MAX_STEPS = 1 << 18, 1 << 14, 1 << 16
-"""Own limits on the ids of a list, on their progressions, and on the nodes that are worked out; 64 ids of a list count as one."""
+"""Limits on ids, progressions and evaluated nodes; our own. 64 ids of a list count as a node."""
 MAX_ID, MAX_NUMBER, MAX_EXPONENT = 1 << 31, 1 << 61, 64
-"""Numbers from these on are no device ids, or are not worked out."""
+"""Bounds of device ids, of evaluated numbers, and of exponents."""
 _SIGN = re.compile(r"[-+*~^|&%/<>=@.!:(\[{]|\b(?:not|if|else|lambda|await|yield|for|or|and|in|is)\b")
 _RANKS = re.compile(r"\s*\d{1,9}(?:\s*-\s*\d{1,9})?(?:\s*,\s*\d{1,9}(?:\s*-\s*\d{1,9})?)*\s*", re.ASCII)
-"""Ranks as other frameworks write them: `0-7,16-23`."""
+"""Ranks in the notation of different frameworks: `0-7,16-23`."""
 _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod, ast.Pow: operator.pow, ast.LShift: operator.lshift, ast.UAdd: operator.pos, ast.USub: operator.neg,
 }  # fmt: skip
-_FUNCTIONS: dict[str, Any] = {each.__name__: each for each in (list, range, sorted, tuple)}
+_FUNCTIONS: dict[str, Any] = {function.__name__: function for function in (list, range, sorted, tuple)}
 _NAMES = {*dir(builtins), "self", "logger", "dataclass", "field", "Dict", "List", "Literal", "Optional", "Union"} | {
     "strategy_config", "tensor_parallel_size", "pipeline_parallel_size",
 }  # fmt: skip
-"""Names that exist where ROLL evaluates the text."""
+"""Names in ROLL's scope of `eval`."""
 _LISTS, _NUMBERS = (list, tuple), (int, float)
 
 
@@ -57,7 +58,11 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong: its label, `better` text for its place ("" if unknown), and when ROLL notices; "" where it may be right."""
+    """Fault of a text.
+
+    `better` replaces the text at the place ("" if unknown). `when` is the moment when ROLL notices;
+    "" if the text may be right.
+    """
 
     place: Place
     message: str
@@ -67,19 +72,22 @@ class Fault:
 
 
 class Expression(NamedTuple):
-    """The ids that a text names, as far as they are known, and what is wrong with it."""
+    """Known ids of a text, and the fault of the text."""
 
     ids: Ids | None
     fault: Fault | None = None
 
 
 class Refused(Exception):
-    """Raised with a Fault where a text cannot be worked out."""
+    """Raised with a Fault if a text cannot be evaluated."""
 
 
 @lru_cache(maxsize=16)
 def read_expression(text: str) -> Expression:
-    """The ids of a text. Never raises; the cost is bounded by `MAX_TEXT`, `MAX_STEPS` and `MAX_IDS`."""
+    """Evaluate a text to ids; never raises.
+
+    `MAX_TEXT`, `MAX_STEPS` and `MAX_IDS` bound the cost.
+    """
     whole = Place(0, len(text))
     unread = _faulty(whole, "so long an expression is not worked out", "not worked out", when="")
     if not text.strip():
@@ -103,10 +111,10 @@ def read_expression(text: str) -> Expression:
 
 
 def _read_value(text: str, value: Any) -> Expression:
-    """The ids of a value that ROLL gets, or what ROLL refuses of it."""
+    """Convert the value that ROLL gets to ids or a fault."""
     whole = Place(0, len(text))
     items = list(value) if isinstance(value, Iterable) else [value]
-    wrong = [each for each in items if not isinstance(each, int)]
+    wrong = [item for item in items if not isinstance(item, int)]
     ids = _ids(items)
     if ids is None and not wrong:
         return _faulty(whole, "so many device ids are not worked out", "not worked out", when="")
@@ -121,19 +129,22 @@ def _read_value(text: str, value: Any) -> Expression:
         return _faulty(whole, message, "refused", better, AT_CREATION if isinstance(wrong[0], float) else AT_LOAD)
     if ids and ids.lowest < 0:
         message = f"{ids.lowest} is no device id: ROLL looks for a node of that number, which is a KeyError"
-        ids = Ids.of_numbers([each for each in ids if each >= 0])
+        ids = Ids.of_numbers([id_ for id_ in ids if id_ >= 0])
         return Expression(ids, Fault(whole, message, "below 0", _from_ranks(text), AT_CREATION))
     return Expression(ids)
 
 
 def _ids(items: list[Any]) -> Ids | None:
-    """The ids that items are or are meant to be, also within lists; None if some are no numbers, or there are too many ranges."""
-    if all(isinstance(each, (*_LISTS, range)) for each in items):
+    """Return the ids that the items mean, nested lists flattened.
+
+    None if an item is no number, or if there are too many ids or ranges.
+    """
+    if all(isinstance(item, (*_LISTS, range)) for item in items):
         items = list(islice(chain(*items), MAX_IDS + 1))
-    texts = [str(each).removesuffix(".0") for each in items if not isinstance(each, int)]
-    if len(items) > MAX_IDS or not all(each.isascii() and each.isdecimal() and len(each) < 9 for each in texts):
+    texts = [str(item).removesuffix(".0") for item in items if not isinstance(item, int)]
+    if len(items) > MAX_IDS or not all(item.isascii() and item.isdecimal() and len(item) < 9 for item in texts):
         return None
-    ids = Ids.of_numbers([int(each) for each in items])
+    ids = Ids.of_numbers([int(item) for item in items])
     return ids if len(ids.parts) <= MAX_PARTS else None
 
 
@@ -142,7 +153,10 @@ def _faulty(place: Place, message: str, label: str, better: str = "", when: str 
 
 
 def _no_python(text: str, problem: SyntaxError) -> Expression:
-    """Text that Python cannot parse; a missing bracket and ranks such as `0-7,9` are put right."""
+    """Report text that Python cannot parse.
+
+    The fix closes an open bracket, or converts ranks such as `0-7,9`.
+    """
     message = f"this is no Python expression: {problem.msg[:80]}"
     closing = {"(": ")", "[": "]", "{": "}"}
     open_: list[str] = []
@@ -161,7 +175,7 @@ def _no_python(text: str, problem: SyntaxError) -> Expression:
 
 
 def _from_ranks(text: str) -> str:
-    """`list(range(0,8))` for `0-7`, which means -7 to Python; "" for anything else."""
+    """Convert `0-7`, which means -7 to Python, to `list(range(0,8))`; "" for other texts."""
     if not _RANKS.fullmatch(text) or "-" not in text:
         return ""
     pieces = [piece.partition("-") for piece in text.split(",")]
@@ -170,19 +184,19 @@ def _from_ranks(text: str) -> str:
 
 
 def _line_starts(text: str) -> list[int]:
-    """Positions of the first characters of its lines, blanks before the expression left out."""
-    return [len(text) - len(text.lstrip(" \t")), *(each.end() for each in re.finditer(r"\r\n|\r|\n", text))]
+    """Return the positions of the first characters of lines, leading blanks skipped."""
+    return [len(text) - len(text.lstrip(" \t")), *(match.end() for match in re.finditer(r"\r\n|\r|\n", text))]
 
 
 class _Evaluation:
-    """Values of the nodes of one text, as Python has them; whatever is not on the whitelist is Refused."""
+    """Evaluator of a text's nodes; raises Refused for nodes off the whitelist."""
 
     def __init__(self, text: str) -> None:
         self.text, self.lines, self.steps = text, _line_starts(text), 0
         self.variables: dict[str, Any] = {}
 
     def value(self, node: ast.expr) -> Any:
-        """The value of a node: a number, a text, a list, a tuple, a range, a set, or an iterator."""
+        """Return the value of a node: number, text, list, tuple, range, set, or iterator."""
         try:
             value = self._computed(node)
         except (TypeError, ValueError, ArithmeticError, LookupError) as problem:
@@ -224,7 +238,7 @@ class _Evaluation:
         are_numbers = isinstance(left, _NUMBERS) and isinstance(right, _NUMBERS)
         if are_numbers and isinstance(node.op, (ast.Pow, ast.LShift)) and abs(right) > MAX_EXPONENT:
             raise self._unread(node)
-        if not are_numbers and any(isinstance(each, (str, set, complex)) for each in (left, right)):
+        if not are_numbers and any(isinstance(operand, (str, set, complex)) for operand in (left, right)):
             raise self._unread(node)
         for items, times in ((left, right), (right, left)):
             if isinstance(node.op, ast.Mult) and isinstance(items, _LISTS) and isinstance(times, int):
@@ -232,7 +246,7 @@ class _Evaluation:
         return _OPERATORS[type(node.op)](left, right)
 
     def _items(self, nodes: list[ast.expr]) -> list[Any]:
-        """Values of the items of a display or a call, those after a star unpacked."""
+        """Return the items of a display or a call, starred ones unpacked."""
         items: list[Any] = []
         for node in nodes:
             value = self.value(node.value) if isinstance(node, ast.Starred) else [self.value(node)]
@@ -257,25 +271,25 @@ class _Evaluation:
             self.value(node.func)
             raise TypeError
         arguments = self._items(node.args)
-        if node.keywords or any(isinstance(each, str) and len(each) > 20 for each in arguments):
+        if node.keywords or any(isinstance(argument, str) and len(argument) > 20 for argument in arguments):
             raise self._unread(node)
         if function is not range:
-            self._limit(node, max((operator.length_hint(each, 0) for each in arguments), default=0))
+            self._limit(node, max((operator.length_hint(argument, 0) for argument in arguments), default=0))
         if function is sorted:
-            self._numbers(node, [item for each in arguments if isinstance(each, Iterable) for item in each])
+            self._numbers(node, [item for argument in arguments if isinstance(argument, Iterable) for item in argument])
         return function(*arguments)
 
     def _index(self, node: ast.expr) -> Any:
         if not isinstance(node, ast.Slice):
             return self.value(node)
-        return slice(*(None if each is None else self.value(each) for each in (node.lower, node.upper, node.step)))
+        return slice(*(None if bound is None else self.value(bound) for bound in (node.lower, node.upper, node.step)))
 
     def _limit(self, node: ast.expr, count: int) -> None:
         if count > MAX_IDS:
             raise self._unread(node, f"names more than {MAX_IDS:,} device ids")
 
     def _numbers(self, node: ast.expr, items: Any) -> Any:
-        if all(isinstance(each, _NUMBERS) for each in items):
+        if all(isinstance(item, _NUMBERS) for item in items):
             return items
         raise self._unread(node)
 
@@ -285,7 +299,10 @@ class _Evaluation:
         return Place(*(start + len(self.text[start:].encode()[:column].decode()) for start, column in starts))
 
     def _fails(self, node: ast.expr, message: str, better: str = "", when: str = AT_LOAD) -> Refused:
-        """What Python refuses, or what is unknown: `message` goes on after the text of the node."""
+        """Build Refused for a node that Python refuses, or that is unknown.
+
+        `message` continues the sentence after the text of the node.
+        """
         place = self._place(node)
         text = " ".join(self.text[place.start : place.end].split())
         shown = text if len(text) <= 40 else f"{text[:37]}..."
@@ -295,25 +312,26 @@ class _Evaluation:
         return self._fails(node, message, when="")
 
 
-# What stands under `device_mapping` in a file.
+# Value of `device_mapping` in a file.
 
 _HELP = "write the device ids: `list(range(0,8))`, `list([0,2])`, or several with `+`"
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The devices of one role: `given` if anything but null is written, `ids` where they are known."""
+    """Devices of a role: `given` is False for null; `ids` is None if unknown."""
 
     given: bool = False
     ids: Ids | None = None
 
 
 def read_devices(notes: Notes, subject: str, owner: MapNode, entry: Entry, value: Value, checks_types: bool, created: bool) -> Given:
-    """The devices that a `device_mapping` names.
+    """Return the devices of a `device_mapping`, with findings.
 
-    `value` is the value of the entry with its interpolations resolved. ROLL accepts a text alone: its type also admits a list
-    of whole numbers, but `eval` does not (roll/configs/worker_config.py). `checks_types`: a null is refused too. `created`: the
-    workers are started, so that what fails then is an error.
+    `value` is the entry's value with resolved interpolations. ROLL accepts text alone: the type of
+    the key also admits a list of whole numbers, but `eval` does not
+    (roll/configs/worker_config.py). `checks_types`: null is refused too. `created`: the workers are
+    started, so that a failure at their start is an error.
     """
     if is_unknown(value):
         notes.unsure("PW103", subject, f"`{subject}.{DEVICES}` is not known here", True, f"Pass `--set {subject}.{DEVICES}=VALUE`")
@@ -321,16 +339,17 @@ def read_devices(notes: Notes, subject: str, owner: MapNode, entry: Entry, value
     if isinstance(value, Scalar) and value.is_null:
         if checks_types:
             message = f"`{DEVICES}` of `{subject}` is null, which ROLL refuses: for CPUs alone the key is left out"
-            alone = created and owner.get("world_size") is None  # without either ROLL would have no workers to start
+            # Without both keys ROLL has no workers to start.
+            alone = created and owner.get("world_size") is None
             help, edit = ("name devices", None) if alone else (f"remove `{DEVICES}`, or name devices", notes.removed(owner, entry))
             notes.error("PW105", subject, message, value, "null", help, edit, AT_LOAD)
         return Given(checks_types)
     if isinstance(value, Scalar) and isinstance(value.value, str):
-        return Given(True, _of_text(notes, subject, value, created))
-    return Given(True, _of_another_type(notes, subject, entry, value))
+        return Given(True, _text_ids(notes, subject, value, created))
+    return Given(True, _meant_ids(notes, subject, entry, value))
 
 
-def _of_text(notes: Notes, subject: str, scalar: Scalar, created: bool) -> Ids | None:
+def _text_ids(notes: Notes, subject: str, scalar: Scalar, created: bool) -> Ids | None:
     text = notes.text(scalar, subject)
     ids, fault = read_expression(text.text)
     if fault is not None and not fault.when:
@@ -341,19 +360,19 @@ def _of_text(notes: Notes, subject: str, scalar: Scalar, created: bool) -> Ids |
         meant = read_expression(better) if better else None
         help, edit = _HELP, None
         if meant is not None and meant.fault is None:
-            edit, ids = rewritten(text, better), ids or meant.ids  # what was meant is judged too
+            edit, ids = rewritten(text, better), ids or meant.ids  # the fixed text is judged too
             help = f"write `{better}`" if len(better) <= 200 else _HELP
         tell = notes.error if created or fault.when != AT_CREATION else notes.warn
         tell("PW103", subject, f"`{subject}`: {fault.message}", text.part(start, end), fault.label, help, edit, fault.when)
     elif ids is not None and ids.distinct < ids.count:
-        twice = next(each for each, count in Counter(ids.listed).items() if count > 1)
+        twice = next(id_ for id_, count in Counter(ids.listed).items() if count > 1)
         message = f"`{subject}` names device {twice} more than once: {ids.count} ids, {ids.distinct} of them different"
         notes.warn("PW108", subject, message, text.part(0, len(text.text)), "named twice", "name each device once")
     return ids
 
 
-def _of_another_type(notes: Notes, subject: str, entry: Entry, value: Value) -> Ids | None:
-    """A list, a number or a map, none of which ROLL takes; what a list or a number means is plain."""
+def _meant_ids(notes: Notes, subject: str, entry: Entry, value: Value) -> Ids | None:
+    """Refuse a list, a number or a map; return the ids that it means."""
     items = value.items if isinstance(value, ListNode) else (value,)
     ids = _ids([item.value if isinstance(item, Scalar) and type(item.value) in (int, str) else None for item in items])
     better = text_of(ids) if ids is not None and ids.lowest >= 0 else ""
@@ -372,14 +391,20 @@ def _of_another_type(notes: Notes, subject: str, entry: Entry, value: Value) -> 
 
 
 def other_ids(notes: Notes, subject: str, value: Value | None, ids: Ids) -> tuple[str, Edit | None]:
-    """(what to write, the edit) that makes a `device_mapping` name other ids; no edit where it is written elsewhere."""
+    """Return text and edit for different ids of a `device_mapping`.
+
+    No edit if the text stands elsewhere.
+    """
     better = text_of(ids)
     edit = rewritten(notes.text(value, subject), better) if isinstance(value, Scalar) else None
     return better, edit
 
 
 def rewritten(text: Text, better: str) -> Edit | None:
-    """The edit that writes another expression, in the quotes that are there or, where YAML lets it, without any."""
+    """Return the edit that replaces an expression; None if the text stands elsewhere.
+
+    Existing quotes stay; without quotes the text is quoted only if YAML needs it.
+    """
     scalar = text.scalar
     if scalar.origin is not None or text.shift is None:
         return None
@@ -390,6 +415,6 @@ def rewritten(text: Text, better: str) -> Edit | None:
 
 
 def stands_alone(notes: Notes, edit: Edit) -> bool:
-    """True if no other finding changes what an edit spans."""
-    spans, span = [each.edit.span for each in notes.findings if each.edit is not None], edit.span
-    return not any(other.file == span.file and other.start < span.end and span.start < other.end for other in spans)
+    """Return True if an edit overlaps no edit of another finding."""
+    spans, span = [finding.edit.span for finding in notes.findings if finding.edit is not None], edit.span
+    return not any(edited.file == span.file and edited.start < span.end and span.start < edited.end for edited in spans)

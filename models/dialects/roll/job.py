@@ -1,4 +1,4 @@
-"""A role of a ROLL configuration, and the job while it is read."""
+"""Role of a ROLL configuration, and the job under construction."""
 
 from __future__ import annotations
 
@@ -24,21 +24,25 @@ from .profile import Pipeline
 
 @dataclass(frozen=True)
 class Role:
-    """One block of workers, or one that the pipeline creates without a block.
+    """Block of workers, declared in the file or created by the pipeline.
 
     Attributes
     ----------
-    key : its path in the file, such as ``actor_train``, ``rewards.math``, ``teacher.large``; also the name of its component.
-    part : what the pipeline uses it as, such as ``actor_train`` (also for the block `student_train`); see `names`.
-    created, reason : whether the pipeline starts it, None if that is not known; why, or why not: part of a sentence.
-    span, mapping : where its key, or the reason for it, stands; what is written as `device_mapping`.
-    ids : its device ids; None for a role on CPUs, and where they could not be read.
-    readable : whether its devices are known; where not, a finding or an Unchecked says why.
-    num_gpus_per_worker : how many devices one worker gets, as ROLL makes of it; 0 on CPUs.
-    world_size : how many workers there are; None where that is not known or ROLL has none.
-    strategy : the name of its strategy; "" without `strategy_args`, None where it is not known.
-    counts : whether its devices count for the number of nodes that ROLL reserves; those of a role that is not started do too.
-    per_worker_span, world_span : where the number of devices per worker and the number of workers come from.
+    key : path in the file, such as ``actor_train``, ``rewards.math``, ``teacher.large``; also the
+        name of the component.
+    part : use in the pipeline, such as ``actor_train`` (also for the block `student_train`); see
+        `names`.
+    created, reason : whether the pipeline starts the role, None if unknown; and why or why not, as
+        part of a sentence.
+    span, mapping : place of the key, or of the reason; written value of `device_mapping`.
+    ids : device ids; None on CPUs and if unreadable.
+    readable : whether the devices are known; if not, a finding or an Unchecked gives the reason.
+    num_gpus_per_worker : devices per worker, after ROLL's own changes; 0 on CPUs.
+    world_size : number of workers; None if unknown or if ROLL has none.
+    strategy : strategy name; "" without `strategy_args`, None if unknown.
+    counts : whether the devices count for the number of nodes that ROLL reserves; true also for
+        roles that are not started.
+    per_worker_span, world_span : places of the devices per worker and of the number of workers.
     """
 
     key: str
@@ -58,41 +62,47 @@ class Role:
 
     @property
     def backend(self) -> str:
-        """Training strategy of the role; "" for engines."""
+        """Training strategy of the role; "" for inference engines."""
         return next((name for name in ("megatron", "fsdp", "deepspeed") if (self.strategy or "").startswith(name)), "")
 
     @property
     def on_devices(self) -> bool:
-        """True if it has devices that are known."""
+        """True if the role has known devices."""
         return self.ids is not None and self.ids.count > 0
 
     @property
     def place(self) -> Span:
-        """Where its devices are written; its key where they are not."""
+        """Span of the `device_mapping`, or of the key."""
         return self.mapping.span if self.mapping is not None else self.span
 
     def path(self, inner: str) -> str:
-        """The path of something in its block, such as ``strategy_args.strategy_config.tensor_parallel_size``."""
+        """Return the path of a key in the block.
+
+        Example of a key: ``strategy_args.strategy_config.tensor_parallel_size``.
+        """
         return f"{self.key}.{inner}"
 
     def config(self, name: str) -> str:
-        """The path of a key of its `strategy_config`."""
+        """Return the path of a key of `strategy_config`."""
         return self.path(f"{CONFIG}{name}")
 
 
 @dataclass
 class Setup:
-    """A ROLL job while it is read: its roles, what is known about them, and what the later steps add.
+    """ROLL job under construction: roles, known facts, and results of later steps.
 
     Attributes
     ----------
-    pipeline, roles : which of ROLL's pipelines it is; every role that is declared or created, in ROLL's order of creation.
-    per_node, cluster : how many devices ROLL counts on a node; the nodes that it reserves, or could reserve for what is open.
-    components : by name what is placed; modes may replace them, but not take one away.
-    hinted, choices : relations that hints state; degrees that they leave open, by component, those that a strategy fixes taken out.
-    relations, shares, derivations, models : what is found out besides, by anyone.
-    in_step : pairs of which the first shares whole workers of the second, where they share devices.
-    short : roles that name devices which do not exist: how many ranks they get is open, so that no batch is judged by them.
+    pipeline, roles : pipeline, and every declared or created role in ROLL's order of creation.
+    per_node, cluster : devices per node as ROLL counts them; nodes that ROLL reserves, or could
+        reserve for open roles.
+    components : components by name; modes may replace but not remove them.
+    hinted, choices : relations from hints; open degrees by component, without those that a strategy
+        fixes.
+    relations, shares, derivations, models : results that any step adds.
+    in_step : pairs (a, b): where both share devices, a shares whole workers of b.
+    short : roles that name devices beyond the cluster; the number of their ranks is open, so no batch
+        is judged by it.
     """
 
     notes: Notes
@@ -112,29 +122,29 @@ class Setup:
     short: frozenset[str] = frozenset()
 
     def role(self, part: str) -> Role | None:
-        """The first role of a part that the pipeline creates; None if there is none, or none whose creation is known."""
+        """Return the first created role of a part; None if there is none."""
         return next(self.all(part), None)
 
     def all(self, part: str) -> Iterator[Role]:
-        """The roles of a part that the pipeline creates."""
+        """Return the created roles of a part."""
         return (role for role in self.roles if role.part == part and role.created)
 
     def declared(self, part: str) -> Iterator[Role]:
-        """The roles of a part, whether the pipeline creates them or not."""
+        """Return the roles of a part, created or not."""
         return (role for role in self.roles if role.part == part)
 
     def since(self, release: str) -> bool:
-        """True if the release at hand is this one or newer."""
+        """Return True if the selected release is `release` or newer."""
         return self.notes.choice is None or self.notes.choice.since(release)
 
     @property
     def top(self) -> Span:
-        """Where nothing better can be pointed at."""
+        """Fallback span of a finding."""
         return self.settings.top
 
 
 class RoleFacts(Facts):
-    """Facts of one role of a job."""
+    """Facts of a role for checks."""
 
     def __init__(self, setup: Setup, role: Role) -> None:
         super().__init__(setup.notes, setup.settings, role.key)
@@ -147,18 +157,21 @@ class RoleFacts(Facts):
 
     @property
     def ranks(self) -> Number | None:
-        """Number of its GPUs; None where these are unknown."""
+        """Number of GPUs of the role; None if unknown."""
         count = self.role.ids.count if self.role.ids else 0
         return Number(count, f"the {with_noun(count, 'rank')} of {self.role.key}") if count else None
 
 
 def amount_of(facts: Facts, amount: Amount) -> Number:
-    """A setting as a number of a check."""
+    """Return a setting as a number of a check."""
     return Number(amount.value, facts.text(amount), amount)
 
 
 def whole_of(path: str, code: str, least: int, below: str = "") -> Callable[[Facts], Number | None]:
-    """A whole number of at least `least`; `below` the subject of the facts where that is given."""
+    """Build a term: whole number of at least `least` at a path.
+
+    With `below`, the path is `below` + `path` in the block of the facts' subject.
+    """
 
     def term(facts: Facts) -> Number | None:
         amount = facts.settings.whole(f"{facts.subject}.{below}{path}" if below else path, code, least=least, exact=True)
@@ -168,16 +181,16 @@ def whole_of(path: str, code: str, least: int, below: str = "") -> Callable[[Fac
 
 
 def number(settings: Settings, path: str, rule: str, default: float) -> float | None:
-    """What is written at a path; the default where nothing is; None where it is not known, or no number."""
+    """Return the number at a path: the default if unset, None if unknown."""
     if settings.is_open(path, rule):
         return None
     value = settings.at(path)
     if value is None:
         return default
-    found = value.value if isinstance(value, Scalar) else None
-    return float(found) if isinstance(found, (int, float)) and not isinstance(found, bool) else None
+    written = value.value if isinstance(value, Scalar) else None
+    return float(written) if isinstance(written, (int, float)) and not isinstance(written, bool) else None
 
 
 def shown(value: float) -> str:
-    """`1` for 1.0."""
+    """Format a number without a trailing `.0`."""
     return str(int(value)) if value.is_integer() else str(value)

@@ -1,4 +1,4 @@
-"""Keys that ROLL drops or reads otherwise than they look: misspelt ones, keys with dots, commas in flow maps."""
+"""Keys ignored or misread by ROLL: misspelt keys, keys with dots, commas in flow maps."""
 
 from __future__ import annotations
 
@@ -22,21 +22,28 @@ from .recognise import HINTS, dotted, holds_workers, is_worker
 
 CODE = "PW104"
 _MISSPELT = 0.88
-"""Least ratio of equal letters; configurations have many keys of their own, which only resemble one."""
+"""Minimum similarity ratio of a misspelling.
+
+Configurations have many keys of their own that only resemble a known key.
+"""
 
 
 def misspelt(name: str, known: Iterable[str]) -> str | None:
-    """Known key that is written here with a letter or two wrong; None if the name is known itself or resembles none."""
-    near = [each for each in dict.fromkeys(known) if abs(len(each) - len(name)) < 3]
+    """Return the known key that `name` misspells by a letter or two.
+
+    None if `name` itself is known, or resembles no known key.
+    """
+    near = [key for key in dict.fromkeys(known) if abs(len(key) - len(name)) < 3]
     close = None if name in near else nearest(name, near)
     return close if close and SequenceMatcher(None, name.lower(), close).ratio() >= _MISSPELT else None
 
 
-# Commas in a flow map: `{device_mapping: list(range(0,8))}` is a `device_mapping: list(range(0` and a key `8))`.
+# Commas in a flow map: `{device_mapping: list(range(0,8))}` parses as
+# `device_mapping: list(range(0` and a key `8))`.
 
 
 def _with_commas(notes: Notes, root: MapNode, path: str = "") -> MapNode:
-    """The root with every `device_mapping` as it was meant; a finding for each that a comma ends."""
+    """Repair `device_mapping` values with a comma in a flow map, with findings."""
     entries = []
     for entry in root:
         inner, key = entry.value, f"{path}{entry.key.text}"
@@ -50,7 +57,7 @@ def _with_commas(notes: Notes, root: MapNode, path: str = "") -> MapNode:
 
 
 def _joined(notes: Notes, block: MapNode, own: Entry, subject: str) -> MapNode:
-    """The block whose `device_mapping` goes on until its brackets are closed."""
+    """Extend the `device_mapping` of a block to the closing bracket."""
     value, start = own.value, own.value.span
     source = notes.document.text_of(start.file)
     if not isinstance(value, Scalar) or source[start.start : start.end] != value.value or not _is_open(str(value.value)):
@@ -70,34 +77,37 @@ def _joined(notes: Notes, block: MapNode, own: Entry, subject: str) -> MapNode:
 
 
 def _is_open(text: str) -> bool:
-    """True if brackets are not closed."""
+    """Return True if brackets are not closed."""
     return sum(map(text.count, "([")) > sum(map(text.count, ")]"))
 
 
-# The configuration as it was meant: the misspelt keys that ROLL misses count as what they were meant to be, so that
-# they are judged too. What ROLL ignores and does not miss stays as it is.
+# Repaired configuration: misspelt keys that ROLL misses are judged under the name that was meant.
+# What ROLL ignores and does not miss stays as it is.
 
 _NOT_MISSED = (names.AGENTIC_REWARD, REWARD_MODEL, TRAIN_ENV, VAL_ENV)
-"""Blocks without which ROLL goes on."""
+"""Blocks that ROLL can do without."""
 
 
 def as_meant(notes: Notes, document: Document, hinted: frozenset[str]) -> Document:
-    """The document with these keys put right; an error for each of them. `hinted` are the roles whose place is left to solve."""
+    """Correct the misspelt keys that ROLL misses, with an error for each.
+
+    `hinted` names the roles left to solve.
+    """
     document = replace(document, root=_with_commas(notes, document.root))
-    if notes.partial:  # then ROLL may have from elsewhere what it seems to miss
+    if notes.partial:  # other files may supply what seems to be missing
         return document
     document = replace(document, root=_with_roles(notes, document))
     return replace(document, root=_with_keys(notes, document, hinted))
 
 
 def _with_roles(notes: Notes, document: Document) -> MapNode:
-    """With the names of misspelt roles that ROLL starts."""
+    """Correct the names of misspelt roles that ROLL starts."""
     root = document.root
     meant: dict[str, str] = {}
     for entry in root:
         name = entry.key.text
         if name not in ALL_BLOCKS and "." not in name and (is_worker(entry.value) or holds_workers(entry.value)):
-            close = nearest(name, [each for each in ALL_BLOCKS if root.get(each) is None and each not in meant.values()])
+            close = nearest(name, [known for known in ALL_BLOCKS if root.get(known) is None and known not in meant.values()])
             if close is not None and close not in _NOT_MISSED:
                 meant[name] = close
     if not meant:
@@ -112,7 +122,7 @@ def _with_roles(notes: Notes, document: Document) -> MapNode:
 
 
 def _with_keys(notes: Notes, document: Document, hinted: frozenset[str]) -> MapNode:
-    """With the names of misspelt keys of roles that ROLL starts and that would have no workers without them."""
+    """Correct misspelt keys of started roles that would have no workers otherwise."""
     root, workers = document.root, (DEVICES, WORLD_SIZE)
     suspects = (entry.key.text for block in maps(root) for entry in block)
     if not dotted(root) and not any(key not in workers and nearest(key, workers) for key in suspects):
@@ -127,7 +137,7 @@ def _with_keys(notes: Notes, document: Document, hinted: frozenset[str]) -> MapN
 
 
 def _with_workers(notes: Notes, root: MapNode, block: Block, mapping: MapNode) -> MapNode:
-    """With what gives a block workers under another name, if something does."""
+    """Correct the misspelt key that gives a block its workers, if any."""
     known = profile_of(notes.choice).keys_of(block.part)
     missing = [key for key in sorted(known) if mapping.get(key) is None]
     for entry in mapping:
@@ -142,13 +152,13 @@ def _with_workers(notes: Notes, root: MapNode, block: Block, mapping: MapNode) -
             message = f"`{entry.key.text}` is one key with a dot in its name; ROLL ignores it, and misses `{key}` of `{role}`"
             notes.error(CODE, role, message, entry.key.span, "not a path", f"write `{key}:` below `{role}:`", None, AT_CREATION)
             moved = Entry(replace(entry.key, text=key), entry.value)
-            others = MapNode(tuple(each for each in root if each is not entry), root.span, root.flow)
-            return _within(others, block.key, MapNode((*mapping.entries, moved), mapping.span, mapping.flow))
+            remaining = MapNode(tuple(line for line in root if line is not entry), root.span, root.flow)
+            return _within(remaining, block.key, MapNode((*mapping.entries, moved), mapping.span, mapping.flow))
     return root
 
 
 def _started(document: Document) -> tuple[Pipeline, list[Block]]:
-    """The pipeline that the document is for, and the blocks that it starts; findings are left to the reading itself."""
+    """Return the pipeline and the started blocks, without findings."""
     silent = Notes(document, "")
     settings = Settings(silent, Interpolator.of(document, names.ENVIRONMENT_VARIABLES), Defaults(profile_of(document.release)))
     pipeline = pipeline_of(silent, settings, document.program)
@@ -156,12 +166,12 @@ def _started(document: Document) -> tuple[Pipeline, list[Block]]:
 
 
 def _renamed(mapping: MapNode, meant: dict[str, str]) -> MapNode:
-    entries = (Entry(replace(each.key, text=meant.get(each.key.text, each.key.text)), each.value) for each in mapping)
+    entries = (Entry(replace(entry.key, text=meant.get(entry.key.text, entry.key.text)), entry.value) for entry in mapping)
     return MapNode(tuple(entries), mapping.span, mapping.flow)
 
 
 def _within(root: MapNode, key: str, mapping: MapNode) -> MapNode:
-    """The root with another map at a path of one or two keys."""
+    """Replace the map at a path of at most two keys."""
     group, _, inner = key.partition(".")
     owner = root.get(group)
     if inner and isinstance(owner, MapNode):
@@ -170,13 +180,13 @@ def _within(root: MapNode, key: str, mapping: MapNode) -> MapNode:
     return MapNode(tuple(entries), root.span, root.flow)
 
 
-# Keys that ROLL drops without a word: misspelt ones, roles of other pipelines, keys with dots.
+# Keys that ROLL drops silently: misspelt keys, roles of other pipelines, keys with dots.
 
 
 def unknown_keys(notes: Notes, pipeline: Pipeline, root: MapNode, blocks: tuple[Block, ...]) -> None:
-    """A finding for every key that decides where things run, or was meant to, and that ROLL does not know or cannot use.
+    """Warn of placement keys that ROLL does not know or cannot use.
 
-    Where ROLL fails for want of such a key, `as_meant` has told it before.
+    `as_meant` has reported the keys without which ROLL fails.
     """
     for entry in dotted(root):
         role, _, key = entry.key.text.rpartition(".")
@@ -188,7 +198,7 @@ def unknown_keys(notes: Notes, pipeline: Pipeline, root: MapNode, blocks: tuple[
     for block in blocks:
         for entry in block.mapping or ():
             if block.mapping is not None:
-                _of_block(notes, block, block.mapping, entry)
+                _check_key(notes, block, block.mapping, entry)
 
 
 def _top_level(notes: Notes, pipeline: Pipeline, root: MapNode, entry: Entry) -> None:
@@ -216,7 +226,10 @@ def _top_level(notes: Notes, pipeline: Pipeline, root: MapNode, entry: Entry) ->
 
 
 def _check_block(notes: Notes, owner: MapNode, entry: Entry, path: str) -> None:
-    """A block of workers is a map, or unknown here. Of null ROLL takes two: roll/pipeline/rlvr/rlvr_config.py."""
+    """Refuse a worker block that is neither a map nor unknown.
+
+    ROLL accepts null for two of them: roll/pipeline/rlvr/rlvr_config.py.
+    """
     value = entry.value
     is_null = isinstance(value, Scalar) and value.is_null and path in (REWARD_MODEL, REWARDS)
     if not isinstance(value, MapNode) and not is_null and not (isinstance(value, Scalar) and "${" in value.text):
@@ -224,7 +237,7 @@ def _check_block(notes: Notes, owner: MapNode, entry: Entry, path: str) -> None:
         notes.wrong_type(path, path, value, "a map", help, notes.removed(owner, entry))
 
 
-def _of_block(notes: Notes, block: Block, mapping: MapNode, entry: Entry) -> None:
+def _check_key(notes: Notes, block: Block, mapping: MapNode, entry: Entry) -> None:
     known, name = profile_of(notes.choice).keys_of(block.part), entry.key.text
     if name in known:
         return

@@ -1,4 +1,4 @@
-"""Which model each role runs, how, and what of it its ranks divide."""
+"""Model of each role, how it runs, and dimensions that the ranks divide."""
 
 from __future__ import annotations
 
@@ -14,72 +14,80 @@ from .strategies import BY_ULYSSES, FSDP2, MEGATRON, SGLANG, VLLM, Degrees, degr
 HINTS = "placewright.components"
 DIVIDES = "PW404"
 STAGED = ("pipeline_model_parallel_layout", "account_for_embedding_in_pipeline_split", "account_for_loss_in_pipeline_split")
-"""Keys by which the layers are not simply dealt out to the stages."""
+"""Keys for an uneven distribution of layers over stages."""
 WITHOUT_ULYSSES = "NPU"
-"""Where ROLL takes an ulysses_size of 1 instead. Source: ROLL, roll/platforms/npu.py, `apply_ulysses_patch`."""
+"""Vendor with `ulysses_size` reset to 1 by ROLL.
+
+Source: ROLL, roll/platforms/npu.py, `apply_ulysses_patch`.
+"""
 MODEL = "model_args.model_name_or_path"
 TOGETHER = ((ACTOR_TRAIN, ACTOR_INFER, REFERENCES), (STUDENTS, TEACHERS), (CRITICS,))
-"""Parts that all get their models from the top of the file if one of them names none; DPO has no `actor_infer`."""
+"""Parts with models from the top of the file unless all name their own.
+
+DPO has no `actor_infer`.
+"""
 AT_TOP = {STUDENTS: "student_pretrain", TEACHERS: "teacher_pretrain", CRITICS: "reward_pretrain"}
-"""Part -> the key at the top of the file; `pretrain` for all others."""
+"""Part -> top-level key of the model; `pretrain` by default."""
 
 
 def models(setup: Setup) -> None:
-    """Adds the models of the roles to the setup.
+    """Add the models of the roles to the setup.
 
-    Megatron's embedding is as large as the checkpoint has it: ROLL's adapter pads no vocabulary.
-    Source: ROLL, roll/distributed/strategy/fsdp2_strategy.py (FSDP2StrategyBase._validate_ulysses_compat); mcore_adapter,
-    models/model_config.py (McaModelConfig.__post_init__) and models/model_factory.py (PretrainedModel.from_pretrained);
-    for the paths roll/configs/base_config.py (PPOConfig.__post_init__) and the configurations of the other pipelines.
+    Megatron's embedding has the size in the checkpoint: ROLL's adapter pads no vocabulary. Source:
+    ROLL, roll/distributed/strategy/fsdp2_strategy.py (FSDP2StrategyBase._validate_ulysses_compat);
+    mcore_adapter, models/model_config.py (McaModelConfig.__post_init__) and models/model_factory.py
+    (PretrainedModel.from_pretrained); for the paths roll/configs/base_config.py
+    (PPOConfig.__post_init__) and the configurations of the other pipelines.
     """
     for role in setup.roles:
         component = setup.components.get(role.key)
-        its = degrees(setup, role) if role.created and component is not None else None
-        if its is None or component is None:
+        role_degrees = degrees(setup, role) if role.created and component is not None else None
+        if role_degrees is None or component is None:
             continue
-        splits, key = _splits(setup, role, its), _key(setup, role)
+        splits, key = _splits(setup, role, role_degrees), _key(setup, role)
         is_asked = setup.settings.at(f"{HINTS}.{role.key}.estimate") is not None
         path = setup.settings.word(key, DIVIDES) if splits or is_asked else None
         if path is not None:
-            fixed = splits if component.runs is None else with_sizes(splits, its.parallel, component.parallel)
+            fixed = splits if component.runs is None else with_sizes(splits, role_degrees.parallel, component.parallel)
             place, run = setup.settings.at(key), run_of(setup, role) if is_asked else None
             setup.models[role.key] = ModelUse(path, key, fixed, place.span if place else None, run=run)
 
 
-def _splits(setup: Setup, role: Role, its: Degrees) -> tuple[Split, ...]:
+def _splits(setup: Setup, role: Role, role_degrees: Degrees) -> tuple[Split, ...]:
     if role.strategy in (VLLM, SGLANG):
-        return engine_splits(places_of(tp=its.tp), IN_ENGINE)
+        return engine_splits(places_of(tp=role_degrees.tp), IN_ENGINE)
     if role.strategy in BY_ULYSSES:
-        known = not any(each.vendor == WITHOUT_ULYSSES for node in setup.cluster.nodes for each in node.accelerators[:1])
-        return ulysses_splits(its.cp.value, places_of(sp=its.cp), WITH_MODEL) if known else ()
+        known = not any(accelerator.vendor == WITHOUT_ULYSSES for node in setup.cluster.nodes for accelerator in node.accelerators[:1])
+        return ulysses_splits(role_degrees.cp.value, places_of(sp=role_degrees.cp), WITH_MODEL) if known else ()
     if role.strategy not in MEGATRON:
         return ()
     path = role.config("virtual_pipeline_model_parallel_size")
     virtual = setup.settings.whole(path, DIVIDES, 1, exact=True) if setup.settings.has(path) else None
-    places = places_of(tp=its.tp, pp=its.pp, ep=its.ep, vpp=virtual)
+    places = places_of(tp=role_degrees.tp, pp=role_degrees.pp, ep=role_degrees.ep, vpp=virtual)
     is_even = not any(setup.settings.has(role.config(key)) for key in STAGED)
-    splits = megatron_splits(places, its.pp.value, virtual.value if virtual else 1, is_even, WITH_MODEL)
+    splits = megatron_splits(places, role_degrees.pp.value, virtual.value if virtual else 1, is_even, WITH_MODEL)
     return (*splits, vocabulary_split(places, WITH_MODEL))
 
 
 def _key(setup: Setup, role: Role) -> str:
-    """Where the path of its model is written."""
+    """Return the key of the role's model path."""
     if role.part == SFT_TRAIN:
         return "pretrain"
     for parts in TOGETHER:
         if role.part in parts:
-            asked = [part for part in parts if setup.pipeline.config != DPO or part != ACTOR_INFER]
-            members = [next(setup.declared(part), None) for part in asked]
-            if role in members and not all(each and setup.settings.has(each.path(MODEL)) for each in members):
+            used_parts = [part for part in parts if setup.pipeline.config != DPO or part != ACTOR_INFER]
+            members = [next(setup.declared(part), None) for part in used_parts]
+            if role in members and not all(role and setup.settings.has(role.path(MODEL)) for role in members):
                 return AT_TOP.get(role.part, "pretrain")
     return role.path(MODEL)
 
 
 def run_of(setup: Setup, role: Role) -> Estimate:
-    """How a role is run, as far as its settings say it, for an estimate of its memory.
+    """Return the settings of a role's run, for a memory estimate.
 
-    Source: ROLL, roll/configs/worker_config.py and training_args.py, roll/distributed/strategy/{megatron,fsdp2,vllm,sglang}_strategy.py,
-    roll/pipeline/base_worker.py (state_offload_manger: every role leaves its accelerators when it has worked).
+    Source: ROLL, roll/configs/worker_config.py and training_args.py,
+    roll/distributed/strategy/{megatron,fsdp2,vllm,sglang}_strategy.py, roll/pipeline/base_worker.py
+    (state_offload_manger: every role leaves its accelerators after its work).
     """
 
     def of_job(key: str) -> int:

@@ -13,7 +13,7 @@ from .job import Role, Setup, number, shown, whole_of
 from .names import ACTOR_INFER, ACTOR_TRAIN, AFTER_MODELS, AGENTIC_REWARD, AT_LOAD, CRITICS, NEVER, REFERENCES, REWARDS
 from .strategies import SGLANG, VLLM
 
-# Generation that goes on while the model trains: what `async_generation_ratio` demands.
+# Generation during training: demands of `async_generation_ratio`.
 #
 # Source: ROLL, roll/configs/base_config.py (PPOConfig.__post_init__), roll/pipeline/rlvr/rlvr_config.py.
 
@@ -22,14 +22,14 @@ RATIO, LEVEL = "async_generation_ratio", "generate_opt_level"
 
 
 def ratio(setup: Setup) -> float | None:
-    """`async_generation_ratio`; None where it is not known."""
+    """Return `async_generation_ratio`; None if unknown."""
     return number(setup.settings, RATIO, CODE, 0.0)
 
 
 def asynchronous(setup: Setup) -> None:
-    """The ratio and the way of generating go together; what generates meanwhile has its GPUs for itself."""
-    its = ratio(setup) if setup.pipeline.ppo and setup.since("0.1.3") else None
-    if not its:
+    """Check the ratio, `generate_opt_level`, and the separate GPUs of generation."""
+    async_ratio = ratio(setup) if setup.pipeline.ppo and setup.since("0.1.3") else None
+    if not async_ratio:
         return
     settings, agentic = setup.settings, setup.pipeline.agentic
     Equals(
@@ -37,10 +37,10 @@ def asynchronous(setup: Setup) -> None:
         releases=Range(since="0.2.0" if agentic else "0.1.3"), left=whole_of(LEVEL, CODE, -(10**9)), right=1,
         message="asynchronous generation needs `generate_opt_level: 1`: {left}",
     ).run(Facts(setup.notes, settings, ACTOR_INFER))  # fmt: skip
-    if agentic or its < 0:
+    if agentic or async_ratio < 0:
         return
-    if its < 1:
-        message = f"`{RATIO}: {shown(its)}` is neither 0 nor at least 1, which the rlvr pipelines demand"
+    if async_ratio < 1:
+        message = f"`{RATIO}: {shown(async_ratio)}` is neither 0 nor at least 1, which the rlvr pipelines demand"
         at, edit = settings.at(RATIO) or settings.top, settings.becomes(RATIO, "1")
         help = "write `1`, or `0` to generate and train in turn"
         setup.notes.error(CODE, ACTOR_INFER, message, at, "below 1", help, edit, AT_LOAD)
@@ -48,17 +48,18 @@ def asynchronous(setup: Setup) -> None:
     for role in (role for part in (ACTOR_TRAIN, CRITICS, REWARDS, REFERENCES) for role in setup.all(part)):
         both = common(infer.ids, role.ids) if infer is not None and infer.ids is not None and role.ids is not None else ()
         if infer is not None and both:
-            message = f"{infer.key} and {role.key} share {with_noun(sum(map(len, both)), 'GPU')}, but with `{RATIO}: {shown(its)}`"
+            message = f"{infer.key} and {role.key} share {with_noun(sum(map(len, both)), 'GPU')}, but with `{RATIO}: {shown(async_ratio)}`"
             message += f" {infer.key} generates while {role.key} works"
             help, why = f"give {role.key} other GPUs, or write `{RATIO}: 0`", "ROLL warns of it as it reads the configuration"
             setup.notes.warn(CODE, infer.key, message, role.place, f"shared with {infer.key}", help, None, why)
 
 
-# The agentic pipeline's `partial_gpu_mode`: a part of `actor_infer` goes on generating while the rest of its GPUs train.
+# The agentic pipeline's `partial_gpu_mode`: a part of `actor_infer` generates while its other GPUs
+# train.
 #
-# Source: ROLL, roll/pipeline/agentic/agentic_pipeline.py (_validate_partial_gpu_config, _validate_minimum_active_ranks, run);
-# roll/distributed/scheduler/router.py (shrink_workers: every worker that holds a freed GPU; expand_workers: those all of
-# whose GPUs are freed).
+# Source: ROLL, roll/pipeline/agentic/agentic_pipeline.py (_validate_partial_gpu_config,
+# _validate_minimum_active_ranks, run); roll/distributed/scheduler/router.py (shrink_workers: every
+# worker that holds a freed GPU; expand_workers: workers all of whose GPUs are freed).
 
 MODE = "partial_gpu_mode"
 REASON = "ROLL's `partial_gpu_mode`"
@@ -66,7 +67,7 @@ OFF = f"`{MODE}: false` turns this check off"
 
 
 def partial_gpu(setup: Setup) -> None:
-    """All that the mode checks, for given ids; relations for those that are left to solve."""
+    """Check the mode for explicit ids, or add relations for roles left to solve."""
     has_mode = setup.pipeline.agentic and setup.pipeline.updates_models and setup.since("0.2.0")
     train, infer = setup.role(ACTOR_TRAIN), setup.role(ACTOR_INFER)
     if not has_mode or train is None or infer is None or not setup.settings.flag(MODE, CODE, True):
@@ -83,15 +84,15 @@ def partial_gpu(setup: Setup) -> None:
 
 
 def _references(setup: Setup, train: Role) -> None:
-    """The reference is where training is; several teachers need not be, of which ROLL only warns."""
+    """Demand the reference on the GPUs of training; ROLL only warns if several teachers differ."""
     references, settings = list(setup.all(REFERENCES)), setup.settings
     if len(references) == 1 and references[0].key in setup.components:
         span = setup.components[references[0].key].spans.get("placement")
         setup.relations.append(Relation(COLOCATED, (references[0].key, train.key), span, REASON))
-    held = [role.ids for role in references if role.ids is not None]
-    together = Ids(tuple(part for ids in held for part in ids.parts))
-    if train.ids is not None and 1 < len(references) == len(held) and together.ranges != train.ids.ranges:
-        message = f"the {len(held)} teachers hold {write_ranks(together.ranges)}, but {train.key} {write_ranks(train.ids.ranges)}"
+    reference_ids = [role.ids for role in references if role.ids is not None]
+    together = Ids(tuple(part for ids in reference_ids for part in ids.parts))
+    if train.ids is not None and 1 < len(references) == len(reference_ids) and together.ranges != train.ids.ranges:
+        message = f"the {len(reference_ids)} teachers hold {write_ranks(together.ranges)}, but {train.key} {write_ranks(train.ids.ranges)}"
         help, why = f"give the teachers together the GPUs of {train.key}", "ROLL warns of it after all models are loaded"
         setup.notes.warn(CODE, references[0].key, f"{message}: they do not take turns", references[0].place, "", help, None, why)
     adapters = train.path("model_args.lora_target")
@@ -105,25 +106,28 @@ def _references(setup: Setup, train: Role) -> None:
 
 
 def _partial(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -> None:
-    """Training lies within inference: whole workers of inference are left to generate, while the others give their GPUs to it."""
+    """Check training on a part of inference: whole workers go on generating.
+
+    The other workers give their GPUs to training.
+    """
     within = f"{train.key} ({write_ranks(trains.ranges)}) lies within {infer.key} ({write_ranks(infers.ranges)})"
-    workers, its = infer.world_size, ratio(setup)
+    workers, async_ratio = infer.world_size, ratio(setup)
     if workers is not None and workers < 2:
         message = f"{within}, so part of {infer.key} goes on generating: that needs at least 2 workers, not {workers}"
         help, edit = _smaller_workers(setup, infer, trains, infers)
         why = (AFTER_MODELS, f"infer_dp {workers} < 2", OFF)
         setup.notes.error(CODE, infer.key, message, infer.place, f"{workers} worker", help, edit, *why)
-    if its is not None and its <= 0:
-        message = f"{within}, so part of {infer.key} goes on generating, but `{RATIO}` is {shown(its)}"
+    if async_ratio is not None and async_ratio <= 0:
+        message = f"{within}, so part of {infer.key} goes on generating, but `{RATIO}` is {shown(async_ratio)}"
         at, help = setup.settings.at(RATIO) or infer.place, f"write `{RATIO}: 1`, give both the same GPUs, or write `{MODE}: false`"
         setup.notes.error(CODE, infer.key, message, at, "not above 0", help, setup.settings.becomes(RATIO, "1"), AFTER_MODELS, OFF)
     _critics(setup, train, infer)
     if workers is None or workers > 1:
-        _freed(setup, train, setup.role(CRITICS), infer)
+        _check_freed_workers(setup, train, setup.role(CRITICS), infer)
 
 
 def _smaller_workers(setup: Setup, infer: Role, trains: Ids, infers: Ids) -> tuple[str, Edit | None]:
-    """A tp with which training takes whole workers and one is left."""
+    """Return help and edit: a tp with which training takes whole workers and leaves one."""
     otherwise = f"give both the same GPUs, or write `{MODE}: false`"
     sizes = [size for size in range(infers.count // 2, 0, -1) if infers.count % size == 0]
     edges = (trains.lowest - infers.lowest, trains.highest - infers.highest, trains.count)
@@ -134,16 +138,22 @@ def _smaller_workers(setup: Setup, infer: Role, trains: Ids, infers: Ids) -> tup
     return f"set `{key}: {fits}`, {otherwise}", setup.settings.becomes(key, str(fits))
 
 
-def _freed(setup: Setup, train: Role, critic: Role | None, infer: Role) -> None:
-    """At least one worker is left; what ROLL counts by tp x pp is what its workers have; all that give way come back."""
+def _check_freed_workers(setup: Setup, train: Role, critic: Role | None, infer: Role) -> None:
+    """Check that a worker is left, and that all freed workers come back.
+
+    tp x pp x workers, which ROLL counts, must be the number of inference GPUs.
+    """
     tp, pp = (setup.settings.whole(infer.config(f"{name}_parallel_size"), CODE, 1, exact=True) for name in ("tensor", "pipeline"))
-    is_engine = infer.strategy in (VLLM, SGLANG) and tp and pp  # the mode reads 1 where nothing is written
+    # The mode takes an unset degree for 1.
+    is_engine = infer.strategy in (VLLM, SGLANG) and tp and pp
     if train.ids is None or infer.ids is None or infer.world_size is None or not infer.num_gpus_per_worker or not is_engine:
         return
     ids = Ids((*train.ids.parts, *(critic.ids.parts if critic and critic.ids else ())))
-    each = tp.value * pp.value if tp and pp else 1
-    if each * infer.world_size != infer.ids.distinct:
-        message = f"`{MODE}` counts tp x pp x workers = {each} x {infer.world_size} GPUs of {infer.key}, which has {infer.ids.distinct}"
+    per_worker = tp.value * pp.value if tp and pp else 1
+    if per_worker * infer.world_size != infer.ids.distinct:
+        message = (
+            f"`{MODE}` counts tp x pp x workers = {per_worker} x {infer.world_size} GPUs of {infer.key}, which has {infer.ids.distinct}"
+        )
         help = f"set `{infer.config('tensor_parallel_size')}`: where it is not written the mode takes 1"
         setup.notes.error("PW403", infer.key, message, infer.place, with_noun(infer.ids.distinct, "GPU"), help, None, AFTER_MODELS)
         return
@@ -153,14 +163,15 @@ def _freed(setup: Setup, train: Role, critic: Role | None, infer: Role) -> None:
             why = "ROLL notices this only at the first training step (`target_gpus has duplicates`)"
             setup.notes.error("PW108", role.key, message, role.place, "an id stands twice", "write every id once", None, why)
     message, why = f"every worker of {infer.key} holds a GPU that training needs", AFTER_MODELS
-    if _left(Ids(infer.ids.ranges), each, ids) and not _left(infer.ids, each, ids):  # ROLL's check takes the ids in ascending order
+    # ROLL's check sorts the ids.
+    if _left(Ids(infer.ids.ranges), per_worker, ids) and not _left(infer.ids, per_worker, ids):
         why = "ROLL notices this only at the first training step (`Cannot shrink to zero active ranks`)"
-    if not _left(infer.ids, each, ids) or not _left(Ids(infer.ids.ranges), each, ids):
+    if not _left(infer.ids, per_worker, ids) or not _left(Ids(infer.ids.ranges), per_worker, ids):
         help = f"leave a worker of {infer.key} without GPUs of training and critic, or write `{MODE}: false`"
         setup.notes.error(CODE, infer.key, f"{message}, so none is left to generate meanwhile", infer.place, "", help, None, why)
         return
     taken = positions(infer.ids, ids.ranges)
-    lost = sorted({edge // each for its in taken for edge in (its.start, its.stop) if edge % each})
+    lost = sorted({edge // per_worker for taken_range in taken for edge in (taken_range.start, taken_range.stop) if edge % per_worker})
     if lost:
         more = f" ({len(lost)} workers do)" if len(lost) > 1 else ""
         message = f"worker {lost[0]} of {infer.key} shares only some of its GPUs with training{more}: "
@@ -169,15 +180,15 @@ def _freed(setup: Setup, train: Role, critic: Role | None, infer: Role) -> None:
         setup.notes.warn(CODE, infer.key, message, (critic or infer).place, "part of a worker", help, None, NEVER)
 
 
-def _left(infers: Ids, each: int, ids: Ids) -> int:
-    """How many workers hold none of these ids."""
-    kept = positions(infers, without(infers.ranges, ids.ranges))
-    return sum(max(its.stop // each - -(-its.start // each), 0) for its in kept)
+def _left(infers: Ids, per_worker: int, ids: Ids) -> int:
+    """Return the number of workers that hold none of the ids."""
+    free = positions(infers, without(infers.ranges, ids.ranges))
+    return sum(max(free_range.stop // per_worker - -(-free_range.start // per_worker), 0) for free_range in free)
 
 
 def _colocated(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids, shared: int) -> None:
-    """They share GPUs otherwise: ROLL counts them, and generates and trains in turn only."""
-    reward, its = setup.role(AGENTIC_REWARD), ratio(setup)
+    """Check partial sharing of GPUs: ROLL compares counts, and works in turn only."""
+    reward, async_ratio = setup.role(AGENTIC_REWARD), ratio(setup)
     rewards = reward.ids.distinct if reward is not None and reward.ids is not None else 0
     both = f"{train.key} and {infer.key} share {with_noun(shared, 'GPU')}"
     if trains.distinct != infers.distinct + rewards:
@@ -186,59 +197,61 @@ def _colocated(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids,
         help = f"give {train.key} and {infer.key} the same GPUs, or none in common, or write `{MODE}: false`"
         why = (AFTER_MODELS, 'ROLL says no more than "colocating mode"', OFF)
         setup.notes.error(CODE, train.key, message, train.place, with_noun(trains.distinct, "GPU"), help, None, *why)
-    if its is not None and its != 0:
-        message = f"{both} and none is left to generate meanwhile, so `{RATIO}` must be 0, but it is {shown(its)}"
+    if async_ratio is not None and async_ratio != 0:
+        message = f"{both} and none is left to generate meanwhile, so `{RATIO}` must be 0, but it is {shown(async_ratio)}"
         at, edit = setup.settings.at(RATIO) or train.place, setup.settings.becomes(RATIO, "0")
         help = f"write `{RATIO}: 0`, or give {infer.key} at least one more worker's GPUs than {train.key} has"
         setup.notes.error(CODE, infer.key, message, at, "not 0", help, edit, AFTER_MODELS, OFF)
 
 
-# The mode where training or inference is left to solve: relations and amounts that it accepts.
+# Relations and amounts that the mode accepts, for training or inference left to solve.
 
 
 def _opened(setup: Setup, train: Role, infer: Role) -> None:
-    """Within each other only where that goes with the ratio, else the same GPUs or none in common."""
+    """Add relations: nested only with a positive ratio, else the same GPUs or disjoint ones."""
     if train.key not in setup.components or infer.key not in setup.components:
         return
-    its, reward = ratio(setup), setup.role(AGENTIC_REWARD)
+    async_ratio, reward = ratio(setup), setup.role(AGENTIC_REWARD)
     hinted = {relation.implies: relation for relation in setup.hinted if set(relation.components) == {train.key, infer.key}}
-    if SUBSET in hinted and hinted[SUBSET].components[0] == train.key and its is not None and its > 0:
+    if SUBSET in hinted and hinted[SUBSET].components[0] == train.key and async_ratio is not None and async_ratio > 0:
         _critics(setup, train, infer)
-        _leave_worker(setup, train, infer)
+        _reserve_worker(setup, train, infer)
         return
-    alone = (its is not None and its != 0) or reward is not None
+    alone = (async_ratio is not None and async_ratio != 0) or reward is not None
     if alone and COLOCATED in hinted:
-        why = f"`{RATIO}` is {shown(its)}" if its else f"there is a {AGENTIC_REWARD}"
+        why = f"`{RATIO}` is {shown(async_ratio)}" if async_ratio else f"there is a {AGENTIC_REWARD}"
         message = f"the hints give {train.key} and {infer.key} the same GPUs, but {why}: {REASON} refuses that"
-        help, edit = (f"drop the hint, or write `{RATIO}: 0`", setup.settings.becomes(RATIO, "0")) if its else ("drop the hint", None)
+        help, edit = (
+            (f"drop the hint, or write `{RATIO}: 0`", setup.settings.becomes(RATIO, "0")) if async_ratio else ("drop the hint", None)
+        )
         setup.notes.error(CODE, train.key, message, hinted[COLOCATED].span or train.span, "the same GPUs", help, edit)
         return
     setup.relations.append(Relation(DISJOINT if alone else COLOCATED_OR_DISJOINT, (train.key, infer.key), None, REASON))
 
 
 def _critics(setup: Setup, train: Role, infer: Role) -> None:
-    """Where training lies within inference the critic does too, beside it."""
+    """Place the critic within inference and apart from training."""
     critic = setup.role(CRITICS)
     if critic is not None and critic.key in setup.components:
-        for kind, other in ((SUBSET, infer), (DISJOINT, train)):
-            if other.key in setup.components:
+        for kind, role in ((SUBSET, infer), (DISJOINT, train)):
+            if role.key in setup.components:
                 span = setup.components[critic.key].spans.get("placement")
-                setup.relations.append(Relation(kind, (critic.key, other.key), span, REASON))
+                setup.relations.append(Relation(kind, (critic.key, role.key), span, REASON))
 
 
-def _leave_worker(setup: Setup, train: Role, infer: Role) -> None:
-    """Training and critic leave a worker of inference."""
+def _reserve_worker(setup: Setup, train: Role, infer: Role) -> None:
+    """Bound the amounts of training and critic to leave a worker of inference."""
     inner, outer, critic = setup.components[train.key], setup.components[infer.key], setup.role(CRITICS)
     taken = setup.components[critic.key].least if critic is not None and critic.key in setup.components else 0
-    each = infer.num_gpus_per_worker or outer.per_process
-    most, needed = outer.most - each - taken, inner.least + taken + each
+    per_worker = infer.num_gpus_per_worker or outer.per_process
+    most, needed = outer.most - per_worker - taken, inner.least + taken + per_worker
     if most < inner.least:
         message = f"{train.key} and {CRITICS} take {inner.least + taken} of at most {with_noun(outer.most, 'GPU')} of {infer.key}"
         at, help = outer.spans.get("amount") or inner.spans.get("amount") or train.span, f"ask for {needed} GPUs of {infer.key}"
-        setup.notes.error(CODE, infer.key, f"{message}: {REASON} wants a worker of {each} to be left", at, "too few", help)
+        setup.notes.error(CODE, infer.key, f"{message}: {REASON} wants a worker of {per_worker} to be left", at, "too few", help)
         return
     if inner.runs is None:
         setup.components[train.key] = inner.between(inner.least, min(inner.most, most))
     if outer.runs is None:
-        least = max(outer.least, needed, 2 * each)
+        least = max(outer.least, needed, 2 * per_worker)
         setup.components[infer.key] = outer.between(-(-least // outer.step) * outer.step, outer.most)

@@ -1,4 +1,4 @@
-"""Names of ROLL: parts that pipelines use their roles as, keys that decide where things run, and when ROLL notices faults."""
+"""Names of ROLL: parts, placement keys, and moments when ROLL notices errors."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ ROLE_OF = {
     ACTOR_TRAIN: ACTOR, ACTOR_INFER: ROLLOUT, REFERENCES: REFERENCE, CRITICS: CRITIC, REWARDS: REWARD, AGENTIC_REWARD: REWARD,
     REWARD_MODEL: REWARD, TRAIN_ENV: ENVIRONMENT, VAL_ENV: ENVIRONMENT, STUDENTS: STUDENT, TEACHERS: TEACHER, SFT_TRAIN: ACTOR,
 }  # fmt: skip
-"""Part -> what it does, in the words of models/roles.py."""
+"""Part -> role of models/roles.py."""
 
 ALL_BLOCKS = (
     ACTOR_TRAIN, ACTOR_INFER, REFERENCES, CRITICS, AGENTIC_REWARD, TEACHERS, STUDENT_TRAIN, STUDENT_INFER, VALIDATION,
     REWARD_MODEL, REWARDS, TRAIN_ENV, VAL_ENV, STUDENTS, SFT_TRAIN,
 )  # fmt: skip
-"""Every block of workers of any release, in the order of messages."""
+"""Worker blocks of all releases, in the order used by messages."""
 
 RLVR, AGENTIC, DPO = "rlvr.RLVRConfig", "agentic.AgenticConfig", "dpo.DPOConfig"
-"""Classes that configurations become."""
+"""Configuration classes of ROLL."""
 
 DEVICES, WORLD_SIZE, PER_WORKER, STRATEGY = "device_mapping", "world_size", "num_gpus_per_worker", "strategy_args"
 CONFIG = f"{STRATEGY}.strategy_config."
-"""What a strategy is given, below its role."""
+"""Path prefix of the strategy's settings, below the role."""
 GROUPS, SIZE, REDUNDANCY, MOST = "num_env_groups", "group_size", "group_size_redundancy", "max_env_num_per_worker"
-"""Keys of environment managers: how many environments, and how many of them a worker has."""
+"""Keys of environment managers that decide the number of environments per worker."""
 
 JOB_KEYS = (
     "num_nodes", "num_gpus_per_node", "rollout_batch_size", "val_batch_size", "adv_estimator", "enable_reference", "use_kl_loss",
     "init_kl_coef", "async_generation_ratio", "partial_gpu_mode", "generate_opt_level", "is_pure_opd", "use_opd", "pure_opd_pipeline_type",
 )  # fmt: skip
-"""Keys of the job as a whole that decide where things run."""
+"""Top-level keys that decide placement."""
 
 ENVIRONMENT_VARIABLES = ("NUM_NODES", "NNODES", "WORLD_SIZE", "SLURM_NNODES", "SLURM_JOB_NUM_NODES")
-"""Environment variables that an interpolation may read: the size of the job, nothing secret."""
+"""Environment variables that interpolations may read: sizes of the job, no secrets."""
 
-# When ROLL itself would notice what is wrong: a sentence for each moment.
+# Moments when ROLL notices an error, as notes of findings.
 
 AT_LOAD = "ROLL notices this as it reads the configuration"
 AT_CREATION = "ROLL notices this only when it creates the workers, after Ray is up and the nodes are reserved"
@@ -66,7 +66,7 @@ NOTICES = {
     " groups",
     "PW212": AFTER_MODELS,
 }
-"""Code of a shared rule -> when ROLL would notice what it finds of given ids."""
+"""Code of a shared rule -> moment when ROLL notices a violation by explicit ids."""
 
 MAX_WORKERS = 1 << 20
-"""Most workers of one role that are read; an own limit."""
+"""Limit on the workers of a role; our own."""

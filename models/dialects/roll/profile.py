@@ -1,6 +1,6 @@
-"""Facts of ROLL by release: classes with their keys, types and defaults; pipelines and their programs.
+"""Facts of ROLL by release: classes with keys, types and defaults; pipelines and programs.
 
-Made from checkouts by tools/roll_profile.py (keys.json) and read in their sources (pipelines.json).
+tools/roll_profile.py makes keys.json from checkouts; pipelines.json was read from the sources.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _OF_WORKERS = {
     "WorkerConfig": ("num_gpus_per_worker", "infer_batch_size", "max_concurrency"),
     "agentic.EnvManagerConfig": (names.GROUPS, names.SIZE, names.REDUNDANCY, names.MOST),
 }
-"""Class -> keys whose defaults hold where nothing is written."""
+"""Class -> keys with a default."""
 _CLASS_OF = {
     REWARDS: "rlvr.RewardConfig", names.AGENTIC_REWARD: "agentic.RewardConfig",
     names.TRAIN_ENV: "agentic.EnvManagerConfig", names.VAL_ENV: "agentic.EnvManagerConfig",
@@ -43,14 +43,14 @@ _WORKERS = ("WorkerConfig", "RewardConfig", "EnvManagerConfig")
 
 @dataclass(frozen=True)
 class Pipeline:
-    """One of ROLL's pipelines.
+    """Pipeline of ROLL.
 
     Attributes
     ----------
-    name, launcher, config : its name here, the program that starts it, the class of its configuration.
-    creates : parts that it may start, in that order.
+    name, launcher, config : name used here, program that starts it, class of its configuration.
+    creates : parts that it may start, in start order.
     pure_opd : True if the launcher makes it pure on-policy distillation.
-    checks_types : True if the types of all values are checked when the configuration is loaded.
+    checks_types : True if ROLL checks the types of all values when it loads the configuration.
     lora_reference : True if it starts a reference although the actor trains adapters alone.
     releases : releases that have it.
     """
@@ -66,12 +66,12 @@ class Pipeline:
 
     @property
     def ppo(self) -> bool:
-        """True if it has actor, references and critic."""
+        """True if the pipeline has an actor, references and a critic."""
         return self.config in (RLVR, AGENTIC)
 
     @property
     def agentic(self) -> bool:
-        """True if it rolls out in environments."""
+        """True if the pipeline generates in environments."""
         return self.config == AGENTIC
 
     @property
@@ -82,65 +82,65 @@ class Pipeline:
 
 @cache
 def pipelines() -> dict[str, Pipeline]:
-    """Pipelines of all releases by name."""
-    found = {}
+    """Return the pipelines of all releases by name."""
+    by_name = {}
     for name, entry in json.loads((FACTS / "pipelines.json").read_text("utf-8")).items():
         releases, creates = Range(entry.pop("since", ""), entry.pop("until", "")), tuple(entry.pop("creates"))
-        found[name] = Pipeline(name, creates=creates, releases=releases, **entry)
-    return found
+        by_name[name] = Pipeline(name, creates=creates, releases=releases, **entry)
+    return by_name
 
 
 @cache
 def _facts() -> dict[str, dict[str, list[list[Any]]]]:
-    """Data of all releases: section -> name -> runs ``[since, until, value...]``."""
-    found: dict[str, dict[str, list[list[Any]]]] = json.loads((FACTS / "keys.json").read_text("utf-8"))
-    return found
+    """Return the facts of all releases: section -> name -> runs ``[since, until, value...]``."""
+    sections: dict[str, dict[str, list[list[Any]]]] = json.loads((FACTS / "keys.json").read_text("utf-8"))
+    return sections
 
 
 @dataclass(frozen=True)
 class Profile:
-    """Classes, keys and defaults of one release."""
+    """Classes, keys and defaults of a release."""
 
     release: Release
 
     @cached_property
     def _own(self) -> dict[str, dict[str, list[Any]]]:
-        """Class -> its own keys -> type and default."""
-        found: dict[str, dict[str, list[Any]]] = {}
+        """Class -> keys without inherited ones -> type and default."""
+        own: dict[str, dict[str, list[Any]]] = {}
         for name, runs in _facts()["keys"].items():
             if (value := self._at(runs)) is not None:
                 owner, _, key = name.rpartition(".")
-                found.setdefault(owner, {})[key] = value
-        return found
+                own.setdefault(owner, {})[key] = value
+        return own
 
     def _at(self, runs: Iterable[list[Any]]) -> list[Any] | None:
-        """Value of the run that holds the release."""
+        """Return the value of the run with the release; None if there is none."""
         table = read_releases(RELEASES)
         return next((run[2:] for run in runs if table.holds(Range(*run[:2]), self.release)), None)
 
     @cached_property
     def _keys(self) -> dict[str, dict[str, list[Any]]]:
-        """Class -> its keys, as far as they were asked for."""
+        """Cache of `keys`."""
         return {"": {}}
 
     def keys(self, name: str) -> dict[str, list[Any]]:
-        """Keys of a class with those of its bases: type and default; {} of an unknown class."""
+        """Return the keys of a class, inherited ones included: type and default; {} if unknown."""
         if name not in self._keys:
             value = self._at(_facts()["classes"].get(name, ()))
             self._keys[name] = {} if value is None else {**self.keys(value[0]), **self._own.get(name, {})}
         return self._keys[name]
 
     def keys_of(self, part: str) -> frozenset[str]:
-        """Keys that a block of workers of a part may have."""
+        """Return the keys that a worker block of a part may have."""
         return frozenset(self.keys(_CLASS_OF.get(part, "WorkerConfig")) or self.keys("WorkerConfig"))
 
     def blocks(self, config: str) -> tuple[str, ...]:
-        """Blocks of workers that a class knows."""
+        """Return the worker blocks of a configuration class."""
         keys = self.keys(config)
-        return tuple(name for name in ALL_BLOCKS if name in keys and any(each in keys[name][0] for each in _WORKERS))
+        return tuple(name for name in ALL_BLOCKS if name in keys and any(worker_class in keys[name][0] for worker_class in _WORKERS))
 
     def words(self, config: str, key: str) -> tuple[str, ...]:
-        """Words that a key may be, of its `Literal` type; () if it may be any."""
+        """Return the words of a key's `Literal` type; () for any different type."""
         return _words(self.keys(config).get(key, [""])[0])
 
     @property
@@ -150,11 +150,11 @@ class Profile:
 
     @property
     def default_strategy(self) -> str:
-        """Strategy where `strategy_args` names none."""
+        """Strategy of `strategy_args` without a name."""
         return str(self.keys("StrategyArguments")["strategy_name"][1])
 
     def default(self, path: str) -> Default | None:
-        """Default of a path, in whatever block of workers it is; None without one."""
+        """Return the default of a path, in any worker block; None if there is none."""
         key, of_workers = path.rpartition(".")[2], "." in path
         for owner, keys in (_OF_WORKERS if of_workers else _OF_JOB).items():
             for name in (owner, RLVR) if key in keys else ():  # before 0.1.3 there is no PPOConfig
@@ -165,7 +165,7 @@ class Profile:
 
 
 def _words(kind: str) -> tuple[str, ...]:
-    """Words of a type ``Literal['a', 'b']``."""
+    """Return the words of a type ``Literal['a', 'b']``."""
     if not kind.startswith("Literal["):
         return ()
     words = ast.literal_eval(f"({kind[len('Literal[') : -1]},)")
@@ -178,21 +178,21 @@ def _profile(release: Release) -> Profile:
 
 
 def profile_of(choice: Choice | None) -> Profile:
-    """Profile of the release at hand; of the newest where none is chosen."""
+    """Return the profile of the selected release; by default the newest."""
     return _profile(choice.release if choice is not None else read_releases(RELEASES).newest)
 
 
 class Defaults(Mapping[str, Default]):
-    """Defaults of all paths at one release, looked up when they are asked for."""
+    """Lazy mapping from path to default, for a release."""
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
 
     def __getitem__(self, path: str) -> Default:
-        found = self.profile.default(path)
-        if found is None:
+        default = self.profile.default(path)
+        if default is None:
             raise KeyError(path)
-        return found
+        return default
 
     def __iter__(self) -> Iterator[str]:
         return iter([key for keys in _OF_JOB.values() for key in keys])
@@ -202,13 +202,13 @@ class Defaults(Mapping[str, Default]):
 
 
 def releases_with(strategy: str) -> tuple[Release, ...]:
-    """Releases that know a strategy."""
+    """Return the releases that know a strategy."""
     table, ranges = read_releases(RELEASES), _ranges_of(strategy)
-    return tuple(release for release in table if any(table.holds(each, release) for each in ranges))
+    return tuple(release for release in table if any(table.holds(known, release) for known in ranges))
 
 
 def releases_with_key(part: str, key: str) -> tuple[Release, ...]:
-    """Releases in which a block of workers of a part has a key."""
+    """Return the releases whose worker blocks of a part have a key."""
     return tuple(release for release in read_releases(RELEASES) if key in _profile(release).keys_of(part))
 
 
@@ -217,14 +217,14 @@ def _ranges_of(strategy: str) -> list[Range]:
     return [Range(*run[:2]) for run in runs if strategy in _words(run[2])]
 
 
-# Which releases a file can be for
+# Releases that a file can be for.
 
 
 def shown_release(document: Document) -> Choice:
-    """Newest release that a file does not exclude.
+    """Return the newest release that a file does not exclude.
 
-    ROLL refuses a strategy that it does not know, and drops a key that it does not know without a word: so a strategy
-    excludes all releases without it, a key those before it came, but not those after it went.
+    ROLL refuses unknown strategies and silently drops unknown keys: a strategy excludes all
+    releases without it; a key excludes the releases before it came, but not those after it went.
     """
     table, known = read_releases(RELEASES), dict[str, int]()
     for block in maps(document.root):
@@ -243,7 +243,7 @@ def shown_release(document: Document) -> Choice:
 
 
 def maps(root: MapNode) -> Iterator[MapNode]:
-    """The blocks of a configuration, and those in them."""
+    """Yield the maps of a configuration at the first two depths."""
     for entry in root:
         if isinstance(entry.value, MapNode):
             yield entry.value
@@ -251,28 +251,28 @@ def maps(root: MapNode) -> Iterator[MapNode]:
 
 
 def _since(root: MapNode) -> dict[str, int]:
-    """Keys of the file that came with a later release -> index of the release."""
+    """Map keys of the file, if new in a later release, to the release index."""
     first = _first_releases()
-    found = {entry.key.text: index for entry in root if (index := first.get(("", entry.key.text)))}
+    indices = {entry.key.text: index for entry in root if (index := first.get(("", entry.key.text)))}
     for block in root:
         name, value = block.key.text, block.value
         part = _CLASS_OF.get(name, "WorkerConfig" if name in ALL_BLOCKS else "")
-        trees = [each.value for each in value] if name == REWARDS and isinstance(value, MapNode) else [value]
+        trees = [inner.value for inner in value] if name == REWARDS and isinstance(value, MapNode) else [value]
         for entry in (entry for tree in trees if part and isinstance(tree, MapNode) for entry in tree):
             if index := first.get((part, entry.key.text), first.get(("WorkerConfig", entry.key.text))):
-                found[f"{name}.{entry.key.text}"] = index
-    return found
+                indices[f"{name}.{entry.key.text}"] = index
+    return indices
 
 
 @cache
 def _first_releases() -> dict[tuple[str, str], int]:
-    """(class, or "" for the job, key) -> index of the first release that has it."""
-    found: dict[tuple[str, str], int] = {}
-    jobs = {"BaseConfig", "PPOConfig", "ScheduleConfig", *(each.config for each in pipelines().values())}
+    """Map (class, or "" for the job; key) to the first release's index."""
+    indices: dict[tuple[str, str], int] = {}
+    jobs = {"BaseConfig", "PPOConfig", "ScheduleConfig", *(pipeline.config for pipeline in pipelines().values())}
     table = read_releases(RELEASES)
     for name, runs in _facts()["keys"].items():
         owner, _, key = name.rpartition(".")
         since = table.named(runs[0][0]) if runs[0][0] else None
         place, index = ("" if owner in jobs else owner, key), since.index if since else 0
-        found[place] = min(found.get(place, index), index)
-    return found
+        indices[place] = min(indices.get(place, index), index)
+    return indices

@@ -1,4 +1,4 @@
-"""A ROLL configuration as a Problem: its roles, the nodes that ROLL reserves for them, and every fault at once."""
+"""Reader of ROLL configurations: roles, reserved nodes, and every finding."""
 
 from __future__ import annotations
 
@@ -42,16 +42,19 @@ from .transfers import logits_transfer, model_update
 
 
 def read(document: Document, machines: Cluster | AsDeclared | None, level: str = DEFAULT_LEVEL) -> Reading:
-    """The problem that the file states, and everything that is wrong with it. See `Dialect.read`."""
-    found, hints = read_with(document, machines, level), document.root.get(HINTS)
+    """Read a document into a problem and findings. See `Dialect.read`."""
+    reading, hints = read_with(document, machines, level), document.root.get(HINTS)
     if not timed_names(hints):
-        return found
+        return reading
     opening = _Opening(document, machines, level, may_leave_degrees(hints))
-    return replace(found, session=FileSession(opening=opening), opens=True)
+    return replace(reading, session=FileSession(opening=opening), opens=True)
 
 
 def read_with(document: Document, machines: Cluster | AsDeclared | None, level: str, hints: bool = True, trial: bool = False) -> Reading:
-    """As `read`; without `hints` only what is explicit is read. Of a `trial` no helps are tried."""
+    """Read a document; without `hints` only explicit placements are read.
+
+    A `trial` reads a changed document to test an edit; it tries no helps itself.
+    """
     reader = _Reader(document, machines, level, hints)
     reader.is_trial = trial
     return reader.read()
@@ -62,7 +65,7 @@ tried = partial(read_with, trial=True)
 
 @dataclass(frozen=True)
 class _Opening:
-    """A file with times; see `Opening`."""
+    """Document whose roles have times; implements `Opening`."""
 
     document: Document
     machines: Cluster | AsDeclared | None
@@ -79,7 +82,10 @@ class _Opening:
 
 
 class _Reader(Reader):
-    """One file while it is read. A trial is a change of a file that may become a help."""
+    """Reader of a document.
+
+    `is_trial`: the document is a changed copy, read to see whether the edit may become a help.
+    """
 
     NAME, FRAMEWORK, ENVIRONMENT = NAME, "ROLL", ENVIRONMENT_VARIABLES
     is_trial = False
@@ -94,7 +100,7 @@ class _Reader(Reader):
         return Settings(self.notes, self.interpolator, Defaults(profile_of(self.document.release)))
 
     def problem(self) -> Problem | None:
-        """The problem; None where the roles need more nodes than are read."""
+        """Build the problem; None if the roles need more than `MAX_NODES` nodes."""
         notes, settings, machines = self.notes, self.settings, self.machines
         hinted = self.hinted_names()
         pipeline, roles = read_roles(notes, settings, self.meant, frozenset(hinted), self.derivations)
@@ -111,10 +117,10 @@ class _Reader(Reader):
         cluster, beyond = reserving.cluster(machines, bool(open_)), reserving.beyond(machines)
         if not beyond:
             notes.findings += rewritten
-        said = self._with_hints(tuple(self._components(roles, open_, cluster, per_node, nodes)), cluster, roles)
+        draft = self._with_hints(tuple(self._components(roles, open_, cluster, per_node, nodes)), cluster, roles)
         setup = Setup(
-            notes, settings, pipeline, roles, per_node, cluster, {each.name: each for each in said.components},
-            said.relations, dict(said.choices), derivations=self.derivations, short=frozenset(role.key for role in beyond),
+            notes, settings, pipeline, roles, per_node, cluster, {component.name: component for component in draft.components},
+            draft.relations, dict(draft.choices), derivations=self.derivations, short=frozenset(role.key for role in beyond),
         )  # fmt: skip
         self._judge(setup)
         if beyond:
@@ -122,11 +128,11 @@ class _Reader(Reader):
         if not self.is_trial:
             divided(setup, self.verifies)
         in_turn = {role.key for role in roles if open_ and role.ids is None and role.world_size}
-        job = Job(tuple(setup.components.values()), (*said.relations, *setup.relations), CAPABILITIES, setup.choices, tuple(setup.shares), models=setup.models, links=said.links, preference=said.preference, in_turn=frozenset(in_turn & set(setup.components)), in_step=frozenset(setup.in_step), planning=PlanningSpec(workload=said.workload))  # fmt: skip
+        job = Job(tuple(setup.components.values()), (*draft.relations, *setup.relations), CAPABILITIES, setup.choices, tuple(setup.shares), models=setup.models, links=draft.links, preference=draft.preference, in_turn=frozenset(in_turn & set(setup.components)), in_step=frozenset(setup.in_step), planning=PlanningSpec(workload=draft.workload))  # fmt: skip
         return Problem(cluster, job)
 
     def _judge(self, setup: Setup) -> None:
-        """Add what the pipeline demands of its roles, and what is dealt out to their processes."""
+        """Add the pipeline's demands on the roles, and the batches of their processes."""
         for judge in (backends, model_update, asynchronous, partial_gpu, logits_transfer):
             judge(setup)
         prompts(setup, self.is_training)
@@ -138,7 +144,7 @@ class _Reader(Reader):
         models(setup)
 
     def _components(self, roles: tuple[Role, ...], open_: set[str], cluster: Cluster, per_node: int, nodes: int) -> Iterator[Component]:
-        """What is placed: the roles that ROLL starts, and those of which that is not known."""
+        """Yield a component for every role that ROLL starts or may start."""
         for role in roles:
             if role.key in open_:
                 yield opened(role)
@@ -149,14 +155,17 @@ class _Reader(Reader):
                     self.notes.unsure("PW102", role.key, why)
 
     def _with_hints(self, components: tuple[Component, ...], cluster: Cluster, roles: tuple[Role, ...]) -> Said:
-        """The components with what the hints say of them; a worker has as many devices as its strategy needs."""
+        """Add the hints to the components, with the strategy's devices per worker."""
         block = self.hints()
-        said = self.with_hints(None if block is None else self._only_roles(block, roles), cluster, components)
-        each = {role.key: role.num_gpus_per_worker for role in roles}
-        return replace(said, components=tuple(_with_workers(component, each.get(component.name, 0)) for component in said.components))
+        draft = self.with_hints(None if block is None else self._only_roles(block, roles), cluster, components)
+        sizes = {role.key: role.num_gpus_per_worker for role in roles}
+        return replace(draft, components=tuple(_with_workers(component, sizes.get(component.name, 0)) for component in draft.components))
 
     def _only_roles(self, block: Value, roles: tuple[Role, ...]) -> Value | None:
-        """The block without hints about what ROLL does not start, a finding for each of these; None where nothing else is in it."""
+        """Remove hints for roles that ROLL does not start; None if none are left.
+
+        Add an error for each of them.
+        """
         inner = block.get("components") if isinstance(block, MapNode) else None
         if not isinstance(inner, MapNode):
             return block
@@ -164,16 +173,19 @@ class _Reader(Reader):
         strange = [entry for entry in inner if entry.key.text not in started]
         for entry in strange:
             name = entry.key.text
-            close = nearest(name, [each for each in started if inner.get(each) is None])
+            close = nearest(name, [role for role in started if inner.get(role) is None])
             why = next((f": {role.reason}" for role in roles if role.key == name), "")
             message = f"the hints are about `{name}`, which ROLL does not start{why}"
-            help = f"write `{close}`" if close else f"roles are {', '.join(f'`{each}`' for each in started)}"
+            help = f"write `{close}`" if close else f"roles are {', '.join(f'`{role}`' for role in started)}"
             edit = self.notes.renamed(entry, close) if close else None
             self.notes.error("PW121", name, message, entry.key.span, "not started", help, edit)
         return without(block, strange)
 
     def verifies(self, edit: Edit | None = None, machines: Cluster | None = None) -> bool:
-        """True if the file with an edit, or on other machines, has no error that it has not now, and no too few nodes."""
+        """Return True if an edit or a new cluster causes no new error.
+
+        Errors are compared by code and subject.
+        """
         document, level = self.document, TRAINING if self.is_training else "placement"
         if edit is not None and edit.span.file != document.source.name:
             return False
@@ -181,22 +193,23 @@ class _Reader(Reader):
             if edit is not None:
                 text = apply_edits(document.source.text, [edit])
                 document = replace(document.compose(Source(document.source.name, text)), release=document.release)
-            found = tried(document, machines or self.machines, level, self.has_hints).findings
+            changed = tried(document, machines or self.machines, level, self.has_hints).findings
         except UnusableInput:
             return False
         before, after = (
-            {(each.code, each.subject) for each in findings if each.severity is Severity.ERROR} for findings in (self.notes.findings, found)
+            {(finding.code, finding.subject) for finding in findings if finding.severity is Severity.ERROR}
+            for findings in (self.notes.findings, changed)
         )
         return after <= before
 
 
-def _with_workers(component: Component, each: int) -> Component:
-    """The component with workers of `each` devices, where the hints say nothing else."""
+def _with_workers(component: Component, size: int) -> Component:
+    """Give the component workers of `size` devices unless the hints set a size."""
     spans = component.spans.keys()
-    if "accelerators_per_process" in spans or {"accelerators", "processes"} <= spans or each <= 1:
+    if "accelerators_per_process" in spans or {"accelerators", "processes"} <= spans or size <= 1:
         return component
     if "processes" in spans:  # then the hints count workers
-        most = component.most if component.most >= UNBOUNDED else component.most * each
-        counts = times(component.counts, each)
-        return replace(component, per_process=each, least=component.least * each, most=most, counts=counts)
-    return replace(component, per_process=each)
+        most = component.most if component.most >= UNBOUNDED else component.most * size
+        counts = times(component.counts, size)
+        return replace(component, per_process=size, least=component.least * size, most=most, counts=counts)
+    return replace(component, per_process=size)

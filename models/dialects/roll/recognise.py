@@ -1,4 +1,4 @@
-"""Signs of a ROLL configuration, and what its placement can say."""
+"""Signs of a ROLL configuration, and capabilities of ROLL placements."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..signs import Signs
 from .ids import range_text
 from .names import ALL_BLOCKS, DEVICES, NOTICES, PER_WORKER, REWARDS, STRATEGY, TEACHERS, WORLD_SIZE
 
-# Is this a ROLL configuration?
+# Recognition of a ROLL configuration.
 
 NAME = "roll"
 HINTS = "placewright"
@@ -17,7 +17,10 @@ _SIGNS = (DEVICES, PER_WORKER, STRATEGY)
 
 
 def signs(root: MapNode) -> Signs:
-    """Blocks of workers with `device_mapping`, also misspelt, or blocks that ROLL knows and that are left to hints."""
+    """Return the worker blocks with `device_mapping`, misspelt ones included.
+
+    If there are none, blocks that ROLL knows count where the file has hints or dotted keys.
+    """
     blocks = [entry.key.text for entry in root if is_worker(entry.value, DEVICES)]
     for group in (REWARDS, TEACHERS):
         inner = root.get(group)
@@ -28,12 +31,18 @@ def signs(root: MapNode) -> Signs:
 
 
 def _has_strategy(value: Value) -> bool:
-    """Does a block have the settings of a strategy, also misspelt? (verl's `critic` has a `strategy` too, which is a word.)"""
-    return isinstance(value, MapNode) and any(isinstance(each.value, MapNode) for each in value if nearest(each.key.text, (STRATEGY,)))
+    """Return True if a block has strategy settings, misspelt ones included.
+
+    The `strategy` of verl's `critic` is a word, not a map, and does not count.
+    """
+    return isinstance(value, MapNode) and any(isinstance(entry.value, MapNode) for entry in value if nearest(entry.key.text, (STRATEGY,)))
 
 
 def is_worker(value: Value | None, *signs: str) -> bool:
-    """Does a block describe workers: has it one of these keys (by default any that only such blocks have), also misspelt?"""
+    """Return True if a block has any of the given keys, misspelt ones included.
+
+    The default keys occur in blocks of workers alone.
+    """
     wanted = signs or _SIGNS
     if not isinstance(value, MapNode):
         return False
@@ -41,20 +50,27 @@ def is_worker(value: Value | None, *signs: str) -> bool:
 
 
 def holds_workers(value: Value) -> bool:
-    """Is it a map of several blocks of workers, as `rewards` is?"""
+    """Return True if a value maps names to blocks of workers, as `rewards` does."""
     return isinstance(value, MapNode) and any(is_worker(entry.value, DEVICES, WORLD_SIZE) for entry in value)
 
 
 def dotted(root: MapNode) -> list[Entry]:
-    """Keys such as `actor_train.device_mapping` at the top level, as they are written on a command line; ROLL drops them."""
+    """Return the top-level keys with a dot, for example `actor_train.device_mapping`.
+
+    Users copy them from command lines; ROLL drops them.
+    """
     ends = (DEVICES, WORLD_SIZE, PER_WORKER)
     return [entry for entry in root if "." in entry.key.text and entry.key.text.rsplit(".", 1)[1] in ends]
 
 
-# What ROLL's placement can say, and when ROLL itself notices what is wrong with it.
+# Capabilities of ROLL's placements, and when ROLL notices errors.
 
 CAPABILITIES = Capabilities(
     shares_accelerators=True, groups_may_cross=True, processes_may_cross=True, reserves_nodes=True, range_text=range_text, notices=NOTICES
 )
-"""Overlapping `device_mapping`s are how ROLL says colocation; there is no order of nodes, and nothing keeps a group or a worker on
-one node. Source: ROLL, roll/distributed/scheduler/resource_manager.py, roll/distributed/executor/cluster.py."""
+"""Capabilities of ROLL placements.
+
+Overlapping `device_mapping`s express colocation. Nodes have no order, and a group or a worker may
+cross nodes. Source: ROLL, roll/distributed/scheduler/resource_manager.py,
+roll/distributed/executor/cluster.py.
+"""

@@ -1,4 +1,7 @@
-"""A problem as a new ROLL configuration: a block for every role, with its devices or, through hints, what it asks for."""
+"""Renderer of a problem as a new ROLL configuration, with a block per role.
+
+A block has the role's devices, or hints with its demands.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +30,17 @@ _PART_OF = {
     ENVIRONMENT: TRAIN_ENV, REWARD: REWARDS,
 }  # fmt: skip
 _ALWAYS = (ACTOR_TRAIN, ACTOR_INFER, names.SFT_TRAIN, STUDENTS, TEACHERS)
-"""Parts that a pipeline fails without; environments and the rest have defaults, or are left out."""
+"""Parts that a pipeline requires; the others have defaults or are optional."""
 _TRAINS = (ACTOR_TRAIN, CRITICS, names.SFT_TRAIN, STUDENTS)
 DEFAULT_BATCH = 128
-"""`rollout_batch_size` where nobody says it. Source: ROLL, roll/configs/base_config.py."""
+"""Default of `rollout_batch_size`. Source: ROLL, roll/configs/base_config.py."""
 
 
 def render(problem: Problem) -> Rendering:
-    """The file, for the pipeline whose roles cover the components. Raises UnusableInput (PW606) with every reason if there is none."""
+    """Render the file for the pipeline whose roles cover the components.
+
+    Raises UnusableInput (PW606) with every reason if there is no such pipeline.
+    """
     writer = _Writer(problem)
     data = writer.data() if not writer.reasons else {}
     if writer.reasons:
@@ -44,10 +50,12 @@ def render(problem: Problem) -> Rendering:
 
 
 class _Writer:
-    """One file; `parts` and `keys` say what each component is used as, and the path of its block.
+    """Writer of a file.
 
-    ROLL numbers accelerators node by node: id g is accelerator g % per_node of node g // per_node. `ranks` are the data
-    parallel ranks of Megatron's actor. `reasons` (PW606) gets what ROLL cannot say, `losses` what it says otherwise.
+    `parts` and `keys` map each component to its part and to the path of its block. ROLL numbers
+    accelerators node by node: id g is accelerator g % per_node of node g // per_node. `ranks` is
+    the number of data parallel ranks of Megatron's actor. `reasons` (PW606) collects what ROLL
+    cannot express, `losses` what it expresses otherwise.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -59,11 +67,11 @@ class _Writer:
         self.per_node, self.nodes = self._numbering()
 
     def refuse(self, name: str, message: str, help: str) -> None:
-        """Add a reason why there is no such file."""
+        """Add a reason why the file cannot be rendered."""
         self.reasons.append(refusal(name, message, help))
 
     def data(self) -> Data:
-        """All keys of the file."""
+        """Return all keys of the file."""
         blocks: Data = {}
         hints: Data = {}
         for component in self.problem.components:
@@ -72,15 +80,15 @@ class _Writer:
             owner = blocks.setdefault(group, {}) if inner else blocks
             if isinstance(owner, dict):
                 owner[inner or group] = self._block(component, self.parts[component.name])
-            if said := self._hints(component):
-                hints[key] = said
+            if component_hints := self._hints(component):
+                hints[key] = component_hints
         for part in (TRAIN_ENV, VAL_ENV):
             if part in self.pipeline.creates and part not in blocks:
                 blocks[part] = _environments(1)
                 self.losses.append(moved(part, f"ROLL starts `{part}` too, here with one worker on the CPUs of node 0"))
         return self._job() | blocks | hint_block(self.problem, self.keys, hints)
 
-    # -- which block each component becomes, and which of ROLL's pipelines starts them all
+    # -- block of each component, and the pipeline that starts all of them
 
     def _parts(self) -> tuple[Pipeline, dict[str, str]]:
         parts = {component.name: _part(component) for component in self.problem.components}
@@ -118,7 +126,7 @@ class _Writer:
         return keys
 
     def _numbering(self) -> tuple[int, int]:
-        """(accelerators of a node, nodes) that are numbered; a reason for each node in between that is otherwise."""
+        """Return (accelerators per node, nodes) of ROLL's numbering; refuse uneven nodes."""
         components, nodes = self.problem.components, self.problem.cluster.nodes
         used = [run.node for component in components for run in component.runs or () if run.kind == ACCELERATOR]
         is_open = any(component.runs is None for component in components)
@@ -152,8 +160,8 @@ class _Writer:
                 message = f"`{name}` is on one solid range of accelerators in ROLL, whose weights go from one to another"
                 self.losses.append(moved(name, message))
             return self._strategy(component, part, component.per_process)[0]
-        ids, each = self._device_ids(component, component.runs)
-        block, size = self._strategy(component, part, each)
+        ids, per_process = self._device_ids(component, component.runs)
+        block, size = self._strategy(component, part, per_process)
         if ids.count % size:
             message = f"the {with_noun(ids.count, 'accelerator')} of `{name}` {are(ids.count)} no whole workers of {size}"
             self.refuse(name, message, "give it a multiple")
@@ -163,50 +171,58 @@ class _Writer:
         return block | batch | {names.DEVICES: text_of(ids)}
 
     def _device_ids(self, component: Component, runs: Sequence[Run]) -> tuple[Ids, int]:
-        """(the ids in rank order, how many each process holds)."""
+        """Return (ids in rank order, accelerators per process)."""
         name, kinds = component.name, {run.kind for run in runs}
         if kinds != {ACCELERATOR}:
             self.refuse(name, f"`{name}` is on hardware; ROLL places on accelerators and CPUs only", "leave it out")
             return Ids(), 1
-        held = [[node * self.per_node + index for (node, index), _, _ in its] for _, its in seats(runs)]
-        sizes = sorted({len(its) for its in held})
+        process_ids = [[node * self.per_node + index for (node, index), _, _ in process_seats] for _, process_seats in seats(runs)]
+        sizes = sorted({len(ids) for ids in process_ids})
         if len(sizes) > 1:
             message = f"the processes of `{name}` hold {' or '.join(map(str, sizes))} accelerators; in ROLL all hold as many"
             self.refuse(name, message, "give all the same number")
-        return Ids.of(range(each, each + 1) for its in held for each in its), sizes[0]
+        return Ids.of(range(id_, id_ + 1) for ids in process_ids for id_ in ids), sizes[0]
 
-    def _strategy(self, component: Component, part: str, each: int) -> tuple[Data, int]:
-        """(strategy and devices per worker of a component whose processes hold `each` accelerators, accelerators of a worker)."""
-        its, backend, is_trained = component.parallel, component.backend, part in _TRAINS
+    def _strategy(self, component: Component, part: str, per_process: int) -> tuple[Data, int]:
+        """Return (strategy and devices per worker, accelerators of a worker).
+
+        The processes of the component hold `per_process` accelerators.
+        """
+        original, backend, is_trained = component.parallel, component.backend, part in _TRAINS
         kind, config, parallel, size = "train" if is_trained else "infer", dict[str, object](), Parallel(), 1
-        if part == ACTOR_INFER or not (is_trained or each == 1 or its == Parallel()):
-            tp, pp = (its.tp, its.pp) if its.tp * its.pp > 1 else (each, 1)
+        if part == ACTOR_INFER or not (is_trained or per_process == 1 or original == Parallel()):
+            tp, pp = (original.tp, original.pp) if original.tp * original.pp > 1 else (per_process, 1)
             strategy, parallel, size = "vllm", Parallel(tp, pp), tp * pp
             config |= {"tensor_parallel_size": tp} | ({"pipeline_parallel_size": pp} if pp > 1 else {})
-        elif not is_trained and each > 1:
-            strategy, size = "hf_infer", each
-        elif its.tp * its.pp * its.cp * its.ep == 1 and backend != "megatron":
+        elif not is_trained and per_process > 1:
+            strategy, size = "hf_infer", per_process
+        elif original.tp * original.pp * original.cp * original.ep == 1 and backend != "megatron":
             strategy = "fsdp2_train" if is_trained else "hf_infer"
         else:
-            strategy, parallel = f"megatron_{kind}", Parallel(its.tp, its.pp, its.cp, its.ep)
-            degrees = {"tensor_model": its.tp, "pipeline_model": its.pp, "context": its.cp, "expert_model": its.ep}
+            strategy, parallel = f"megatron_{kind}", Parallel(original.tp, original.pp, original.cp, original.ep)
+            degrees = {"tensor_model": original.tp, "pipeline_model": original.pp, "context": original.cp, "expert_model": original.ep}
             config |= {f"{name}_parallel_size": degree for name, degree in degrees.items() if degree != 1}
             if part == ACTOR_TRAIN and component.runs is not None:
                 self.ranks = max(component.least // parallel.replica, 1)
         name = component.name
         if backend and strategy.startswith(("megatron", "fsdp")) and not strategy.startswith(backend):
             self.losses.append(dropped(name, f"`{name}` is trained by {backend}, in ROLL by `{strategy}`"))
-        if parallel != its:
-            message = f"`{name}` has {its}; with strategy `{strategy}` ROLL gives it {parallel}"
+        if parallel != original:
+            message = f"`{name}` has {original}; with strategy `{strategy}` ROLL gives it {parallel}"
             self.losses.append(moved(name, message) if component.runs is None else dropped(name, message))
-        if size != each:
-            message = f"the processes of `{name}` hold {with_noun(each, 'accelerator')} each, the workers that ROLL makes of them {size}"
+        if size != per_process:
+            message = (
+                f"the processes of `{name}` hold {with_noun(per_process, 'accelerator')} each, the workers that ROLL makes of them {size}"
+            )
             self.losses.append(moved(name, message))
         args: Data = {"strategy_name": strategy} | ({"strategy_config": config} if config else {})
         return {names.STRATEGY: args} | ({names.PER_WORKER: size} if strategy == "hf_infer" and size > 1 else {}), size
 
     def _on_cpus(self, component: Component, part: str) -> Data:
-        """Workers without devices; ROLL deals them out to its nodes in turn."""
+        """Return the keys of workers without devices.
+
+        ROLL distributes them over its nodes round-robin.
+        """
         name, count = component.name, component.least
         if part not in (REWARDS, TRAIN_ENV, VAL_ENV):
             message = f"ROLL needs accelerators for `{self.keys[name]}`, but `{name}` is on nodes"
@@ -216,30 +232,30 @@ class _Writer:
             message = f"ROLL gives `{name}` {with_noun(count, 'worker')}, one node after the other: nothing is left to solve"
             self.losses.append(moved(name, message))
         else:
-            mine = [[node for (node, _), _, _ in its] for _, its in seats(component.runs)]
-            count = len(mine)
-            if mine != [[node for (node, _), _, _ in its] for _, its in seats(in_turn(count, self.nodes))]:
+            worker_nodes = [[node for (node, _), _, _ in process_seats] for _, process_seats in seats(component.runs)]
+            count = len(worker_nodes)
+            if worker_nodes != [[node for (node, _), _, _ in process_seats] for _, process_seats in seats(in_turn(count, self.nodes))]:
                 shown = f"its {self.nodes} nodes" if self.nodes > 1 else "its node"
                 self.losses.append(moved(name, f"ROLL deals the {with_noun(count, 'worker')} of `{name}` out to {shown} in turn"))
         return {names.WORLD_SIZE: count} if part == REWARDS else _environments(count)
 
     def _hints(self, component: Component) -> Data:
-        """What ROLL's own keys do not say."""
-        said = shape(self.problem, component, dict(self.keys), self.losses)
-        said = {key: value for key, value in said.items() if key not in ("parallel", "role")}
+        """Return the hints that ROLL's own keys do not express."""
+        hints = shape(self.problem, component, dict(self.keys), self.losses)
+        hints = {key: value for key, value in hints.items() if key not in ("parallel", "role")}
         kind = self.problem.kind(component)
-        if said and kind == NODE:
-            listed = ", ".join(f"`{key}`" for key in said)
+        if hints and kind == NODE:
+            listed = ", ".join(f"`{key}`" for key in hints)
             self.losses.append(dropped(component.name, f"what {listed} says of `{component.name}` is not said any more"))
             return {}
         if component.runs is None and kind == ACCELERATOR:
-            said = {key: value for key, value in asked(self.problem, component).items() if key != "node_group"} | said
-        return said
+            hints = {key: value for key, value in asked(self.problem, component).items() if key != "node_group"} | hints
+        return hints
 
     # -- the job as a whole
 
     def _job(self) -> Data:
-        """Keys that decide which roles are started, and that make the devices come out even."""
+        """Return the keys that decide which roles start, and that make batches even."""
         pipeline, parts = self.pipeline, set(self.parts.values())
         data: Data = {"num_nodes": self.nodes, "num_gpus_per_node": max(self.per_node, 1)}
         if pipeline.ppo and pipeline.updates_models:
@@ -247,7 +263,7 @@ class _Writer:
         if DEFAULT_BATCH % self.ranks:
             data["rollout_batch_size"] = -(-DEFAULT_BATCH // self.ranks) * self.ranks
         if pipeline.agentic:  # a batch of whole rounds of environments
-            rounds = next((each.least for each in self.problem.components if self.keys[each.name] == VAL_ENV), 1)
+            rounds = next((component.least for component in self.problem.components if self.keys[component.name] == VAL_ENV), 1)
             if DEFAULT_BATCH % rounds:
                 data["val_batch_size"] = -(-DEFAULT_BATCH // rounds) * rounds
             if pipeline.updates_models and not self._is_plain():
@@ -255,14 +271,18 @@ class _Writer:
         return data
 
     def _is_plain(self) -> bool:
-        """True if training and inference are apart or share all without a reward, and the reference is beside training."""
+        """Return True if `partial_gpu_mode` accepts the placement.
+
+        Training and inference are disjoint, or share all devices without a reward; the reference is
+        on the devices of training.
+        """
         train, infer, reference = (self.ids.get(part, Ids()) for part in (ACTOR_TRAIN, ACTOR_INFER, REFERENCES))
         together = train.ranges == infer.ranges and AGENTIC_REWARD not in self.ids
         return (together or not set(train) & set(infer)) and (not reference.count or reference.ranges == train.ranges)
 
 
 def _part(component: Component) -> str:
-    """What ROLL uses the component as; "" if there is no such role."""
+    """Return the part of a component; "" without a role in ROLL."""
     base, role = component.name.partition(".")[0], role_of(component)
     if base in names.ROLE_OF and base != AGENTIC_REWARD and role in ("", names.ROLE_OF[base]):
         return base
@@ -270,7 +290,7 @@ def _part(component: Component) -> str:
 
 
 def _pipeline(parts: set[str]) -> str:
-    """The pipeline that starts these parts; the one nearest to it where none starts all."""
+    """Return the pipeline that starts all parts, or else the closest."""
     if names.SFT_TRAIN in parts or STUDENTS in parts:
         return "sft" if names.SFT_TRAIN in parts else "distill"
     is_rollout = ACTOR_INFER in parts and ACTOR_TRAIN not in parts
@@ -282,5 +302,5 @@ def _pipeline(parts: set[str]) -> str:
 
 
 def _environments(groups: int) -> Data:
-    """One environment a worker."""
+    """Return keys of environments, a single environment per worker."""
     return {"num_env_groups": groups, "group_size": 1, "max_env_num_per_worker": 1, "tags": ["env"], "num_groups_partition": [groups]}

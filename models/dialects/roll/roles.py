@@ -1,4 +1,4 @@
-"""What ROLL makes of each block of workers: strategy, devices, devices per worker, number of workers."""
+"""Roles from worker blocks: strategy, devices, devices per worker, workers."""
 
 from __future__ import annotations
 
@@ -30,21 +30,27 @@ VLLM, SGLANG, HF_INFER = "vllm", "sglang", "hf_infer"
 INFERENCE = (HF_INFER, VLLM, SGLANG)
 """Strategies whose workers may have several devices."""
 GENERATES = Range(since="0.2.0")
-"""Releases that generate with vLLM or SGLang alone. Source: ROLL, roll/configs/base_config.py, BaseConfig.__post_init__."""
+"""Releases that generate with vLLM or SGLang alone.
+
+Source: ROLL, roll/configs/base_config.py, BaseConfig.__post_init__.
+"""
 WHOLE_WORKERS = Range(until="0.1.1")
-"""Releases that assert that environments fill their workers, count no redundant ones, and read the actor's strategy."""
+"""Releases that assert full environment workers.
+
+They count no redundant environments, and read the actor's strategy.
+"""
 REPLACED = {"deepspeed_train": "megatron_train", "deepspeed_infer": "megatron_infer"}
-"""Strategies of some releases, and what took their place."""
+"""Strategy of older releases -> replacement."""
 REWRITTEN = "PW126"
-"""The code of values that ROLL replaces."""
+"""Code of values that ROLL replaces."""
 
 
 def read_roles(
     notes: Notes, settings: Settings, document: Document, hinted: frozenset[str], derivations: list[Derivation]
 ) -> tuple[Pipeline, tuple[Role, ...]]:
-    """The pipeline and its roles in the order in which ROLL starts them; those that nothing starts come last.
+    """Return the pipeline and the roles in ROLL's start order, unused roles last.
 
-    `hinted` are the roles whose place is left to solve.
+    `hinted` names the roles left to solve.
     """
     pipeline = pipeline_of(notes, settings, document.program)
     blocks = blocks_of(notes, settings, pipeline, document.root)
@@ -63,9 +69,10 @@ def read_roles(
 
 @dataclass
 class Workers:
-    """Reads the blocks of one file. Source: ROLL, roll/configs/worker_config.py, WorkerConfig.__post_init__, in its order.
+    """Reader of a file's blocks, in the order of ROLL's own checks.
 
-    `unknown` has the strategies that the release does not know, each with the blocks that name it.
+    `unknown` maps each strategy unknown to the release to the blocks that name it. Source: ROLL,
+    roll/configs/worker_config.py, WorkerConfig.__post_init__.
     """
 
     notes: Notes
@@ -76,7 +83,7 @@ class Workers:
     unknown: dict[str, list[tuple[str, Value]]] = field(default_factory=dict)
 
     def read(self, block: Block) -> Role:
-        """The role that ROLL makes of a block."""
+        """Return the role that ROLL makes of a block."""
         role = Role(block.key, block.part, block.created, block.reason, block.span, counts=block.counts)
         if role.part in (names.TRAIN_ENV, names.VAL_ENV):
             role = replace(role, counts=False)
@@ -91,28 +98,28 @@ class Workers:
             message, help = f"`{role.key}` has no `{STRATEGY}`, and ROLL reads its `strategy_name`", f"give `{role.key}` a `{STRATEGY}`"
             self.notes.judge(WHOLE_WORKERS, Severity.ERROR, "PW101", role.key, message, role.span, "here", help, None, AT_LOAD)
         if entry is None or role.mapping is None:
-            if role.key in self.hinted and (each := self._per_worker(role)):
-                role = replace(role, num_gpus_per_worker=each.value)
+            if role.key in self.hinted and (per_worker := self._per_worker(role)):
+                role = replace(role, num_gpus_per_worker=per_worker.value)
             return self._on_cpus(role, block.mapping)
-        found = read_devices(self.notes, role.key, block.mapping, entry, role.mapping, self.pipeline.checks_types, bool(role.created))
-        if not found.given:
+        devices = read_devices(self.notes, role.key, block.mapping, entry, role.mapping, self.pipeline.checks_types, bool(role.created))
+        if not devices.given:
             return self._on_cpus(role, block.mapping)
-        each = self._per_worker(role)
-        if found.ids is None or each is None:
-            return replace(role, readable=False, ids=found.ids, num_gpus_per_worker=each.value if each else 0)
-        return self._on_devices(replace(role, ids=found.ids, num_gpus_per_worker=each.value), found.ids, each)
+        per_worker = self._per_worker(role)
+        if devices.ids is None or per_worker is None:
+            return replace(role, readable=False, ids=devices.ids, num_gpus_per_worker=per_worker.value if per_worker else 0)
+        return self._on_devices(replace(role, ids=devices.ids, num_gpus_per_worker=per_worker.value), devices.ids, per_worker)
 
-    # -- the strategy: how its workers train or infer
+    # -- strategies
 
     def _strategy(self, block: Block) -> str | None:
-        """The name of the strategy; "" where the block has none, None where it is not known or ROLL refuses it."""
+        """Return the strategy name; "" without `strategy_args`, None if unknown or refused."""
         notes, settings, profile = self.notes, self.settings, profile_of(self.notes.choice)
         path = f"{block.key}.{STRATEGY}"
         value, name = settings.at(path), settings.at(f"{path}.strategy_name")
         if value is None or (isinstance(value, Scalar) and value.is_null and not self.pipeline.checks_types):
             return ""
-        for its, key in ((value, path), (name, f"{path}.strategy_name")):
-            if its is not None and is_unknown(its):
+        for node, key in ((value, path), (name, f"{path}.strategy_name")):
+            if node is not None and is_unknown(node):
                 notes.unsure("PW111", block.key, f"`{key}` is not known here", True, f"Pass `--set {path}.strategy_name=VALUE`")
                 return None
         if not isinstance(value, MapNode):
@@ -133,14 +140,14 @@ class Workers:
         return written
 
     def _better(self, strategy: str) -> str:
-        """The strategy that is meant by one that the release does not know."""
+        """Return the probable strategy; "" if none is close."""
         strategies, better = profile_of(self.notes.choice).strategies, REPLACED.get(strategy, "")
         if releases_with(strategy):
             return better if better in strategies else ""
         return nearest(strategy, strategies) or ""
 
     def tell_strategies(self) -> None:
-        """Add one finding for each strategy that the release does not know, with all roles that name it."""
+        """Add a single finding per unknown strategy, with all roles of the strategy."""
         choice = self.notes.choice
         for strategy, users in self.unknown.items():
             (first, value), had, better = users[0], releases_with(strategy), self._better(strategy)
@@ -150,21 +157,21 @@ class Workers:
             if had and choice:
                 gone = had[-1].index < choice.release.index
                 message += f": removed in {choice.table.releases[had[-1].index + 1].name}" if gone else f" before {had[0].name}"
-            known = ", ".join(f"`{each}`" for each in profile_of(choice).strategies)
+            known = ", ".join(f"`{name}`" for name in profile_of(choice).strategies)
             help = f"write `{better}`" if better else f"write one of {known}"
             edits = [self.settings.becomes(f"{key}.{STRATEGY}.strategy_name", better) for key, _ in users] if better else [None]
-            here = [each for each in edits if each is not None]
-            is_whole = len(here) == len(edits) and len({each.span.file for each in here}) == 1
-            is_whole = is_whole and all(stands_alone(self.notes, each) for each in here)
+            here = [change for change in edits if change is not None]
+            is_whole = len(here) == len(edits) and len({change.span.file for change in here}) == 1
+            is_whole = is_whole and all(stands_alone(self.notes, change) for change in here)
             edit = self.notes.joined(*here) if is_whole else None
             edit = edit if edit is not None and stands_alone(self.notes, edit) else None
-            where = [f"`{key}` in line {its.span.line}" for key, its in users if len(users) > 1]
+            where = [f"`{key}` in line {name_node.span.line}" for key, name_node in users if len(users) > 1]
             self.notes.error("PW105", first, message, value, "not a strategy", help, edit, AT_LOAD, *where)
 
     # -- on devices
 
     def _per_worker(self, role: Role) -> Amount | None:
-        """How many devices a worker gets."""
+        """Return the devices per worker; None if unknown."""
         path = role.path(PER_WORKER)
         if role.strategy is None:
             return None
@@ -178,49 +185,51 @@ class Workers:
                 self._rewritten(role, written, size, formula)
             self.derivations.append(Derivation(role.key, PER_WORKER, size, formula, (tp.figure, pp.figure)))
             return Amount(size, path, written.scalar if written else None)
-        given = self.settings.whole(path, "PW111", 1)
-        if given is not None and role.strategy and role.strategy not in INFERENCE and given.value > 1:
-            self._rewritten(role, given, 1, f"a worker of strategy `{role.strategy}` has one device")
-            return Amount(1, path, given.scalar)
-        return given
+        amount = self.settings.whole(path, "PW111", 1)
+        if amount is not None and role.strategy and role.strategy not in INFERENCE and amount.value > 1:
+            self._rewritten(role, amount, 1, f"a worker of strategy `{role.strategy}` has one device")
+            return Amount(1, path, amount.scalar)
+        return amount
 
     def _degree(self, path: str) -> Amount | None:
-        """A parallel degree of vLLM; 1 where it is not in the `strategy_config`."""
+        """Return a parallel degree of vLLM; 1 if unset."""
         if self.settings.at(path) is None:
             return Amount(1, path, None, "ROLL, roll/configs/worker_config.py")
         return self.settings.whole(path, "PW111", exact=True)
 
     def _written(self, path: str) -> Amount | None:
-        """A whole number as it is written, where ROLL makes another of it; its type is checked all the same."""
+        """Return the written whole number where ROLL computes another; check the type."""
         value = self.settings.at(path)
         number = value.value if isinstance(value, Scalar) else None
         if value is not None and not is_unknown(value) and not isinstance(number, int) and self.pipeline.checks_types:
             self.notes.wrong_type(path.rpartition(".")[0], path, value, "a whole number", "write a whole number, or remove it")
         return Amount(number, path, value) if isinstance(value, Scalar) and type(number) is int else None
 
-    def _rewritten(self, role: Role, given: Amount, becomes: int, why: str) -> None:
-        message = f"`{given.name}` is {given.value}, but ROLL replaces it with {becomes}: {why}"
-        at, edit = given.scalar or role.span, given.becomes(becomes)
+    def _rewritten(self, role: Role, amount: Amount, becomes: int, why: str) -> None:
+        message = f"`{amount.name}` is {amount.value}, but ROLL replaces it with {becomes}: {why}"
+        at, edit = amount.scalar or role.span, amount.becomes(becomes)
         self.notes.warn(REWRITTEN, role.key, message, at, f"becomes {becomes}", f"write `{becomes}`", edit)
 
-    def _on_devices(self, role: Role, ids: Ids, each: Amount) -> Role:
-        world, rest = divmod(ids.count, each.value)
+    def _on_devices(self, role: Role, ids: Ids, per_worker: Amount) -> Role:
+        world, rest = divmod(ids.count, per_worker.value)
         if rest:
             lower = ids.count - rest
             better, edit = other_ids(self.notes, role.key, role.mapping, ids.sliced(slice(lower))) if lower else ("", None)
-            message = f"the {ids.count} device ids of `{role.key}` cannot be divided among workers of {each.value}: {rest} would be left"
-            help = f"name {f'{lower} or ' * bool(lower)}{lower + each.value} devices" + f": `{better}`" * bool(better)
+            message = (
+                f"the {ids.count} device ids of `{role.key}` cannot be divided among workers of {per_worker.value}: {rest} would be left"
+            )
+            help = f"name {f'{lower} or ' * bool(lower)}{lower + per_worker.value} devices" + f": `{better}`" * bool(better)
             self.notes.error("PW111", role.key, message, role.place, with_noun(ids.count, "id"), help, edit, AT_LOAD)
             return replace(role, readable=False)
-        formula = f"{ids.count} device ids // {each.value} per worker"
-        given = self._written(role.path(WORLD_SIZE))
-        if given is not None and given.value != world:
-            self._rewritten(role, given, world, formula)
+        formula = f"{ids.count} device ids // {per_worker.value} per worker"
+        written = self._written(role.path(WORLD_SIZE))
+        if written is not None and written.value != world:
+            self._rewritten(role, written, world, formula)
         if not world and role.created:
             self._idle(role, "names no device", role.place, "name devices, such as `list(range(0,8))`")
-        figures = (Figure(role.path(DEVICES), f"{ids.count} device ids", role.place), each.figure)
+        figures = (Figure(role.path(DEVICES), f"{ids.count} device ids", role.place), per_worker.figure)
         self.derivations.append(Derivation(role.key, WORLD_SIZE_NAME, world, formula, figures))
-        return replace(role, world_size=world, per_worker_span=each.span)
+        return replace(role, world_size=world, per_worker_span=per_worker.span)
 
     # -- on CPUs
 
@@ -243,28 +252,34 @@ class Workers:
             if role.created and role.key not in self.hinted:
                 self._no_workers(role, f"has neither `{DEVICES}` nor `{WORLD_SIZE}`")
             return role
-        given = self.settings.whole(path, "PW101", least=0, exact=True, fits=1)
-        if given is None or self._too_many(role, given.value, given):
+        workers = self.settings.whole(path, "PW101", least=0, exact=True, fits=1)
+        if workers is None or self._too_many(role, workers.value, workers):
             return replace(role, readable=False)
         if role.part == ACTOR_TRAIN and role.strategy and role.created:
             self._no_devices(role)
-        self.derivations.append(Derivation(role.key, WORLD_SIZE_NAME, given.value, "as written: a role without devices", (given.figure,)))
-        if not given.value and role.created and role.part == names.REWARDS:
-            self._idle(role, f"has a `{WORLD_SIZE}` of 0", given.span or role.span, "write at least 1")
-        return replace(role, world_size=given.value, world_span=given.span)
+        self.derivations.append(
+            Derivation(role.key, WORLD_SIZE_NAME, workers.value, "as written: a role without devices", (workers.figure,))
+        )
+        if not workers.value and role.created and role.part == names.REWARDS:
+            self._idle(role, f"has a `{WORLD_SIZE}` of 0", workers.span or role.span, "write at least 1")
+        return replace(role, world_size=workers.value, world_span=workers.span)
 
-    def _idle(self, role: Role, what: str, at: Span, help: str) -> None:
-        """A role without workers; the first sample of a reward fails then. Source: ROLL, generate_scheduler.py (reward_worker_iters)."""
+    def _idle(self, role: Role, problem: str, at: Span, help: str) -> None:
+        """Report a role without workers: an error for needed roles, else a warning.
+
+        Without reward workers the first reward sample fails. Source: ROLL, generate_scheduler.py
+        (reward_worker_iters).
+        """
         needed = (ACTOR_TRAIN, ACTOR_INFER, names.SFT_TRAIN, names.STUDENTS, names.TEACHERS, names.REWARDS)
         domains = self.settings.at(f"{ACTOR_TRAIN}.data_args.domain_interleave_probs") if role.part == names.REWARDS else None
         is_used = not isinstance(domains, MapNode) or domains.get(role.key.removeprefix(f"{names.REWARDS}.")) is not None
         tell = self.notes.error if role.part in needed and is_used else self.notes.warn
         when = ("ROLL notices this only at the first reward, after a rollout",) if role.part == names.REWARDS else ()
-        message = f"`{role.key}` {what}, so ROLL starts none of its workers"
+        message = f"`{role.key}` {problem}, so ROLL starts none of its workers"
         tell("PW112", role.key, message, at, "no device" if role.mapping is not None else "none", help, None, *when)
 
     def _environments(self, role: Role) -> Role:
-        """The role with as many workers as its environments fill, `max_env_num_per_worker` on each.
+        """Count the workers that the environments fill, `max_env_num_per_worker` per worker.
 
         Source: ROLL, roll/pipeline/agentic/agentic_config.py, EnvManagerConfig.__post_init__.
         """
@@ -298,7 +313,10 @@ class Workers:
         return replace(role, world_size=workers, world_span=groups.span or role.span)
 
     def _check_no_devices(self, role: Role) -> None:
-        """Environments run on CPUs: ROLL never reads a `device_mapping` of theirs, and compares its letters with device ids."""
+        """Refuse a `device_mapping` of environments, which run on CPUs.
+
+        ROLL never evaluates this text, and compares its characters with device ids.
+        """
         value, owner = self.settings.at(role.path(DEVICES)), self.settings.at(role.key)
         entry = owner.entry(DEVICES) if isinstance(owner, MapNode) else None
         if isinstance(value, Scalar) and isinstance(value.value, str) and not is_unknown(value):
@@ -313,9 +331,11 @@ class Workers:
         return workers > MAX_WORKERS
 
     def _no_devices(self, role: Role) -> None:
-        """ROLL counts devices that are not there: those of a `reward`, and those of an `actor_train` with a strategy.
+        """Report a role whose missing `device_mapping` ROLL takes `len()` of.
 
-        Source: ROLL, roll/pipeline/agentic/agentic_pipeline.py; roll/configs/base_config.py, BaseConfig.__post_init__.
+        These are a `reward`, and an `actor_train` with a strategy. Source: ROLL,
+        roll/pipeline/agentic/agentic_pipeline.py; roll/configs/base_config.py,
+        BaseConfig.__post_init__.
         """
         message = f"`{role.key}` has no `{DEVICES}`, and ROLL takes `len()` of it, which is a TypeError"
         when = AT_LOAD if role.part == ACTOR_TRAIN else AT_CREATION
@@ -323,7 +343,10 @@ class Workers:
         self.notes.error("PW101", role.key, message, role.span, "no devices", help, None, when)
 
     def _no_workers(self, role: Role, why: str) -> None:
-        """A role that is started and says neither where nor how many. ROLL fails when it counts the workers (`range(None)`)."""
+        """Report a started role without devices and without a number of workers.
+
+        ROLL fails when it counts the workers (`range(None)`).
+        """
         if self.notes.partial:
             missing = f"`{role.key}.{DEVICES}` is not in this file; it may come from `defaults`"
             self.notes.unsure("PW101", role.key, missing, True, "Pass `--config-root DIR` with the folder of its `defaults`")
@@ -340,7 +363,10 @@ class Workers:
 
 
 def removed(notes: Notes, settings: Settings, roles: list[Role]) -> None:
-    """Add one warning for strategies that the release at hand knows and newer ones do not: the user may run one of these."""
+    """Warn once of strategies that releases newer than the selected one do not know.
+
+    The user may run a newer release.
+    """
     choice = notes.choice
     if choice is None or not choice.reason.startswith("newest that has"):
         return
@@ -349,20 +375,25 @@ def removed(notes: Notes, settings: Settings, roles: list[Role]) -> None:
         had = releases_with(role.strategy or "")
         if had and had[-1] != choice.table.newest:
             by_release.setdefault(choice.table.releases[had[-1].index + 1], []).append(role)
-    for gone, mine in by_release.items():
-        strategies = dict.fromkeys(str(role.strategy) for role in mine)
-        which = [f"`{name}` of {', '.join(f'`{role.key}`' for role in mine if role.strategy == name)}" for name in strategies]
-        were = "was" if len(which) == 1 else "were"
-        message = f"{' and '.join(which)} {were} removed in {gone}; the file is judged for {choice.release}"
-        at = settings.at(mine[0].path(f"{STRATEGY}.strategy_name")) or mine[0].span
+    for gone, users in by_release.items():
+        strategies = dict.fromkeys(str(role.strategy) for role in users)
+        removals = [f"`{name}` of {', '.join(f'`{role.key}`' for role in users if role.strategy == name)}" for name in strategies]
+        were = "was" if len(removals) == 1 else "were"
+        message = f"{' and '.join(removals)} {were} removed in {gone}; the file is judged for {choice.release}"
+        at = settings.at(users[0].path(f"{STRATEGY}.strategy_name")) or users[0].span
         kinds = tuple(name[name.rindex("_") :] for name in strategies)
-        news = " or ".join(f"`{each}`" for each in profile_of(None).strategies if each.endswith(kinds) and each not in INFERENCE)
+        news = " or ".join(
+            f"`{strategy}`" for strategy in profile_of(None).strategies if strategy.endswith(kinds) and strategy not in INFERENCE
+        )
         help = f"for {gone} or newer write {news}; else state the release: `--framework roll=={choice.release.name}`"
-        notes.warn("PW105", mine[0].key, message, at, f"removed in {gone.name}", help)
+        notes.warn("PW105", users[0].key, message, at, f"removed in {gone.name}", help)
 
 
 def unused(notes: Notes, roles: tuple[Role, ...], per_node: int) -> None:
-    """A warning for every role with devices that the pipeline does not start; ROLL reserves the nodes of its devices all the same."""
+    """Warn of roles with devices that the pipeline does not start.
+
+    ROLL reserves the nodes of its devices anyway.
+    """
     used = max((role.ids.highest for role in roles if role.created and role.ids is not None), default=-1)
     for role in roles:
         if role.created is not False or role.mapping is None or not role.on_devices or role.ids is None:

@@ -1,4 +1,4 @@
-"""Degrees of parallelism of a role, and what its strategy demands of its workers and GPUs."""
+"""Degrees of parallelism of a role, and a strategy's demands on workers and GPUs."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ DIVIDES, MATCHES, HINTS = "PW208", "PW403", "PW121"
 MEGATRON, FSDP2, VLLM, SGLANG = ("megatron_train", "megatron_infer"), ("fsdp2_train", "fsdp2_infer"), "vllm", "sglang"
 DEEPSPEED = ("deepspeed_train", "deepspeed_infer")
 BY_ULYSSES = (*FSDP2, *DEEPSPEED)
-"""Strategies whose ranks share a sequence by `ulysses_size` alone."""
+"""Strategies whose ranks split a sequence by `ulysses_size` alone."""
 
-# The degrees of parallelism of a role, as its strategy reads them.
+# Degrees of parallelism of a role, as its strategy reads them.
 #
 # Source: ROLL, roll/utils/config_utils.py (Megatron), roll/configs/worker_config.py (vLLM),
 # roll/distributed/strategy/sglang_strategy.py, fsdp2_strategy.py; mcore_adapter, initialize.py (expert groups).
@@ -35,7 +35,10 @@ BY_ULYSSES = (*FSDP2, *DEEPSPEED)
 
 @dataclass(frozen=True, slots=True)
 class Degrees:
-    """tp, pp and cp of one role, and for Megatron the expert parallel sizes; `etp` is None where nothing is written."""
+    """Degrees of a role; Megatron alone has expert parallel sizes.
+
+    `etp` is None if unset.
+    """
 
     tp: Amount
     pp: Amount
@@ -45,18 +48,21 @@ class Degrees:
 
     @property
     def parallel(self) -> Parallel:
-        """The same as a component has them."""
+        """Degrees as the value of a component."""
         return Parallel(self.tp.value, self.pp.value, self.cp.value, self.ep.value if self.ep else 1)
 
     @property
     def experts(self) -> tuple[int, ...]:
-        """What etp x ep x pp may be: where no etp is written it is 1 or tp, as the version of Megatron has it."""
+        """Possible values of etp x ep x pp.
+
+        An unset etp is 1 or tp, by the version of Megatron.
+        """
         sizes = {self.etp.value} if self.etp else {1, self.tp.value}
         return tuple(size * self.ep.value * self.pp.value for size in sorted(sizes)) if self.ep else (1,)
 
 
 def degrees(setup: Setup, role: Role) -> Degrees | None:
-    """Degrees of a role; None where one is not known, or the strategy has none."""
+    """Return the degrees of a role; None if any is unknown or unsupported."""
 
     def size(name: str, default: int = 1) -> Amount | None:
         return setup.settings.whole(role.config(f"{name}_parallel_size"), DIVIDES, default, exact=True)
@@ -79,48 +85,48 @@ def degrees(setup: Setup, role: Role) -> Degrees | None:
 
 
 def data_parallel(setup: Setup, role: Role) -> int | None:
-    """Number of ranks of a training role with samples of their own; None if unknown or uneven."""
-    its = degrees(setup, role)
-    if role.ids is None or its is None or not role.ids.count or role.ids.count % its.parallel.replica:
+    """Return a trained role's number of data parallel ranks; None if unknown or uneven."""
+    role_degrees = degrees(setup, role)
+    if role.ids is None or role_degrees is None or not role.ids.count or role.ids.count % role_degrees.parallel.replica:
         return None
-    return role.ids.count // its.parallel.replica
+    return role.ids.count // role_degrees.parallel.replica
 
 
 def backends(setup: Setup) -> None:
-    """Give every component its degrees, and say what its strategy refuses."""
+    """Give every component its degrees, and add what its strategy refuses."""
     for role in setup.roles:
         component = setup.components.get(role.key) if role.created else None
         if component is None:
             continue
-        its = degrees(setup, role)
+        role_degrees = degrees(setup, role)
         _misspelt_degrees(setup, role)
-        if role.strategy == SGLANG and its is not None:
-            _sglang_names(setup, role, its)
-        if its is not None:
+        if role.strategy == SGLANG and role_degrees is not None:
+            _sglang_names(setup, role, role_degrees)
+        if role_degrees is not None:
             is_open = component.runs is None and "placement" not in component.spans
-            _compare_hints(setup, role, component, its, is_open)
+            _compare_hints(setup, role, component, role_degrees, is_open)
             if is_open:
-                setup.components[role.key] = _hinted(setup, role, component, its)
-            elif role.strategy != SGLANG or its.parallel.replica == role.num_gpus_per_worker:
-                setup.components[role.key] = replace(component, parallel=its.parallel)
+                setup.components[role.key] = _hinted(setup, role, component, role_degrees)
+            elif role.strategy != SGLANG or role_degrees.parallel.replica == role.num_gpus_per_worker:
+                setup.components[role.key] = replace(component, parallel=role_degrees.parallel)
         if role.on_devices:
-            _demands(setup, role, its)
+            _demands(setup, role, role_degrees)
 
 
 def divided(setup: Setup, verifies: Callable[[Edit | None], bool]) -> None:
-    """Say which tensor parallel size lets the ranks of a role be whole replicas, where one verifies."""
+    """Offer a verified tensor parallel size to roles whose ranks form no whole replicas."""
     for role in setup.roles:
-        its = degrees(setup, role) if role.created and role.key in setup.components and role.strategy in MEGATRON else None
-        if its is None or role.ids is None or not role.ids.count or role.ids.count % its.parallel.replica == 0:
+        role_degrees = degrees(setup, role) if role.created and role.key in setup.components and role.strategy in MEGATRON else None
+        if role_degrees is None or role.ids is None or not role.ids.count or role.ids.count % role_degrees.parallel.replica == 0:
             continue
-        rest = its.parallel.replica // its.tp.value
+        rest = role_degrees.parallel.replica // role_degrees.tp.value
         sizes = [size for size in divisors(role.ids.count) if role.ids.count % (size * rest) == 0]
-        sizes = [size for size in sizes if size <= max(its.tp.value, setup.per_node)]
-        for size in sorted(sizes, key=lambda size: (abs(size - its.tp.value), size))[:4]:
-            edit = its.tp.becomes(size)
+        sizes = [size for size in sizes if size <= max(role_degrees.tp.value, setup.per_node)]
+        for size in sorted(sizes, key=lambda size: (abs(size - role_degrees.tp.value), size))[:4]:
+            edit = role_degrees.tp.becomes(size)
             if edit is not None and verifies(edit):
                 component = setup.components[role.key]
-                fix = Fix(f"set `{its.tp.name}: {size}`", edit)
+                fix = Fix(f"set `{role_degrees.tp.name}: {size}`", edit)
                 setup.components[role.key] = replace(component, fixes={**component.fixes, DIVIDES: fix})
                 break
     for place, finding in enumerate(setup.notes.findings):
@@ -130,8 +136,8 @@ def divided(setup: Setup, verifies: Callable[[Edit | None], bool]) -> None:
 
 
 def _by_degree(setup: Setup, finding: Finding, verifies: Callable[[Edit | None], bool]) -> Finding:
-    """The finding of ids that are no whole workers with a lower tensor parallel size of vLLM as its help, where one verifies."""
-    role = next(each for each in setup.roles if each.key == finding.subject)
+    """Replace the help of a finding about incomplete workers by a lower, verified vLLM tp."""
+    role = next(candidate for candidate in setup.roles if candidate.key == finding.subject)
     tp = setup.settings.whole(role.config("tensor_parallel_size"), DIVIDES, 1) if role.strategy == VLLM else None
     for size in reversed(divisors(role.ids.count)) if tp and role.ids else ():
         edit = tp.becomes(size) if tp and size < tp.value else None
@@ -140,7 +146,7 @@ def _by_degree(setup: Setup, finding: Finding, verifies: Callable[[Edit | None],
     return replace(finding, help=finding.help.partition(":")[0], edit=None)
 
 
-# What a strategy demands of its own settings, and of the number of its ranks.
+# Demands of a strategy on its own settings, and on the number of its ranks.
 #
 # Source: ROLL, roll/distributed/strategy/fsdp2_strategy.py (FSDP2StrategyBase.setup_fsdp2_configuration,
 # create_device_mesh_with_ep), deepspeed_strategy.py, vllm_strategy.py, sglang_strategy.py (initialize);
@@ -170,30 +176,38 @@ CHECKS: dict[str, tuple[Check, ...]] = {
         ),
     ),
 }  # fmt: skip
-"""Strategy -> what it demands of its own settings."""
+"""Strategy -> checks of strategy settings."""
 
 
-def _demands(setup: Setup, role: Role, its: Degrees | None) -> None:
+def _demands(setup: Setup, role: Role, role_degrees: Degrees | None) -> None:
     facts, stage = RoleFacts(setup, role), role.config("zero_optimization.stage")
     if role.strategy in DEEPSPEED and not setup.settings.is_open(stage, MATCHES) and setup.settings.at(stage) is None:
         setup.notes.unsure(MATCHES, role.key, f"`{stage}` is not set, and which stage DeepSpeed then takes is not known here")
     run_checks(CHECKS.get(role.strategy or "", ()), facts)
     ranks = facts.ranks
-    if its is None or ranks is None:
+    if role_degrees is None or ranks is None:
         return
-    if role.strategy in MEGATRON and its.ep and (its.ep.value > 1 or its.etp) and all(ranks.value % size for size in its.experts):
-        size = its.experts[0]  # only failure with every version of Megatron is told
-        etp = f" x etp {its.etp.value}" if its.etp and its.etp.value > 1 else ""
-        groups = Number(size, f"expert groups of ep {its.ep.value}{etp} x pp {its.pp.value} = {size}", its.ep)
+    if (
+        role.strategy in MEGATRON
+        and role_degrees.ep
+        and (role_degrees.ep.value > 1 or role_degrees.etp)
+        and all(ranks.value % size for size in role_degrees.experts)
+    ):
+        size = role_degrees.experts[0]  # an error only if every version of Megatron fails
+        etp = f" x etp {role_degrees.etp.value}" if role_degrees.etp and role_degrees.etp.value > 1 else ""
+        groups = Number(size, f"expert groups of ep {role_degrees.ep.value}{etp} x pp {role_degrees.pp.value} = {size}", role_degrees.ep)
         _divide(facts, ranks, groups)
     elif role.strategy in FSDP2:
-        _fsdp2(facts, ranks, its)
+        _fsdp2(facts, ranks, role_degrees)
     elif role.strategy == SGLANG and setup.since("0.2.0"):
-        _sglang(setup, role, its)
+        _sglang(setup, role, role_degrees)
 
 
 def _divide(facts: RoleFacts, ranks: Number, groups: Number) -> None:
-    """The ranks are whole groups; the size of a group is changed where one setting says it."""
+    """Check that the ranks form whole groups.
+
+    The fix changes the group size if a single key states it.
+    """
     lower = [size for size in divisors(ranks.value) if size < groups.value][-1:]
     is_plain = groups.amount is not None and groups.value == groups.amount.value
     Divides(
@@ -203,72 +217,76 @@ def _divide(facts: RoleFacts, ranks: Number, groups: Number) -> None:
     ).run(facts)  # fmt: skip
 
 
-def _fsdp2(facts: RoleFacts, ranks: Number, its: Degrees) -> None:
-    """The sizes go together, and the ranks divide into meshes of fsdp_size and expert groups."""
+def _fsdp2(facts: RoleFacts, ranks: Number, role_degrees: Degrees) -> None:
+    """Check the mesh sizes, and the ranks against meshes and expert groups."""
     fsdp, experts = _mesh_sizes(facts.setup, facts.role)
-    whole = fsdp is not None and _holds_ulysses(facts, its, fsdp)
-    if fsdp and 1 < fsdp.value < ranks.value and (whole or ranks.value % its.cp.value):
+    whole = fsdp is not None and _holds_ulysses(facts, role_degrees, fsdp)
+    if fsdp and 1 < fsdp.value < ranks.value and (whole or ranks.value % role_degrees.cp.value):
         _divide(facts, ranks, amount_of(facts, fsdp))
     if experts:
-        ep, each = experts
-        size = ep.value * each.value
-        _divide(facts, ranks, Number(size, f"expert groups of {ep.said} x efsdp_size {each.value} = {size}", ep))
+        ep, efsdp = experts
+        size = ep.value * efsdp.value
+        _divide(facts, ranks, Number(size, f"expert groups of {ep.said} x efsdp_size {efsdp.value} = {size}", ep))
 
 
 def _mesh_sizes(setup: Setup, role: Role) -> tuple[Amount | None, tuple[Amount, Amount] | None]:
-    """`fsdp_size`; and where there are experts, `ep_size` and `efsdp_size`."""
+    """Return `fsdp_size`, and (`ep_size`, `efsdp_size`) if there are experts."""
     fsdp = setup.settings.whole(role.config("fsdp_size"), DIVIDES, 1, least=0, exact=True)
-    ep, each = (setup.settings.whole(role.config(name), DIVIDES, 1, exact=True) for name in ("ep_size", "efsdp_size"))
-    return fsdp, (ep, each) if ep and each and ep.value > 1 else None
+    ep, efsdp = (setup.settings.whole(role.config(name), DIVIDES, 1, exact=True) for name in ("ep_size", "efsdp_size"))
+    return fsdp, (ep, efsdp) if ep and efsdp and ep.value > 1 else None
 
 
-def _holds_ulysses(facts: RoleFacts, its: Degrees, fsdp: Amount) -> bool:
-    """True if fsdp_size is no less than the ulysses size; else an error."""
+def _holds_ulysses(facts: RoleFacts, role_degrees: Degrees, fsdp: Amount) -> bool:
+    """Return True if `fsdp_size` is at least the ulysses size; else add an error."""
     left, help = amount_of(facts, fsdp), ""
-    if facts.ranks and facts.ranks.value % its.cp.value:  # then the other size is wrong anyway
-        left, help = replace(left, amount=None), f"set `{its.cp.name}: 1`"
-    right, source = amount_of(facts, its.cp), f"{_SOURCE}fsdp2_strategy.py"
+    # The ulysses size is wrong anyway.
+    if facts.ranks and facts.ranks.value % role_degrees.cp.value:
+        left, help = replace(left, amount=None), f"set `{role_degrees.cp.name}: 1`"
+    right, source = amount_of(facts, role_degrees.cp), f"{_SOURCE}fsdp2_strategy.py"
     AtLeast(code=MATCHES, source=source, when=IN_WORKERS, left=left, right=right, help=help).run(facts)
-    return fsdp.value >= its.cp.value
+    return fsdp.value >= role_degrees.cp.value
 
 
 MOST_WORKERS = 4096
-"""Of so many workers of sglang that lie on several nodes each is looked at; an own limit."""
+"""Limit on checked sglang workers across nodes; our own."""
 
 
-def _sglang(setup: Setup, role: Role, its: Degrees) -> None:
-    """tp x pp is a multiple of what a worker sees on the node of its first id, and the rest holds whole nodes at the right place.
+def _sglang(setup: Setup, role: Role, role_degrees: Degrees) -> None:
+    """Check that an engine's tp x pp parts fit the GPUs that a worker sees.
 
-    Parts that do not fit on that node are started on nodes that are counted from the worker's rank, if the worker holds the
-    first GPU of each of them.
+    The parts must be a multiple of the GPUs on the node of the worker's first id. ROLL starts the
+    remaining parts on nodes counted from the worker's rank, if the worker holds GPU 0 of each of
+    them.
     """
-    ids, each, size = role.ids, role.num_gpus_per_worker, its.parallel.replica
-    if ids is None or not each or ids.count % each:
+    ids, per_worker, size = role.ids, role.num_gpus_per_worker, role_degrees.parallel.replica
+    if ids is None or not per_worker or ids.count % per_worker:
         return
-    on_one_node = all(part.step == 1 and not (len(part) % each or part.start % each or setup.per_node % each) for part in ids.parts)
-    if size == each and each <= setup.per_node and on_one_node:
+    on_one_node = all(
+        part.step == 1 and not (len(part) % per_worker or part.start % per_worker or setup.per_node % per_worker) for part in ids.parts
+    )
+    if size == per_worker and per_worker <= setup.per_node and on_one_node:
         return
-    for rank in range(min(ids.count // each, MOST_WORKERS)):
-        why = _fault(ids.listed[rank * each : (rank + 1) * each], rank, size, setup.per_node)
+    for rank in range(min(ids.count // per_worker, MOST_WORKERS)):
+        why = _fault(ids.listed[rank * per_worker : (rank + 1) * per_worker], rank, size, setup.per_node)
         if why:
-            message = f"the engine of {role.key} has tp {its.tp.value} x pp {its.pp.value} = {size} parts, but worker {rank} {why}"
+            message = f"the engine of {role.key} has tp {role_degrees.tp.value} x pp {role_degrees.pp.value} = {size} parts, but worker {rank} {why}"
             key = role.path("num_gpus_per_worker")
             help, edit = "put all GPUs of a worker on one node, or on whole nodes", None
-            if size != each and ids.count % size == 0:
+            if size != per_worker and ids.count % size == 0:
                 help, edit = f"set `{key}: {size}`, with all GPUs of a worker on one node", setup.settings.becomes(key, str(size))
-            at = its.tp.span or role.per_worker_span or role.place
+            at = role_degrees.tp.span or role.per_worker_span or role.place
             setup.notes.error(MATCHES, role.key, message, at, f"{size} parts", help, edit, IN_WORKERS)
             return
 
 
-def _fault(held: list[int], rank: int, size: int, per_node: int) -> str:
-    """Why an engine cannot start; "" if it can."""
-    node = held[0] // per_node
-    sees = len({each for each in held if each // per_node == node})
+def _fault(worker_ids: list[int], rank: int, size: int, per_node: int) -> str:
+    """Return the reason why an engine cannot start; "" if none."""
+    node = worker_ids[0] // per_node
+    sees = len({id_ for id_ in worker_ids if id_ // per_node == node})
     if size % sees:
         return f"sees {with_noun(sees, 'GPU')} on node {node}, which do not divide them"
     nodes = size // sees
-    first = {each // per_node for each in held if each % per_node == 0}
+    first = {id_ // per_node for id_ in worker_ids if id_ % per_node == 0}
     if nodes > 1 and len(first & set(range(rank * nodes, (rank + 1) * nodes))) < nodes:
         return f"sees {with_noun(sees, 'GPU')} on node {node} and has not GPU 0 of nodes {rank * nodes}-{(rank + 1) * nodes - 1}"
     return ""
@@ -282,16 +300,17 @@ _DEGREE_KEYS = {
 
 
 def _misspelt_degrees(setup: Setup, role: Role) -> None:
-    """Add an error for each key that resembles a degree and is no argument of what the strategy starts.
+    """Add an error per misspelt degree that the strategy's engine would refuse.
 
-    Source: ROLL, megatron_strategy.py (`TrainingArguments(**config_dict)`), vllm_strategy.py (`create_async_llm(**vllm_config)`).
+    Source: ROLL, megatron_strategy.py (`TrainingArguments(**config_dict)`), vllm_strategy.py
+    (`create_async_llm(**vllm_config)`).
     """
     config = setup.settings.at(role.path("strategy_args.strategy_config"))
     keys = _DEGREE_KEYS.get(role.strategy or "", ())
     for entry in config if isinstance(config, MapNode) and keys else ():
         name = entry.key.text
-        other = name.replace("_model_", "_") if role.strategy == VLLM else name.replace("_parallel", "_model_parallel")
-        close = other if other in keys and other != name else misspelt(name, keys)
+        variant = name.replace("_model_", "_") if role.strategy == VLLM else name.replace("_parallel", "_model_parallel")
+        close = variant if variant in keys and variant != name else misspelt(name, keys)
         if close is None or name in keys or not isinstance(config, MapNode):
             continue
         message = f"`strategy_config` of `{role.key}` has no key `{name}`: a TypeError when its workers start"
@@ -299,31 +318,37 @@ def _misspelt_degrees(setup: Setup, role: Role) -> None:
         setup.notes.error("PW104", role.key, message, entry.key.span, "not a key", help, edit, IN_WORKERS)
 
 
-def _sglang_names(setup: Setup, role: Role, its: Degrees) -> None:
-    """Degrees by SGLang's own names: ROLL overwrites one and hands on the others. Source: ROLL, sglang_strategy.py (initialize)."""
+def _sglang_names(setup: Setup, role: Role, role_degrees: Degrees) -> None:
+    """Report degrees under SGLang's own names.
+
+    ROLL overwrites one and forwards the others.
+
+    Source: ROLL, sglang_strategy.py (initialize).
+    """
     for name in ("tp_size", "pp_size", "dp_size"):
-        size = setup.settings.whole(role.config(name), MATCHES, its.tp.value if name == "tp_size" else 1)
-        if name == "tp_size" and size is not None and size.value != its.tp.value:
-            message = f"`tp_size` is {size.value}, but ROLL overwrites it with {its.tp.value}: it reads `tensor_parallel_size`"
+        size = setup.settings.whole(role.config(name), MATCHES, role_degrees.tp.value if name == "tp_size" else 1)
+        if name == "tp_size" and size is not None and size.value != role_degrees.tp.value:
+            message = f"`tp_size` is {size.value}, but ROLL overwrites it with {role_degrees.tp.value}: it reads `tensor_parallel_size`"
             help = f"remove it, or write `tensor_parallel_size: {size.value}`"
-            setup.notes.warn(REWRITTEN, role.key, message, size.span or role.place, f"becomes {its.tp.value}", help)
+            setup.notes.warn(REWRITTEN, role.key, message, size.span or role.place, f"becomes {role_degrees.tp.value}", help)
         is_within = name == "dp_size" and size and plainly(setup.settings, role.config("enable_dp_attention")) is True
-        if name != "tp_size" and size is not None and size.value > 1 and not (is_within and its.tp.value % size.value == 0):
+        if name != "tp_size" and size is not None and size.value > 1 and not (is_within and role_degrees.tp.value % size.value == 0):
             why = f"ROLL hands `{name}: {size.value}` to SGLang uncounted, and whether the GPUs of a worker suffice for it is unknown"
             setup.notes.unsure(DIVIDES, role.key, why, True, "Write `pipeline_parallel_size`, which ROLL counts, or more workers")
 
 
-# Roles that are left to solve: their strategy fixes the degrees, whatever the hints say.
+# Roles left to solve: the strategy fixes the degrees, whatever the hints say.
 
 _BY = "the strategy of the role makes it"
 
 
-def _compare_hints(setup: Setup, role: Role, component: Component, its: Degrees, is_open: bool) -> None:
-    """Hints of degrees that differ from those of the strategy: an error, or a warning for a role with a place.
+def _compare_hints(setup: Setup, role: Role, component: Component, role_degrees: Degrees, is_open: bool) -> None:
+    """Report hinted degrees that differ from the strategy's.
 
-    Degrees of roles with times are chosen, and written into the strategy.
+    An error for an open role, a warning for a placed one. Degrees of roles with times are chosen
+    later, and written into the strategy.
     """
-    demanded, choices = its.parallel, setup.choices.get(role.key, (component.parallel,))
+    demanded, choices = role_degrees.parallel, setup.choices.get(role.key, (component.parallel,))
     same = any((hint.tp, hint.pp, hint.cp) == (demanded.tp, demanded.pp, demanded.cp) for hint in choices)
     unfit = is_open and role.strategy == SGLANG and demanded.replica != (role.num_gpus_per_worker or component.per_process)
     if component.timed or "parallel" not in component.spans or same or unfit:
@@ -337,58 +362,61 @@ def _compare_hints(setup: Setup, role: Role, component: Component, its: Degrees,
         setup.notes.warn("PW124", role.key, message, at, "ignored", "drop `parallel`, or give the role `seconds`")
 
 
-def _hinted(setup: Setup, role: Role, component: Component, its: Degrees) -> Component:
-    """The component with whole replicas of its strategy; hints that say otherwise contradict it."""
-    each, spans, parallel = role.num_gpus_per_worker or component.per_process, component.spans, its.parallel
+def _hinted(setup: Setup, role: Role, component: Component, role_degrees: Degrees) -> Component:
+    """Round the component to whole replicas of the strategy; refuse hints that contradict it."""
+    per_worker, spans, parallel = role.num_gpus_per_worker or component.per_process, component.spans, role_degrees.parallel
     key = next((key for key in ("accelerators_per_process", "processes") if key in spans), "")
-    if key and component.per_process != each and (key != "processes" or "accelerators" in spans):
-        message = f"the hints give a worker of `{role.key}` {with_noun(component.per_process, 'accelerator')}, but {_BY} {each}"
+    if key and component.per_process != per_worker and (key != "processes" or "accelerators" in spans):
+        message = f"the hints give a worker of `{role.key}` {with_noun(component.per_process, 'accelerator')}, but {_BY} {per_worker}"
         setup.notes.error(HINTS, role.key, message, spans[key], "", f"drop `{key}`, or change the strategy")
-    found = _searched_ranks(setup, role, its, component) if role.strategy in FSDP2 else component
-    if role.strategy == SGLANG and parallel.replica != each:  # what is searched is on one node
+    result = _searched_ranks(setup, role, role_degrees, component) if role.strategy in FSDP2 else component
+    # The search places a worker on one node.
+    if role.strategy == SGLANG and parallel.replica != per_worker:
         path = role.path("num_gpus_per_worker")
-        message = f"the engine of {role.key} has {with_noun(parallel.replica, 'part')}, but a worker gets {with_noun(each, 'GPU')}"
+        message = f"the engine of {role.key} has {with_noun(parallel.replica, 'part')}, but a worker gets {with_noun(per_worker, 'GPU')}"
         help, edit = f"set `{path}: {parallel.replica}`", setup.settings.becomes(path, str(parallel.replica))
-        setup.notes.error(MATCHES, role.key, message, its.tp.span or role.span, "", help, edit, IN_WORKERS)
+        setup.notes.error(MATCHES, role.key, message, role_degrees.tp.span or role.span, "", help, edit, IN_WORKERS)
         return component
-    if component.timed and "parallel" in spans:  # degrees are chosen, and written into the strategy
+    # Degrees are chosen later, and written into the strategy.
+    if component.timed and "parallel" in spans:
         setup.choices.setdefault(role.key, (component.parallel,))
     else:
         setup.choices.pop(role.key, None)
     if role.strategy in MEGATRON:
-        parallel = replace(parallel, dp=lcm(parallel.replica, its.experts[0]) // parallel.replica)
-    found = replace(found, parallel=found.parallel if role.strategy in FSDP2 else parallel)
-    check_whole(setup, role, in_meshes(found), "its strategy needs")
+        parallel = replace(parallel, dp=lcm(parallel.replica, role_degrees.experts[0]) // parallel.replica)
+    result = replace(result, parallel=result.parallel if role.strategy in FSDP2 else parallel)
+    check_whole(setup, role, in_meshes(result), "its strategy needs")
     ranks = setup.settings.whole(role.config("data_parallel_size"), MATCHES, 1, exact=True) if role.strategy == VLLM else None
-    amount = ranks.value * found.per_process if ranks is not None and ranks.value > 1 else 0  # the workers are the ranks
-    if amount and not found.may_have(amount):
+    # Workers are ranks.
+    amount = ranks.value * result.per_process if ranks is not None and ranks.value > 1 else 0
+    if amount and not result.may_have(amount):
         message = f"the strategy makes `{role.key}` {with_noun(amount, 'accelerator')}, which its hints do not allow"
         help = f"ask for {with_noun(amount, 'accelerator')}"
-        setup.notes.error(MATCHES, role.key, message, found.span("amount") or role.span, "", help)
-        return found
-    return replace(found, least=amount, most=amount) if amount else found
+        setup.notes.error(MATCHES, role.key, message, result.span("amount") or role.span, "", help)
+        return result
+    return replace(result, least=amount, most=amount) if amount else result
 
 
-def _searched_ranks(setup: Setup, role: Role, its: Degrees, component: Component) -> Component:
-    """A role of FSDP2 that is left to solve, with what its ranks divide into.
+def _searched_ranks(setup: Setup, role: Role, role_degrees: Degrees, component: Component) -> Component:
+    """Give an open FSDP2 role the group sizes that divide its ranks.
 
-    One mesh holds all ranks where there are no more than fsdp_size; of more, these are whole meshes.
+    Up to `fsdp_size` ranks form one mesh; more ranks form whole meshes.
     """
     fsdp, experts = _mesh_sizes(setup, role)
-    size = lcm(its.cp.value, experts[0].value * experts[1].value) if experts else its.cp.value
-    found = replace(component, parallel=Parallel(cp=its.cp.value, dp=size // its.cp.value))
+    size = lcm(role_degrees.cp.value, experts[0].value * experts[1].value) if experts else role_degrees.cp.value
+    result = replace(component, parallel=Parallel(cp=role_degrees.cp.value, dp=size // role_degrees.cp.value))
     if fsdp is None:
-        return found
-    _holds_ulysses(RoleFacts(setup, role), its, fsdp)
+        return result
+    _holds_ulysses(RoleFacts(setup, role), role_degrees, fsdp)
     most = min(component.most, setup.cluster.total()) if setup.cluster.counted else component.most
     if not 1 < fsdp.value < most:
-        return found
+        return result
     spans = {**component.spans, "shards": fsdp.span} if fsdp.span else component.spans
-    return replace(found, shards=fsdp.value, spans=spans)
+    return replace(result, shards=fsdp.value, spans=spans)
 
 
 def in_meshes(component: Component) -> Component:
-    """The same with whole meshes as its replicas, where it has more ranks than one holds."""
+    """Make whole meshes the replicas of a component with several meshes."""
     if not 0 < component.shards < component.least:
         return component
     parallel = component.parallel
@@ -397,9 +425,9 @@ def in_meshes(component: Component) -> Component:
 
 
 def in_groups_of(setup: Setup, role: Role, each: int, other: str) -> None:
-    """A role that is left to solve and trains on GPUs of another one: its ranks are whole groups for the other's workers.
+    """Give an open training role whole groups of ranks for the workers of another role.
 
-    Of other numbers the search takes those that are: both are in step (`Job.in_step`).
+    `each`: GPUs of a worker. For other counts the search keeps both in step (`Job.in_step`).
     """
     component = in_meshes(setup.components[role.key])
     step = lcm(component.step, each)
@@ -409,7 +437,7 @@ def in_groups_of(setup: Setup, role: Role, each: int, other: str) -> None:
 
 
 def check_whole(setup: Setup, role: Role, component: Component, why: str) -> None:
-    """Add an error where an exact amount is no whole number of replicas."""
+    """Add an error if an exact amount is no whole number of replicas."""
     least, step = component.least, component.step
     if least == component.most and least % step:
         lower = least // step * step

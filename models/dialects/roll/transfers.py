@@ -1,4 +1,4 @@
-"""Weights go from `actor_train` to `actor_infer`, and logits from a teacher to a student: which GPUs meet."""
+"""Transfers between GPUs: weights (`actor_train` to `actor_infer`), logits (teacher to student)."""
 
 from __future__ import annotations
 
@@ -22,16 +22,18 @@ from .strategies import BY_ULYSSES, MEGATRON, SGLANG, degrees, in_groups_of
 
 CODE, SOLID = "PW217", "PW205"
 MOST_TRIED = 24
-"""So many places are tried for each role: where something begins or ends."""
+"""Limit on the candidate starts of a role: edges of occupied ranges."""
 
 
 def model_update(setup: Setup) -> None:
-    """Both roles are solid; given ones that share GPUs are laid beside each other.
+    """Demand solid ranges of both roles; compare explicit ones with shared GPUs.
 
-    Source: ROLL, roll/distributed/executor/model_update_group.py; roll/third_party/megatron/model_update.py and
-    roll/third_party/fsdp2/model_update.py (_setup_colocated_model_update).
+    Source: ROLL, roll/distributed/executor/model_update_group.py;
+    roll/third_party/megatron/model_update.py and roll/third_party/fsdp2/model_update.py
+    (_setup_colocated_model_update).
     """
-    if not setup.pipeline.updates_models or not setup.since("0.2.0"):  # before, weights were broadcast wherever ranks lie
+    # Older releases broadcast weights to any ranks.
+    if not setup.pipeline.updates_models or not setup.since("0.2.0"):
         return
     train, infer = setup.role(ACTOR_TRAIN), setup.role(ACTOR_INFER)
     for role in (train, infer):
@@ -47,43 +49,63 @@ def model_update(setup: Setup) -> None:
             in_groups_of(setup, train, infer.num_gpus_per_worker, infer.key)
     if not train.on_devices or not infer.on_devices or train.ids is None or infer.ids is None:
         return
-    _fix_holes(setup, [role for role in (train, infer) if role.ids is not None and not role.ids.solid])
-    each = infer.num_gpus_per_worker
-    if common(train.ids, infer.ids) and each and infer.ids.count % each == 0 and _in_step(setup, train, infer, train.ids, infer.ids):
-        _met(setup, train, infer, train.ids, infer.ids)
+    _add_range_fixes(setup, [role for role in (train, infer) if role.ids is not None and not role.ids.solid])
+    per_worker = infer.num_gpus_per_worker
+    if (
+        common(train.ids, infer.ids)
+        and per_worker
+        and infer.ids.count % per_worker == 0
+        and _in_step(setup, train, infer, train.ids, infer.ids)
+    ):
+        _check_pairs(setup, train, infer, train.ids, infer.ids)
         _reached(setup, infer, train.ids, infer.ids)
 
 
 def _in_step(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -> bool:
-    """True if whole workers of inference begin and end where training does, and its ranks fill them; else an error."""
-    each = infer.num_gpus_per_worker
+    """Return True if training fills whole workers of inference; else add an error."""
+    per_worker = infer.num_gpus_per_worker
     edges = {"begins": trains.lowest - infers.lowest, "ends": trains.highest - infers.highest}
-    off = [f"{what} {with_noun(abs(ids), 'id')} {'after' if ids > 0 else 'before'} it" for what, ids in edges.items() if ids % each]
+    off = [f"{edge} {with_noun(abs(ids), 'id')} {'after' if ids > 0 else 'before'} it" for edge, ids in edges.items() if ids % per_worker]
     message = f"{train.key} ({write_ranks(trains.ranges)}) and {infer.key} ({write_ranks(infers.ranges)}) share GPUs, but"
     if off:
-        message += f" {train.key} {' and '.join(off)}: not with whole workers of {each} GPUs"
-    elif trains.count % each:
-        message += f" the {with_noun(trains.count, 'rank')} of {train.key} {are(trains.count)} no whole groups for workers of {each} GPUs"
+        message += f" {train.key} {' and '.join(off)}: not with whole workers of {per_worker} GPUs"
+    elif trains.count % per_worker:
+        message += (
+            f" the {with_noun(trains.count, 'rank')} of {train.key} {are(trains.count)} no whole groups for workers of {per_worker} GPUs"
+        )
     else:
         return True
     help = f"let {train.key} share whole workers of {infer.key}, each GPU written once, or no GPU"
-    setup.notes.error(CODE, train.key, message, train.place, f"not in step with workers of {each}", help, None, AFTER_MODELS)
+    setup.notes.error(CODE, train.key, message, train.place, f"not in step with workers of {per_worker}", help, None, AFTER_MODELS)
     setup.notes.findings[-1] = replace(setup.notes.findings[-1], premises=(train.key, infer.key))  # judged by the ranks of both
     return False
 
 
-def _met(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -> None:
-    """Every rank hands its weights to a worker on its own GPU: they go through GPU memory."""
-    shift, each, held = trains.lowest - infers.lowest, infer.num_gpus_per_worker, infers.listed
-    found = difference(trains, infers, shift)
-    if found is None:
+def _check_pairs(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -> None:
+    """Check that every rank hands its weights to a worker on its own GPU.
+
+    Weights go through GPU memory.
+    """
+    shift, per_worker, infer_ids = trains.lowest - infers.lowest, infer.num_gpus_per_worker, infers.listed
+    mismatch = difference(trains, infers, shift)
+    if mismatch is None:
         return
-    mine, theirs, worker = trains.listed[found.position], held[found.position + shift], (found.position + shift) // each
-    message = f"rank {found.position} of {train.key} is on {_place(mine, setup.per_node)}, but hands its weights to worker {worker} of"
-    message += f" {infer.key} on {_place(theirs, setup.per_node)}" + (f" ({found.count} ranks meet another GPU)" if found.count > 1 else "")
-    # A worker of sglang sees all its GPUs.
-    beside = [(position, its) for position, its in enumerate(trains, shift) if 0 <= position < len(held)]
-    fails = infer.strategy != SGLANG or any(its not in held[at // each * each : (at // each + 1) * each] for at, its in beside)
+    train_id, infer_id, worker = (
+        trains.listed[mismatch.position],
+        infer_ids[mismatch.position + shift],
+        (mismatch.position + shift) // per_worker,
+    )
+    message = (
+        f"rank {mismatch.position} of {train.key} is on {_place(train_id, setup.per_node)}, but hands its weights to worker {worker} of"
+    )
+    message += f" {infer.key} on {_place(infer_id, setup.per_node)}" + (
+        f" ({mismatch.count} ranks meet another GPU)" if mismatch.count > 1 else ""
+    )
+    # A worker of sglang sees all GPUs of the worker.
+    beside = [(position, id_) for position, id_ in enumerate(trains, shift) if 0 <= position < len(infer_ids)]
+    fails = infer.strategy != SGLANG or any(
+        id_ not in infer_ids[at // per_worker * per_worker : (at // per_worker + 1) * per_worker] for at, id_ in beside
+    )
     wrong = [(role, role.ids) for role in (train, infer) if role.ids is not None and not role.ids.ascending]
     help, edit = f"write the ids of {train.key} and {infer.key} in ascending order, each once", None
     if len(wrong) == 1 and all(ids.solid and ids.count == ids.distinct for _, ids in wrong):
@@ -91,18 +113,18 @@ def _met(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -> No
         better = range(ids.lowest, ids.highest + 1)
         help, edit = f"give {role.key} `{range_text(better)}`", _written(role, better)
     message += "" if fails else ": slow, but not refused"
-    tell, label, when = setup.notes.error, f"rank {found.position} is on id {mine}", AT_UPDATE
+    tell, label, when = setup.notes.error, f"rank {mismatch.position} is on id {train_id}", AT_UPDATE
     if not fails:
         tell, when = setup.notes.warn, NEVER
     tell(CODE, train.key, message, train.place, label, help, edit, when)
 
 
 def _reached(setup: Setup, infer: Role, trains: Ids, infers: Ids) -> None:
-    """Every worker of inference gets weights: from the ranks that it meets, or from rank 0."""
-    each = infer.num_gpus_per_worker
-    first, last = (trains.lowest - infers.lowest) // each, (trains.highest - infers.highest) // each
-    workers = infers.count // each
-    met, before, after = range(first, first + trains.count // each), range(max(first, 0)), range(workers + min(last, 0), workers)
+    """Check that every inference worker gets weights, from its ranks or from rank 0."""
+    per_worker = infer.num_gpus_per_worker
+    first, last = (trains.lowest - infers.lowest) // per_worker, (trains.highest - infers.highest) // per_worker
+    workers = infers.count // per_worker
+    met, before, after = range(first, first + trains.count // per_worker), range(max(first, 0)), range(workers + min(last, 0), workers)
     missed = without([range(workers)], merge([met, before, after]))
     if missed:
         count = sum(map(len, missed))
@@ -115,69 +137,70 @@ def _place(id_: int, per_node: int) -> str:
     return f"GPU {id_ % per_node} of node {id_ // per_node}"
 
 
-# Other ids for roles that must be solid ranges and are not: ranges that keep apart what was apart.
+# Solid ranges for roles with holes; disjoint roles stay disjoint.
 
 
-def _fix_holes(setup: Setup, broken: Sequence[Role]) -> None:
-    """Say for each of these what mends it: a range, and the other one's new range where both have holes."""
-    found = next(_moved(setup, broken), None) if broken else None
+def _add_range_fixes(setup: Setup, broken: Sequence[Role]) -> None:
+    """Add a fix to roles with holes: a range, and a new range for the partner if needed."""
+    new_ranges = next(_moved(setup, broken), None) if broken else None
     for position, role in enumerate(broken):
         ids = role.ids or Ids()
         fix = Fix(f"write one range such as `{range_text(range(ids.lowest, ids.lowest + ids.distinct))}`, and move what is in its way")
-        if found is not None:
-            text = " and ".join(f"{each.key} `{range_text(its)}`" for each, its in zip(broken, found))
-            others = [other for other in broken if other is not role]
-            alone = _keeps_off(role, Ids((found[position],)), others)  # each edit is also made without the other
-            fix = Fix(f"give {text}", _written(role, found[position]) if alone else None)
+        if new_ranges is not None:
+            text = " and ".join(f"{member.key} `{range_text(new_range)}`" for member, new_range in zip(broken, new_ranges))
+            partners = [partner for partner in broken if partner is not role]
+            # Users may apply the edit alone.
+            alone = _adds_no_sharing(role, Ids((new_ranges[position],)), partners)
+            fix = Fix(f"give {text}", _written(role, new_ranges[position]) if alone else None)
         component = setup.components[role.key]
         setup.components[role.key] = replace(component, fixes={**component.fixes, SOLID: fix})
 
 
 def _moved(setup: Setup, broken: Sequence[Role]) -> Iterator[tuple[range, ...]]:
-    """Ranges of the same sizes within what is used, which share with no role that they did not share with before."""
-    held = [(role, role.ids) for role in setup.roles if role.created and role.ids is not None and role.ids.count]
-    last = max(ids.highest for _, ids in held)
-    ends = {0} | {edge for _, ids in held for each in ids.ranges[:MOST_TRIED] for edge in (each.start, each.stop)}
-    others = [role for role, _ in held if role not in broken]
+    """Yield ranges of the same sizes within the used ids, without new sharing."""
+    with_devices = [(role, role.ids) for role in setup.roles if role.created and role.ids is not None and role.ids.count]
+    last = max(ids.highest for _, ids in with_devices)
+    ends = {0} | {edge for _, ids in with_devices for ids_range in ids.ranges[:MOST_TRIED] for edge in (ids_range.start, ids_range.stop)}
+    unchanged = [role for role, _ in with_devices if role not in broken]
     sizes = [role.ids.distinct for role in broken if role.ids]
     starts = sorted(ends)
     choices = [[range(at, at + size) for at in islice(starts, MOST_TRIED) if at + size <= last + 1] for size in sizes]
     together = len(broken) == 2 and broken[0].ids and broken[1].ids and broken[0].ids.ranges == broken[1].ids.ranges
     for ranges in product(*choices):
-        new = [Ids((its,)) for its in ranges]
+        new = [Ids((new_range,)) for new_range in ranges]
         if len(new) == 2 and (ranges[0] != ranges[1] if together else common(new[0], new[1])):
             continue
-        if all(_keeps_off(role, its, others) for role, its in zip(broken, new)):
+        if all(_adds_no_sharing(role, new_ids, unchanged) for role, new_ids in zip(broken, new)):
             yield ranges
 
 
-def _keeps_off(role: Role, ids: Ids, others: Sequence[Role]) -> bool:
-    """True if these ids meet none of the roles that the role does not meet now."""
-    return not any(other.ids and role.ids and common(other.ids, ids) and not common(other.ids, role.ids) for other in others)
+def _adds_no_sharing(role: Role, ids: Ids, neighbors: Sequence[Role]) -> bool:
+    """Return True if the ids cause no new sharing with a role."""
+    return not any(neighbor.ids and role.ids and common(neighbor.ids, ids) and not common(neighbor.ids, role.ids) for neighbor in neighbors)
 
 
 def _written(role: Role, ids: range) -> Edit | None:
-    """The edit that gives a role these ids; None where its own stand elsewhere."""
+    """Return the edit of a role's ids; None if the text stands elsewhere."""
     value = role.mapping
     return Edit(value.span, in_flow_map(range_text(ids))) if isinstance(value, Scalar) and value.origin is None else None
 
 
-# A teacher hands its logits to a student: data parallel ranks to data parallel ranks, GPU to GPU.
+# Logits: data parallel ranks of the teacher send to those of the student, GPU to GPU.
 #
 # Source: ROLL, roll/pipeline/distill/logits_transfer_group.py (LogitsTransferGroup.__init__, make_comm_plan).
 
 MODE, NUMBERS = "PW123", "PW403"
 MOST_RANKS = 512
-"""Between so many ranks of either side all shifts are tried; an own limit."""
+"""Limit on ranks of either side for trials of all shifts; our own."""
 BACKEND, WAYS, NCCL = "logits_transfer_backend", ("ipc+nccl", "nccl-only", "ray"), "nccl-only"
 _SOURCE = "ROLL, roll/pipeline/distill/logits_transfer_group.py"
 Pairs = list[tuple[int, int]]
-"""(teacher's, student's data parallel rank) of every transfer."""
+"""(teacher's data parallel rank, student's) of every transfer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The ranks of one side that send or receive: those of the last pipeline stage with context parallel rank 0."""
+    """Sending or receiving ranks: last pipeline stage, context parallel rank 0."""
 
     ids: Ids
     tp: int
@@ -190,12 +213,15 @@ class Side:
         return self.ids.count // (self.tp * self.pp * self.cp)
 
     def gpu(self, dp: int, tp: int = 0) -> int:
-        """The id of a data parallel rank's tensor parallel rank: tp is the fastest dimension, then cp, dp and pp."""
+        """Return the id of a data parallel rank's tensor parallel rank.
+
+        From the fastest dimension to the slowest: tp, cp, dp, pp.
+        """
         return self.ids.listed[(self.pp - 1) * (self.ids.count // self.pp) + dp * self.cp * self.tp + tp]
 
 
 def logits_transfer(setup: Setup) -> None:
-    """The backend is one that exists, the data parallel sizes divide, and NCCL never sends from a GPU to itself."""
+    """Check the backend, the data parallel sizes, and that NCCL never sends to itself."""
     student, teacher = setup.role(STUDENTS), setup.role(TEACHERS)
     if student is None or teacher is None or not setup.since("0.1.3"):
         return
@@ -207,20 +233,20 @@ def logits_transfer(setup: Setup) -> None:
         return
     sends, receives = sender.dp, receiver.dp
     ratio = max(sends // receives, 1)
-    pairs = [(its * ratio + index, its) for its in range(receives) for index in range(ratio)]
-    if receives > sends:  # where they do not divide, also of teacher's ranks that there are not
-        pairs = [(its // (receives // sends), its) for its in range(receives)]
+    pairs = [(rank * ratio + index, rank) for rank in range(receives) for index in range(ratio)]
+    if receives > sends:  # uneven sizes give teacher ranks that do not exist
+        pairs = [(rank // (receives // sends), rank) for rank in range(receives)]
     is_compared = by_nccl and max(sends, receives) <= MOST_RANKS
     existing = [pair for pair in pairs if pair[0] < sends]
     offset = sender.tp == 1 and any(_same_gpu(sender, receiver, pairs, offset, 0) is None for offset in range(1, sends))
-    before = pairs[: next((index for index, (theirs, _) in enumerate(pairs) if theirs >= sends), len(pairs))]
+    before = pairs[: next((index for index, (teacher_rank, _) in enumerate(pairs) if teacher_rank >= sends), len(pairs))]
     is_shifted = is_compared and offset and _same_gpu(sender, receiver, before, 0, 0) is not None
     _divided(setup, teacher, student, sends, receives, is_shifted)
     if by_nccl and not is_compared:
         setup.notes.unsure(MODE, student.key, f"more than {MOST_RANKS:,} data parallel ranks are not compared GPU by GPU")
     elif by_nccl:
         met = _same_gpu(sender, receiver, existing, 0, int(sender.tp > 1))
-        shifts = sender.tp == 1 and any(_same_gpu(sender, receiver, existing, each, 0) is None for each in range(1, sends))
+        shifts = sender.tp == 1 and any(_same_gpu(sender, receiver, existing, shift, 0) is None for shift in range(1, sends))
         if met is not None and not shifts:
             message = f"`{BACKEND}: {NCCL}` cannot send from a GPU to itself, but teacher and student meet on id {met}"
             at, edit = setup.settings.at(BACKEND) or student.place, setup.settings.becomes(BACKEND, WAYS[0])
@@ -228,14 +254,17 @@ def logits_transfer(setup: Setup) -> None:
 
 
 def _side(setup: Setup, role: Role) -> Side | None:
-    its = degrees(setup, role) if role.strategy in (*MEGATRON, *BY_ULYSSES) else None
-    if its is None or role.ids is None or not role.ids.count or role.ids.count % its.parallel.replica:
+    role_degrees = degrees(setup, role) if role.strategy in (*MEGATRON, *BY_ULYSSES) else None
+    if role_degrees is None or role.ids is None or not role.ids.count or role.ids.count % role_degrees.parallel.replica:
         return None
-    return Side(role.ids, its.tp.value, its.pp.value, its.cp.value)
+    return Side(role.ids, role_degrees.tp.value, role_degrees.pp.value, role_degrees.cp.value)
 
 
 def _divided(setup: Setup, teacher: Role, student: Role, sends: int, receives: int, is_shifted: bool) -> None:
-    """Each student has a teacher, and each teacher a student. `is_shifted`: all have a teacher, but some not theirs."""
+    """Check that every student rank has a teacher rank, and the reverse.
+
+    `is_shifted`: every student rank has a teacher rank, but some a wrong one.
+    """
     fails = receives > sends and not is_shifted
     more, fewer, role = (receives, sends, student) if receives > sends else (sends, receives, teacher)
     lost = "some logits go nowhere" if sends > receives else "some get logits of other samples" if is_shifted else "some get no logits"
@@ -247,9 +276,12 @@ def _divided(setup: Setup, teacher: Role, student: Role, sends: int, receives: i
 
 
 def _same_gpu(sender: Side, receiver: Side, pairs: Pairs, offset: int, other_tp: int) -> int | None:
-    """The first GPU on which a transfer begins and ends, also from the tensor parallel rank `other_tp`; None without one."""
-    for theirs, mine in pairs:
-        gpu, source = receiver.gpu(mine), (theirs + offset) % sender.dp
+    """Return the first GPU that both sends and receives; None if there is none.
+
+    The tensor parallel rank `other_tp` must send from it too.
+    """
+    for teacher_rank, student_rank in pairs:
+        gpu, source = receiver.gpu(student_rank), (teacher_rank + offset) % sender.dp
         if sender.gpu(source) == gpu and sender.gpu(source, other_tp) == gpu:
             return gpu
     return None

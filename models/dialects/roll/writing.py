@@ -1,4 +1,4 @@
-"""An answer into the file: a `device_mapping` for every role that was left to hints, every other byte unchanged."""
+"""Writer of answers: a `device_mapping` per role left to hints; all else stays."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .reader import tried
 from .strategies import VLLM
 
 Lines = dict[str, str]
-"""Key -> its value, as text that needs no quotes outside of braces."""
+"""Key -> value, as text that needs no quotes outside braces."""
 
 
 def _refused(name: str, why: str) -> UnusableInput:
@@ -32,9 +32,9 @@ def _refused(name: str, why: str) -> UnusableInput:
 
 
 def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Edit]:
-    """The edits that give every role that was left open its devices, or the number of its workers where it has none.
+    """Return the edits that give open roles their devices, or their number of workers.
 
-    Raises UnusableInput (PW603) where the text, read back, would not give the same Assignment.
+    Raises UnusableInput (PW603) if the text, read back, would not give the same Assignment.
     """
     problem = reading.problem
     if problem is None:
@@ -59,18 +59,19 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
 
 
 def _lines(problem: Problem, component: Component, runs: Sequence[Run], reading: Reading) -> Lines:
-    """What is written for one role."""
+    """Return the keys and values to write for a role."""
     name = component.name
     if problem.kind(component) != ACCELERATOR:
         return {WORLD_SIZE: str(max((run.ranks.stop for run in runs), default=0))}
     first = problem.cluster.numbering(component.node_groups).first
     ids, own = (
-        [first[node] + index for _, its in seats(each) for (node, index), _, _ in its]
-        for each in (runs, problem.job.planning.own.get(name, ()))
+        [first[node] + index for _, process_seats in seats(role_runs) for (node, index), _, _ in process_seats]
+        for role_runs in (runs, problem.job.planning.own.get(name, ()))
     )
     is_kept = ids == own and find(reading.source.root, f"{name}.{DEVICES}") is not None
-    lines = {} if is_kept else {DEVICES: text_of(Ids.of(range(each, each + 1) for each in ids))}
-    if component.per_process > 1 and name not in problem.job.planning.shapes:  # else the size of a worker stands beside its degrees
+    lines = {} if is_kept else {DEVICES: text_of(Ids.of(range(id_, id_ + 1) for id_ in ids))}
+    # With shapes, the degrees imply the size of a worker.
+    if component.per_process > 1 and name not in problem.job.planning.shapes:
         root = reading.document.root
         strategy = find(root, f"{name}.{STRATEGY}.strategy_name")
         if find(root, f"{name}.{PER_WORKER}") is None and (strategy is None or plain(strategy) != VLLM):
@@ -79,7 +80,7 @@ def _lines(problem: Problem, component: Component, runs: Sequence[Run], reading:
 
 
 def _instead(source: Source, owner: MapNode, lines: Lines) -> list[Edit]:
-    """The edits of keys that are there already; they are taken from the lines."""
+    """Return the edits of existing keys, and remove the keys from the lines."""
     edits = []
     for key in [key for key in lines if owner.entry(key) is not None]:
         here, value = owner.get(key), lines.pop(key)
@@ -91,17 +92,17 @@ def _instead(source: Source, owner: MapNode, lines: Lines) -> list[Edit]:
 
 
 def _into(source: Source, name: str, owner: MapNode, lines: Lines) -> Edit:
-    """The lines at the end of a block that is there."""
-    said = {key: f'"{value}"' if owner.flow and key == DEVICES else value for key, value in lines.items()}
-    found = [with_entry(source.text, owner, key, value) for key, value in said.items()]
-    edits = [edit for edit in found if edit is not None]
-    if len(edits) < len(said):
-        raise _refused(name, f"`{name}` has no place for {', '.join(f'`{key}`' for key in said)}")
+    """Return the edit to add the lines at the end of an existing block."""
+    quoted = {key: f'"{value}"' if owner.flow and key == DEVICES else value for key, value in lines.items()}
+    insertions = [with_entry(source.text, owner, key, value) for key, value in quoted.items()]
+    edits = [edit for edit in insertions if edit is not None]
+    if len(edits) < len(quoted):
+        raise _refused(name, f"`{name}` has no place for {', '.join(f'`{key}`' for key in quoted)}")
     return Edit(edits[0].span, "".join(edit.text for edit in edits))
 
 
 def _new_blocks(source: Source, blocks: dict[str, Lines]) -> Edit:
-    """Blocks that the file does not have, at its end."""
+    """Return the edit to add missing blocks at the end of the file."""
     end, first = line_end(source), next(iter(blocks))
     if source.root.flow or any("." in name for name in blocks):
         raise _refused(first, f"it has no block `{first}`")
@@ -111,11 +112,14 @@ def _new_blocks(source: Source, blocks: dict[str, Lines]) -> Edit:
     return Edit(point(source, len(source.text)), text)
 
 
-# Degrees that were chosen, into the strategy of their role.
+# Chosen degrees, written into the strategy of the role.
 
 
 def _degrees(source: Source, role: str, parallel: Parallel) -> list[Edit]:
-    """The edits that give a role these degrees. Raises UnusableInput (PW603) where its keys stand elsewhere."""
+    """Return the edits of a role's degrees.
+
+    Raises UnusableInput (PW603) if the file has no place for a key.
+    """
     values = numbers(source.root, role, parallel)
     if values is None:
         raise _refused(role, f"the strategy of `{role}` has no keys for {parallel}")
@@ -133,7 +137,7 @@ def _degrees(source: Source, role: str, parallel: Parallel) -> list[Edit]:
 
 
 def _into_map(source: Source, role: str, path: str, lines: Lines) -> Edit:
-    """The numbers at the end of a map; a map of them where there is none."""
+    """Return the edit to add numbers to a map, or to add the map."""
     owner, flow = find(source.root, path), "{" + ", ".join(f"{key}: {value}" for key, value in lines.items()) + "}"
     if owner is None:
         path, _, last = path.rpartition(".")
@@ -145,11 +149,14 @@ def _into_map(source: Source, role: str, path: str, lines: Lines) -> Edit:
     return _into(source, role, owner, lines)
 
 
-# What is written is read again.
+# Verification: the edited text is read again.
 
 
 def _check(reading: Reading, problem: Problem, assignment: Assignment, degrees: Degrees, edits: list[Edit]) -> None:
-    """The edited text must say this Assignment of all that was open or has devices, with these degrees, and everything else as before."""
+    """Refuse edits that change anything but the open roles, or misstate the Assignment.
+
+    The Assignment of all roles that were open or have devices, and the degrees, must come out.
+    """
     source = reading.source.edited(edits)
     try:
         after = plain(source.root)
@@ -160,22 +167,22 @@ def _check(reading: Reading, problem: Problem, assignment: Assignment, degrees: 
     open_ = {component.name for component in problem.hinted}
     if _without(after, open_, degrees) != _without(plain(reading.source.root), open_, degrees):
         raise _refused("", "another value of it would change")
-    found = {component.name: component for component in again.components} if again else {}
+    components = {component.name: component for component in again.components} if again else {}
     for name, runs in assignment.runs.items():
-        its = found[name].runs if name in found else None
+        read_runs = components[name].runs if name in components else None
         shape = problem.job.planning.shapes.get(name, {}).get(degrees[name]) if name in degrees else None
-        said = shape.parallel if shape is not None else degrees.get(name) if name in problem.job.planning.tied else None
-        # Data parallel ranks are as many as there are devices: no key says them.
-        if said is not None and name in found and replace(found[name].parallel, dp=1) != replace(said, dp=1):
-            raise _refused(name, f"with it, `{name}` would have {found[name].parallel}")
+        stated = shape.parallel if shape is not None else degrees.get(name) if name in problem.job.planning.tied else None
+        # No key states data parallel ranks; they follow from the devices.
+        if stated is not None and name in components and replace(components[name].parallel, dp=1) != replace(stated, dp=1):
+            raise _refused(name, f"with it, `{name}` would have {components[name].parallel}")
         if name not in open_ and problem.kind(problem[name]) != ACCELERATOR:
-            continue  # on which of the reserved nodes it is follows from the others
-        if its is None or list(seats(its)) != list(seats(runs)):
+            continue  # its nodes follow from the other roles
+        if read_runs is None or list(seats(read_runs)) != list(seats(runs)):
             raise _refused(name, f"the place of `{name}`, written down and read again, is another one")
 
 
 def _without(root: object, open_: set[str], degrees: Degrees) -> object:
-    """The values of a file without what was added to the open roles or changed of them, and without blocks left empty by that."""
+    """Remove the written keys of open roles from the values, and the blocks left empty."""
     for name in degrees:
         for path in sorted({PER_WORKER, *(key for keys in KEYS.values() for key in keys.values())}):
             _drop(root, [*name.split("."), *path.split(".")])

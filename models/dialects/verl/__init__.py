@@ -1,4 +1,4 @@
-"""The verl dialect: reading and writing the configurations, command lines and pools of verl."""
+"""verl dialect: read and write configurations, command lines and pools of verl."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ __all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "read", "release_of", "rend
 
 NAME = "verl"
 PROGRAMS: tuple[str, ...] = ("verl.", "recipe.")
-"""The modules of verl and of verl-recipe."""
+"""Prefixes of the modules of verl and verl-recipe."""
 
 PLACES = (
     "trainer.nnodes", "trainer.n_gpus_per_node", "rollout.nnodes", "rollout.n_gpus_per_node", "reward_model.nnodes",
     "reward_model.n_gpus_per_node", "resource_pool_spec", "mapping", "placewright",
 )  # fmt: skip
-"""The keys whose content is all in the Problem that a file states."""
+"""Keys whose whole content is in the Problem of a file."""
 
 _MARKS = ("actor_rollout_ref", "resource_pool_spec")
 _TRAINER = ("trainer.nnodes", "trainer.n_gpus_per_node")
@@ -38,7 +38,10 @@ RELEASES = Path(__file__).parent / "facts" / "releases.json"
 
 
 def signs(root: MapNode) -> Signs:
-    """Sections that only verl has, both sizes of its trainer, pools of accelerators; one size of a trainer alone is weak."""
+    """Return the signs of verl: sections of verl alone, both trainer sizes, pools of accelerators.
+
+    A single size of a trainer is a weak sign.
+    """
     sure = [mark for mark in _MARKS if find(root, mark) is not None]
     sure += [_DRAFT] if isinstance(find(root, _DRAFT), ListNode) else []
     sizes = [key for key in _TRAINER if find(root, key) is not None]
@@ -54,7 +57,10 @@ def release_of(document: Document, roots: Sequence[str] = ()) -> Choice | None:
 
 
 def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
-    """See `Dialect.read`. What reads is not loaded for files of other dialects."""
+    """See `Dialect.read`.
+
+    The reader is imported here, so that files of other dialects do not load it.
+    """
     from .reader import read as found
 
     if document.release is None:
@@ -63,7 +69,10 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
 
 
 def render(problem: Problem) -> Rendering:
-    """See `Dialect.render`. What writes is not loaded for those who only read."""
+    """See `Dialect.render`.
+
+    The writer is imported here, so that reading alone does not load it.
+    """
     from .rendering import render as rendered
 
     return rendered(problem)

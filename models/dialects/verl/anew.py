@@ -1,4 +1,4 @@
-"""A file with times, read once more: its pools are open, and where it places them itself is kept beside."""
+"""Planned file: pools are open, and their written places become the baseline."""
 
 from __future__ import annotations
 
@@ -24,15 +24,18 @@ from .sizes import MOST_READ, PLANNED, Known, changed
 
 Machines = Union[Cluster, AsDeclared, None]
 Read = Callable[[Machines, bool, Union[MapNode, None], Union[Known, None]], Reading]
-"""Reading on machines, of another tree than the file's; are pools with times open, and what is known of sizes (None: none is judged)."""
+"""Reader of (machines, are pools with times open, another tree, known sizes).
+
+Without a tree the file's own is read; without known sizes none is judged.
+"""
 Own = Callable[[str], Mapping[str, Amount]]
-"""Component -> its own degrees with their settings."""
+"""Component -> own degrees with their settings."""
 Amounts = Mapping[str, Mapping[str, Amount]]
 _KEYS = re.compile(r"[\w.]+")
 
 
 def anew(read: Read, root: MapNode, machines: Machines, own: Own) -> Reading:
-    """The file as it is planned."""
+    """Read the file for planning."""
     known: Known = {}
     before = read(machines, False, None, known)
     if before.problem is None:
@@ -40,98 +43,108 @@ def anew(read: Read, root: MapNode, machines: Machines, own: Own) -> Reading:
     machines = machines if isinstance(machines, Cluster) else before.problem.cluster
     if refused := choices_refused(read, root, machines, own):
         return replace(before, findings=(*before.findings, *refused))
-    found = read(machines, True, None, known)
-    if found.problem is None:
-        return found
-    job, cluster = found.problem.job, found.problem.cluster
-    if job.planning.laying is None and job.planning.workload is None and found.failed:
-        return found  # what is planned could not be read, which is told where that stands
+    reading = read(machines, True, None, known)
+    if reading.problem is None:
+        return reading
+    job, cluster = reading.problem.job, reading.problem.cluster
+    if job.planning.laying is None and job.planning.workload is None and reading.failed:
+        return reading  # the unreadable part has a finding of its own
     if job.planning.laying is None:
-        unplanned = replace(found.problem, job=replace(job, planning=replace(job.planning, workload=None)))
-        return replace(found, problem=unplanned, findings=(*found.findings, _nothing_planned(found)))
-    # A pool whose size is given lies where those before it leave it room: elsewhere, while these are open.
-    ranks = {each.name: each.runs for each in before.problem.components if each.runs is not None and before.problem.cluster == cluster}
-    placed = {each.name: ranks[each.name] for each in job.components if each.name in ranks and each.runs != ranks[each.name]}
-    assumed = [each for each in before.unchecked if each.rule == FIT and not each.subject and each not in found.unchecked]
-    job, refused = _with_followers(found, found.problem, read, root, own, known)
-    findings = (*found.findings, *(refused if not found.failed else ()))
+        unplanned = replace(reading.problem, job=replace(job, planning=replace(job.planning, workload=None)))
+        return replace(reading, problem=unplanned, findings=(*reading.findings, _nothing_planned(reading)))
+    # A pool of a given size moves while the pools before it are open.
+    ranks = {
+        component.name: component.runs
+        for component in before.problem.components
+        if component.runs is not None and before.problem.cluster == cluster
+    }
+    placed = {
+        component.name: ranks[component.name]
+        for component in job.components
+        if component.name in ranks and component.runs != ranks[component.name]
+    }
+    assumed = [note for note in before.unchecked if note.rule == FIT and not note.subject and note not in reading.unchecked]
+    job, refused = _with_followers(reading, reading.problem, read, root, own, known)
+    findings = (*reading.findings, *(refused if not reading.failed else ()))
     if len(known) >= MOST_READ:
         why = f"{MOST_READ:,} sizes with degrees were read; which of the others verl takes is judged once they are planned"
         assumed.append(Unchecked(PLANNED, "", why))
-    servers = {each.name: each.server for each in before.problem.components if each.name in placed and each.server}
-    problem = replace(found.problem, job=replace(job, planning=replace(job.planning, own=placed, own_servers=servers)))
-    return replace(found, problem=problem, findings=findings, unchecked=(*found.unchecked, *assumed))
+    servers = {component.name: component.server for component in before.problem.components if component.name in placed and component.server}
+    problem = replace(reading.problem, job=replace(job, planning=replace(job.planning, own=placed, own_servers=servers)))
+    return replace(reading, problem=problem, findings=findings, unchecked=(*reading.unchecked, *assumed))
 
 
 def job_on(read: Read, root: MapNode, machines: Cluster, own: Own) -> Job | None:
-    """The job as it is planned on other machines; None where it cannot be read there."""
+    """Return the planned job on another cluster; None if it cannot be read there."""
     fresh: Known = {}
-    there = read(machines, True, None, fresh)
-    return _with_followers(there, there.problem, read, root, own, fresh)[0] if there.problem is not None else None
+    reading = read(machines, True, None, fresh)
+    return _with_followers(reading, reading.problem, read, root, own, fresh)[0] if reading.problem is not None else None
 
 
 def choices_refused(read: Read, root: MapNode, machines: Machines, own: Own) -> tuple[Finding, ...]:
-    """An error where verl refuses every choice of degrees that hints leave open, on any size."""
+    """Return an error if verl refuses every open choice of degrees, on any size."""
     if not isinstance(machines, Cluster):
-        there = read(machines, False, None, None).problem
-        machines = there.cluster if there is not None else machines
-    found = read(machines, True, None, None)
-    if found.problem is None or found.failed or not found.problem.job.choices:
+        problem = read(machines, False, None, None).problem
+        machines = problem.cluster if problem is not None else machines
+    opened = read(machines, True, None, None)
+    if opened.problem is None or opened.failed or not opened.problem.job.choices:
         return ()
-    amounts = {name: own(name) for name in found.problem.job.choices}
+    amounts = {name: own(name) for name in opened.problem.job.choices}
 
     def job_with(degrees: Chosen) -> Job | str:
         reading = read(machines, True, with_degrees(root, degrees, amounts), None)
-        error = next((each.message for each in reading.findings if each.severity is Severity.ERROR), "")
+        error = next((finding.message for finding in reading.findings if finding.severity is Severity.ERROR), "")
         return error or (reading.problem.job if reading.problem is not None else "the file cannot be read")
 
-    return all_refused(found.problem.job, job_with)
+    return all_refused(opened.problem.job, job_with)
 
 
 def _with_followers(
     reading: Reading, problem: Problem, read: Read, root: MapNode, own: Own, known: Known
 ) -> tuple[Job, tuple[Finding, ...]]:
-    """With what follows through interpolations from the choices of degrees that hints leave open; an error where verl refuses all of them."""
+    """Add degrees that follow from open ones by interpolation; refuse if no choice is accepted."""
     from ...hints.amount import KEY
     from ...hints.block import COMPONENTS, NAME
 
     before, jobs = _refusals(reading), list[Job]()
     planned = problem.job
-    choices = {name: each for name, each in planned.choices.items() if find(root, f"{NAME}.{COMPONENTS}.{name}.{KEY}") is not None}
+    choices = {
+        name: parallels for name, parallels in planned.choices.items() if find(root, f"{NAME}.{COMPONENTS}.{name}.{KEY}") is not None
+    }
     amounts = {name: own(name) for name in choices}
 
     def job_with(degrees: Chosen) -> Job | str:
-        found = read(problem.cluster, True, with_degrees(root, degrees, amounts), known)
-        worse = next((message for key, message in _refusals(found).items() if key not in before), "")
-        if worse or found.problem is None:
+        candidate = read(problem.cluster, True, with_degrees(root, degrees, amounts), known)
+        worse = next((message for key, message in _refusals(candidate).items() if key not in before), "")
+        if worse or candidate.problem is None:
             return worse or "the file cannot be read"
-        jobs.append(found.problem.job)
-        return found.problem.job
+        jobs.append(candidate.problem.job)
+        return candidate.problem.job
 
     job, refused = following(
         replace(planned, choices=choices, planning=replace(planned.planning, followed=())), _leaders(choices, root, amounts), job_with
     )
-    # What follows from sizes, of the file as it is read and of it with each choice.
+    # Degrees that follow from sizes: of the file itself, and of the file with each choice.
     every = (planned, *jobs)
     on_sizes: dict[str, tuple[Parallel, ...]] = {}
-    for name, degrees in (pair for each in every for pair in each.choices.items() if pair[0] not in choices):
+    for name, degrees in (pair for variant in every for pair in variant.choices.items() if pair[0] not in choices):
         on_sizes[name] = tuple(dict.fromkeys((*on_sizes.get(name, ()), *degrees)))
     left, by_size = (
-        max(each.planning.sizes_not_read for each in every),
-        job.planning.by_size.union(*(each.planning.by_size for each in every)),
+        max(variant.planning.sizes_not_read for variant in every),
+        job.planning.by_size.union(*(variant.planning.by_size for variant in every)),
     )
     return replace(job, choices={**job.choices, **on_sizes}, planning=replace(job.planning, sizes_not_read=left, by_size=by_size)), refused
 
 
 def _leaders(choices: Sequence[str] | Mapping[str, object], root: MapNode, amounts: Amounts) -> list[str]:
-    """Components with open degrees whose keys, or sections of them, are what an interpolation may take its value from."""
-    texts = (text for leaf in leaves(root) for _, found, text in (leaf.text.partition("${"),) if found)
+    """Return the components whose open degrees an interpolation may refer to."""
+    texts = (text for leaf in leaves(root) for _, marker, text in (leaf.text.partition("${"),) if marker)
     taken = {key.rpartition(".")[2] for text in texts for key in _KEYS.findall(text)}
-    return [name for name in choices if any(not taken.isdisjoint(its.name.split(".")) for its in amounts.get(name, {}).values())]
+    return [name for name in choices if any(not taken.isdisjoint(amount.name.split(".")) for amount in amounts.get(name, {}).values())]
 
 
 def with_degrees(root: MapNode, degrees: Mapping[str, Parallel], amounts: Amounts) -> MapNode:
-    """The tree with these degrees, where they are written into keys of verl."""
+    """Return the tree with new degrees in verl's own keys."""
     for name, parallel in degrees.items():
         root = with_hint(root, name, parallel)
         for degree, number in changed(amounts[name], parallel).items():
@@ -140,9 +153,9 @@ def with_degrees(root: MapNode, degrees: Mapping[str, Parallel], amounts: Amount
 
 
 def _refusals(reading: Reading) -> dict[tuple[str, str], str]:
-    """What verl refuses of a file, and of every size of one of its pools."""
-    refused = (each for each in reading.findings if each.severity is Severity.ERROR or each.code == PLANNED)
-    return {(each.code, each.subject): each.message for each in refused}
+    """Map (code, subject) to verl's refusals of a file or of all pool sizes."""
+    refused = (finding for finding in reading.findings if finding.severity is Severity.ERROR or finding.code == PLANNED)
+    return {(finding.code, finding.subject): finding.message for finding in refused}
 
 
 def _nothing_planned(reading: Reading) -> Finding:

@@ -1,4 +1,4 @@
-"""The settings of a verl configuration: what is written, else verl's own default, else what another key says."""
+"""Settings of a verl configuration: written values, verl's defaults, and references."""
 
 from __future__ import annotations
 
@@ -19,19 +19,24 @@ COUNTED = frozenset(
     {"data.train_batch_size", "data.gen_batch_size", f"{_ROLLOUT}.n",
      *(f"{_ROLLOUT}.{name}_parallel_size" for name in ("tensor_model", "pipeline_model", "data"))}
 )  # fmt: skip
-"""Numbers that torch or `range` refuses as `2.0`. Source: torch, BatchSampler, init_device_mesh and Tensor.repeat_interleave;
-verl, verl/trainer/ppo/ray_trainer.py, verl/workers/rollout/llm_server.py (_initialize_llm_servers)."""
+"""Numbers that torch or `range` refuses as `2.0`.
+
+Source: torch, BatchSampler, init_device_mesh and Tensor.repeat_interleave; verl,
+verl/trainer/ppo/ray_trainer.py, verl/workers/rollout/llm_server.py (_initialize_llm_servers).
+"""
 
 
 class Configuration(Settings):
-    """Values by their dotted path. A key that takes the value of another one is read as that one, so that its place is known.
+    """Values by dotted path.
+
+    A reference is read as its target, so that the place is known.
 
     Attributes
     ----------
-    entry : the program in the release at hand.
-    table : the defaults; None if unknown: then what is not written is unknown too.
-    instead : numbers that are tried in the place of what is written.
-    anew : what is planned by its times is left open.
+    entry : program in the selected release.
+    table : defaults; None if unknown: then unwritten values are unknown too.
+    instead : numbers that are tried in place of written ones.
+    anew : True if planned pools are left open.
     """
 
     def __init__(
@@ -49,52 +54,52 @@ class Configuration(Settings):
 
     @property
     def top(self) -> Span:
-        """See `Settings.top`; of a command line, the program."""
+        """See `Settings.top`; for a command line, the span of the program."""
         program = self.notes.document.program
         return program.span if program is not None and program.name else super().top
 
     def has_release(self, releases: Range) -> bool:
-        """True if the release at hand lies in a range; a document without one is of the newest."""
+        """Return True if the selected release is in a range; the newest by default."""
         choice = self.notes.choice
         return choice.has(releases) if choice is not None else not releases.until
 
     def since(self, name: str) -> bool:
-        """True if the release at hand is this one or newer."""
+        """Return True if the selected release is `name` or newer."""
         return self.has_release(Range(since=name))
 
     def until(self, name: str) -> bool:
-        """True if the release at hand is older than this one."""
+        """Return True if the selected release is older than `name`."""
         return self.has_release(Range(until=name))
 
     @property
     def unresolved(self) -> Sequence[Finding]:
-        """What cannot be resolved of all that was asked for."""
+        """Findings about unresolved interpolations."""
         return self._interpolates.findings
 
     def tree(self, path: str) -> Value | None:
-        """The whole value at a path, every interpolation in it resolved; None if there is none."""
+        """Return the value at a path with resolved interpolations; None without a value."""
         value = self.at(path)
         return None if value is None else self._interpolates.tree(value, tuple(path.split(".")))
 
     def key_at(self, span: Span) -> str | None:
-        """The key whose value stands at a place, of those that were asked for."""
+        """Return the key whose value stands at a place, among the keys read so far."""
         return next((".".join(keys) for keys, value in self._found.items() if isinstance(value, Scalar) and value.span == span), None)
 
     def place(self, path: str) -> Span:
-        """Where a value is written; the beginning of the file where it is not."""
+        """Return the span of a value; of the file's beginning if unwritten."""
         value = self.at(path)
         return self.top if value is None else value.span
 
     def assigned(self, path: str, value: object) -> str:
-        """How a value is said in this file: ``key: value``, or ``key=value`` on a command line."""
+        """Format a value for this file: ``key: value``, or ``key=value`` on a command line."""
         return f"`{path}{'=' if self.notes.document.program else ': '}{value}`"
 
     def says(self, amount: Amount) -> str:
-        """A number with its key, as this file says it."""
+        """Format a number with the key for this file."""
         return self.assigned(amount.name, amount.value)
 
     def meant(self, path: str) -> str:
-        """The key whose value holds: the first along its references that is written, or tried."""
+        """Return the key whose value applies: the first along the references with a value."""
         if path not in self._meant:
             seen, last = set[str](), path
             while self.table and last not in self.instead and last not in seen and self.at(last) is None:
@@ -104,7 +109,7 @@ class Configuration(Settings):
         return self._meant[path]
 
     def _taken(self, table: Table, path: str) -> str:
-        """The key that another one takes its value from, itself or with the section that it stands in."""
+        """Return the key to which a key or its section refers; else the key."""
         if path in table.same:
             return table.same[path]
         if path not in table.keys:
@@ -117,7 +122,10 @@ class Configuration(Settings):
         return path
 
     def is_open(self, path: str, rule: str) -> bool:
-        """Is it not known here what the value is? Then `rule` is noted as unchecked. Without a table nothing unwritten is known."""
+        """Return True if a value is unknown, and note `rule` as unchecked.
+
+        Without a table every unwritten value is unknown.
+        """
         path = self.meant(path)
         if self.at(path) is not None:
             return super().is_open(path, rule)
@@ -131,7 +139,7 @@ class Configuration(Settings):
         return super().is_open(path, rule)
 
     def _say(self, path: str, rule: str, why: str, decides: bool = False, add: str = "") -> None:
-        """Note once that something is not known."""
+        """Note an unknown value once."""
         if (path, rule) not in self._said:
             self._said.add((path, rule))
             add = add or (f"Pass `--set {path}=VALUE`" if path else "")
@@ -149,12 +157,12 @@ class Configuration(Settings):
         return super().whole(path, rule, default, least, fits, exact or path in COUNTED)
 
     def _is_none(self, path: str) -> bool:
-        """Is it the text `None` that verl's own file has there, by which it means nothing?"""
+        """Return True for the text `None` in verl's own file, where it means null."""
         value = self.at(path)
         return self.table is not None and self.table.keys.get(path) == "None" and isinstance(value, Scalar) and value.value == "None"
 
     def said(self, path: str, rule: str) -> bool:
-        """Is there a value, written or by default, that is not null?"""
+        """Return True if there is a value, written or by default, and not null."""
         path = self.meant(path)
         if self.at(path) is not None:
             return self.has(path)

@@ -1,4 +1,4 @@
-"""Configurations of verl: their keys and defaults in each release, and which releases know what a document shows."""
+"""Configurations of verl by release: keys, defaults, and releases that fit a document."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ _WORDS = {"null": None, "none": None, "true": True, "false": False, "": None}
 
 @dataclass(frozen=True)
 class Table:
-    """One configuration in one release, with the options of its groups that a command line chooses.
+    """Configuration in a release, with the group options of the command line.
 
     Attributes
     ----------
-    name, release : the configuration and the release that it is of.
+    name, release : configuration and release.
     defaults : values by dotted path.
-    same : key -> the key, or the section, whose value it takes.
-    keys : every key that there is; of those that are neither in `defaults` nor in `same` the value is not known.
-    groups : group -> its option.
-    open : paths below which nothing is known, because the option of a group is not; "" for all.
-    chosen : group -> the option that the command line chooses, None for one that is not known.
+    same : key -> key, or section, to which its default refers.
+    keys : all keys; a key in neither `defaults` nor `same` has an unknown value.
+    groups : group -> option.
+    open : paths below which nothing is known, as the option of a group is unknown; "" for all.
+    chosen : group -> option that the command line chooses, None if unknown.
     """
 
     name: str
@@ -50,43 +50,46 @@ class Table:
     chosen: tuple[tuple[str, str | None], ...] = ()
 
     def has(self, path: str) -> bool:
-        """True if there is this key, or a section of this name."""
+        """Return True if there is a key or a section of this name."""
         return path in self.keys or path in self.sections or self.is_open(path)
 
     def is_open(self, path: str) -> bool:
-        """True if it is not known what there is at a path."""
-        return any(not each or path == each or path.startswith(f"{each}.") for each in self.open)
+        """Return True if the keys at a path are unknown."""
+        return any(not open_path or path == open_path or path.startswith(f"{open_path}.") for open_path in self.open)
 
     @cached_property
     def sections(self) -> Mapping[str, dict[str, None]]:
-        """Every section -> the names of what is in it; "" for the top."""
-        found: dict[str, dict[str, None]] = {"": {}}
+        """Section -> names in the section; "" for the top."""
+        by_section: dict[str, dict[str, None]] = {"": {}}
         for path in self.keys:
             while path:
                 owner, _, name = path.rpartition(".")
-                known = name in found.setdefault(owner, {})
-                found[owner][name] = None
+                known = name in by_section.setdefault(owner, {})
+                by_section[owner][name] = None
                 if known:
                     break
                 path = owner
-        return found
+        return by_section
 
 
 def table_for(document: Document, entry: Entry) -> Table | None:
-    """The table of the configuration that is named, in the release at hand; None where that one is not known, so its defaults are not either."""
+    """Return the table of the document's configuration in the selected release; None if unknown."""
     name = configuration_of(document, entry)
     index = document.release.release.index if document.release else len(releases().names) - 1
     return table_of(name, index, chosen_in(document, name)) if name else None
 
 
 def bare(name: str) -> str:
-    """The name of a configuration without folder and ending."""
+    """Return the name of a configuration without folder and ending."""
     return name.rpartition("/")[2].removesuffix(".yaml")
 
 
 @lru_cache(maxsize=32)
 def table_of(name: str, index: int, chosen: tuple[tuple[str, str | None], ...] = ()) -> Table | None:
-    """The table of a configuration by its name, with or without its ending, in the release at an index."""
+    """Return the table of a configuration in the release at an index; None if unknown.
+
+    The ending of the name is optional.
+    """
     name, known = bare(name), configurations()
     composed = known.compose(name, index, dict(chosen))
     if composed is None:
@@ -99,38 +102,40 @@ def table_of(name: str, index: int, chosen: tuple[tuple[str, str | None], ...] =
         if isinstance(value, str) and "${" in value:
             _follow(key, value, composed.keys, values, same)
         elif value is not UNSAID and not isinstance(value, dict):
-            values[key] = None if value == "None" else value  # YAML reads `None` as a text, of which verl means nothing
+            # YAML reads `None` as a text; verl means null.
+            values[key] = None if value == "None" else value
     defaults = {key: Default(value, source) for key, value in values.items()}
     return Table(name, defaults, same, composed.keys, composed.made, frozenset(composed.open), release, chosen)
 
 
 def _follow(key: str, text: str, keys: Mapping[str, Any], values: dict[str, Any], same: dict[str, str]) -> None:
-    """Note what a default that is a reference takes: another key, else the literal that stands for it."""
-    found = _REFERENCE.fullmatch(text)
-    if found is None:
+    """Resolve a default with a reference: to another key, else to the literal fallback."""
+    match = _REFERENCE.fullmatch(text)
+    if match is None:
         return
-    target = found[2]
-    if found[1]:
-        owner = key.split(".")[: -len(found[1])]
+    target = match[2]
+    if match[1]:
+        owner = key.split(".")[: -len(match[1])]
         target = ".".join([*owner, target])
-    if target in keys or any(each.startswith(f"{target}.") for each in keys):
+    if target in keys or any(known.startswith(f"{target}.") for known in keys):
         same[key] = target
-    elif found[3] is not None:
-        word = found[3].strip().strip("'\"")
+    elif match[3] is not None:
+        word = match[3].strip().strip("'\"")
         values[key] = _WORDS.get(word.lower(), int(word) if re.fullmatch(r"-?\d+", word) else word)
 
 
 def configuration_of(document: Document, entry: Entry) -> str:
-    """The name of the configuration that a document begins with; "" where that is not known.
+    """Return the name of a document's base configuration; "" if unknown.
 
-    A file that names none is taken to be merged onto the configuration that its program begins with.
+    A file that names none is taken to be merged onto the configuration of its program.
     """
     program, index = document.program, configurations().index
     if program is not None and program.config_name:
         name = bare(program.config_name)
         return name if name in index else _of_defaults(document)
     if program is not None:
-        unsaid = any(name == "--config-name" for name, _ in program.options)  # it is named, and not known here
+        # The name is given, but unknown.
+        unsaid = any(name == "--config-name" for name, _ in program.options)
         return "" if unsaid else entry.configuration
     name = bare(document.source.name)
     if document.source.root.get("defaults") is not None:
@@ -142,8 +147,11 @@ def configuration_of(document: Document, entry: Entry) -> str:
 
 
 def _of_defaults(document: Document) -> str:
-    """The one known configuration that the lists of `defaults` of its texts name, if nothing else is named there."""
-    found = ""
+    """Return the only known configuration in the `defaults` lists of all texts.
+
+    "" if a list names anything else.
+    """
+    configuration = ""
     for source in (document.source, *document.others.values()):
         listed = source.value if source.name.endswith((".yaml", ".yml")) else None
         defaults = listed.get("defaults") if isinstance(listed, MapNode) else None
@@ -153,33 +161,36 @@ def _of_defaults(document: Document) -> str:
                 continue
             if name not in configurations().index:
                 return ""
-            found = name
-    return found
+            configuration = name
+    return configuration
 
 
 def _name(item: Value) -> str:
-    """What an entry of `defaults` names: a configuration, or the top of a group."""
+    """Return the configuration or the top group that an entry of `defaults` names."""
     if isinstance(item, MapNode) and item.entries:
         return item.entries[0].key.text.removeprefix("override ").split("/")[0]
     return item.text if isinstance(item, Scalar) else ""
 
 
 def chosen_in(document: Document, name: str) -> tuple[tuple[str, str | None], ...]:
-    """Groups whose option a command line chooses; None for an option that is not known."""
+    """Return the groups with an option on the command line; None for an unknown option."""
     if not document.settings or (document.program is not None and document.program.found):
         return ()
     groups = configurations().groups(name)
-    found: dict[str, str | None] = {}
+    options: dict[str, str | None] = {}
     for setting in document.settings:
         group = setting.key if setting.package is None or setting.package == setting.key else f"{setting.key}@{setting.package}"
         if group in groups and isinstance(setting.value, Scalar):
             known = setting.value.tag != UNRESOLVED and not holds_interpolation(setting.value.text)
-            found[group] = setting.value.text if known else None
-    return tuple(found.items())
+            options[group] = setting.value.text if known else None
+    return tuple(options.items())
 
 
 def shown(document: Document) -> Choice:
-    """The newest release that nothing in a document excludes. Of a program that is not verl's, keys show nothing."""
+    """Return the newest release consistent with a document.
+
+    Keys show nothing about a program that is not verl's.
+    """
     program = document.program
     entry = named(program.name) if program is not None and program.name else entry_of_keys(document.root, document.source.name)
     if entry is None:
@@ -192,11 +203,11 @@ def shown(document: Document) -> Choice:
         known[name] = configurations().mask(name)
         known.update(_of_settings(document, name) if document.settings else _of_keys(document.root, name))
     known.update(_of_values(document.root))
-    return by_masks(table(), {each: mask for each, mask in known.items() if mask})
+    return by_masks(table(), {sign: mask for sign, mask in known.items() if mask})
 
 
 def _of_settings(document: Document, name: str) -> Iterator[tuple[str, int]]:
-    """What Hydra takes of a command line: keys that are there, and with `+` keys that are not."""
+    """Yield required keys, and keys with `+` that must be missing, with their releases."""
     known, every = configurations(), (1 << len(releases().names)) - 1
     for group, option in chosen_in(document, name):
         yield f"{group}={option}", known.option_in(name, group, option) if option is not None else 0
@@ -207,12 +218,16 @@ def _of_settings(document: Document, name: str) -> Iterator[tuple[str, int]]:
         seen.add(setting.key)
         if setting.kind is Mark.CHANGE or setting.kind is Mark.DELETE:
             yield setting.key, known.known_in(name, setting.key)
-        elif setting.kind is Mark.ADD and isinstance(setting.value, Scalar):  # Hydra adds it only where there is none
+        # Hydra adds a key only if it is missing.
+        elif setting.kind is Mark.ADD and isinstance(setting.value, Scalar):
             yield f"+{setting.key}", every & ~known.valued_in(name, setting.key)
 
 
 def _of_keys(root: MapNode, name: str, path: str = "") -> Iterator[tuple[str, int]]:
-    """The keys of a file: such as nobody wrote for a release that does not know them."""
+    """Yield the keys of a file with the releases that know them.
+
+    Nobody writes keys for a release that does not know them.
+    """
     for entry in root:
         key = f"{path}.{entry.key.text}".lstrip(".")
         if isinstance(entry.value, MapNode) and entry.value.entries:
@@ -222,7 +237,7 @@ def _of_keys(root: MapNode, name: str, path: str = "") -> Iterator[tuple[str, in
 
 
 def _of_values(root: MapNode) -> Iterator[tuple[str, int]]:
-    """Values that only some releases take."""
+    """Yield values that only some releases accept, with the releases."""
     for text, runs in _values().items():
         path, _, value = text.partition("=")
         here = find(root, path)
@@ -232,5 +247,5 @@ def _of_values(root: MapNode) -> Iterator[tuple[str, int]]:
 
 @cache
 def _values() -> Mapping[str, Any]:
-    found: Mapping[str, Any] = json.loads((FOLDER / "evidence.json").read_text(encoding="utf-8"))
-    return found
+    values: Mapping[str, Any] = json.loads((FOLDER / "evidence.json").read_text(encoding="utf-8"))
+    return values

@@ -1,7 +1,8 @@
-"""Degrees of parallelism of each component, by its strategy or its engine, and the keys that state them.
+"""Degrees of parallelism by component, from strategy or engine, and their keys.
 
-Source: verl, verl/workers/rollout/replica.py (RolloutReplica), llm_server.py (_initialize_llm_servers),
-experimental/reward_loop/reward_model.py, verl/workers/config/distillation.py, verl/workers/megatron_workers.py.
+Source: verl, verl/workers/rollout/replica.py (RolloutReplica), llm_server.py
+(_initialize_llm_servers), experimental/reward_loop/reward_model.py,
+verl/workers/config/distillation.py, verl/workers/megatron_workers.py.
 """
 
 from __future__ import annotations
@@ -19,26 +20,29 @@ from .releases import is_reward_served, reward_key
 
 DEGREES = "PW208"
 Degrees = tuple[Parallel, dict[str, Amount]]
-"""Degrees, and by their names the settings that state them."""
+"""Degrees, and the settings that state them by degree."""
 OWNERS = {
     "actor": "actor_rollout_ref.actor", "critic": "critic", "ref": "actor_rollout_ref.ref", "reward_model": "reward_model",
 }  # fmt: skip
-"""Component -> section of its settings, of those that are trained or run as a trained one; in the order in which their workers
-are made in a process. Source: verl, verl/trainer/ppo/ray_trainer.py (init_workers)."""
+"""Trained component -> section of the settings, in the order of worker creation.
+
+Components that run as trained ones are included. Source: verl, verl/trainer/ppo/ray_trainer.py
+(init_workers).
+"""
 _MEGATRON = {
     "tp": "tensor_model_parallel_size", "pp": "pipeline_model_parallel_size", "cp": "context_parallel_size",
     "ep": "expert_model_parallel_size",
 }  # fmt: skip
 _TITAN = {"tp": "tensor_parallel_size", "pp": "pipeline_parallel_size", "cp": "context_parallel_size", "ep": "expert_parallel_size"}
 STRATEGIES = {"megatron": _MEGATRON, "mindspeed": _MEGATRON, "torchtitan": _TITAN}
-"""Strategy, which is also the section of its degrees -> the keys of these."""
+"""Strategy, also the section of the degrees -> keys of the degrees."""
 TUNES = (Kind.TUNING, Kind.PROCESSES)
 """Programs that fine-tune, without roles."""
 TUNERS: Mapping[str, Mapping[str, str]] = {
     "fsdp": {}, "veomni": {}, "megatron": _MEGATRON, "torchtitan": _TITAN,
     "automodel": {"tp": "tp_size", "pp": "pp_size", "cp": "cp_size", "ep": "ep_size"},
 }  # fmt: skip
-"""Engine that fine-tunes -> the keys of its degrees, in the section `engine`."""
+"""Engine for fine-tuning -> keys of the degrees in the section `engine`."""
 _CLASSES = {
     "FSDPEngineConfig": "fsdp", "VeOmniEngineConfig": "veomni", "McoreEngineConfig": "megatron",
     "TorchtitanEngineConfig": "torchtitan", "AutomodelEngineConfig": "automodel",
@@ -50,22 +54,25 @@ _ENGINE = {
 ROLLOUT = "actor_rollout_ref.rollout"
 PARTED = f"{ROLLOUT}.disaggregation"
 APART, TEACHER = "standalone_rollout", "teacher"
-"""Servers of the V1 trainer in pools of their own; teachers of a distillation are `teacher`, or `teacher_NAME` of several."""
+"""Servers in separate pools of the V1 trainer, and the teacher of a distillation.
+
+Several teachers are `teacher_NAME`.
+"""
 TEACHERS, SINGLE_TEACHER = "distillation.teacher_models", "teacher_model"
 
 
 def is_teacher(name: str) -> bool:
-    """True for a component that is distilled from."""
+    """Return True for a teacher of a distillation."""
     return name == TEACHER or name.startswith(f"{TEACHER}_")
 
 
 def is_engine(settings: Configuration, name: str) -> bool:
-    """True if an inference engine serves a component."""
+    """Return True if an inference engine serves a component."""
     return name in ("rollout", APART) or is_teacher(name) or (name == "reward_model" and bool(is_reward_served(settings)))
 
 
 def engine_key(settings: Configuration, name: str) -> Callable[[str], str]:
-    """Setting of an engine -> its dotted path, for a served component."""
+    """Return a function from an engine's setting to the dotted path, for a served component."""
     if name == "reward_model":
         return lambda key: reward_key(settings, f"rollout.{key}")
     if is_teacher(name):
@@ -76,17 +83,17 @@ def engine_key(settings: Configuration, name: str) -> Callable[[str], str]:
 
 
 def engine_of(settings: Configuration, name: str) -> Degrees | None:
-    """Degrees of the engine of a served component; None if unknown."""
+    """Return the engine degrees of a served component; None if unknown."""
     key = engine_key(settings, name)
     paths = {degree: key(setting) for degree, setting in _ENGINE.items()}
-    found = _degrees(settings, paths, 2 if is_teacher(name) or name == "reward_model" else 1)
-    if found is not None and key("") == f"{ROLLOUT}." and (parted := parted_size(settings, found[0].tp)):
-        return Parallel(dp=parted * found[0].dp * found[0].pp, ep=found[0].ep), found[1]
-    return found
+    degrees = _degrees(settings, paths, 2 if is_teacher(name) or name == "reward_model" else 1)
+    if degrees is not None and key("") == f"{ROLLOUT}." and (parted := parted_size(settings, degrees[0].tp)):
+        return Parallel(dp=parted * degrees[0].dp * degrees[0].pp, ep=degrees[0].ep), degrees[1]
+    return degrees
 
 
 def parted_size(settings: Configuration, tensor: int) -> int:
-    """Accelerators of a replica whose prefill and decode are apart; 0 where they are not.
+    """Return the accelerators of a replica with separate prefill and decode; 0 without them.
 
     Source: verl, verl/workers/rollout/llm_server.py (_initialize_llm_servers), since 0.8.0.
     """
@@ -99,9 +106,9 @@ def parted_size(settings: Configuration, tensor: int) -> int:
 
 
 def trained(settings: Configuration, owner: str, section: str) -> Degrees | None:
-    """Degrees of something that is trained: those of Megatron, none with FSDP; None if unknown.
+    """Return the degrees of a trained component: Megatron's, none with FSDP; None if unknown.
 
-    `section` is where those of Megatron stand, see `section_of`.
+    `section` contains Megatron's degrees, see `section_of`.
     """
     strategy = settings.word(f"{owner}.strategy", DEGREES)
     if strategy is None:
@@ -111,13 +118,14 @@ def trained(settings: Configuration, owner: str, section: str) -> Degrees | None
 
 
 def tuner_of(settings: Configuration) -> str | None:
-    """Engine that fine-tunes; None for a program that has no section `engine`, "" for an engine that is not read.
+    """Return the engine that fine-tunes; "" if unsupported.
 
-    Source: verl, verl/trainer/config/engine/, verl/workers/engine/*/transformer_impl.py.
+    None for a program without a section `engine`. Source: verl, verl/trainer/config/engine/,
+    verl/workers/engine/*/transformer_impl.py.
     """
     if settings.entry.kind not in TUNES or settings.entry.configuration != "sft_trainer_engine":
         return None
-    chosen = [each.value for each in settings.notes.document.settings if each.key in ("engine", "engine@engine")]
+    chosen = [setting.value for setting in settings.notes.document.settings if setting.key in ("engine", "engine@engine")]
     if chosen:
         name = chosen[-1].text if isinstance(chosen[-1], Scalar) and chosen[-1].text in TUNERS else ""
     else:
@@ -126,23 +134,27 @@ def tuner_of(settings: Configuration) -> str | None:
 
 
 def is_counted(settings: Configuration) -> bool:
-    """True if the number of processes is known: Ray makes them of the settings, torchrun is told apart."""
+    """Return True if the number of processes is known.
+
+    Ray derives it from the settings; torchrun gets it separately.
+    """
     program = settings.notes.document.program
     return settings.entry.kind is not Kind.PROCESSES or (program is not None and bool(program.name))
 
 
 def section_of(components: Sequence[str], name: str) -> str:
-    """Section whose degrees Megatron's process groups have: all roles of a process have those of its first.
+    """Return the section of a component's Megatron degrees.
 
-    The reference policy asks for those of the actor itself. `components` run on one pool.
-    Source: verl, verl/workers/megatron_workers.py (ActorRolloutRefWorker.__init__, CriticWorker.__init__).
+    All roles of a process have the process groups of its first role. The reference policy asks for
+    the degrees of the actor itself. `components` run on one pool. Source: verl,
+    verl/workers/megatron_workers.py (ActorRolloutRefWorker.__init__, CriticWorker.__init__).
     """
-    first = next((each for each in OWNERS if each in components), name) if name in components else name
+    first = next((component for component in OWNERS if component in components), name) if name in components else name
     return OWNERS["actor" if first == "ref" else first]
 
 
 def degrees_in(settings: Configuration, pool: Pool | None, name: str) -> Degrees | None:
-    """Degrees of a component of a pool; None if they are unknown, or it has none."""
+    """Return the degrees of a component in a pool; None if unknown, or without any."""
     if is_engine(settings, name):
         return engine_of(settings, name)
     if settings.entry.kind in TUNES:
@@ -152,36 +164,39 @@ def degrees_in(settings: Configuration, pool: Pool | None, name: str) -> Degrees
 
 
 def own_amounts(settings: Configuration, pools: Sequence[Pool], name: str) -> Mapping[str, Amount]:
-    """Degree -> its setting; none for a component whose degrees are another's, or that has none."""
-    pool = next((each for each in pools if name in each.components), None)
+    """Map degrees to settings; empty if another component owns the degrees."""
+    pool = next((candidate for candidate in pools if name in candidate.components), None)
     if leader_of(settings, pools, name) is not None:
         return {}
-    found = degrees_in(settings, pool, name)
-    return found[1] if found else {}
+    degrees = degrees_in(settings, pool, name)
+    return degrees[1] if degrees else {}
 
 
 def leader_of(settings: Configuration, pools: Sequence[Pool], name: str) -> str | None:
-    """Component whose degrees another one of its processes has, as Megatron's groups are theirs together; None for its own."""
+    """Return the other component that owns a component's degrees; else None.
+
+    Megatron's process groups belong to all roles of a process.
+    """
     if name not in OWNERS or is_engine(settings, name):
         return None
-    pool = next((each for each in pools if name in each.components), None)
+    pool = next((candidate for candidate in pools if name in candidate.components), None)
     section = section_of(pool.components if pool else (), name)
-    found = trained(settings, OWNERS[name], section)
-    leader = next(each for each, owner in OWNERS.items() if owner == section)
-    return leader if leader != name and found is not None and found[1] else None
+    degrees = trained(settings, OWNERS[name], section)
+    leader = next(component for component, owner in OWNERS.items() if owner == section)
+    return leader if leader != name and degrees is not None and degrees[1] else None
 
 
 def _degrees(settings: Configuration, paths: Mapping[str, str], tensor: int = 1) -> Degrees | None:
-    found: dict[str, Amount] = {}
+    amounts: dict[str, Amount] = {}
     for name, path in paths.items():
         amount = settings.whole(path, DEGREES, tensor if name == "tp" else 1)
         if amount is None:
             return None
-        found[name] = amount
-    return Parallel(**{name: amount.value for name, amount in found.items()}), found
+        amounts[name] = amount
+    return Parallel(**{name: amount.value for name, amount in amounts.items()}), amounts
 
 
 def place_of(amounts: Mapping[str, Amount]) -> Span | None:
-    """Where the degrees are written: the first that is and is not 1, else the first that is."""
+    """Return the span of the first degree above 1, else of the first degree."""
     written = [amount for amount in amounts.values() if amount.span is not None]
     return next((amount.span for amount in written if amount.value > 1), written[0].span if written else None)

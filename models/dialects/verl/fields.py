@@ -1,7 +1,8 @@
-"""Sections that verl turns into dataclasses, which take no other keys than their fields; see facts/fields.json.
+"""Sections that verl turns into dataclasses, which refuse other keys; see facts/fields.json.
 
-Source: verl, verl/utils/config.py (omega_conf_to_dataclass), called in verl/utils/config.py (validate_config), verl/workers/*_workers.py,
-verl/trainer/ppo/ray_trainer.py and verl/trainer/sft_trainer.py. Sections without `_target_`, such as `engine_kwargs`, take any key.
+Source: verl, verl/utils/config.py (omega_conf_to_dataclass), called in verl/utils/config.py
+(validate_config), verl/workers/*_workers.py, verl/trainer/ppo/ray_trainer.py and
+verl/trainer/sft_trainer.py. Sections without `_target_`, such as `engine_kwargs`, take any key.
 """
 
 from __future__ import annotations
@@ -25,15 +26,18 @@ SINCE = "0.6.0"
 
 @cache
 def _fields() -> Mapping[str, Sequence[tuple[str, str, str]]]:
-    """Dataclass -> since, until, and the names of the fields that it has in these releases."""
-    found: Mapping[str, Sequence[tuple[str, str, str]]] = json.loads((FOLDER / "fields.json").read_text(encoding="utf-8"))
-    return found
+    """Return dataclass -> (since, until, field names in these releases)."""
+    fields: Mapping[str, Sequence[tuple[str, str, str]]] = json.loads((FOLDER / "fields.json").read_text(encoding="utf-8"))
+    return fields
 
 
 def refused_field(settings: Configuration, key: str) -> tuple[str, str, int] | None:
-    """Dataclass that refuses a key in the release at hand, the path that is no field, and bits of the releases that have it; else None."""
+    """Return (dataclass, path of the unknown field, bits of releases with the field).
+
+    None if no dataclass refuses the key in the selected release.
+    """
     choice, table = settings.choice, settings.table
-    owner = next((each for each in _sections(settings) if key.startswith(f"{each}.")), "") if choice is not None else ""
+    owner = next((section for section in _sections(settings) if key.startswith(f"{section}.")), "") if choice is not None else ""
     rest = key[len(owner) + 1 :].split(".")
     while choice is not None and table is not None and owner and rest:
         name = _dataclass(settings, table, owner)
@@ -46,19 +50,22 @@ def refused_field(settings: Configuration, key: str) -> tuple[str, str, int] | N
 
 
 def is_hidden_field(settings: Configuration, key: str) -> bool:
-    """True if a key that no configuration has is a field of the dataclass of its section, so that `+` may add it."""
+    """Return True if `+` can add a key as a field of a dataclass.
+
+    No configuration has the key.
+    """
     owner, _, name = key.rpartition(".")
     choice, table = settings.choice, settings.table
-    if choice is None or table is None or not any(f"{owner}.".startswith(f"{each}.") for each in _sections(settings)):
+    if choice is None or table is None or not any(f"{owner}.".startswith(f"{section}.") for section in _sections(settings)):
         return False
     runs = [run for run in _fields().get(_dataclass(settings, table, owner), ()) if name in run[2].split()]
     return releases().has(runs, choice.release.index)
 
 
 def _dataclass(settings: Configuration, table: Table, section: str) -> str:
-    """What a section is turned into; "" where that is unknown, or nothing.
+    """Return the dataclass of a section; "" if unknown or none.
 
-    Of a composed configuration, and of a file that may be a whole one, it stands in the text.
+    A composed configuration, and a file that may be a whole one, name it in their text.
     """
     path, program = f"{section}.{_TARGET}", settings.notes.document.program
     written, default = settings.at(path), table.defaults.get(path)
@@ -70,7 +77,7 @@ def _dataclass(settings: Configuration, table: Table, section: str) -> str:
 
 
 def _sections(settings: Configuration) -> Sequence[str]:
-    """Sections that the program turns into dataclasses in any case."""
+    """Return the sections that the program always turns into dataclasses."""
     if settings.until(SINCE) or settings.entry.own_trainer:
         return ()
     if settings.entry.kind in TRAINERS:

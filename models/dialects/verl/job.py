@@ -1,4 +1,4 @@
-"""A verl job while it is read: what is known of it, its components, and how its numbers come about."""
+"""verl job under construction: facts, components, and derivations of numbers."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _ROLES = {
 
 @dataclass
 class Setup:
-    """The job; its checks add derivations and models, and change components.
+    """Job with derivations and models; checks change the components.
 
     Attributes
     ----------
     settings : values by dotted path.
-    declared : pools whose size is not left open.
-    components : with ranks where these are known.
+    declared : pools of a known size.
+    components : components, with ranks if known.
     """
 
     settings: Configuration
@@ -47,51 +47,52 @@ class Setup:
 
     @property
     def pools(self) -> tuple[Pool, ...]:
-        """Pools whose size is not left open."""
+        """Pools of a known size."""
         return self.declared.pools
 
     def component(self, name: str) -> Component | None:
-        """Component of this name, if the job has one."""
-        return next((each for each in self.components if each.name == name), None)
+        """Return the component of this name; None if there is none."""
+        return next((candidate for candidate in self.components if candidate.name == name), None)
 
     def change(self, before: Component, after: Component) -> None:
-        """Put a component in the place of another one."""
-        self.components = tuple(after if each is before else each for each in self.components)
+        """Replace a component."""
+        self.components = tuple(after if component is before else component for component in self.components)
 
     def pool(self, component: str) -> Pool | None:
-        """Pool that a component runs on, if its size is known."""
+        """Return the pool of a component; None if the size is open."""
         return next((pool for pool in self.pools if component in pool.components), None)
 
     def degrees(self, component: str) -> Degrees | None:
-        """Degrees of a component with their settings; None if unknown."""
+        """Return the degrees of a component with their settings; None if unknown."""
         return degrees_in(self.settings, self.pool(component), component)
 
     def section(self, name: str) -> str:
-        """Section of Megatron's degrees of a trained component, see `section_of`."""
+        """Return the section of a trained component's Megatron degrees, see `section_of`."""
         pool = self.pool(name)
         return section_of(pool.components if pool else (), name)
 
     def world_size(self, component: str) -> int | None:
-        """Number of processes, whatever hints say; None if unknown."""
+        """Return the number of processes, regardless of hints; None if unknown."""
         pool = self.pool(component)
         return None if pool is None or self.component(component) is None else self.declared.size(component, pool)
 
     def is_whole(self, component: Component) -> bool:
-        """True if a component divides into whole replicas, each on one node or on whole nodes."""
+        """Return True if a component forms whole replicas, on single nodes or on whole nodes."""
         pool, ranks, size = self.pool(component.name), self.world_size(component.name), component.parallel.replica
         if pool is None or ranks is None or ranks % size:
             return False
-        each = pool.parts[0].size
-        return component.name != "rollout" or not (each % size and size % each)
+        part_size = pool.parts[0].size
+        return component.name != "rollout" or not (part_size % size and size % part_size)
 
 
 def components_of(settings: Configuration, declared: Declared, sized: Collection[Pool]) -> tuple[Component, ...]:
-    """Every component of the pools, in their order; without ranks. One whose degrees are unknown has none.
+    """Return all components of the pools, without ranks; unknown degrees are 1.
 
-    `sized` are the pools whose sizes are not left open.
+    `sized` are the pools of a known size.
     """
     if not declared.pools and settings.entry.kind in TRAINERS:
-        trained(settings, OWNERS["actor"], OWNERS["actor"])  # what is wrong with its degrees is said, though its size is unknown
+        # Report wrong degrees even if the size is unknown.
+        trained(settings, OWNERS["actor"], OWNERS["actor"])
     return tuple(
         _component(settings, pool, name, declared.size(name, pool), pool in sized) for pool in declared.pools for name in pool.components
     )
@@ -100,10 +101,10 @@ def components_of(settings: Configuration, declared: Declared, sized: Collection
 def _component(settings: Configuration, pool: Pool, name: str, size: int, sized: bool) -> Component:
     tunes = settings.entry.kind in TUNES
     parallel, amounts = degrees_in(settings, pool, name) or (Parallel(), dict[str, Amount]())
-    taught = is_teacher(name)  # said with its pool
+    taught = is_teacher(name)  # reported with the pool
     followed = name in OWNERS and section_of(pool.components, name) != OWNERS[name] and not is_engine(settings, name)
     if (followed or taught) and sized and size % parallel.replica:
-        parallel, amounts = Parallel(), {}  # said of the role whose degrees these are
+        parallel, amounts = Parallel(), {}  # reported for the role that owns the degrees
     spans: dict[str, Span] = {key: place for key in ("size", "count", "name") if (place := pool.spans.get(key))}
     if place := pool.span("size"):
         spans["name"] = spans["placement"] = spans["amount"] = place
@@ -112,12 +113,12 @@ def _component(settings: Configuration, pool: Pool, name: str, size: int, sized:
     role = roles.STUDENT if tunes and name == "actor" else roles.TEACHER if is_teacher(name) else _ROLES[name]
     strategy = (settings.word(f"{OWNERS[name]}.strategy", DEGREES) if name in OWNERS else "") or ""
     backend = "fsdp" if strategy == "fsdp2" else strategy
-    cpus = pool.cpus if name == pool.components[0] else 0  # a pool reserves them once
+    cpus = pool.cpus if name == pool.components[0] else 0  # a pool reserves CPUs once
     return Component(name, least=size, most=size, parallel=parallel, spans=spans, cpus=cpus, role=role, backend=backend)
 
 
 def relations_of(declared: Declared) -> tuple[Relation, ...]:
-    """The components of a pool hold the same accelerators, but for those on parts of it."""
+    """Colocate the components of a pool, except components on a part of the pool."""
     return tuple(
         Relation(COLOCATED, (name, pool.components[0]), pool.span("name"), REASON)
         for pool in declared.pools
@@ -127,7 +128,7 @@ def relations_of(declared: Declared) -> tuple[Relation, ...]:
 
 
 def derived(setup: Setup) -> Iterator[Derivation]:
-    """Size of every pool, and what each component makes of it: world size, replicas, data parallel ranks."""
+    """Yield the derivations of pool sizes, world sizes, replicas and data parallel sizes."""
     for pool in setup.pools:
         keys = (pool.nodes_key, pool.accelerators_key)
         amounts = [setup.settings.whole(key, FIT) for key in keys if key and not key.startswith("--")]
@@ -138,10 +139,10 @@ def derived(setup: Setup) -> Iterator[Derivation]:
             if ranks is not None:
                 formula = f"{ranks} of the {with_noun(pool.size, 'accelerator')} of {pool.name}"
                 yield Derivation(component.name, "world size", ranks, formula, figures)
-                yield from _of_degrees(setup, component, ranks)
+                yield from _derive_degrees(setup, component, ranks)
 
 
-def _of_degrees(setup: Setup, component: Component, ranks: int) -> Iterator[Derivation]:
+def _derive_degrees(setup: Setup, component: Component, ranks: int) -> Iterator[Derivation]:
     settings, size, name = setup.settings, component.parallel.replica, component.name
     if is_engine(settings, name):
         if (known := engine_of(settings, name)) is not None:

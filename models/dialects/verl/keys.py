@@ -1,7 +1,8 @@
-"""Keys that verl's configuration does not have in the release at hand: what Hydra refuses, and what nothing reads.
+"""Keys that verl's configuration lacks in the selected release: refused by Hydra, or unread.
 
-Source: Hydra, hydra/_internal/config_loader_impl.py (a setting without `+` of a key that the configuration lacks is refused, one with a single
-`+` of a key that it has too); verl, verl/trainer/main_ppo.py (keys that nothing reads are kept without a word).
+Source: Hydra, hydra/_internal/config_loader_impl.py (a setting without `+` of a missing key is
+refused, and so is one with a single `+` of an existing key); verl, verl/trainer/main_ppo.py (unread
+keys are kept silently).
 """
 
 from __future__ import annotations
@@ -22,19 +23,19 @@ from .programs import table as releases_table
 
 REFUSED, UNREAD = "PW012", "PW104"
 NEAR = 2
-"""So many letters at most differ in a key that is probably misspelt, though nothing refuses it."""
+"""Maximum number of wrong letters in a misspelling that nothing refuses."""
 SHORT = 6
-"""In shorter keys it is one letter."""
+"""Maximum length of keys with a limit of a single wrong letter."""
 MOST_NAMED = 3
 REAL = {
     "actor_rollout_ref.actor.micro_batch_size", "actor_rollout_ref.actor.traj_mini_batch_size", "data.batch_size", "data.gen_batch_size",
     "data.val_batch_size", "ray_kwargs.ray_init.num_gpus", "trainer.n_env_gpus_per_node", "trainer.n_rollout_gpus_per_node",
 }  # fmt: skip
-"""Keys that verl looks for, though no configuration has them."""
+"""Keys that verl looks up although no configuration has them."""
 
 
 def judge_keys(notes: Notes, settings: Configuration) -> None:
-    """A finding for every key that the configuration does not have; nothing where the configuration is not known."""
+    """Add a finding for every key that a known configuration lacks."""
     table, document = settings.table, notes.document
     if table is None:
         return
@@ -49,10 +50,10 @@ def judge_keys(notes: Notes, settings: Configuration) -> None:
 
 
 class _Keys:
-    """Keys of a file or of a command line, judged one after the other.
+    """Judge of the keys of a file or a command line, in order.
 
-    `composed`: what Hydra refuses has been found already. `added` are the keys of the settings before, `refused`
-    the fields that were told.
+    `composed`: Hydra's refusals are found already. `added` are the keys of earlier settings,
+    `refused` the fields reported so far.
     """
 
     def __init__(self, notes: Notes, settings: Configuration, table: Table) -> None:
@@ -65,7 +66,7 @@ class _Keys:
         self.refused: set[str] = set()
 
     def setting(self, setting: Setting) -> None:
-        """A finding where Hydra refuses a setting, or keeps one that was probably meant for another key."""
+        """Report a setting that Hydra refuses, or a probable misspelling."""
         key, kind, name = setting.key, setting.kind, self.table.name
         if kind in (Mark.CHANGE, Mark.DELETE):
             if not self.composed and not self._has(key):
@@ -79,20 +80,20 @@ class _Keys:
             message = f"`{key}` is in `{name}`{self.release}, so Hydra refuses to add it"
             edit = Edit(setting.span.part(0, 1), "") if self._text(setting.span)[:1] == "+" else None
             self.notes.error(REFUSED, "", message, setting.key_span, "there already", f"write `{setting.text[1:]}`", edit)
-        elif not self._has(key) and (of := refused_field(self.settings, key)):
+        elif not self._has(key) and (refusal := refused_field(self.settings, key)):
             better = near(self.table, key)
             edit = Edit(setting.span.part(0, len(kind.value) + len(key)), better) if self._text(setting.span) == setting.text else None
-            self._not_a_field(of, better, setting.key_span, edit)
+            self._not_a_field(refusal, better, setting.key_span, edit)
         elif not self._has(key) and (better := near(self.table, key)):
             message = f"verl has no key `{key}`: it is added, and nothing reads it"
             self.notes.warn(UNREAD, better, message, setting.key_span, "not a key", f"write `{better}`", self._rewritten(setting, better))
         self.added.add(key)
 
     def options(self) -> None:
-        """An error for every option of a group that the release at hand does not have."""
+        """Add an error for every group option that the selected release lacks."""
         choice, known, name = self.notes.choice, configurations(), self.table.name
         for group, option in self.table.chosen if choice is not None and not self.composed else ():
-            setting = next(each for each in self.notes.document.settings if each.key == group.partition("@")[0])
+            setting = next(entry for entry in self.notes.document.settings if entry.key == group.partition("@")[0])
             is_there = choice is not None and known.groups(name).get(group, 0) >> choice.release.index & 1
             is_null = isinstance(setting.value, Scalar) and setting.value.is_null
             if choice is None or option is None or not is_there or setting.kind is not Mark.CHANGE or is_null:
@@ -102,23 +103,27 @@ class _Keys:
                 continue
             message = f"`{group}` has no option `{option}` in {choice.release}, so Hydra refuses it"
             if mask or not self._has_folders():
-                there = [each for each in known.options_of(name, group) if known.option_in(name, group, each) >> choice.release.index & 1]
-                help_ = f"options are {', '.join(f'`{each}`' for each in there)}"
+                available = [
+                    candidate
+                    for candidate in known.options_of(name, group)
+                    if known.option_in(name, group, candidate) >> choice.release.index & 1
+                ]
+                help_ = f"options are {', '.join(f'`{candidate}`' for candidate in available)}"
                 self._refuse(setting.key_span, message, mask, help_=help_)
             else:
                 why = f"`{group}={option}` is not verl's; it may lie in a folder of configurations that is not read"
                 self.notes.unsure("PW013", group, why, True, "Pass `--config-root DIR` with that folder")
 
     def _has_folders(self) -> bool:
-        """True if options may lie in folders besides those of verl."""
+        """Return True if options may lie in folders besides verl's."""
         document = self.notes.document
         program, path = document.program, document.program.config_path if document.program else ""
         named = {name for name, _ in program.options} if program else set()
         is_own = path.removeprefix("./").rstrip("/") not in ("", "config") or (not path and "--config-path" in named)
-        return is_own or "--config-dir" in named or any(each.key == "hydra.searchpath" for each in document.settings)
+        return is_own or "--config-dir" in named or any(setting.key == "hydra.searchpath" for setting in document.settings)
 
     def section(self, owner: MapNode, path: str) -> None:
-        """Keys of a file that were probably meant to be others, and sections that are no maps."""
+        """Report probable misspellings in a file, and sections without a map."""
         table = self.table
         for entry in owner:
             key = f"{path}.{entry.key.text}".lstrip(".")
@@ -128,9 +133,9 @@ class _Keys:
                 elif key in table.sections and key not in table.groups and not _may_be_a_map(entry.value):
                     inner = next(iter(table.sections[key]))
                     self.notes.wrong_type(key, key, entry.value, "a map", f"write keys such as `{inner}` below it")
-            elif of := refused_field(self.settings, key):
+            elif refusal := refused_field(self.settings, key):
                 better = near(table, key)
-                self._not_a_field(of, better, entry.key.span, self.notes.renamed(entry, better.rpartition(".")[2]) if better else None)
+                self._not_a_field(refusal, better, entry.key.span, self.notes.renamed(entry, better.rpartition(".")[2]) if better else None)
             elif better := near(table, key):
                 default, is_set = table.defaults.get(self.settings.meant(better)), self.settings.at(better) is not None
                 stays = f"; `{better}` stays {default.value}" if default is not None and default.value is not None else ""
@@ -139,7 +144,11 @@ class _Keys:
                 self.notes.warn(UNREAD, better, message, entry.key.span, "not a key", f"write `{better}`", edit)
 
     def _has(self, key: str) -> bool:
-        """True if a key is there, or can be: below an unknown list, below what another setting added, or through a reference."""
+        """Return True if a key exists or may exist.
+
+        It may exist below an unknown list, below a key that another setting added, or through a
+        reference.
+        """
         table = self.table
         if table.has(key) or key in table.groups:
             return True
@@ -156,7 +165,7 @@ class _Keys:
         return False
 
     def _may_be_another_program(self, key: str) -> bool:
-        """True if nothing names the program, and another configuration of the release has the key."""
+        """Return True if no program is named and another configuration has the key."""
         program, choice, known = self.notes.document.program, self.notes.choice, configurations()
         if choice is None or (program is not None and program.name):
             return False
@@ -167,41 +176,47 @@ class _Keys:
         return key in self.table.sections or (default is not None and default.value is not None)
 
     def _refuse(self, at: Span, message: str, mask: int, better: str = "", setting: Setting | None = None, help_: str = "") -> None:
-        """An error of Hydra; `mask` are the releases that take it, `better` the key that was probably meant."""
+        """Add an error of Hydra; `mask`: accepting releases, `better`: the probable key."""
         choice, notes, label = self.notes.choice, list[str](), "no such option" if help_ else "not a key"
-        others = [release for release in choice.table if mask >> release.index & 1] if choice is not None else []
-        makes = self._makes(choice.release.index, setting.key) if choice is not None and setting and choice.release in others else []
+        accepting = [release for release in choice.table if mask >> release.index & 1] if choice is not None else []
+        makes = self._makes(choice.release.index, setting.key) if choice is not None and setting and choice.release in accepting else []
         if makes:
-            better, help_ = "", f"choose what has it: {' or '.join(f'`{each}`' for each in makes[:MOST_NAMED])}"
+            better, help_ = "", f"choose what has it: {' or '.join(f'`{selection}`' for selection in makes[:MOST_NAMED])}"
         elif setting is not None and setting.kind is Mark.CHANGE and is_hidden_field(self.settings, setting.key):
             better, help_ = "", f"write `+{setting.text}`: verl takes it, though no configuration has it"
-        elif choice is not None and others:
-            notes.append(f"{choice.table.framework} {spans_of(others)} {'has' if len(others) == 1 else 'have'} it")
-            help_ = f"name the release that you run: `--framework {choice.table.package}=={others[-1].name}`"
+        elif choice is not None and accepting:
+            notes.append(f"{choice.table.framework} {spans_of(accepting)} {'has' if len(accepting) == 1 else 'have'} it")
+            help_ = f"name the release that you run: `--framework {choice.table.package}=={accepting[-1].name}`"
         elif setting is not None and setting.kind is Mark.CHANGE:
-            of = refused_field(self.settings, setting.key)
-            help_ = "leave it out" if of else f"write `+{setting.text}` if your own code reads it, else leave it out"
+            refusal = refused_field(self.settings, setting.key)
+            help_ = "leave it out" if refusal else f"write `+{setting.text}` if your own code reads it, else leave it out"
         edit = self._rewritten(setting, better) if setting is not None and better else None
         self.notes.error(REFUSED, "", message, at, label, f"write `{better}`" if better else help_, edit, *notes)
 
     def _makes(self, release: int, key: str) -> list[str]:
-        """What a command line chooses so that the release at hand has a key."""
+        """Return command line choices with which the release has a key."""
         known, name = configurations(), self.table.name
-        found = known.options_with(name, release, key)
+        options = known.options_with(name, release, key)
         folder = known.path(name, release).rpartition("/")[0]
-        names = [each for each in known.index if each != name and known.path(each, release).rpartition("/")[0] == folder]
-        names = [each for each in names if (composed := known.compose(each, release)) is not None and key in composed.keys]
-        return [each for each in found if "_engine=" in each] or [f"--config-name={each}" for each in names] or found
+        names = [
+            candidate for candidate in known.index if candidate != name and known.path(candidate, release).rpartition("/")[0] == folder
+        ]
+        names = [candidate for candidate in names if (composed := known.compose(candidate, release)) is not None and key in composed.keys]
+        return (
+            [candidate for candidate in options if "_engine=" in candidate]
+            or [f"--config-name={candidate}" for candidate in names]
+            or options
+        )
 
-    def _not_a_field(self, of: tuple[str, str, int], better: str, at: Span, edit: Edit | None) -> None:
-        """An error of a dataclass, which verl notices as it makes the section of the key into it."""
-        name, field, mask = of
+    def _not_a_field(self, refusal: tuple[str, str, int], better: str, at: Span, edit: Edit | None) -> None:
+        """Add the error of a dataclass, raised when verl reads the section."""
+        name, field, mask = refusal
         if field in self.refused:
             return
         self.refused.add(field)
         notes = ["the job fails with a TypeError when verl reads this section, before the first step"]
-        if others := [release for release in releases_table() if mask >> release.index & 1]:
-            notes.append(f"verl {spans_of(others)} {'has' if len(others) == 1 else 'have'} it")
+        if accepting := [release for release in releases_table() if mask >> release.index & 1]:
+            notes.append(f"verl {spans_of(accepting)} {'has' if len(accepting) == 1 else 'have'} it")
         message = f"`{name}`{self.release} has no field `{field.rpartition('.')[2]}`, and takes no other key"
         self.notes.error(UNREAD, better, message, at, "not a field", f"write `{better}`" if better else "leave it out", edit, *notes)
 
@@ -213,38 +228,38 @@ class _Keys:
 
 
 def meant(table: Table, key: str) -> str:
-    """The key that a wrong one was probably meant for; "" if none is like it."""
-    found, rest = "", key.split(".")
+    """Return the probable key for a wrong key; "" if none is similar."""
+    path, rest = "", key.split(".")
     while rest:
-        names = table.sections.get(found, {})
+        names = table.sections.get(path, {})
         name = rest[0] if rest[0] in names else closest(rest[0], names) or closest(rest[0].replace("num_", "n"), names)
         if name is None:
             break
-        found, rest = f"{found}.{name}".lstrip("."), rest[1:]
-    if not rest and found != key:
-        return found
+        path, rest = f"{path}.{name}".lstrip("."), rest[1:]
+    if not rest and path != key:
+        return path
     last, sections = key.rpartition(".")[2], set(key.split("."))
-    same = [each for each in table.keys if each.endswith(f".{key}")]
-    same = same or [each for each in table.keys if each.rpartition(".")[2] == last]
-    return max(same, key=lambda each: len(set(each.split(".")) & sections), default="")
+    same = [candidate for candidate in table.keys if candidate.endswith(f".{key}")]
+    same = same or [candidate for candidate in table.keys if candidate.rpartition(".")[2] == last]
+    return max(same, key=lambda candidate: len(set(candidate.split(".")) & sections), default="")
 
 
 def near(table: Table, key: str) -> str:
-    """A key of the same section at a distance of very few letters, which no release has; "" if there is none."""
+    """Return a similar key of the same section; "" if some release has the key."""
     owner, _, name = key.rpartition(".")
     if key in REAL or configurations().known_in(table.name, key):
         return ""
     close = closest(name, table.sections.get(owner, {}), NEAR if len(name) > SHORT else 1)
     if close is None:
         return ""
-    # Not a whole word more or less, and no other number, which another key may well have.
+    # A difference of a whole word, or of a number, is no misspelling.
     words = name.count("_") != close.count("_")
     slip = not words or distance(name.replace("_", ""), close.replace("_", "")) < NEAR
     return f"{owner}.{close}".lstrip(".") if slip else ""
 
 
 def _may_be_a_map(value: Value) -> bool:
-    """True of a map, of nothing, and of what is not known here."""
+    """Return True for a map, for null, and for an unknown value."""
     if isinstance(value, Scalar):
         return value.is_null or is_unknown(value) or holds_interpolation(value.text)
     return isinstance(value, MapNode)

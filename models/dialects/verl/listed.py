@@ -1,6 +1,7 @@
-"""Pools that a file lists: `resource_pool_spec` with its `mapping`.
+"""Pools that a file lists: `resource_pool_spec` and `mapping`.
 
-Source: verl, verl/single_controller/ray/base.py, ResourcePoolManager and RayWorkerGroup._init_with_resource_pool.
+Source: verl, verl/single_controller/ray/base.py, ResourcePoolManager and
+RayWorkerGroup._init_with_resource_pool.
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ ROLES = {
     "ActorRolloutRef": ("actor", "rollout", "ref"), "Critic": ("critic",), "RefPolicy": ("ref",), "RewardModel": ("reward_model",),
     "Env": ("env",),
 }  # fmt: skip
-"""verl's roles -> the components that they are. Source: verl, verl/trainer/ppo/utils.py, Role."""
+"""Role of verl -> components. Source: verl, verl/trainer/ppo/utils.py, Role."""
 MAX_PARTS = 100_000
 
 
 def listed_pools(settings: Configuration) -> tuple[Pool, ...]:
-    """Even pools of `resource_pool_spec`, with the components that `mapping` puts on them."""
+    """Return the even pools of `resource_pool_spec`, with the components of `mapping`."""
     written = settings.tree(SPEC)
     if not isinstance(written, MapNode):
         if written is not None and not is_unknown(written):
             settings.notes.wrong_type(SPEC, SPEC, written, "a map of pools", "write `global_pool: [8, 8]` below it")
         return ()
-    sizes = {line.key.text: (line, found) for line in written if (found := _sizes(settings, line)) is not None}
+    sizes = {line.key.text: (line, numbers) for line in written if (numbers := _sizes(settings, line)) is not None}
     roles = _components(settings, tuple(line.key.text for line in written))
     pools = []
     for name, (line, parts) in sizes.items():
@@ -48,7 +49,7 @@ def listed_pools(settings: Configuration) -> tuple[Pool, ...]:
 
 
 def _sizes(settings: Configuration, line: Line) -> list[int] | None:
-    """Accelerators of each part; None where they are unknown or wrong."""
+    """Return the accelerators of every part; None if unknown or wrong."""
     value, name = line.value, line.key.text
     items = value.items if isinstance(value, ListNode) else ()
     if is_unknown(value) or any(map(is_unknown, items)):
@@ -79,8 +80,8 @@ def _judge(settings: Configuration, pool: Pool, at: Value) -> None:
 
 
 def _components(settings: Configuration, pools: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Components of each pool, as `mapping` says."""
-    found: dict[str, tuple[str, ...]] = {}
+    """Map pools to components, by `mapping`."""
+    by_pool: dict[str, tuple[str, ...]] = {}
     written, notes = settings.tree(MAPPING), settings.notes
     if not isinstance(written, MapNode):
         if written is None:
@@ -88,12 +89,12 @@ def _components(settings: Configuration, pools: Sequence[str]) -> dict[str, tupl
             notes.missing("the file", MAPPING, settings.top, f"add `{MAPPING}:` with a pool for each role, {role}")
         elif not is_unknown(written):
             notes.wrong_type(MAPPING, MAPPING, written, f"a map, not {kind_of(written)}", "write `Role.ActorRollout: global_pool`")
-        return found
+        return by_pool
     for line in written:
         prefix, role = "Role." * line.key.text.startswith("Role."), line.key.text.removeprefix("Role.")
         pool = str(line.value.value) if isinstance(line.value, Scalar) and not is_unknown(line.value) else None
         if role not in ROLES:
-            close = nearest(role, [each for each in ROLES if written.get(f"{prefix}{each}") is None])
+            close = nearest(role, [known_role for known_role in ROLES if written.get(f"{prefix}{known_role}") is None])
             help_ = f"write `{prefix}{close}`" if close else f"roles are {', '.join(ROLES)}"
             edit = notes.renamed(line, f"{prefix}{close}") if close else None
             notes.error("PW104", MAPPING, f"verl has no role `{line.key.text}`", line.key.span, "not a role", help_, edit)
@@ -103,11 +104,12 @@ def _components(settings: Configuration, pools: Sequence[str]) -> dict[str, tupl
             message = f"`{line.key.text}` is mapped to `{pool}`, which is no pool: verl raises a KeyError"
             notes.error(MODE, pool, message, line.value, "not a pool", help_, notes.instead(line.value, close) if close else None)
         elif pool is not None:
-            found[pool] = tuple(dict.fromkeys((*found.get(pool, ()), *ROLES[role])))
+            by_pool[pool] = tuple(dict.fromkeys((*by_pool.get(pool, ()), *ROLES[role])))
     named = [str(line.value.value) for line in written if isinstance(line.value, Scalar)]
-    meant = {name if name in pools else nearest(name, pools) for name in named}  # a role that is misspelt is mapped too
+    # Misspelt roles are mapped too.
+    meant = {name if name in pools else nearest(name, pools) for name in named}
     for name in pools:
         if name not in meant:
             message = f"no role is mapped to `{name}`: verl raises an IndexError for a pool without workers"
             notes.error(MODE, name, message, written.span, "", f"map a role to `{name}`, or remove it")
-    return found
+    return by_pool

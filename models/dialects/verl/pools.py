@@ -1,8 +1,8 @@
-"""Pools of each program of verl, from its settings and the release at hand.
+"""Pools of verl's programs, from their settings and the selected release.
 
-Source: verl, verl/trainer/main_ppo.py (init_resource_pool_mgr), trainer/ppo/v1/trainer_base.py (_init_resource_pool_mgr),
-experimental/{one_step_off_policy,fully_async_policy,separation,vla}, examples/split_placement, trainer/main_generation_server.py;
-verl-recipe, gkd/main_gkd.py.
+Source: verl, verl/trainer/main_ppo.py (init_resource_pool_mgr), trainer/ppo/v1/trainer_base.py
+(_init_resource_pool_mgr), experimental/{one_step_off_policy,fully_async_policy,separation,vla},
+examples/split_placement, trainer/main_generation_server.py; verl-recipe, gkd/main_gkd.py.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ from .programs import DRAFT, MAIN_PPO, SPEC, Kind
 from .releases import has_critic, has_reference, has_reward_model, has_teachers, is_apart, reward_key
 
 MAX_PROCESSES = 1 << 20
-"""The most accelerators of one pool that are read; an own limit, no job is near it."""
+"""Limit on the accelerators of a pool; our own, far above any job."""
 FIT, ROLES, MODE, DEGREES, LEFT, TORN = "PW215", "PW122", "PW123", "PW208", "PW804", "PW214"
 NODES, ACCELERATORS = "trainer.nnodes", "trainer.n_gpus_per_node"
 OWN_NODES, OWN_ACCELERATORS = "rollout.nnodes", "rollout.n_gpus_per_node"
 GKD = "on_policy_distill_trainer"
 TEACHER_AT = "verl notices this when it reads the configuration of the distillation, after the pools were made"
 Size = tuple[Amount, Amount]
-"""(nodes, accelerators on each)."""
+"""(nodes, accelerators per node)."""
 Ranges = Mapping[str, tuple[int, int]]
 
 
 @dataclass(frozen=True)
 class Declared:
-    """Pools of a job, in the order in which verl makes them.
+    """Pools of a job, in verl's order of creation.
 
     Attributes
     ----------
-    pools : those whose sizes are known.
-    nodes : machines that the file states; () where it states none.
-    ranges : first and last rank of a component that runs on a part of its pool.
+    pools : pools of a known size.
+    nodes : machines that the file states; () without any.
+    ranges : first and last rank of components that run on a part of their pool.
     """
 
     pools: tuple[Pool, ...]
@@ -53,13 +53,13 @@ class Declared:
     ranges: Ranges = field(default_factory=dict)
 
     def size(self, component: str, pool: Pool) -> int:
-        """Number of ranks of a component of a pool."""
+        """Return the number of ranks of a component in a pool."""
         first, last = self.ranges.get(component, (0, pool.size - 1))
         return last - first + 1
 
 
 def pools_of(settings: Configuration) -> Declared:
-    """Pools of a program; those whose size is unknown are left out."""
+    """Return the pools of a program, without pools of unknown size."""
     if isinstance(settings.at(DRAFT), ListNode):
         add = f"State the pools as `{SPEC}` with `{MAPPING}`"
         settings.notes.unsure(FIT, DRAFT, f"`{DRAFT}` is a draft that no release of verl reads: its pools were not checked", True, add)
@@ -67,7 +67,7 @@ def pools_of(settings: Configuration) -> Declared:
 
 
 def number(settings: Configuration, key: str, most: int, least: int = 1) -> Amount | None:
-    """Number of nodes or of accelerators on one; None, with a finding, where it is wrong or more than is read."""
+    """Return a number of nodes or accelerators; None, with a finding, if wrong."""
     amount = settings.whole(key, FIT, least=least, exact=True)
     if amount is None or amount.value <= most:
         return amount
@@ -81,7 +81,7 @@ def _too_many(settings: Configuration, key: str, message: str, amount: Amount) -
 
 
 def sized(settings: Configuration, nodes: str = NODES, accelerators: str = ACCELERATORS) -> Size | None:
-    """Size of a pool; None if unknown, or more than is read."""
+    """Return the size of a pool; None if unknown or too large."""
     count, size = number(settings, nodes, MAX_NODES), number(settings, accelerators, MAX_ACCELERATORS_PER_NODE)
     if count is None or size is None:
         return None
@@ -93,7 +93,10 @@ def sized(settings: Configuration, nodes: str = NODES, accelerators: str = ACCEL
 
 
 def pool_of(name: str, found: Size, components: Sequence[str], slots: int, at: Span | None = None) -> Pool:
-    """Pool of two numbers that were read; `at` is its place, where that is not the number of accelerators."""
+    """Build a pool from its size.
+
+    `at` is its place, by default the number of accelerators.
+    """
     count, size = found
     spans = {key: amount.span for key, amount in (("count", count), ("size", size)) if amount.span}
     if place := at or size.span or count.span:
@@ -106,33 +109,33 @@ def _some(*pools: Pool | None) -> tuple[Pool, ...]:
 
 
 def one_pool(settings: Configuration) -> Declared:
-    """`global_pool`; pools of the reward model, of teachers and of servers apart where they are wanted."""
+    """Return `global_pool`, and separate pools of reward model, teachers and servers."""
     size, entry = sized(settings), settings.entry
     own = settings.flag(reward_key(settings, "enable_resource_pool"), ROLES)
     roles = _roles(settings, "actor", "rollout")
     _old_reward_model(settings)
     if has_reward_model(settings) and own is False:
         roles.append("reward_model")
-    found = pool_of("global_pool", size, roles, entry.slots) if size else None
+    pool = pool_of("global_pool", size, roles, entry.slots) if size else None
     rewards = _reward_pool(settings) if own else None
     taught, ranges = _teachers(settings)
     apart = None
     if is_apart(settings):
-        # the number of the trainer holds where it is not written (since 0.7.1)
+        # Unset, the key takes the trainer's number (since 0.7.1).
         key = "actor_rollout_ref.rollout.n_gpus_per_node"
         key = key if settings.at(key) is not None else ACCELERATORS
         apart = _servers_apart(settings, "actor_rollout_ref.rollout.nnodes", key, APART)
-    return Declared(_some(found, rewards, taught, apart), ranges=ranges)
+    return Declared(_some(pool, rewards, taught, apart), ranges=ranges)
 
 
 def _roles(settings: Configuration, *first: str) -> list[str]:
-    """Components that are trained or frozen beside each other."""
+    """Return the components trained or frozen in a single pool."""
     reference, critic = has_reference(settings), has_critic(settings)
     return [*first, *(["ref"] if reference else []), *(["critic"] if critic else [])]
 
 
 def _old_reward_model(settings: Configuration) -> None:
-    """Since 0.9.0 main_ppo has a section `reward_model` that nothing reads (45632b5fa)."""
+    """Warn of main_ppo's section `reward_model`, unread since 0.9.0 (45632b5fa)."""
     keys = (f"reward_model.{name}" for name in ("enable", "enable_resource_pool", "nnodes", "n_gpus_per_node"))
     key = next((key for key in keys if settings.has(key)), "")
     if settings.entry.program == MAIN_PPO and key:
@@ -143,7 +146,10 @@ def _old_reward_model(settings: Configuration) -> None:
 
 
 def _reward_pool(settings: Configuration) -> Pool | None:
-    """`reward_pool`. One without workers fails until 0.7.1: the reward loop (0.7.0) starts servers alone."""
+    """Return `reward_pool`, which fails without workers until 0.7.1.
+
+    The reward loop (0.7.0) starts servers alone.
+    """
     own, enabled = reward_key(settings, "enable_resource_pool"), has_reward_model(settings)
     loop = settings.flag("reward_model.use_reward_loop", ROLES) if settings.since("0.7.0") and settings.until("0.7.1") else False
     works = settings.since("0.7.1") or settings.entry.own_trainer or loop is None or enabled is None or (enabled and not loop)
@@ -153,12 +159,12 @@ def _reward_pool(settings: Configuration) -> Pool | None:
         note = "verl notices this after the workers of `global_pool` were created"
         settings.notes.error(MODE, "reward_model", message, settings.place(own), "an empty pool", f"set `{own}=False`",
                              settings.becomes(own, "False"), note)  # fmt: skip
-    found = _own_size(settings, reward_key(settings, "nnodes"), reward_key(settings, "n_gpus_per_node"), own, "reward_model")
-    return pool_of("reward_pool", found, ["reward_model"] if enabled else [], settings.entry.slots) if found else None
+    pool_size = _own_size(settings, reward_key(settings, "nnodes"), reward_key(settings, "n_gpus_per_node"), own, "reward_model")
+    return pool_of("reward_pool", pool_size, ["reward_model"] if enabled else [], settings.entry.slots) if pool_size else None
 
 
 def _own_size(settings: Configuration, nodes: str, accelerators: str, switch: str, subject: str) -> Size | None:
-    """Size of a pool that a switch asks for; an error where one of its numbers is below 1."""
+    """Return the size of an optional pool; add an error for numbers below 1."""
     count, size = number(settings, nodes, MAX_NODES, -(10**9)), number(settings, accelerators, MAX_ACCELERATORS_PER_NODE, -(10**9))
     for amount in (count, size):
         if amount is not None and amount.value < 1:
@@ -170,25 +176,26 @@ def _own_size(settings: Configuration, nodes: str, accelerators: str, switch: st
 
 
 def _teachers(settings: Configuration) -> tuple[Pool | None, Ranges]:
-    """`teacher_pool` of a distillation, and the ranks of each teacher where there are several.
+    """Return `teacher_pool` of a distillation, and the ranks of several teachers.
 
-    Source: verl, verl/workers/config/distillation.py (DistillationConfig.__post_init__, _resolve_teacher_models).
+    Source: verl, verl/workers/config/distillation.py (DistillationConfig.__post_init__,
+    _resolve_teacher_models).
     """
     keys = ("distillation.nnodes", "distillation.n_gpus_per_node")
-    found = _own_size(settings, *keys, "distillation.enabled", TEACHER) if has_teachers(settings) else None
-    if found is None:
+    pool_size = _own_size(settings, *keys, "distillation.enabled", TEACHER) if has_teachers(settings) else None
+    if pool_size is None:
         return None, {}
-    count, size = found
+    count, size = pool_size
     total, section = count.value * size.value, settings.at(TEACHERS)
     names = [line.key.text for line in section if line.key.text != SINGLE_TEACHER] if isinstance(section, MapNode) else []
     if names:
         single = f"{TEACHERS}.{SINGLE_TEACHER}"
-        written = next((each for each in settings.notes.document.settings if each.key.startswith(single)), None)
+        written = next((setting for setting in settings.notes.document.settings if setting.key.startswith(single)), None)
         if written is not None:
             message, help_ = f"verl drops `{SINGLE_TEACHER}` where there are other teachers", f"rename it: `+{TEACHERS}.NAME.key=`"
             settings.notes.warn("PW124", TEACHER, message, written.key_span, "dropped", help_)
         ranges = _several(settings, names, total, size)
-        return pool_of("teacher_pool", found, tuple(ranges), settings.entry.slots), ranges
+        return pool_of("teacher_pool", pool_size, tuple(ranges), settings.entry.slots), ranges
     known = engine_of(settings, TEACHER)
     replica = known[0].replica if known else 1
     if known and total % replica:
@@ -197,11 +204,11 @@ def _teachers(settings: Configuration) -> tuple[Pool | None, Ranges]:
         )
         at, help_ = place_of(known[1]) or size.span or count.span or settings.top, f"set `{known[1]['tp'].name}` to a divisor of {total}"
         settings.notes.error(DEGREES, TEACHER, message, at, f"{total} % {replica} = {total % replica}", help_, None, TEACHER_AT)
-    return pool_of("teacher_pool", found, (TEACHER,), settings.entry.slots), {}
+    return pool_of("teacher_pool", pool_size, (TEACHER,), settings.entry.slots), {}
 
 
 def _several(settings: Configuration, names: list[str], total: int, accelerators: Amount) -> Ranges:
-    """Ranks of each of several teachers; none if they are unknown, or do not fill the pool."""
+    """Return the ranks of several teachers; empty if unknown or unequal to the pool."""
     ranges, needed, parts = dict[str, tuple[int, int]](), 0, []
     keys, torn, notes = dict[str, str](), list[tuple[str, str]](), settings.notes
     for name in names:
@@ -219,9 +226,9 @@ def _several(settings: Configuration, names: list[str], total: int, accelerators
             notes.error(MODE, component, message, settings.place(f"{path}.key"), "", "give each teacher a key of its own", None, TEACHER_AT)
         replica = known[0].replica
         parts.append(f"{name} {replicas.value} x {replica}")
-        torn += [(name, each) for start in range(replicas.value) if (each := _torn(needed + start * replica, replica, accelerators.value))][
-            :1
-        ]
+        torn += [
+            (name, reason) for start in range(replicas.value) if (reason := _torn(needed + start * replica, replica, accelerators.value))
+        ][:1]
         if replicas.value:
             ranges[component] = (needed, needed + replicas.value * replica - 1)
         needed += replicas.value * replica
@@ -241,9 +248,10 @@ def _several(settings: Configuration, names: list[str], total: int, accelerators
 
 
 def _torn(start: int, size: int, per_node: int) -> str:
-    """Why verl refuses a replica of a teacher at a rank of the pool; "" if it takes it.
+    """Return why verl refuses a teacher's replica at a rank; "" if accepted.
 
-    Source: verl, verl/workers/rollout/replica.py (RolloutReplica), experimental/teacher_loop/teacher_model.py (_validate_replica_node_alignment).
+    Source: verl, verl/workers/rollout/replica.py (RolloutReplica),
+    experimental/teacher_loop/teacher_model.py (_validate_replica_node_alignment).
     """
     if size % min(per_node, size):
         return f"has {with_noun(size, 'accelerator')}, no multiple of the {per_node} of a node"
@@ -253,7 +261,7 @@ def _torn(start: int, size: int, per_node: int) -> str:
 
 
 def separate(settings: Configuration) -> Declared:
-    """Pool of the trainer, then that of rollout; since 0.7.1 servers of rollout have pools of their own."""
+    """Return the pools of trainer and rollout; since 0.7.1 rollout servers have their own pools."""
     entry, distils = settings.entry, settings.entry.configuration == GKD
     trains = ["actor"] if distils else _roles(settings, "actor")
     scored = has_reward_model(settings) and not distils
@@ -266,35 +274,39 @@ def separate(settings: Configuration) -> Declared:
     rollout, rewards = _servers_apart(settings, OWN_NODES, OWN_ACCELERATORS, "rollout"), None
     if scored:
         nodes, accelerators, enable = (reward_key(settings, name) for name in ("nnodes", "n_gpus_per_node", "enable"))
-        found = _own_size(settings, nodes, accelerators, enable, "reward_model")
-        rewards = _apart(settings, "reward_model", found) if found else None
+        pool_size = _own_size(settings, nodes, accelerators, enable, "reward_model")
+        rewards = _apart(settings, "reward_model", pool_size) if pool_size else None
     return Declared(_some(trainer, rollout, rewards, _teachers(settings)[0]))
 
 
 def _servers_apart(settings: Configuration, nodes: str, accelerators: str, component: str) -> Pool | None:
-    """Pools of servers, one for each replica."""
+    """Return the pools of servers, a pool per replica."""
     count = number(settings, nodes, MAX_NODES, least=-(10**9))
     if count is not None and count.value < 1:
         message = f"`{nodes}` is {count.value}, but servers with accelerators of their own need at least 1"
         help_ = f"set {settings.assigned(nodes, 1)} or more"
         settings.notes.error(MODE, component, message, count.span or settings.top, "too few", help_, count.becomes(1))
         return None
-    found = sized(settings, nodes, accelerators)
-    return _apart(settings, component, found) if found else None
+    pool_size = sized(settings, nodes, accelerators)
+    return _apart(settings, component, pool_size) if pool_size else None
 
 
-def _apart(settings: Configuration, component: str, found: Size) -> Pool | None:
+def _apart(settings: Configuration, component: str, pool_size: Size) -> Pool | None:
     known = engine_of(settings, component)
-    pool = _replicas(settings, component, found, known, known[0].replica) if known else None
+    pool = _replicas(settings, component, pool_size, known, known[0].replica) if known else None
     if pool is None or known is None:
         return None
-    pool = replace(pool, name="reward_pool" if component == "reward_model" else settings.entry.rolled)  # one name whatever the sizes are
-    whole = found[1].value % known[0].replica == 0
-    return replace(pool, parts=(Parts(found[1].value, found[0].value),)) if whole else pool
+    # The name does not depend on the size.
+    pool = replace(pool, name="reward_pool" if component == "reward_model" else settings.entry.rolled)
+    whole = pool_size[1].value % known[0].replica == 0
+    return replace(pool, parts=(Parts(pool_size[1].value, pool_size[0].value),)) if whole else pool
 
 
 def in_pieces(settings: Configuration, declared: Declared) -> Declared:
-    """Pools with servers apart one by one: what has no room as whole nodes may have room as replicas, which Ray places each alone."""
+    """Split separate servers into a pool part per replica.
+
+    Ray places every replica alone, so replicas may fit where whole nodes do not.
+    """
     pools, entry = [], settings.entry
     for pool in declared.pools:
         names = [name for name in pool.components if name == APART or (entry.kind is Kind.SEPARATE and name in ("rollout", "reward_model"))]
@@ -305,19 +317,25 @@ def in_pieces(settings: Configuration, declared: Declared) -> Declared:
 
 
 def servers(settings: Configuration) -> Declared:
-    """As many servers as tensor parallel groups have room, each with tp x pp x dp accelerators (main_generation_server)."""
-    found, known = sized(settings), engine_of(settings, "rollout")
-    if found is None or known is None:
+    """Return the pools of main_generation_server, with tp x pp x dp accelerators per server.
+
+    It starts as many servers as there are tensor parallel groups.
+    """
+    pool_size, known = sized(settings), engine_of(settings, "rollout")
+    if pool_size is None or known is None:
         return Declared(())
-    count, size = found
+    count, size = pool_size
     machines = (Parts(size.value, count.value),)
-    pool = _replicas(settings, "rollout", found, known, known[0].tp)
+    pool = _replicas(settings, "rollout", pool_size, known, known[0].tp)
     return Declared(_some(pool), machines if pool is None or pool.size <= size.value * count.value else ())
 
 
-def _replicas(settings: Configuration, component: str, found: Size, known: Degrees, counted: int) -> Pool | None:
-    """One pool for each server: `counted` accelerators are what verl divides all by, a replica takes tp x dp x pp."""
-    (count, size), (parallel, amounts) = found, known
+def _replicas(settings: Configuration, component: str, pool_size: Size, known: Degrees, counted: int) -> Pool | None:
+    """Return a single pool for all servers.
+
+    verl divides the accelerators by `counted`; a replica takes tp x dp x pp.
+    """
+    (count, size), (parallel, amounts) = pool_size, known
     total, whole, tensor = size.value * count.value, parallel.replica, amounts["tp"]
     started, on_node = total // counted, min(size.value, whole)
     at = place_of(amounts) or size.span or count.span or settings.top
@@ -341,21 +359,21 @@ def _replicas(settings: Configuration, component: str, found: Size, known: Degre
         help_ = f"set `{tensor.name}` so that tp x dp x pp divides {size.value}, or is a multiple of it"
         settings.notes.error(TORN, component, message, at, "", help_, tensor.becomes(fitting) if whole == parallel.tp else None)
     if whole % on_node or started * whole > MAX_PROCESSES:
-        return None  # the second is said already
+        return None  # `sized` has reported the second
     name = "rollout_pool_0" if started == 1 else f"rollout_pool_0 to rollout_pool_{started - 1}"
     parts = (Parts(on_node, started * (whole // on_node)),)
-    return replace(pool_of(name, found, (component,), settings.entry.server_slots, at), parts=parts)
+    return replace(pool_of(name, pool_size, (component,), settings.entry.server_slots, at), parts=parts)
 
 
 def halves(settings: Configuration) -> Declared:
-    """Half of each node where there is one node, half of the nodes where there are several; the critic has the second half.
+    """Return two pools: halves of the only node, or halves of the nodes; the critic has the second.
 
     Source: verl, examples/split_placement/main_ppo_split.py (main_task).
     """
-    found, entry = sized(settings), settings.entry
-    if found is None:
+    pool_size, entry = sized(settings), settings.entry
+    if pool_size is None:
         return Declared(())
-    count, size = found
+    count, size = pool_size
     within = count.value == 1 and size.value > 1
     part = Parts(size.value // 2, count.value) if within else Parts(size.value, count.value // 2)
     machines = (Parts(size.value, count.value),)
@@ -380,11 +398,13 @@ def halves(settings: Configuration) -> Declared:
         note = f"verl notices this after the workers of `{entry.trained}` were created"
         settings.notes.error(MODE, "critic", message, settings.place(key), "no critic", help_, settings.becomes(key, value), note)
     pools = ((entry.trained, first), (entry.rolled, second))
-    return Declared(tuple(replace(pool_of(name, found, roles, entry.slots, count.span), parts=(part,)) for name, roles in pools), machines)
+    return Declared(
+        tuple(replace(pool_of(name, pool_size, roles, entry.slots, count.span), parts=(part,)) for name, roles in pools), machines
+    )
 
 
 def simulation(settings: Configuration) -> Declared:
-    """`train_rollout_pool` and `env_gpu_pool`; simulators on the same nodes unless they are to be apart."""
+    """Return `train_rollout_pool` and `env_gpu_pool`, on the same nodes unless disaggregated."""
     apart, entry = settings.flag("env.disagg_sim.enable", ROLES), settings.entry
     keys = ("trainer.n_rollout_gpus_per_node", "trainer.n_env_gpus_per_node")
     for key in keys:
@@ -404,20 +424,20 @@ def simulation(settings: Configuration) -> Declared:
 
 
 def single(settings: Configuration) -> Declared:
-    """The one pool of a program that generates, or that fine-tunes."""
+    """Return the only pool of a program that generates or fine-tunes."""
     component, size = "rollout" if settings.entry.kind is Kind.GENERATION else "actor", sized(settings)
     return Declared(_some(pool_of("the pool", size, (component,), settings.entry.slots) if size else None))
 
 
 def processes(settings: Configuration) -> Declared:
-    """Processes that torchrun starts: no pools of Ray, but as many processes on each of as many nodes."""
+    """Return the processes of torchrun as a pool; Ray has none here."""
     program = settings.notes.document.program
     if program is None or not program.name:
         size = sized(settings)
         why = "torchrun is told apart from the configuration how many processes there are"
         settings.notes.unsure(FIT, "actor", why, True, "Verify the script that starts it")
         return Declared(_some(pool_of("torchrun", size, ("actor",), 0) if size else None))
-    options, found = dict(program.options), []
+    options, amounts = dict(program.options), []
     for names, most in ((("--nnodes", "nnodes"), MAX_NODES), (("--nproc_per_node", "--nproc-per-node"), MAX_ACCELERATORS_PER_NODE)):
         name = next((name for name in names if name in options), names[0])
         text = options.get(name, "1")
@@ -425,8 +445,8 @@ def processes(settings: Configuration) -> Declared:
             why = f"`{name}` is {f'`{text[:40]}`, which is no such number' if text else 'not known here'}"
             settings.notes.unsure(FIT, "actor", why, True, f"Write a number for `{name}`")
             return Declared(())
-        found.append(Amount(int(text), name, None, "" if name in options else "torchrun"))
-    return Declared((pool_of("torchrun", (found[0], found[1]), ("actor",), 0, program.span),))
+        amounts.append(Amount(int(text), name, None, "" if name in options else "torchrun"))
+    return Declared((pool_of("torchrun", (amounts[0], amounts[1]), ("actor",), 0, program.span),))
 
 
 _MAKERS: Mapping[Kind, Callable[[Configuration], Declared]] = {

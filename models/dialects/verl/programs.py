@@ -1,4 +1,4 @@
-"""Programs of verl and of verl-recipe, read from facts/, and which of them reads a configuration.
+"""Programs of verl and verl-recipe, from facts/, and the program that reads a configuration.
 
 Source: verl, verl/trainer/*.py, verl/experimental/*/, examples/split_placement/; verl-recipe,
 */main_*.py. A program that is a Ray task, or an actor without `num_cpus`, reserves no CPU.
@@ -23,7 +23,7 @@ from ...text.tree import ListNode, MapNode, find
 
 FOLDER = Path(__file__).parent / "facts"
 SLOTS = 3
-"""Worker groups that one accelerator of a pool takes in the newest release, each with a CPU.
+"""Worker groups per accelerator in the newest release, with a CPU per group.
 
 Source: verl, verl/single_controller/ray/base.py, ResourcePoolManager.create_resource_pool
 (max_colocate_count). Other releases and programs: facts/programs.json.
@@ -39,20 +39,23 @@ ENGINE_PROCESSES = "verl.trainer.sft_trainer"
 EVALUATION = "verl.trainer.main_eval"
 DECLARED = "verl.trainer.ppo.ray_trainer"
 SPEC, DRAFT = "resource_pool_spec", "topology.device_pools"
-"""Pools that a file lists; pools of a block that is proposed for verl, which no release reads."""
+"""Keys of listed pools, and of pools in a proposed block that no release reads."""
 _SECTIONS = ("trainer", "actor_rollout_ref", "critic", "reward_model", "rollout", "env", "engine", SPEC)
-"""Sections that speak of placement."""
+"""Sections about placement."""
 _SERVED = "server.auto_merge_verl_default_config"
-"""Key of a server that is trained through requests: batches and pools are its own. Source: verl-recipe, verl_tinker/."""
+"""Key of a server trained through requests, with batches and pools of its own.
+
+Source: verl-recipe, verl_tinker/.
+"""
 _SPEAK = (
     "actor_rollout_ref", "critic", "rollout", "engine", "model.partial_pretrain", "env.disagg_sim", "trainer.n_gpus_per_node",
 )  # fmt: skip
-"""Keys by which a file without a program belongs to a known one."""
+"""Keys that identify the program of a file."""
 WORKS_LIKE = "Verify it as the program of verl that places the same roles, such as `-m verl.trainer.main_ppo`"
 
 
 class Kind(str, Enum):
-    """What a program makes of the pools."""
+    """Layout of a program's pools."""
 
     HYBRID = "all roles in one pool, rollout in the processes of the actor"
     SEPARATE = "one pool to train in, one to generate in"
@@ -67,23 +70,23 @@ class Kind(str, Enum):
 
 
 TRAINERS = (Kind.HYBRID, Kind.SEPARATE, Kind.SPLIT)
-"""Programs that train an actor on what rollout generates."""
+"""Programs that train an actor on generated samples."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A program in one release.
+    """Program in a release.
 
     Attributes
     ----------
-    program : its module, such as ``verl.trainer.main_ppo``.
-    kind : what it makes of the pools.
-    configuration : the configuration that it begins with, if no other is named.
-    reserves : its processes beside the pools that hold CPUs of a node.
-    own_trainer : it is a recipe with a trainer of its own, whose rules may differ from verl's.
-    trained, rolled : the names of its two pools, where it has two.
-    slots : worker groups on one accelerator, and CPUs reserved with it.
-    server_slots : the same in pools of inference servers of their own.
+    program : module, such as ``verl.trainer.main_ppo``.
+    kind : layout of the pools.
+    configuration : base configuration, if no other is named.
+    reserves : processes beside the pools that hold CPUs of a node.
+    own_trainer : True for a recipe with a trainer of its own, whose rules may differ from verl's.
+    trained, rolled : names of the two pools, if there are two.
+    slots : worker groups per accelerator, and CPUs reserved with it.
+    server_slots : the same for pools of inference servers.
     """
 
     program: str
@@ -103,19 +106,19 @@ class Entry:
 
 
 def table() -> ReleaseTable:
-    """Known releases."""
+    """Return the known releases."""
     return read_releases(FOLDER / "releases.json")
 
 
 @cache
 def releases() -> Releases:
-    """Names of the releases, by which the facts are read."""
+    """Return the names of the releases, for reading facts."""
     return Releases([release.name for release in table()])
 
 
 @cache
 def configurations() -> Configurations:
-    """Configurations of every release."""
+    """Return the configurations of every release."""
     return Configurations(FOLDER, releases())
 
 
@@ -125,7 +128,7 @@ _FACTS: Mapping[str, Mapping[str, Any]] = {data["program"]: data for data in _DA
 
 @cache
 def entry_in(program: str, index: int = -1) -> Entry:
-    """A known program in the release at an index, by default the newest."""
+    """Return a known program in the release at an index, by default the newest."""
     data, known = _FACTS[program], releases()
     index = len(known.names) - 1 if index < 0 else index
 
@@ -141,56 +144,62 @@ def entry_in(program: str, index: int = -1) -> Entry:
 
 
 PROGRAMS = tuple(map(entry_in, _FACTS))
-"""All programs, as they are in the newest release."""
+"""All programs, as of the newest release."""
 
 
 def named(name: str) -> Entry | None:
-    """Program of a module or file name; one that may lie anywhere is known by its last two words."""
+    """Return the program of a module or file name.
+
+    The last two words identify a program that may lie anywhere.
+    """
     words = name.removesuffix(".py").replace("/", ".").strip(".").split(".")
     for size in (len(words), 3, 2, 1):
         tail = words[-size:]
-        found = [
+        programs = [
             program
             for program, data in _FACTS.items()
-            if any(each.split(".")[-size:] == tail for each in (program, *data.get("names", {})))
+            if any(module.split(".")[-size:] == tail for module in (program, *data.get("names", {})))
         ]
-        if len(found) == 1 and (size > 1 or len(words) == 1 or "." not in found[0]):
-            return entry_in(found[0])
+        if len(programs) == 1 and (size > 1 or len(words) == 1 or "." not in programs[0]):
+            return entry_in(programs[0])
     return entry_in(MAIN_PPO) if words == ["main_ppo"] else None
 
 
 def names_in(name: str) -> int:
-    """Bits of the releases that have a program under this module name; 0 if unknown."""
+    """Return the bits of the releases with a program of this name; 0 if unknown."""
     module = name.removesuffix(".py").replace("/", ".").strip(".")
     runs = next((data["names"][module] for data in _FACTS.values() if module in data.get("names", {})), ())
     return releases().mask(runs)
 
 
 def entry_of(notes: Notes, root: MapNode, program: Program | None) -> Entry:
-    """Program in the release at hand; a guess is noted as unchecked.
+    """Return the program in the selected release; note a guess as unchecked.
 
-    Nothing is proved about a program that is not verl's own: its errors are warnings.
+    Nothing is proved about a program that is not verl's own: its errors become warnings.
     """
-    found = _entry_of(notes, root, program)
+    entry = _entry_of(notes, root, program)
     if program is not None:
         _judge_module(notes, program)
-    known = notes.choice is not None and found.program in _FACTS
-    return entry_in(found.program, notes.choice.release.index) if known and notes.choice else found
+    known = notes.choice is not None and entry.program in _FACTS
+    return entry_in(entry.program, notes.choice.release.index) if known and notes.choice else entry
 
 
 def _judge_module(notes: Notes, program: Program) -> None:
-    """An error where the release at hand has no module of this name; a warning where that release is a guess, or a checkout is there."""
+    """Report a module that the selected release lacks.
+
+    An error for a stated release; a warning if the release is a guess, or a checkout was read.
+    """
     choice, mask = notes.choice, names_in(program.name)
     if choice is None or not mask or mask >> choice.release.index & 1:
         return
     module = program.name.removesuffix(".py").replace("/", ".").strip(".")
     names = next(data["names"] for data in _FACTS.values() if module in data.get("names", {}))
-    others = [release for release in choice.table if mask >> release.index & 1]
+    available = [release for release in choice.table if mask >> release.index & 1]
     better = next((name for name in names if names_in(name) >> choice.release.index & 1), "")
     severity = Severity.ERROR if choice.is_stated and not program.found else Severity.WARNING
     message = f"verl {choice.release.name} has no `{module}`, so nothing starts"
-    help_ = f"run `{better}`" if better else f"name the release that you run: `--framework {choice.table.package}=={others[-1].name}`"
-    note = f"verl {spans_of(others)} {'has' if len(others) == 1 else 'have'} it"
+    help_ = f"run `{better}`" if better else f"name the release that you run: `--framework {choice.table.package}=={available[-1].name}`"
+    note = f"verl {spans_of(available)} {'has' if len(available) == 1 else 'have'} it"
     notes.judge(ALWAYS, severity, "PW123", "", message, program.span, "not in this release", help_, None, note)
 
 
@@ -199,11 +208,11 @@ def _entry_of(notes: Notes, root: MapNode, program: Program | None) -> Entry:
     if not name and find(root, _SERVED) is not None:
         name = "verl_tinker"
     if not name:
-        found = entry_of_keys(root, notes.document.source.name)
-        if found.kind is not Kind.DECLARED:
-            why = f"nothing says which program reads this file; `{found.program}` is assumed"
+        entry = entry_of_keys(root, notes.document.source.name)
+        if entry.kind is not Kind.DECLARED:
+            why = f"nothing says which program reads this file; `{entry.program}` is assumed"
             notes.unsure("PW122", "", why, not any(find(root, key) is not None for key in _SPEAK), WORKS_LIKE)
-        return found
+        return entry
     known = named(name)
     if known is not None and known.kind is not Kind.NOTHING:
         return known
@@ -211,15 +220,15 @@ def _entry_of(notes: Notes, root: MapNode, program: Program | None) -> Entry:
         why = "runs on CPUs" if known else "is not known here, and nothing that is set places anything"
         notes.unsure("PW122", "", f"`{name}` {why}", not known, WORKS_LIKE)
         return entry_in(EVALUATION)
-    found = entry_of_keys(root)
-    why = f"is not known here; it is taken to place its roles as `{found.program}` does, its defaults are not known"
+    entry = entry_of_keys(root)
+    why = f"is not known here; it is taken to place its roles as `{entry.program}` does, its defaults are not known"
     notes.unsure("PW122", "", f"`{name}` {why}", True, WORKS_LIKE)
     notes.proves = False
-    return Entry(name, found.kind, "", (), True, found.trained, found.rolled, found.slots)
+    return Entry(name, entry.kind, "", (), True, entry.trained, entry.rolled, entry.slots)
 
 
 def entry_of_keys(root: MapNode, file: str = "") -> Entry:
-    """Program that the keys of a configuration speak for, or the name of its file."""
+    """Return the program that the keys, or the file name, indicate."""
 
     def has(*keys: str) -> bool:
         return any(find(root, key) is not None for key in keys)

@@ -1,6 +1,7 @@
-"""A verl configuration as a Problem: the pools of its program, on nodes, with what runs on them.
+"""Reader of verl configurations: pools of the program on nodes, and their components.
 
-Edits of numbers are tried: one that does not mend its finding, or breaks something else, is not offered.
+Every edit of a number is tried. An edit that does not fix its finding, or breaks something else, is
+dropped.
 """
 
 from __future__ import annotations
@@ -44,31 +45,35 @@ CAPABILITIES = Capabilities(
     whole_replicas=True,
     notices={"PW214": "verl never notices this: the server is started with the accelerators of other nodes"},
 )
-"""All roles of a pool are one process on each accelerator, so nothing overlaps that is not colocated; groups that cross nodes
-are slow, but nothing refuses them. Source: verl, verl/single_controller/ray/base.py; verl/workers/rollout/replica.py."""
+"""Capabilities of verl placements.
+
+All roles of a pool are one process per accelerator, so only colocated components overlap. Groups
+that cross nodes are slow, but accepted. Source: verl, verl/single_controller/ray/base.py;
+verl/workers/rollout/replica.py.
+"""
 Numbered = Mapping[str, int]
 Again = Callable[[Numbered], Setup]
-"""The job with other numbers in the place of those that are written."""
+"""Function from changed numbers to the job."""
 MOST_TRIED = 12
-"""So many edits are tried; more are not offered."""
+"""Limit on tried edits; further edits are dropped."""
 PLANNED = (Kind.HYBRID, Kind.SEPARATE, Kind.GENERATION)
-"""Programs each of whose pools has a size of its own, in two keys."""
+"""Programs with a size in two keys for every pool."""
 
 
 def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
-    """The problem that the file states, and everything that is wrong with it. See `Dialect.read`."""
-    found = VerlReader(document, machines, level).read()
+    """Read a document into a problem and findings. See `Dialect.read`."""
+    reading = VerlReader(document, machines, level).read()
     hints = document.root.get(HINTS)
     if not timed_names(hints):
-        return found
+        return reading
 
     opening = _Opening(document, machines, level, may_leave_degrees(hints))
-    return replace(found, session=FileSession(opening=opening, elsewhere=opening), opens=True)
+    return replace(reading, session=FileSession(opening=opening, elsewhere=opening), opens=True)
 
 
 @dataclass(frozen=True)
 class _Opening:
-    """A file with times; see `Opening` and `Elsewhere`."""
+    """File with times; implements `Opening` and `Elsewhere`."""
 
     document: Document
     machines: Machines
@@ -96,14 +101,15 @@ class _Opening:
 
 
 class VerlReader(Reader):
-    """One configuration of verl while it is read.
+    """Reader of a verl configuration.
 
     Attributes
     ----------
-    instead : numbers in the place of those that are written; then nothing else is tried any more.
-    open : the pools of components with times have no size, whatever the file says.
-    known : what is known of sizes that verl refuses on these machines; it is added to. None: no size is judged.
-    entry, declared : the program and its pools, those too whose size is left to hints.
+    instead : numbers that replace written ones; then no further edits are tried.
+    open : True if pools of components with times have no size, whatever the file says.
+    known : what verl refuses of sizes on these machines, extended while reading; None: no size is
+        judged.
+    entry, declared : program and pools, pools left to hints included.
     """
 
     NAME = "verl"
@@ -133,37 +139,44 @@ class VerlReader(Reader):
 
     @cached_property
     def is_tied(self) -> bool:
-        """True if other numbers may follow from one that is changed, through interpolations."""
+        """True if interpolations may make numbers depend on others."""
         return interpolates(self.document.root)
 
     def own(self, name: str) -> Mapping[str, Amount]:
-        """Degrees of a component that are its own, with their settings."""
+        """Return the degrees that a component owns, with their settings."""
         return own_amounts(self.settings, self.declared.pools, name)
 
     def problem(self) -> Problem:
         """See `Reader.problem`."""
-        setup, said, cluster = self.setup()
+        setup, draft, cluster = self.setup()
         self.derivations = setup.derivations
-        job = Job(setup.components, said.relations, CAPABILITIES, said.choices, pools=setup.pools, models=setup.models, links=said.links, preference=said.preference, planning=PlanningSpec(workload=said.workload))  # fmt: skip
+        job = Job(setup.components, draft.relations, CAPABILITIES, draft.choices, pools=setup.pools, models=setup.models, links=draft.links, preference=draft.preference, planning=PlanningSpec(workload=draft.workload))  # fmt: skip
         if self.settings.anew and self.known is not None:
             job = plan_pools(job, self.settings, cluster, self.declared.pools, self._refused(setup, self.known))
         once = {(finding.code, finding.message, finding.span): finding for finding in reversed(self.notes.findings)}
-        self.notes.findings = list(reversed(once.values()))  # what two roles take from one key is said of the first
+        # Two roles with one key: only the first is reported.
+        self.notes.findings = list(reversed(once.values()))
         return Problem(cluster, job)
 
     def setup(self) -> tuple[Setup, Said, Cluster]:
-        """The job, what hints say, and its cluster. Without hints it is what verl has, of which only what is refused is asked."""
+        """Return the job, the components with hints, and the cluster.
+
+        Without hints it is the job as verl has it, read only for refusals.
+        """
         settings, declared, machines = self.settings, self.declared, self.machines
         sized = replace(declared, pools=tuple(pool for pool in declared.pools if not is_open(settings, pool)))
         components = components_of(settings, declared, sized.pools)
         cluster, runs = placed(settings, sized, machines, self.suits)
-        there = tuple(replace(each, runs=runs[each.name]) if each.name in runs else opened(each) for each in components)
-        if isinstance(machines, Cluster) and cluster is not machines:  # what was said of its room holds for its CPUs too
-            there = tuple(replace(component, cpus=0) for component in there)
-        said = Said(there, relations_of(declared))
+        placed_components = tuple(
+            replace(component, runs=runs[component.name]) if component.name in runs else opened(component) for component in components
+        )
+        # The finding about capacity covers the CPUs too.
+        if isinstance(machines, Cluster) and cluster is not machines:
+            placed_components = tuple(replace(component, cpus=0) for component in placed_components)
+        draft = Said(placed_components, relations_of(declared))
         if self.takes_hints:
-            said = with_hints(settings, cluster, there, said.relations, declared.pools, self.is_tied)
-        setup = Setup(settings, sized, said.components)
+            draft = with_hints(settings, cluster, placed_components, draft.relations, declared.pools, self.is_tied)
+        setup = Setup(settings, sized, draft.components)
         if self.takes_hints:
             setup.derivations += derived(setup)
         if not self.takes_hints or settings.entry.kind is not Kind.NOTHING:
@@ -172,58 +185,62 @@ class VerlReader(Reader):
             judge_keys(self.notes, settings)
         if self.takes_hints and self.instead is None:
             keep_what_works(setup, self.again)
-        return setup, said, cluster
+        return setup, draft, cluster
 
     def _refused(self, setup: Setup, known: Known) -> Refused:
-        """What verl refuses of other sizes and degrees."""
+        """Return verl's refusals of other sizes and degrees."""
         open_ = [pool for pool in self.declared.pools if pool not in setup.pools]
         sizes = [key for pool in open_ for key in (pool.nodes_key, pool.accelerators_key)]
-        trains = [each.name for each in setup.components if not is_engine(self.settings, each.name)]
+        trains = [component.name for component in setup.components if not is_engine(self.settings, component.name)]
         dealt = frozenset(amount.name for name in trains for amount in self.own(name).values())
-        before = frozenset((each.code, each.subject) for each in self.notes.findings)
+        before = frozenset((finding.code, finding.subject) for finding in self.notes.findings)
         following = following_keys(self.document.root, sizes) if self.is_tied else frozenset()
         return Refused(known, self.bare, self.degrees, following, dealt, before)
 
     def changed(self, changes: Numbered, level: str, with_hints: bool = True) -> VerlReader:
-        """Reader of the same file with other numbers; what refers to one of them has the other number too."""
+        """Return a reader of the same file with changed numbers.
+
+        References to a changed number change too.
+        """
         root = self.document.root
         for key, number in changes.items() if self.instead is None and self.is_tied else ():
             root = with_value(root, key, number) if isinstance(find(root, key), Scalar) else root
         return VerlReader(replace(self.document, root=root), self.machines, level, with_hints, changes, self.open)
 
     def again(self, changes: Numbered) -> Setup:
-        """The job with other numbers."""
+        """Return the job with changed numbers."""
         return self.changed(changes, self.level).setup()[0]
 
     def bare(self, changes: Numbered) -> Setup:
-        """The job with other numbers, as verl has it: without what hints say of it."""
+        """Return the job with changed numbers, without hints."""
         return self.changed(changes, TRAINING, with_hints=False).setup()[0]
 
     def degrees(self, changes: Numbered) -> Numbers:
-        """All degrees with other numbers, as they come out."""
-        other = self.changed(changes, self.level)
-        names = [name for pool in other.declared.pools for name in pool.components]
-        return tuple((amount.name, amount.value) for name in names for amount in other.own(name).values())
+        """Return all degrees with changed numbers."""
+        reader = self.changed(changes, self.level)
+        names = [name for pool in reader.declared.pools for name in pool.components]
+        return tuple((amount.name, amount.value) for name in names for amount in reader.own(name).values())
 
     def suits(self, changes: Numbered) -> bool:
-        """True if other numbers are right in all respects."""
+        """Return True if changed numbers cause no error and no incomplete replica."""
         if self.instead is not None:
             return False
         tried, before = self.again(changes), {finding.message for finding in self.notes.findings}
-        errors = [each for each in tried.settings.notes.findings if each.severity is Severity.ERROR]
-        return all(each.message in before for each in errors) and all(map(tried.is_whole, tried.components))
+        errors = [finding for finding in tried.settings.notes.findings if finding.severity is Severity.ERROR]
+        return all(finding.message in before for finding in errors) and all(map(tried.is_whole, tried.components))
 
 
 def keep_what_works(setup: Setup, again: Again) -> None:
-    """Takes the edits that do not keep their promise from the findings and the components of a job.
+    """Drop edits without the promised effect from findings and components.
 
-    The numbers of a job hang together: a batch that divides among agents may be too small for an update. So each change is made in
-    thought, alone and with those before it, and the job is judged again. Where the sizes of pools are to be changed, only that is
-    offered, which was tried before: all else is right for these sizes alone.
+    The numbers of a job depend on each other: a batch that divides among agents may be too small
+    for an update. So every edit is tried alone and with the edits accepted before, and the job is
+    judged again. If the sizes of pools must change, only that edit is offered, tried before:
+    everything else is right for these sizes alone.
     """
     findings = setup.settings.notes.findings
     sizes = {finding.edit for finding in findings if finding.edit and finding.code in ROOM}
-    kept: dict[str, int] = {}
+    accepted: dict[str, int] = {}
     mended: list[Finding] = []
     refused: set[Edit] = set()
     for edit, (path, value) in _numbers(setup).items():
@@ -231,11 +248,15 @@ def keep_what_works(setup: Setup, again: Again) -> None:
             refused |= {edit} - sizes
             continue
         promised = [finding for finding in findings if finding.edit == edit]
-        tries = [({path: value}, promised)] + [({**kept, path: value}, [*mended, *promised])] * bool(kept)
-        if len(kept) + len(refused) < MOST_TRIED and path not in kept and all(_works(setup, again(to), its, edit) for to, its in tries):
-            kept[path] = value
+        tries = [({path: value}, promised)] + [({**accepted, path: value}, [*mended, *promised])] * bool(accepted)
+        if (
+            len(accepted) + len(refused) < MOST_TRIED
+            and path not in accepted
+            and all(_works(setup, again(to), expected, edit) for to, expected in tries)
+        ):
+            accepted[path] = value
             mended += promised
-        elif kept.get(path) != value:
+        elif accepted.get(path) != value:
             refused.add(edit)
     setup.settings.notes.findings = [replace(finding, edit=None) if finding.edit in refused else finding for finding in findings]
     for component in setup.components:
@@ -244,28 +265,28 @@ def keep_what_works(setup: Setup, again: Again) -> None:
 
 
 def _numbers(setup: Setup) -> dict[Edit, tuple[str, int]]:
-    """Every edit that writes a number in the place of a value, with the key of that."""
+    """Map every edit that replaces a number to the key and the new number."""
     edits = [finding.edit for finding in setup.settings.notes.findings]
     edits += [fix.edit for component in setup.components for fix in component.fixes.values()]
-    found = {}
+    numbers = {}
     for edit in dict.fromkeys(edit for edit in edits if edit is not None and edit.text.isdecimal()):
         path = setup.settings.key_at(edit.span)
         if path is not None:
-            found[edit] = (path, int(edit.text))
-    return found
+            numbers[edit] = (path, int(edit.text))
+    return numbers
 
 
 def _works(setup: Setup, tried: Setup, promised: Iterable[Finding], edit: Edit) -> bool:
-    """True if the findings are gone that were promised to go, without new errors, and the components are whole."""
+    """Return True if the promised findings disappear, without new errors or incomplete replicas."""
     for severities in ((Severity.ERROR,), (Severity.ERROR, Severity.WARNING, Severity.INFO)):
         left = _codes(setup.settings.notes.findings, severities)
         left.subtract(_codes(promised, severities))
         after, compared = _codes(tried.settings.notes.findings, severities), {finding.code for finding in promised}
         if any(count > left[code] for code, count in after.items() if code in compared or len(severities) == 1):
             return False
-    fixed = [(each.name, code) for each in setup.components for code, fix in each.fixes.items() if fix.edit == edit]
-    broken = {(each.name, code) for each in tried.components for code in each.fixes}
-    before = {(each.name, code) for each in setup.components for code in each.fixes}
+    fixed = [(component.name, code) for component in setup.components for code, fix in component.fixes.items() if fix.edit == edit]
+    broken = {(component.name, code) for component in tried.components for code in component.fixes}
+    before = {(component.name, code) for component in setup.components for code in component.fixes}
     return not broken.intersection(fixed) and broken <= before
 
 

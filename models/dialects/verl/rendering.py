@@ -1,7 +1,8 @@
-"""A problem as a new verl configuration: pools by their sizes, for the program whose pools these are.
+"""Renderer of a problem as a new verl configuration, for the program with its pools.
 
-One pool for all is `main_ppo`; actor and rollout apart are `one_step_off_policy`; simulators beside them are `vla`. Any other
-pools are listed for a trainer of one's own, as `resource_pool_spec` and `mapping`.
+One pool for all is `main_ppo`; separate actor and rollout are `one_step_off_policy`; simulators
+beside them are `vla`. Other pools are listed for a trainer of the user's own, as
+`resource_pool_spec` and `mapping`.
 """
 
 from __future__ import annotations
@@ -28,18 +29,19 @@ from .programs import DECLARED, MAIN_PPO, ONE_STEP_OFF, SLOTS, SPEC, VLA, entry_
 
 Data = dict[str, object]
 Seats = tuple[tuple[int, int], ...]
-"""(node, accelerator) of each rank."""
+"""(node, accelerator) by rank."""
 NAMES = {ACTOR: "actor", ROLLOUT: "rollout", REFERENCE: "ref", CRITIC: "critic", REWARD: "reward_model", ENVIRONMENT: "env"}
-"""What verl calls the components of these roles. Source: verl, verl/trainer/ppo/utils.py, Role."""
+"""Role -> name of verl's component. Source: verl, verl/trainer/ppo/utils.py, Role."""
 _ORDER = ("actor", "ref", "critic", "rollout", "reward_model", "env")
-"""Order in which verl makes the pools of these."""
+"""Components in verl's order of pool creation."""
 
 
 @dataclass(frozen=True)
 class Pooled:
-    """Components on one pool.
+    """Components of a pool.
 
-    `parts` are its accelerators in equal parts of its nodes, None where they are left to solve; `counts` those on each node.
+    `parts`: accelerators in equal parts of nodes, None if left to solve; `counts`: accelerators by
+    node.
     """
 
     components: tuple[Component, ...]
@@ -47,40 +49,43 @@ class Pooled:
     counts: Mapping[int, int]
 
     def sized(self, nodes: str, accelerators: str) -> Data:
-        """The two keys of its size."""
+        """Return the two keys of the size; empty if left to solve."""
         return {nodes: self.parts.count, accelerators: self.parts.size} if self.parts else {}
 
 
 def render(problem: Problem) -> Rendering:
-    """The file. Raises UnusableInput (PW606) with every reason where no pools of verl say it."""
+    """Render the file.
+
+    Raises UnusableInput (PW606) with every reason if no pools of verl express the problem.
+    """
     writer = _Writer(problem)
     data = writer.data()
     if writer.reasons:
         raise UnusableInput(writer.reasons)
-    names = {each.name: writer.names[each.name] for each in writer.components}
+    names = {component.name: writer.names[component.name] for component in writer.components}
     return Rendering(to_yaml(data), (*said_of_names(names), *writer.losses, *unsaid_demands(problem)), writer.names)
 
 
 class _Writer:
-    """A file while it is written: what it loses, and the reasons why verl cannot say the problem."""
+    """Writer of a file, with losses, and reasons why verl cannot express the problem."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        on_cpus = [each for each in problem.components if problem.kind(each) == NODE]
-        self.names = renamed([each for each in problem.components if each not in on_cpus], NAMES)
-        self.names |= {each.name: each.name for each in on_cpus}
+        on_cpus = [component for component in problem.components if problem.kind(component) == NODE]
+        self.names = renamed([component for component in problem.components if component not in on_cpus], NAMES)
+        self.names |= {component.name: component.name for component in on_cpus}
         self.reasons: list[Finding] = []
         self.losses: list[Finding] = []
-        self.components = tuple(each for each in problem.components if self._has_a_place(each))
-        self.pools = sorted(self._pooled(), key=lambda pool: min(_ORDER.index(self.names[each.name]) for each in pool.components))
-        self.by_name = {self.names[each.name]: each for each in self.components}
+        self.components = tuple(component for component in problem.components if self._has_a_place(component))
+        self.pools = sorted(self._pooled(), key=lambda pool: min(_ORDER.index(self.names[component.name]) for component in pool.components))
+        self.by_name = {self.names[component.name]: component for component in self.components}
 
     def refuse(self, subject: str, message: str, help: str) -> None:
-        """Add a reason why verl cannot say the problem."""
+        """Add a reason why verl cannot express the problem."""
         self.reasons.append(refusal(subject, message, help))
 
     def data(self) -> Data:
-        """All keys of the file."""
+        """Return all keys of the file."""
         for name in ("actor", "rollout"):
             if name not in self.by_name:
                 self.refuse("", f"verl always trains an `actor` and generates with `rollout`; there is no `{name}`", "add it")
@@ -96,13 +101,18 @@ class _Writer:
                 inner = owner.setdefault(part, {})
                 owner = inner if isinstance(inner, dict) else owner
             owner[last] = value
-        hints = {self.names[each.name]: said for each in self.components if (said := self._hints(each))}
+        hints = {
+            self.names[component.name]: component_hints for component in self.components if (component_hints := self._hints(component))
+        }
         return data | hint_block(self.problem, self.names, hints)
 
-    # -- what can be placed at all
+    # -- components that verl can place
 
     def _has_a_place(self, component: Component) -> bool:
-        """True if verl has a role for it, on accelerators. What runs on CPUs is not placed by verl."""
+        """Return True if verl has a role for the component, on accelerators.
+
+        verl does not place what runs on CPUs.
+        """
         name, kind = component.name, self.problem.kind(component)
         if kind == NODE:
             count = len(list(seats(component.runs))) if component.runs is not None else component.least
@@ -118,53 +128,58 @@ class _Writer:
             labels = ", ".join(f"`{label}`" for label in component.node_groups)
             lose = dropped if component.runs is not None else moved
             self.losses.append(lose(name, f"that `{name}` is in node group {labels} is not said any more"))
-        sizes = {len(each) for _, each in seats(component.runs)} if component.runs is not None else {component.per_process}
+        sizes = (
+            {len(process_seats) for _, process_seats in seats(component.runs)} if component.runs is not None else {component.per_process}
+        )
         if sizes != {1}:
-            each = " or ".join(map(str, sorted(sizes)))
-            message = f"the processes of `{name}` hold {each} accelerators each; in verl every accelerator has a process"
+            sizes_text = " or ".join(map(str, sorted(sizes)))
+            message = f"the processes of `{name}` hold {sizes_text} accelerators each; in verl every accelerator has a process"
             self.losses.append(moved(name, message))
         return True
 
     # -- pools
 
     def _pooled(self) -> list[Pooled]:
-        """Components that share accelerators, or are to share them, in one pool."""
-        held = {each.name: _seats(each.runs or ()) for each in self.components}
+        """Return pools of components that share accelerators, or must share them."""
+        seats_by_name = {component.name: _seats(component.runs or ()) for component in self.components}
 
-        def are_together(one: Component, other: Component) -> bool:
-            if one.runs is not None and other.runs is not None:
-                return bool(set(held[one.name]) & set(held[other.name]))
-            return any(one in members and other in members for members in self.problem.colocated_sets)
+        def are_together(first: Component, second: Component) -> bool:
+            if first.runs is not None and second.runs is not None:
+                return bool(set(seats_by_name[first.name]) & set(seats_by_name[second.name]))
+            return any(first in members and second in members for members in self.problem.colocated_sets)
 
         groups: list[list[Component]] = []
-        for each in self.components:
-            near = [group for group in groups if any(are_together(each, other) for other in group)]
-            groups = [group for group in groups if group not in near] + [[*(one for group in near for one in group), each]]
-        return [self._pool(sorted(group, key=self.components.index), held) for group in groups]
+        for component in self.components:
+            near = [group for group in groups if any(are_together(component, member) for member in group)]
+            groups = [group for group in groups if group not in near] + [[*(member for group in near for member in group), component]]
+        return [self._pool(sorted(group, key=self.components.index), seats_by_name) for group in groups]
 
-    def _pool(self, group: Sequence[Component], held: Mapping[str, Seats]) -> Pooled:
-        given, names = [each for each in group if each.runs is not None], ", ".join(f"`{each.name}`" for each in group)
-        if len(given) < len(group):
-            if given:
+    def _pool(self, group: Sequence[Component], seats_by_name: Mapping[str, Seats]) -> Pooled:
+        placed, names = (
+            [component for component in group if component.runs is not None],
+            ", ".join(f"`{component.name}`" for component in group),
+        )
+        if len(placed) < len(group):
+            if placed:
                 message = f"of {names}, which share a pool, some are given and some left to solve"
                 self.refuse(group[0].name, message, "give all or none")
             return Pooled(tuple(group), None, {})
-        every = sorted({seat for each in group for seat in held[each.name]})
-        for each in group:
-            own = held[each.name]
+        every = sorted({seat for component in group for seat in seats_by_name[component.name]})
+        for component in group:
+            own = seats_by_name[component.name]
             if len(set(own)) < len(own):
-                message = f"processes of `{each.name}` share accelerators; in verl each has one of its own"
-                self.refuse(each.name, message, "give every process its own")
+                message = f"processes of `{component.name}` share accelerators; in verl each has one of its own"
+                self.refuse(component.name, message, "give every process its own")
             elif len(own) < len(every):
-                message = f"`{each.name}` is on a part of the pool of {names}; in verl it runs on all of it"
-                self.refuse(each.name, message, "give it all of the pool, or none")
-        counts = {node: sum(other == node for other, _ in every) for node, _ in every}
+                message = f"`{component.name}` is on a part of the pool of {names}; in verl it runs on all of it"
+                self.refuse(component.name, message, "give it all of the pool, or none")
+        counts = {node: sum(seat_node == node for seat_node, _ in every) for node, _ in every}
         size = gcd(*counts.values())
         return Pooled(tuple(group), Parts(size, len(every) // size), counts)
 
     def _program(self) -> tuple[str, Data]:
-        """The program whose pools these are, and the keys that say their sizes."""
-        by = {self.names[each.name]: pool for pool in self.pools for each in pool.components}
+        """Return the program with the same pools, and the keys of the sizes."""
+        by = {self.names[component.name]: pool for pool in self.pools for component in pool.components}
         actor, rollout, reward, env = by["actor"], by["rollout"], by.get("reward_model"), by.get("env")
         rest = {name for name, pool in by.items() if pool is not actor}
         trainer = actor.sized("trainer.nnodes", "trainer.n_gpus_per_node")
@@ -184,48 +199,48 @@ class _Writer:
         return DECLARED, self._listed(env)
 
     def _listed(self, env: Pooled | None) -> Data:
-        """Lists of pools, and the pool of each role."""
-        beside = [each.name for each in env.components if self.names[each.name] != "env"] if env else []
+        """Return lists of pools, and the pool of every role."""
+        beside = [component.name for component in env.components if self.names[component.name] != "env"] if env else []
         if beside:
             message = f"`env` shares accelerators with `{beside[0]}`; verl's simulators have a pool of their own"
             self.refuse("env", message, "give `env` accelerators of its own")
         elif env or any(pool.parts is None for pool in self.pools):
-            names = "; ".join(", ".join(f"`{each.name}`" for each in pool.components) for pool in self.pools)
+            names = "; ".join(", ".join(f"`{component.name}`" for component in pool.components) for pool in self.pools)
             self.refuse("", f"no program of verl has the pools of {names}", "place them as one of verl's programs does")
         message = f"no program of verl has these pools: `{SPEC}` and `{MAPPING}` list them for a trainer of your own"
         self.losses.append(dropped("", message))
         role_of = {components[0]: f"Role.{role}" for role, components in ROLES.items() if len(components) == 1}
         pools = {f"pool_{number}": pool for number, pool in enumerate(self.pools)}
         spec = {name: [pool.parts.size] * pool.parts.count for name, pool in pools.items() if pool.parts}
-        mapping = {role_of[self.names[each.name]]: name for name, pool in pools.items() for each in pool.components}
+        mapping = {role_of[self.names[component.name]]: name for name, pool in pools.items() for component in pool.components}
         return {SPEC: spec, MAPPING: mapping}
 
     def _layout(self, program: str) -> None:
-        """verl names no node: where its parts would go otherwise than they are, that is said."""
+        """Report ranks that verl, without node names, places elsewhere."""
         if self.reasons or any(pool.parts is None for pool in self.pools):
             return
         pools = [Pool(f"pool_{number}", (pool.parts,) if pool.parts else (), SLOTS) for number, pool in enumerate(self.pools)]
         layout = lay_out(pools, rooms_of(self.problem.cluster), entry_in(program).reserves)
         if layout.short is not None:
-            return  # the file, read again, is refused for that
+            return  # reading the file reports the missing capacity
         for made, pool in zip(pools, self.pools):
-            there = _seats(layout.runs(made.name))
-            for each in pool.components:
-                if there == _seats(each.runs or ()):
+            new_seats = _seats(layout.runs(made.name))
+            for component in pool.components:
+                if new_seats == _seats(component.runs or ()):
                     continue
                 if len(set(pool.counts.values())) > 1:
                     counts = ", ".join(f"{count} on node {node}" for node, count in list(pool.counts.items())[:4])
-                    message = f"the parts of a pool are even; the accelerators of `{each.name}` are {counts}"
-                    self.refuse(each.name, message, "use as many on each node")
+                    message = f"the parts of a pool are even; the accelerators of `{component.name}` are {counts}"
+                    self.refuse(component.name, message, "use as many on each node")
                 else:
-                    first = f"accelerator {there[0][1]} of node {there[0][0]}"
-                    message = f"verl names no node and no accelerator: it places the ranks of `{each.name}` on others, from {first} on"
-                    self.losses.append(moved(each.name, message))
+                    first = f"accelerator {new_seats[0][1]} of node {new_seats[0][0]}"
+                    message = f"verl names no node and no accelerator: it places the ranks of `{component.name}` on others, from {first} on"
+                    self.losses.append(moved(component.name, message))
 
     # -- settings of components
 
     def _sections(self) -> Data:
-        """What stands in the file besides the sizes of its pools."""
+        """Return the settings besides pool sizes."""
         by = self.by_name
         section: Data = {"actor": self._trained(by["actor"]) | {"use_kl_loss": "ref" in by}, "rollout": self._engine(by["rollout"])}
         if "ref" in by:
@@ -234,7 +249,7 @@ class _Writer:
         if "critic" in by:
             data["critic"] = self._trained(by["critic"])
         if reward := by.get("reward_model"):
-            # It is served where it has degrees and shares the pool of the actor, else a worker.
+            # A reward model with degrees in the pool of the actor is served; else it is a worker.
             apart = not any(by["actor"] in pool.components and reward in pool.components for pool in self.pools)
             served = not apart and reward.parallel.tp * reward.parallel.dp > 1
             inner = {"rollout": self._engine(reward)} if served else self._trained(reward)
@@ -242,47 +257,50 @@ class _Writer:
         return data
 
     def _engine(self, component: Component) -> Data:
-        """Degrees of an inference engine; tp is written always, as verl's default is 2."""
+        """Return the degrees of an inference engine, always with tp, as verl's default is 2."""
         own = component.parallel
         self._keep(component, Parallel(own.tp, own.pp, 1, own.ep, own.dp))
         more = (("pipeline_model_parallel_size", own.pp), ("data_parallel_size", own.dp), ("expert_parallel_size", own.ep))
         return {"tensor_model_parallel_size": own.tp, **{key: degree for key, degree in more if degree > 1}}
 
     def _trained(self, component: Component) -> Data:
-        """Degrees of something that is trained, or computes as what is trained does: Megatron's, or FSDP without any."""
+        """Return the degrees of a component that trains, or computes like training.
+
+        Megatron has degrees, FSDP none.
+        """
         own = component.parallel
-        kept = Parallel(own.tp, own.pp, own.cp, own.ep)
-        self._keep(component, kept)
-        backend = "fsdp" if kept == Parallel() and component.backend != "megatron" else "megatron"
+        expressed = Parallel(own.tp, own.pp, own.cp, own.ep)
+        self._keep(component, expressed)
+        backend = "fsdp" if expressed == Parallel() and component.backend != "megatron" else "megatron"
         if component.backend not in ("", backend):
             message = f"`{component.name}` is trained by {component.backend}, in verl by {backend}"
             self.losses.append(dropped(component.name, message))
         if backend == "fsdp":
             return {"strategy": "fsdp"}
         degrees = {"tensor_model": own.tp, "pipeline_model": own.pp, "context": own.cp, "expert_model": own.ep}
-        # verl's default of the expert tensor parallel size is tp, which fewer numbers of ranks divide by
+        # verl's default of the expert tensor parallel size, tp, divides fewer numbers of ranks.
         degrees |= {"expert_tensor": 1} if own.ep > 1 else {}
         return {"strategy": "megatron", "megatron": {f"{name}_parallel_size": degree for name, degree in degrees.items()}}
 
-    def _keep(self, component: Component, kept: Parallel) -> None:
-        if kept != component.parallel:
-            message = f"`{component.name}` has {component.parallel}; verl gives it {kept}"
+    def _keep(self, component: Component, expressed: Parallel) -> None:
+        if expressed != component.parallel:
+            message = f"`{component.name}` has {component.parallel}; verl gives it {expressed}"
             self.losses.append((moved if component.runs is None else dropped)(component.name, message))
 
     def _hints(self, component: Component) -> Data:
-        """What verl's own keys do not say."""
-        said = shape(self.problem, component, self.names, self.losses)
+        """Return the hints that verl's own keys do not express."""
+        hints = shape(self.problem, component, self.names, self.losses)
         for key in ("parallel", "role", "cpus"):
-            said.pop(key, None)
+            hints.pop(key, None)
         if component.runs is not None:
-            return said
+            return hints
         if self.problem.job.choices.get(component.name):
             message = f"the degrees of `{component.name}` are left open; in verl they are {component.parallel}"
             self.losses.append(moved(component.name, message))
         own = asked(self.problem, component)
-        return {key: own[key] for key in ("accelerators",) if key in own} | said
+        return {key: own[key] for key in ("accelerators",) if key in own} | hints
 
 
 def _seats(runs: Sequence[Run]) -> Seats:
-    """Accelerators in the order of the ranks."""
-    return tuple(seat for _, each in seats(runs) for seat, _, _ in each)
+    """Return the accelerators in rank order."""
+    return tuple(seat for _, process_seats in seats(runs) for seat, _, _ in process_seats)

@@ -1,7 +1,8 @@
-"""Pools on nodes: the machines they are laid out on, why their parts have no room, and which other sizes would have.
+"""Layout of pools on nodes: machines, reasons for missing capacity, and sizes that fit.
 
-Source: verl, verl/single_controller/ray/base.py: the sum of all accelerators is checked at once (_check_resource_available), and
-nothing else since 0.6.0; a placement group that no node can hold is waited for without a limit (RayResourcePool.get_placement_groups).
+Source: verl, verl/single_controller/ray/base.py: the sum of all accelerators is checked at once
+(_check_resource_available), and nothing else since 0.6.0; Ray waits without a limit for a placement
+group that no node can hold (RayResourcePool.get_placement_groups).
 """
 
 from __future__ import annotations
@@ -25,28 +26,28 @@ from .programs import Kind
 
 CPUS = "PW502"
 ROOM = (FIT, CPUS)
-"""Codes of parts that have no room."""
+"""Codes of parts that do not fit."""
 AT_ONCE = "verl compares these sums as soon as Ray is up"
 LATER = {
     "fully_async_main": "verl checks the pool of the trainer alone, after rollout has loaded its weights",
     "main_generation_server": "every server looks only whether the accelerators that are left are enough for itself",
 }
-"""What programs do instead that do not compare the sum of all pools."""
+"""Program without a check of the sum of all pools -> behavior instead."""
 TORCHRUN = "torchrun waits for the nodes that are missing; a process without an accelerator fails"
 NEVER = "verl checks only the sum of all accelerators; Ray waits for this part without a limit and without a word"
 PER_NODE = "verl compares the parts of each pool with the nodes as soon as Ray is up (dropped in 0.6.0)"
 MOST_OFFERED, MOST_TRIED = 2, 24
 Changes = Mapping[str, int]
 Suits = Callable[[Changes], bool]
-"""True if other values of keys are right in all respects."""
+"""Predicate of new values of keys: True if they cause no error."""
 
 
 def placed(
     settings: Configuration, declared: Declared, machines: Cluster | AsDeclared | None, suits: Suits
 ) -> tuple[Cluster, Mapping[str, Runs]]:
-    """The cluster, and the ranks of every component of the pools.
+    """Return the cluster, and the ranks of every component of the pools.
 
-    Where the parts have no room on the machines, that is said, and the rest is judged on a node for each part.
+    If a part does not fit on the machines, add a finding, and judge the rest on one node per part.
     """
     cluster, layout = _laid_out(settings, declared, machines)
     if machines is None and declared.pools and not declared.nodes:
@@ -54,9 +55,9 @@ def placed(
         why = "machines unknown; a node for each part of a pool is assumed"
         settings.notes.unsure(FIT, "", why, True, f"Pass `--cluster x{most}`")
     if layout.short is not None and (pieces := in_pieces(settings, declared)) is not declared:
-        other, there = _laid_out(settings, pieces, machines)
-        if there.short is None:
-            return other, _runs(pieces, there)
+        split_cluster, split_layout = _laid_out(settings, pieces, machines)
+        if split_layout.short is None:
+            return split_cluster, _runs(pieces, split_layout)
     if layout.short is not None:
         layout = _judge(settings, declared, cluster, layout, suits)
     if layout.short is not None:
@@ -65,7 +66,7 @@ def placed(
 
 
 def _laid_out(settings: Configuration, declared: Declared, machines: Cluster | AsDeclared | None) -> tuple[Cluster, Layout]:
-    """The pools on these machines, else on those that the file states, else on a node for each part."""
+    """Lay out the pools on given machines, stated nodes, or a node per part."""
     if isinstance(machines, Cluster):
         return machines, lay_out(declared.pools, rooms_of(machines), settings.entry.reserves)
     if machines is not None and machines.count:
@@ -85,13 +86,13 @@ def _one_each(declared: Declared) -> tuple[Cluster, Layout]:
 
 
 def _nodes_of(stretches: Sequence[Parts], model: str = GENERIC) -> Cluster:
-    """A cluster of nodes with so many accelerators each; without nodes their number is unknown."""
-    found, rank = [], 0
+    """Build a cluster of nodes; without nodes, the number of nodes is unknown."""
+    groups, rank = [], 0
     for parts in stretches:
         if parts.count:
-            found.append(numbered_nodes(Node(rank, "", accelerators(parts.size, model)), parts.count))
+            groups.append(numbered_nodes(Node(rank, "", accelerators(parts.size, model)), parts.count))
             rank += parts.count
-    return Cluster(Nodes(found), counted=bool(found))
+    return Cluster(Nodes(groups), counted=bool(groups))
 
 
 def _runs(declared: Declared, layout: Layout) -> dict[str, Runs]:
@@ -103,15 +104,15 @@ def _runs(declared: Declared, layout: Layout) -> dict[str, Runs]:
 
 
 def _judge(settings: Configuration, declared: Declared, cluster: Cluster, layout: Layout, suits: Suits) -> Layout:
-    """What is wrong with a layout in which a part has no room; a layout with room for all, where there is one."""
+    """Report a layout with a missing part; return a complete layout if there is one."""
     rooms, short = rooms_of(cluster), layout.short
     if short is None:
         return layout
     pool, at = short.pool, short.pool.span("size") or settings.top
     possible = can_fit(declared.pools, rooms, settings.entry.reserves)
     if possible is not False:
-        other = lay_out(sorted(declared.pools, key=lambda pool: -max(parts.size for parts in pool.parts)), rooms)
-        if possible is None or other.short is not None:
+        reordered = lay_out(sorted(declared.pools, key=lambda pool: -max(parts.size for parts in pool.parts)), rooms)
+        if possible is None or reordered.short is not None:
             why = "whether its parts fit onto the nodes was not decided"
             settings.notes.unsure(FIT, pool.name, why, True, "Write parts of fewer sizes")
             return layout
@@ -119,7 +120,7 @@ def _judge(settings: Configuration, declared: Declared, cluster: Cluster, layout
         note = "nothing tells Ray which nodes to take; by its own preference it would wait for this part for ever"
         help_ = "give the parts of all pools one size: then any order has room"
         settings.notes.warn(FIT, pool.name, message, at, f"{pool.name} is {pool.sizes}", help_, None, note)
-        return other
+        return reordered
     code, message, note = _fault(settings, declared, cluster, rooms, short)
     offers = list(_offers(settings, len(declared.pools) == 1, pool, rooms, suits))
     help_ = "; or ".join(" and ".join(settings.assigned(key, value) for key, value in offer.items()) for offer in offers)
@@ -132,39 +133,39 @@ def _judge(settings: Configuration, declared: Declared, cluster: Cluster, layout
 
 
 def _fault(settings: Configuration, declared: Declared, cluster: Cluster, rooms: Sequence[Room], short: Short) -> tuple[str, str, str]:
-    """(code, message, when verl notices)."""
+    """Return (code, message, moment when verl notices)."""
     pool, size, entry, pools = short.pool, short.size, settings.entry, declared.pools
     torchrun = TORCHRUN if entry.kind is Kind.PROCESSES else ""
-    need, have = sum(each.size for each in pools), sum(len(room.nodes) * room.free.bit_count() for room in rooms)
+    need, have = sum(member.size for member in pools), sum(len(room.nodes) * room.free.bit_count() for room in rooms)
     if need > have:
-        *names, last = [f"`{each.name}` ({each.sizes})" for each in pools]
-        asked = f"`{pool.name}` needs {with_noun(need, 'accelerator')} ({pool.sizes})"
+        *names, last = [f"`{member.name}` ({member.sizes})" for member in pools]
+        demand = f"`{pool.name}` needs {with_noun(need, 'accelerator')} ({pool.sizes})"
         if names:
-            asked = f"{', '.join(names)} and {last} need {with_noun(need, 'accelerator')} in all"
-        return FIT, f"{asked}, the cluster has {have}{_missing(pools, cluster)}", torchrun or LATER.get(entry.name, AT_ONCE)
+            demand = f"{', '.join(names)} and {last} need {with_noun(need, 'accelerator')} in all"
+        return FIT, f"{demand}, the cluster has {have}{_missing(pools, cluster)}", torchrun or LATER.get(entry.name, AT_ONCE)
     fitting = [room for room in rooms if room.free.bit_count() >= size]
     if short.best is not None and fitting and short.best.cpus < UNLIMITED:
-        room = max(fitting, key=lambda each: each.cpus)
-        others = "".join(f" + {each.cpus} of {each.name}" for each in entry.reserves if size * pool.cpus <= room.cpus)
-        wanted = f"{with_noun(size * pool.cpus, 'CPU')} of one node (verl reserves {pool.cpus} with each of {with_noun(size, 'accelerator')}){others}"
+        room = max(fitting, key=lambda candidate: candidate.cpus)
+        reserved = "".join(f" + {reserve.cpus} of {reserve.name}" for reserve in entry.reserves if size * pool.cpus <= room.cpus)
+        wanted = f"{with_noun(size * pool.cpus, 'CPU')} of one node (verl reserves {pool.cpus} with each of {with_noun(size, 'accelerator')}){reserved}"
         return CPUS, f"{_part(short)} needs {wanted}, but {cluster.name(room.nodes.start)} has {room.cpus}", NEVER
     left = "no node has any left"
     if short.best is not None and short.best.free:
         name, has = cluster.name(short.best.nodes.start), short.best.free.bit_count()
-        largest = max(len(each.node.accelerators) for each in cluster.alike)
+        largest = max(len(group.node.accelerators) for group in cluster.alike)
         left = f"the largest node, {name}, has {has}" if has == largest else f"of what is left {name} has most, {has}"
     message = f"{_part(short)} needs {with_noun(size, 'accelerator')} of one node, but {left}"
     return FIT, message, torchrun or PER_NODE if torchrun or settings.until("0.6.0") else NEVER
 
 
 def _part(short: Short) -> str:
-    """Which part of which pool."""
+    """Return the name of a part and of the pool."""
     return f"part {short.part + 1} of {short.pool.count} of `{short.pool.name}`" if short.pool.count > 1 else f"`{short.pool.name}`"
 
 
 def _missing(pools: Sequence[Pool], cluster: Cluster) -> str:
-    """Which nodes are missing, where all nodes are of one size and more of them would do."""
-    sizes, have = {len(each.node.accelerators) for each in cluster.alike}, len(cluster.nodes)
+    """Return the missing nodes as text, if more nodes of the only size would suffice."""
+    sizes, have = {len(group.node.accelerators) for group in cluster.alike}, len(cluster.nodes)
     need = machines_for(pools, sizes.pop(), have) if len(sizes) == 1 else 0
     if need <= have:
         return ""
@@ -172,22 +173,22 @@ def _missing(pools: Sequence[Pool], cluster: Cluster) -> str:
 
 
 def _offers(settings: Configuration, alone: bool, pool: Pool, rooms: Sequence[Room], suits: Suits) -> Iterator[Changes]:
-    """Other sizes of the pool that were tried: first as many parts that are smaller, then fewer parts."""
+    """Yield tried sizes of the pool: smaller parts first, then fewer parts."""
     if not pool.nodes_key or not pool.accelerators_key or pool.nodes_key.startswith("--"):
         return
     written = settings.whole(pool.accelerators_key, FIT)
     if written is None or written.value != pool.parts[0].size:
-        return  # the parts follow from other numbers too
+        return  # the size also depends on other numbers
     count, size, nodes_there = pool.count, pool.parts[0].size, sum(len(room.nodes) for room in rooms)
     sizes = sorted(({room.largest(pool.cpus) for room in rooms} | set(range(1, min(size, 16) + 1))) - {0}, reverse=True)
-    smaller = [(count, each) for each in sizes if each < size]
-    fewer = ((nodes, each) for nodes in range(min(count - 1, nodes_there), 0, -1) for each in sizes if alone or each <= size)
+    smaller = [(count, part_size) for part_size in sizes if part_size < size]
+    fewer = ((nodes, part_size) for nodes in range(min(count - 1, nodes_there), 0, -1) for part_size in sizes if alone or part_size <= size)
     offered = list[Changes]()
     for candidates in (smaller if count <= nodes_there else (), fewer, smaller):
         if candidates is smaller and offered:
             return
-        for nodes, each in islice(candidates, MOST_TRIED):
-            numbers = ((pool.nodes_key, nodes, count), (pool.accelerators_key, each, size))
+        for nodes, part_size in islice(candidates, MOST_TRIED):
+            numbers = ((pool.nodes_key, nodes, count), (pool.accelerators_key, part_size, size))
             changes = {key: now for key, now, before in numbers if now != before}
             if changes and suits(changes):
                 offered.append(changes)

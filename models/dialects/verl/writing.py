@@ -1,7 +1,8 @@
-"""An answer into a verl file: how many nodes a pool has, and how many accelerators on each; keys that stand nowhere yet are added.
+"""Writer of answers into verl files: sizes of pools, with missing keys added.
 
-verl names no node, so an answer can be written where the pools, laid out again, lie where the answer says. Of many ways to write one each
-number is tried by itself first, as a wrong one is wrong whatever the others are.
+verl names no node, so an answer can be written if the pools, laid out again, lie where the answer
+says. There may be many ways to write it. Every number is tried alone first, as a wrong one stays
+wrong whatever the others are.
 """
 
 from __future__ import annotations
@@ -31,15 +32,16 @@ Tree = dict[str, Union[int, "Tree"]]
 Choice = tuple[int, ...]
 Numbers = Mapping[str, int]
 MOST_TRIED = 64
-"""Combinations of sizes that are tried until one is laid out as the answer says."""
+"""Limit on combinations of sizes for a new layout."""
 SERVERS = "PW214"
-"""What is said of replicas whose servers would take accelerators of others."""
+"""Code of replicas whose servers would take accelerators of others."""
 
 
 def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Edit]:
-    """The edits of the keys that say how large the open pools are, and of those of the degrees that were chosen.
+    """Return the edits of the sizes of open pools and of the chosen degrees.
 
-    Raises UnusableInput (PW603) where verl cannot say the answer: in parts of one size it would take other nodes.
+    Raises UnusableInput (PW603) if verl cannot express the answer: in parts of one size it would
+    take other nodes.
     """
     job = reading.problem.job if reading.problem is not None else None
     planned = job is not None and job.planning.laying is not None
@@ -47,21 +49,23 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
     settings, declared = reader.settings, reader.declared
     chosen, through = dict[str, int](), dict[str, int]()
     for name, parallel in degrees.items():
-        # What nobody opened follows from other numbers, and stays as it is written.
+        # Degrees that are not open follow from other numbers, and stay as written.
         if (job is None or name not in job.planning.tied) and says_degrees(settings, name):
             amounts = reader.own(name)
             chosen |= {amounts[degree].name: value for degree, value in changed(amounts, parallel).items()}
-            followed = {degree: its for degree, its in amounts.items() if its.scalar is not None and its.scalar.origin is not None}
+            followed = {
+                degree: amount for degree, amount in amounts.items() if amount.scalar is not None and amount.scalar.origin is not None
+            }
             through |= {amount.name: int(getattr(parallel, degree)) for degree, amount in followed.items()}
-    kept = {key: value for key, value in chosen.items() if key not in through}
+    direct = {key: value for key, value in chosen.items() if key not in through}
     open_ = [pool for pool in declared.pools if is_open(settings, pool)]
-    # What refers to a degree says it as before where that is right; a number stands there only where it is not.
+    # An interpolation of a degree stays if its value is right; else a number replaces it.
     instead_of: tuple[dict[str, int], ...] = ({}, through) if through else ({},)
     sizes, refusals = [_sizes(pool, assignment) for pool in open_], list[UnusableInput]()
 
     def with_sizes(choice: Choice) -> list[Edit]:
-        said = dict(pair for its, number in zip(sizes, choice[1:]) for pair in its[number])
-        return _edits(reading, settings, said | kept, instead_of[choice[0]], planned)
+        numbers = dict(pair for options, number in zip(sizes, choice[1:]) for pair in options[number])
+        return _edits(reading, settings, numbers | direct, instead_of[choice[0]], planned)
 
     def doubts(choice: Choice) -> int | None:
         try:
@@ -75,16 +79,18 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
         return with_sizes(right)
     for pool in open_:
         if len(set(counts := _counts(pool, assignment))) > 1:
-            told = ", ".join(map(str, counts[:8]))
-            raise refused(pool.components[0], f"the parts of `{pool.name}` would differ ({told} accelerators on its nodes)")
+            counts_text = ", ".join(map(str, counts[:8]))
+            raise refused(pool.components[0], f"the parts of `{pool.name}` would differ ({counts_text} accelerators on its nodes)")
     raise refusals[0]
 
 
 def fewest_doubts(lengths: Sequence[int], doubts: Callable[[Choice], int | None], most: int) -> Choice | None:
-    """One of each of some lists, by its place, without doubts; else the first with fewest; None where each is impossible.
+    """Return a combination of items without doubts, else the first with the fewest doubts.
 
-    `doubts` are those of a choice, None of an impossible one. At most so many are tried: of the last list each with the first of the
-    others, then of the one before it each with the best of the last, and so on; then every choice in order.
+    Items are positions in lists of these lengths; None if every combination is impossible. `doubts`
+    counts those of a combination, None for an impossible one. At most `most` combinations are
+    tried: each item of the last list with the first of the others, then each of the list before it
+    with the best of the last, and so on; then all combinations in order.
     """
     known: dict[Choice, int | None] = {}
 
@@ -108,13 +114,16 @@ def fewest_doubts(lengths: Sequence[int], doubts: Callable[[Choice], int | None]
             return choice
         if len(known) >= most:
             break
-    return min((choice for choice, found in known.items() if found is not None), key=rank, default=None)
+    return min((choice for choice, count in known.items() if count is not None), key=rank, default=None)
 
 
-def _edits(reading: Reading, settings: Configuration, said: Numbers, alone: Numbers, planned: bool) -> list[Edit]:
-    """Those that give the keys these numbers, those of `alone` instead of an interpolation; of a plan what another text says stays there."""
+def _edits(reading: Reading, settings: Configuration, numbers: Numbers, alone: Numbers, planned: bool) -> list[Edit]:
+    """Return the edits of numbers; `alone` replaces interpolations.
+
+    In a plan, a right value in another text stays there.
+    """
     edits, missing = list[Edit](), dict[str, int]()
-    for key, value in {**said, **alone}.items():
+    for key, value in {**numbers, **alone}.items():
         here = settings.at(key)
         if not isinstance(here, Scalar) or here.span.file != reading.source.name:
             if not (planned and isinstance(here, Scalar) and here.value == value):
@@ -129,17 +138,17 @@ def _edits(reading: Reading, settings: Configuration, said: Numbers, alone: Numb
 
 
 def added(source: Source, numbers: Numbers) -> list[Edit]:
-    """The edits that put keys where they belong: into the sections that the text has, and sections of their own for the others.
+    """Return the edits that add keys: to existing sections, and in new sections.
 
-    Raises UnusableInput where a section is none, or has no place for more.
+    Raises UnusableInput if a section is no map, or has no place for more.
     """
     tree: Tree = {}
     for key, value in numbers.items():
         inner = tree
         *owners, last = key.split(".")
         for owner in owners:
-            found = inner.setdefault(owner, {})
-            inner = found if isinstance(found, dict) else inner
+            section = inner.setdefault(owner, {})
+            inner = section if isinstance(section, dict) else inner
         inner[last] = value
     return _into(source, source.root, tree, "")
 
@@ -168,12 +177,15 @@ def _text(value: int | Tree) -> str:
 
 
 def refused(name: str, why: str) -> UnusableInput:
-    """Why the answer cannot be written (PW603)."""
+    """Build the error for an answer that cannot be written (PW603)."""
     return UnusableInput([error("PW603", name, f"the answer cannot be written into this file: {why}", help="use the plan itself")])
 
 
 def _sizes(pool: Pool, assignment: Assignment) -> list[list[tuple[str, int]]]:
-    """The keys of the size of a pool with what the answer says, the largest parts first: verl may put several of one pool on a node."""
+    """Return the size keys of a pool with their possible values, largest parts first.
+
+    verl may put several parts of one pool on a node.
+    """
     counts = _counts(pool, assignment)
     if not counts:
         raise refused(pool.components[0], f"the answer has no place for `{pool.name}`")
@@ -183,12 +195,15 @@ def _sizes(pool: Pool, assignment: Assignment) -> list[list[tuple[str, int]]]:
 
 
 def _counts(pool: Pool, assignment: Assignment) -> list[int]:
-    """How many accelerators it has on each of its nodes."""
+    """Return the accelerators of a pool by node."""
     return [mask.bit_count() for (_, kind), mask in assignment.masks(pool.components[0]).items() if kind == ACCELERATOR]
 
 
 def _at_command_end(reading: Reading, settings: list[str]) -> list[Edit]:
-    """The edit that gives a command of a script further settings, a line each where it has several."""
+    """Return the edit that appends settings to a command.
+
+    A command of several lines gets one per line.
+    """
     program = reading.document.program
     if not settings or program is None:
         return []
@@ -202,24 +217,29 @@ def _at_command_end(reading: Reading, settings: list[str]) -> list[Edit]:
 
 
 def _doubts(written: Reading) -> int:
-    """How much verl finds wrong as it reads the sizes or trains on them; each server that takes other accelerators than it has counts too.
+    """Count the errors of a reading, and the servers that take accelerators of others.
 
-    In other parts the same accelerators may be right: a server takes as many as the parts of a pool say that a node has, and numbers that
-    refer to these keys are others.
+    In other parts the same accelerators may be right: a server takes the accelerators that the
+    pool's parts state for a node, and numbers that refer to these keys change too.
     """
     components = written.problem.components if written.problem else ()
-    return sum(SERVERS in each.fixes for each in components) + sum(each.severity is Severity.ERROR for each in written.findings)
+    return sum(SERVERS in component.fixes for component in components) + sum(
+        finding.severity is Severity.ERROR for finding in written.findings
+    )
 
 
 def _check(reading: Reading, assignment: Assignment, degrees: Degrees, edits: list[Edit]) -> Reading:
-    """The edited text must say exactly this Assignment, of the same cluster, with these degrees, and all others as they are; as it is read."""
+    """Read the edited text, and refuse any other Assignment or degrees.
+
+    The cluster is the same; components without chosen degrees keep theirs.
+    """
     problem = reading.problem
     document = replace(reading.document.compose(reading.source.edited(edits)), release=reading.document.release)
     written = read(document, problem.cluster if problem else None, TRAINING)
     components = written.problem.components if written.problem else ()
-    found = {component.name: component.runs or () for component in components}
+    runs_by_name = {component.name: component.runs or () for component in components}
     for name, runs in assignment.runs.items():
-        if list(seats(found.get(name, ()))) != list(seats(runs)):
+        if list(seats(runs_by_name.get(name, ()))) != list(seats(runs)):
             raise refused(name, f"verl names no nodes, and would place `{name}` elsewhere")
     before = {component.name: component.parallel for component in problem.components} if problem else {}
     for component in components:

@@ -1,1 +1,1 @@
-"""Engines that compute in processes of their own, below the servers of a replica: vLLM and SGLang."""
+"""Engines that compute in separate processes below a replica's servers: vLLM and SGLang."""

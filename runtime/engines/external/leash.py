@@ -1,6 +1,7 @@
-"""A program of its own: it runs a command, and ends it with all its processes when its own standard input ends.
+"""Program that runs a command, and ends all its processes when standard input ends.
 
-So nothing of the command outlives the process at the other end of that pipe, even one that was killed. It needs Python's library alone.
+So nothing of the command outlives the process at the other end of that pipe, even a killed one.
+Standard library only.
 """
 
 from __future__ import annotations
@@ -14,15 +15,18 @@ from contextlib import suppress
 from typing import Any, Sequence
 
 PATIENCE = 5.0
-"""Seconds from the signal to end until the one that cannot be ignored."""
+"""Seconds from SIGTERM to SIGKILL."""
 
 
 def run(command: Sequence[str]) -> int:
-    """Runs a command in a process group of its own; its exit code, 128 and the signal where one ended it."""
+    """Run a command in a new process group; return its exit code.
+
+    After a signal: 128 + signal.
+    """
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
     threading.Thread(target=_end_with_input, args=(child,), daemon=True).start()
     code = child.wait()
-    _signal(child, signal.SIGKILL)  # what it left behind
+    _signal(child, signal.SIGKILL)  # remaining processes of the group
     return code if code >= 0 else 128 - code
 
 

@@ -1,4 +1,4 @@
-"""Arguments as options of a command line."""
+"""Arguments as command-line options."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from typing import Any, Mapping
 
 
 def options(arguments: Mapping[str, Any], no: str = "") -> list[str]:
-    """``--name=value`` for each argument; dicts as JSON, lists as several values, None not at all.
+    """Format arguments as ``--name=value``; dicts as JSON, lists as several values, None omitted.
 
-    True is ``--name`` alone; False is the name behind the prefix `no`, or nothing at all where the program has no such option.
+    True is ``--name`` alone; False is the name with the prefix `no`, or omitted if the program has
+    no such option.
     """
-    found: list[str] = []
+    words: list[str] = []
     for name, value in arguments.items():
         option = name.replace("_", "-")
         if value is None:
             continue
         if isinstance(value, bool):
-            found += [f"--{option}"] if value else [f"--{no}{option}"] if no else []
+            words += [f"--{option}"] if value else [f"--{no}{option}"] if no else []
         elif isinstance(value, (list, tuple)):
-            found += [f"--{option}", *map(str, value)]
+            words += [f"--{option}", *map(str, value)]
         else:
-            found.append(f"--{option}={json.dumps(value) if isinstance(value, Mapping) else value}")
-    return found
+            words.append(f"--{option}={json.dumps(value) if isinstance(value, Mapping) else value}")
+    return words

@@ -1,4 +1,4 @@
-"""What an engine needs on a node beside its server: a process that is watched, and ends with this one."""
+"""Process of an engine beside its server, monitored and ended with this process."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from typing import Callable, Sequence
 
 LEASH = Path(__file__).with_name("leash.py")
 SHOWN = 20
-"""How many of its last lines are told when it fails."""
+"""Number of last output lines in a failure."""
 GLANCE = 0.1
 END_LIMIT = 8.0
-"""Seconds; its own patience is shorter."""
+"""Seconds; the leash's own patience is shorter."""
 
 
 class EngineProcess:
-    """A command that runs until it ends or is closed; `ended` is called, in a thread of its own, when it has. Its output is this process's."""
+    """Command that runs until ended or closed, with output to this process.
+
+    `ended` is called at its end, in a separate thread.
+    """
 
     def __init__(self, command: Sequence[str], ended: Callable[[], None]) -> None:
         self._ended = ended
@@ -32,7 +35,11 @@ class EngineProcess:
         self._thread.start()
 
     def wait(self, ready: threading.Event, limit: float) -> None:
-        """Returns when `ready` is set. Raises RuntimeError with its last lines if it ends before, TimeoutError after `limit` s."""
+        """Wait until `ready` is set.
+
+        Raises RuntimeError with the last lines if the process ends first, TimeoutError after
+        `limit` s.
+        """
         deadline = monotonic() + limit
         while not ready.wait(GLANCE):
             if not self._thread.is_alive():
@@ -41,7 +48,7 @@ class EngineProcess:
                 raise TimeoutError(f"the engine was not ready within {limit:g} s")
 
     def close(self) -> None:
-        """Ends it with all its processes. May be called twice."""
+        """End the process and all its children. Idempotent."""
         if self._process.stdin is not None:
             self._process.stdin.close()
         try:

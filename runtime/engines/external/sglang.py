@@ -1,8 +1,9 @@
-"""SGLang behind the interface of an engine: its own processes compute, on the accelerators of the replica's workers.
+"""SGLang as an engine: its own processes compute on the accelerators of the replica's workers.
 
-On other nodes than the first they are started by `sglang.launch_server`. The names are those of SGLang 0.5, sources:
-python/sglang/srt/server_args.py, entrypoints/engine.py and managers/tokenizer_manager.py, which verl uses in the same way
-(verl, workers/rollout/sglang_rollout/async_sglang_server.py).
+On nodes other than the first they are started by `sglang.launch_server`. The names are those of
+SGLang 0.5, sources: python/sglang/srt/server_args.py, entrypoints/engine.py and
+managers/tokenizer_manager.py, which verl uses in the same way (verl,
+workers/rollout/sglang_rollout/async_sglang_server.py).
 """
 
 from __future__ import annotations
@@ -22,28 +23,28 @@ from .shapes import own, refuse, sleeps
 from .tokenizer import HuggingFaceTokenizer
 
 DECIDED = ("model_path", "tp_size", "pp_size", "dp_size", "nnodes", "node_rank", "dist_init_addr")
-"""Arguments that follow from the replica."""
+"""Arguments that the replica sets."""
 SLEEP = "enable_memory_saver"
 REQUESTS = "sglang.srt.managers.io_struct"
 
 
 def arguments(settings: Mapping[str, Any], shape: Shape, meeting: Meeting | None = None) -> dict[str, Any]:
-    """The arguments of SGLang's ServerArgs on one node; `meeting` where there are several."""
-    found: dict[str, Any] = {"model_path": settings["path"], "tp_size": shape.tensor}
+    """Return SGLang's ServerArgs on a node; `meeting`: rendezvous of several nodes."""
+    arguments_set: dict[str, Any] = {"model_path": settings["path"], "tp_size": shape.tensor}
     if shape.pipeline > 1:
-        found["pp_size"] = shape.pipeline
+        arguments_set["pp_size"] = shape.pipeline
     if shape.data > 1:
-        found["dp_size"] = shape.data
+        arguments_set["dp_size"] = shape.data
     if meeting is not None:
         address = f"[{meeting.address}]" if ":" in meeting.address else meeting.address
-        found |= {"nnodes": meeting.nnodes, "node_rank": meeting.node_rank, "dist_init_addr": f"{address}:{meeting.ports[0]}"}
-    return {"log_level": "error"} | found | own(settings)
+        arguments_set |= {"nnodes": meeting.nnodes, "node_rank": meeting.node_rank, "dist_init_addr": f"{address}:{meeting.ports[0]}"}
+    return {"log_level": "error"} | arguments_set | own(settings)
 
 
 class SglangEngine(Engine):
-    """SGLang's Engine. Settings: `path` is the model, all others are SGLang's ServerArgs by their own names.
+    """SGLang's Engine. Settings: `path` is the model, all others are ServerArgs by SGLang's names.
 
-    The same seed gives the same answer where `enable_deterministic_inference` is among them.
+    With `enable_deterministic_inference`, equal seeds give equal answers.
     """
 
     _engine: Any = None
@@ -51,7 +52,11 @@ class SglangEngine(Engine):
 
     @classmethod
     def check(cls, settings: Mapping[str, Any], shape: Shape, nodes: int = 1) -> None:
-        """Raises LaunchFailed: PW740 without SGLang, PW741 for a shape that it does not serve, or without a model."""
+        """Check SGLang, model and shape.
+
+        Raises LaunchFailed: PW740 without SGLang, PW741 for an unsupported shape, or without a
+        model.
+        """
         refuse("sglang", settings, shape, nodes, DECIDED)
         if nodes > 1 and shape.data > 1:
             message = f"the engine `sglang` has no data parallelism over nodes: dp {shape.data} over {nodes} nodes"
@@ -61,12 +66,15 @@ class SglangEngine(Engine):
 
     @classmethod
     def headless(cls, settings: Mapping[str, Any], shape: Shape, meeting: Meeting) -> Sequence[str]:
-        """See Engine. It answers to nobody, but listens for questions about its health, at a port that is free now."""
-        its = {"port": _free_port()} | arguments(settings, shape, meeting)
-        return [sys.executable, "-m", "sglang.launch_server", *options(its)]
+        """Return the command of other nodes; see Engine.
+
+        It answers nobody, but listens for health checks on a free port.
+        """
+        server_arguments = {"port": _free_port()} | arguments(settings, shape, meeting)
+        return [sys.executable, "-m", "sglang.launch_server", *options(server_arguments)]
 
     async def open(self, workers: Workers, meeting: Meeting | None = None) -> None:
-        """See Engine."""
+        """Start SGLang; see Engine."""
         await super().open(workers, meeting)
         self._engine = _sglang().Engine(**arguments(self.settings, self.shape, meeting))
         manager = self._engine.tokenizer_manager
@@ -74,43 +82,46 @@ class SglangEngine(Engine):
         self.tokenizer = self._own = HuggingFaceTokenizer(manager.tokenizer)
 
     async def generate(self, prompt: Sequence[int], sampling: Sampling) -> AsyncGenerator[int, None]:
-        """See Engine. An answer that nobody waits for any more is aborted in SGLang, which does not notice by itself."""
+        """Generate tokens; see Engine.
+
+        Abandoned answers are aborted, which SGLang would not notice.
+        """
         parameters = {
             "max_new_tokens": sampling.max_tokens, "temperature": sampling.temperature, "top_p": sampling.top_p, "sampling_seed": sampling.seed
         }  # fmt: skip
         name, manager = secrets.token_hex(16), self._engine.tokenizer_manager
         request = _request("GenerateReqInput", rid=name, input_ids=list(prompt), sampling_params=parameters, stream=True)
-        told, over = 0, False
+        sent, is_done = 0, False
         try:
             async for output in manager.generate_request(request, None):
                 tokens = output["output_ids"]
-                for token in tokens[told:]:
+                for token in tokens[sent:]:
                     yield token
-                told = len(tokens)
-            over = True
+                sent = len(tokens)
+            is_done = True
         finally:
-            if not over:
+            if not is_done:
                 manager.abort_request(rid=name)
 
     def chat(self, messages: Sequence[Message]) -> list[int]:
-        """The prompt by the model's own template."""
+        """Return the prompt by the model's own template."""
         return self._own.template(messages)
 
     async def sleep(self) -> None:
-        """See Engine. Raises LaunchFailed (PW741) unless `enable_memory_saver` is among the settings."""
+        """Release memory; see Engine. Raises LaunchFailed (PW741) without `enable_memory_saver`."""
         sleeps("sglang", self.settings, SLEEP)
         await self._engine.tokenizer_manager.release_memory_occupation(_request("ReleaseMemoryOccupationReqInput"))
 
     async def wake_up(self) -> None:
-        """See Engine."""
+        """Take the memory again; see Engine."""
         await self._engine.tokenizer_manager.resume_memory_occupation(_request("ResumeMemoryOccupationReqInput"))
 
     async def clear(self) -> None:
-        """See Engine."""
+        """Flush the prefix cache; see Engine."""
         await self._engine.tokenizer_manager.flush_cache()
 
     async def close(self) -> None:
-        """Ends SGLang's processes."""
+        """End SGLang's processes."""
         if self._engine is not None:
             self._engine.shutdown()
 
@@ -124,6 +135,6 @@ def _request(name: str, **fields: Any) -> Any:
 
 
 def _free_port() -> int:
-    with socket.socket() as made:
-        made.bind(("127.0.0.1", 0))
-        return int(made.getsockname()[1])
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

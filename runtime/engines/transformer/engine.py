@@ -1,9 +1,9 @@
-"""A small real transformer in NumPy, its attention heads and MLP columns split over tensor-parallel workers.
+"""Small real transformer in NumPy, with heads and MLP columns split over tensor-parallel workers.
 
-Every worker computes partial sums from its own shard alone; the server adds them up in the order of ranks, twice a layer, as
-an all-reduce would. The weights are random and the same for the same seed, whatever the degree of parallelism, so that
-one worker and several give the same answer.
-Source of the split: Shoeybi et al., Megatron-LM, section 3.
+Every worker computes partial sums from its own shard alone; the server adds them up in rank order,
+twice a layer, as an all-reduce would. The weights are random and equal for equal seeds, whatever
+the degree of parallelism, so that any number of workers gives the same answer. Source of the split:
+Shoeybi et al., Megatron-LM, section 3.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from .sampling import choose
 from .worker import TransformerWorker
 
 PRINTABLE = (*range(32, 127), BYTES)
-"""What the model may say: an answer of random weights is at least a line of ASCII."""
+"""Tokens that the model may produce: an answer of random weights is at least a line of ASCII."""
 
 
 class TransformerEngine(Engine):
-    """Decoder-only, pre-norm, rotary positions, a KV cache for each sequence in each worker.
+    """Decoder-only, pre-norm, rotary positions; a KV cache per sequence and worker.
 
-    Settings: `layers`, `hidden`, `heads`, `mlp`, `seed`, `longest`; see Model for what they are if not given.
+    Settings: `layers`, `hidden`, `heads`, `mlp`, `seed`, `longest`; see Model for the defaults.
     """
 
     worker = TransformerWorker
@@ -41,7 +41,10 @@ class TransformerEngine(Engine):
 
     @classmethod
     def check(cls, settings: Mapping[str, Any], shape: Shape, nodes: int = 1) -> None:
-        """Raises LaunchFailed (PW741) where heads or columns or layers cannot be dealt out evenly."""
+        """Check that heads, columns and layers divide evenly.
+
+        Raises LaunchFailed (PW741) otherwise.
+        """
         model = Model.of(settings)
         parts = (("heads", model.heads, shape.tensor), ("mlp", model.mlp, shape.tensor), ("layers", model.layers, shape.pipeline))
         for name, amount, degree in parts:
@@ -53,7 +56,7 @@ class TransformerEngine(Engine):
             raise failed("PW741", "hidden", message, f"set `hidden` to a multiple of {2 * model.heads}", model.hidden, model.heads)
 
     async def generate(self, prompt: Sequence[int], sampling: Sampling) -> AsyncGenerator[int, None]:
-        """See Engine. The data-parallel copies take turns."""
+        """Generate tokens; see Engine. The data-parallel copies take turns."""
         sequence = next(self._sequences)
         copy = sequence % self.shape.data
         draws = np.random.default_rng(sampling.seed)
@@ -70,7 +73,7 @@ class TransformerEngine(Engine):
             self.workers.tell("forget", [sequence], self._copy(copy))
 
     async def logits(self, sequence: int, tokens: Sequence[int], position: int, copy: int = 0) -> Any:
-        """float64 [tokens, what the model may say]: one step of a sequence, its tokens at `position` and after it."""
+        """Return float64 logits [tokens, printable tokens] from `position` on."""
         first, last = self.shape.ranks(copy, 0), self.shape.ranks(copy, self.shape.pipeline - 1)
         x = await self._sum("embed", [list(tokens)], first)
         for layer in range(self.model.layers):
@@ -80,7 +83,7 @@ class TransformerEngine(Engine):
         return np.concatenate(await self.workers.collective_rpc("score", [x, list(PRINTABLE)], last), axis=-1)
 
     async def _sum(self, method: str, args: Sequence[Any], ranks: Sequence[int]) -> Any:
-        """The workers' partial results added up in the order of ranks, so that the same call gives the same bits."""
+        """Sum the workers' partial results in rank order, so that equal calls give equal bits."""
         parts = await self.workers.collective_rpc(method, args, ranks)
         total = parts[0]
         for part in parts[1:]:

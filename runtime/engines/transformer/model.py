@@ -1,4 +1,4 @@
-"""The sizes and the random weights of the small transformer."""
+"""Sizes and random weights of the small transformer."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ...failure import failed
 from ..bytes_tokenizer import BYTES
 
 Array = Any
-"""float64, unless it is said to be something else."""
+"""Array of float64, unless stated otherwise."""
 MOST = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """Sizes of a transformer; `longest` is the most tokens of a sequence, `seed` that of its weights."""
+    """Sizes of a transformer; `longest`: maximal tokens per sequence, `seed`: of the weights."""
 
     layers: int = 2
     hidden: int = 32
@@ -28,44 +28,50 @@ class Model:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> Model:
-        """The model of these settings; others of them are not its own. Raises LaunchFailed (PW741) for what is no size."""
-        given = {field.name: settings[field.name] for field in fields(cls) if field.name in settings}
-        for name, value in given.items():
+        """Build the model of these settings; unknown settings are ignored.
+
+        Raises LaunchFailed (PW741) for an invalid size.
+        """
+        sizes = {field.name: settings[field.name] for field in fields(cls) if field.name in settings}
+        for name, value in sizes.items():
             least = 0 if name == "seed" else 1
             if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MOST:
                 message = f"`{name}` of the transformer is {value!r}, and must be a whole number from {least} to {MOST}"
                 raise failed("PW741", name, message, f"set `{name}` to such a number")
-        return cls(**given)
+        return cls(**sizes)
 
     def embedding(self) -> Array:
-        """[tokens, hidden]."""
+        """Return the embedding [tokens, hidden]."""
         return self._draw(0, BYTES + 1, self.hidden) * np.sqrt(BYTES + 1)
 
     def head(self) -> Array:
-        """[hidden, tokens]."""
+        """Return the output head [hidden, tokens]."""
         return self._draw(1, self.hidden, BYTES + 1) * 3
 
     def attention(self, layer: int) -> tuple[Array, Array]:
-        """What makes queries, keys and values, [hidden, 3, heads, size of a head], and what joins them, [heads, size, hidden]."""
+        """Return the weights of queries, keys and values, and the output projection.
+
+        Shapes: [hidden, 3, heads, head size] and [heads, head size, hidden].
+        """
         size = self.hidden // self.heads
-        made = self._draw(4 * layer + 2, self.hidden, 3 * self.hidden).reshape(self.hidden, 3, self.heads, size)
-        return made, self._draw(4 * layer + 3, self.hidden, self.hidden).reshape(self.heads, size, self.hidden)
+        projections = self._draw(4 * layer + 2, self.hidden, 3 * self.hidden).reshape(self.hidden, 3, self.heads, size)
+        return projections, self._draw(4 * layer + 3, self.hidden, self.hidden).reshape(self.heads, size, self.hidden)
 
     def feed_forward(self, layer: int) -> tuple[Array, Array]:
-        """[hidden, mlp] and [mlp, hidden]."""
+        """Return the MLP weights [hidden, mlp] and [mlp, hidden]."""
         return self._draw(4 * layer + 4, self.hidden, self.mlp), self._draw(4 * layer + 5, self.mlp, self.hidden)
 
-    def _draw(self, which: int, rows: int, columns: int) -> Array:
-        return np.random.default_rng([self.seed, which]).standard_normal((rows, columns)) / np.sqrt(rows)
+    def _draw(self, number: int, rows: int, columns: int) -> Array:
+        return np.random.default_rng([self.seed, number]).standard_normal((rows, columns)) / np.sqrt(rows)
 
 
 def normed(x: Array) -> Array:
-    """Each row over its root mean square."""
+    """Divide every row by its root mean square."""
     return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + 1e-6)
 
 
 def rotated(x: Array, position: int) -> Array:
-    """[tokens, heads, size], each half-pair turned by an angle that grows with the token's position.
+    """Rotate the half-pairs of [tokens, heads, size] by angles that grow with the position.
 
     Source: Su et al., RoFormer, section 3.4.
     """
@@ -76,7 +82,7 @@ def rotated(x: Array, position: int) -> Array:
 
 
 def attended(queries: Array, keys: Array, values: Array) -> Array:
-    """[tokens, heads, size]: each of the last tokens looks at itself and at all before it."""
+    """Compute causal attention [tokens, heads, size] of the last tokens."""
     scores = np.einsum("qhs,khs->hqk", queries, keys) / np.sqrt(queries.shape[-1])
     new, old = queries.shape[0], keys.shape[0]
     ahead = np.arange(old)[None, :] > np.arange(old - new, old)[:, None]

@@ -1,4 +1,4 @@
-"""The choice of the next token."""
+"""Choice of the next token."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from ..engine import Sampling
 
 
 def choose(logits: Any, sampling: Sampling, draws: Any) -> int:
-    """The index of the next token: the likeliest at temperature 0, the first of equals; else drawn with `draws`, a Generator."""
+    """Return the index of the next token, drawn with the Generator `draws`.
+
+    At temperature 0: the likeliest, the first among equals.
+    """
     if sampling.temperature == 0:
         return int(np.argmax(logits))
     weights = np.exp((logits - logits.max()) / sampling.temperature)
     order = np.argsort(-weights, kind="stable")
     total = np.cumsum(weights[order]) / weights.sum()
-    kept = int(np.searchsorted(total, sampling.top_p)) + 1  # the fewest whose probabilities reach top_p
-    return int(order[np.searchsorted(total[:kept], draws.random() * total[min(kept, len(total)) - 1], side="right")])
+    candidates = int(np.searchsorted(total, sampling.top_p)) + 1  # the fewest whose probabilities reach top_p
+    return int(order[np.searchsorted(total[:candidates], draws.random() * total[min(candidates, len(total)) - 1], side="right")])

@@ -1,4 +1,4 @@
-"""A worker's part of the small transformer: its heads, its MLP columns, its rows of the vocabulary, its KV cache."""
+"""Worker half of the small transformer: heads, MLP columns, vocabulary rows, KV cache."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .model import Array, Model, attended, normed, rotated
 
 
 class TransformerWorker(EngineWorker):
-    """Holds the shards of the layers of its pipeline stage, and answers with partial sums that the server adds up."""
+    """Worker with the shards of a pipeline stage; answers are partial sums for the server."""
 
     def __init__(self, settings: Mapping[str, Any], shape: Shape, rank: int) -> None:
         super().__init__(settings, shape, rank)
@@ -26,48 +26,48 @@ class TransformerWorker(EngineWorker):
         self._attention, self._feed_forward = {}, {}
         for layer in range(model.layers):
             if layer * shape.pipeline // model.layers == shape.stage(rank):
-                made, joined = model.attention(layer)
+                projections, output = model.attention(layer)
                 up, down = model.feed_forward(layer)
-                self._attention[layer] = made[:, :, heads], joined[heads]
+                self._attention[layer] = projections[:, :, heads], output[heads]
                 self._feed_forward[layer] = up[:, columns], down[columns]
         self._cache: dict[int, dict[int, tuple[Array, Array]]] = {}
 
     def embed(self, tokens: list[int]) -> Array:
-        """[tokens, hidden]: the rows of the tokens that are this rank's, zero for the others."""
+        """Return [tokens, hidden]: the rows of this rank's tokens, zero for others."""
         known = np.isin(tokens, self._tokens)
         rows = np.where(known, np.asarray(tokens) - self._tokens[0], 0)
         return self._embedding[rows] * known[:, None]
 
     def attend(self, sequence: int, layer: int, x: Array, position: int) -> Array:
-        """[tokens, hidden]: the part of this rank's heads. The tokens stay in the cache of their sequence."""
-        made, joined = self._attention[layer]
-        queries, keys, values = np.einsum("td,dchs->cths", normed(x), made)
+        """Return [tokens, hidden]: the part of this rank's heads. The tokens enter the KV cache."""
+        projections, output = self._attention[layer]
+        queries, keys, values = np.einsum("td,dchs->cths", normed(x), projections)
         queries, keys = rotated(queries, position), rotated(keys, position)
         cache = self._cache.setdefault(sequence, {})
         if layer in cache:
             keys, values = (np.concatenate([old, new]) for old, new in zip(cache[layer], (keys, values)))
         cache[layer] = keys, values
-        return np.einsum("ths,hsd->td", attended(queries, keys, values), joined)
+        return np.einsum("ths,hsd->td", attended(queries, keys, values), output)
 
     def transform(self, layer: int, x: Array) -> Array:
-        """[tokens, hidden]: the part of this rank's columns."""
+        """Return [tokens, hidden]: the part of this rank's columns."""
         up, down = self._feed_forward[layer]
         return np.maximum(normed(x) @ up, 0) @ down
 
     def score(self, x: Array, tokens: list[int]) -> Array:
-        """[tokens, its share of `tokens`]: how likely each of them is next, unscaled."""
-        mine = np.array_split(np.asarray(tokens), self.shape.tensor)[self.shape.tensor_rank(self.rank)]
-        return normed(x) @ self._head[:, mine]
+        """Return [tokens, share of `tokens`]: logits of this rank's share."""
+        share = np.array_split(np.asarray(tokens), self.shape.tensor)[self.shape.tensor_rank(self.rank)]
+        return normed(x) @ self._head[:, share]
 
     def forget(self, sequence: int) -> None:
-        """The answer has ended; its cache is given back."""
+        """Free the cache of an ended answer."""
         self._cache.pop(sequence, None)
 
     def sleep(self) -> None:
-        """See EngineWorker."""
+        """Clear all caches; see EngineWorker."""
         self._cache.clear()
 
 
 def _share(amount: int, part: int, parts: int) -> slice:
-    each = amount // parts
-    return slice(part * each, part * each + each)
+    size = amount // parts
+    return slice(part * size, part * size + size)

@@ -1,1 +1,1 @@
-"""The nodes of a launch over its life: which is which, which are there, which have joined, and what of them others hold."""
+"""Nodes during the life of a launch: identity, presence, growth, use by other jobs."""

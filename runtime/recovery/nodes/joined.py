@@ -1,4 +1,4 @@
-"""Nodes that joined a cluster: described as the nodes like them that are there already."""
+"""Description of joined nodes by similar nodes of the cluster."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from ...world.sources.model_names import same_model
 
 
 def with_joined(cluster: Cluster, ray: RayNode) -> Cluster | None:
-    """The cluster with one more node, which is the last; None where it has no node like that (see `unlike`).
+    """Return the cluster with the new node appended; None without a similar node (see `unlike`).
 
-    It has the physical ids, the memory and the node groups of the first node like it, and a name of its own.
+    The new node gets the physical ids, memory and node groups of the first similar node, and a name
+    of its own.
     """
     like = next((node for node in cluster.nodes if not any(_difference(node, ray))), None)
     if like is None:
@@ -28,14 +29,16 @@ def with_joined(cluster: Cluster, ray: RayNode) -> Cluster | None:
 
 
 def unlike(cluster: Cluster, ray: RayNode) -> str:
-    """Why a node that joined is not used: what it has, and what the node of the cluster that is most like it has."""
+    """Explain why a joined node is not used, by comparison with the most similar node."""
     nearest = min(cluster.nodes, key=lambda node: abs(count(node) - _most(ray)))
     has_it, has_other = _difference(nearest, ray)
     return f"node `{_name(cluster, ray)}` joined and is not used: it has {has_it}; `{nearest.name}`, the most like it, has {has_other}"
 
 
 def _difference(node: Node, ray: RayNode) -> tuple[str, str]:
-    """(what a node of Ray has, what a node of the cluster has) where the first cannot stand for the second; empty where it can."""
+    """Return (Ray node's value, cluster node's value) of a difference; empty texts if
+    compatible.
+    """
     if count(node) != has(node, ray) or _most(ray) != has(node, ray):
         return with_noun(_most(ray), "accelerator"), str(count(node))
     model = next((device.model for device in machine_of(ray).devices if not same_model(node.accelerator_model, device.model)), None)
@@ -47,7 +50,7 @@ def _difference(node: Node, ray: RayNode) -> tuple[str, str]:
 
 
 def _most(ray: RayNode) -> int:
-    """How many accelerators the node has, of whatever maker."""
+    """Return the number of accelerators of the node, of any maker."""
     return round(ray.total.get(resource_of(ray), 0.0))
 
 

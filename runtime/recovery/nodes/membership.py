@@ -1,4 +1,4 @@
-"""The nodes of a launch over its life: which of them are there, which have joined, and what of them others hold."""
+"""Nodes during the life of a launch: presence, growth, use by other jobs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .roll import Roll
 
 
 class Membership:
-    """Which nodes of Ray are which nodes of a cluster that grows with those that join; `cluster` has all that were ever known."""
+    """Mapping of Ray nodes to a growing cluster; `cluster` has all nodes ever known."""
 
     def __init__(self, cluster: Cluster, way: Way) -> None:
         self.cluster = cluster
@@ -26,32 +26,32 @@ class Membership:
 
     @property
     def roll(self) -> Roll:
-        """Which node is which, as it was when the launch began."""
+        """Identity of the nodes as the launch began."""
         if self._roll is None:
             self._roll = Roll(self.cluster, inventory(self._way.port, self._way.seen.reports))
         return self._roll
 
     def present(self) -> dict[str, RayNode]:
-        """The known nodes on which Ray counts, by name."""
+        """Return the known nodes that Ray reports, by name."""
         return self.roll.present(inventory(self._way.port))
 
     def there(self) -> dict[str, RayNode]:
-        """The known nodes that can be reached, by name; Ray may count on others yet."""
-        there = self.present()
-        missed = self._way.port.unreachable(list(there.values()), REACH_LIMIT)
-        return {name: ray for name, ray in there.items() if ray.node_id not in missed}
+        """Return the known reachable nodes, by name; Ray may still report others."""
+        present = self.present()
+        unreachable = self._way.port.unreachable(list(present.values()), REACH_LIMIT)
+        return {name: ray for name, ray in present.items() if ray.node_id not in unreachable}
 
     def room(self, there: dict[str, RayNode], plan: Plan, ours: str = "") -> tuple[Room, list[str]]:
-        """(where there is room beside other jobs, the nodes of the plan on which there is none for what it has there).
+        """Return (scope of a re-placement, names of the plan's nodes without enough capacity).
 
-        `ours` is the name of a reservation that does not count as another job's.
+        `ours`: name of a reservation that does not count as another job's.
         """
-        others = occupied(self._way.port, ours)
+        amounts = occupied(self._way.port, ours)
         share = self._way.share_nodes
-        return Room(without_occupied(self.cluster, plan, there, others, share), tuple(there)), blocked(plan, there, others, share)
+        return Room(without_occupied(self.cluster, plan, there, amounts, share), tuple(there)), blocked(plan, there, amounts, share)
 
     def welcome(self) -> None:
-        """Makes nodes that nobody knew a part of the cluster; of those that are like no node of it, it is told why they are none."""
+        """Add unknown nodes to the cluster; report unusable nodes with the reason."""
         available = inventory(self._way.port)
         for ray in self.roll.strangers(available):
             wider = with_joined(self.cluster, ray)

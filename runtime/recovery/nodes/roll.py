@@ -1,4 +1,4 @@
-"""Which node of the problem is which node of Ray, for as long as a launch lives: Ray's ids change, labels and names do not."""
+"""Identity of nodes for the life of a launch: Ray's ids change, labels and names do not."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ...port.node import RANK_LABEL, RayNode
 from ...world.matching import paired
 
 Sign = tuple[str, str]
-"""What a node is known by: its rank label, its host name if no other has it, or Ray's id of it."""
+"""Identity of a node: rank label, else unique host name, else Ray's id."""
 
 
 class Roll:
-    """The nodes of a cluster by their names, and by what each is known when it comes back."""
+    """Nodes of a cluster by name, and the identities that they keep on return."""
 
     def __init__(self, cluster: Cluster, available: Sequence[RayNode]) -> None:
         signs = _signs(available)
@@ -22,28 +22,28 @@ class Roll:
         self._names: dict[Sign, str] = {signs[pairs[node.rank].node_id]: node.name for node in cluster.nodes if node.rank in pairs}
 
     def present(self, available: Sequence[RayNode]) -> dict[str, RayNode]:
-        """Name -> the Ray node that now stands for it, of those that are there and known."""
+        """Return name -> current Ray node, for known nodes."""
         signs = _signs(available)
         return {self._names[sign]: ray for ray in available if (sign := signs[ray.node_id]) in self._names}
 
     def strangers(self, available: Sequence[RayNode]) -> list[RayNode]:
-        """The nodes that are there and not known."""
+        """Return the unknown nodes."""
         signs = _signs(available)
         return [ray for ray in available if signs[ray.node_id] not in self._names]
 
     def add(self, name: str, node: RayNode, available: Sequence[RayNode]) -> None:
-        """From now on this node of Ray is known by this name."""
+        """Map this Ray node to a name from now on."""
         self._names[_signs(available)[node.node_id]] = name
 
     def ranked(self, cluster: Cluster, available: Sequence[RayNode]) -> list[RayNode]:
-        """The nodes that are there of a cluster, labelled with their ranks in it, in their order."""
-        there = self.present(available)
-        named = ((node.rank, there.get(node.name)) for node in cluster.nodes)
+        """Return the present nodes of a cluster in rank order, labelled with their ranks."""
+        present = self.present(available)
+        named = ((node.rank, present.get(node.name)) for node in cluster.nodes)
         return [replace(ray, labels={**ray.labels, RANK_LABEL: str(rank)}) for rank, ray in named if ray is not None]
 
 
 def _signs(available: Sequence[RayNode]) -> dict[str, Sign]:
-    """Ray's id of each node -> what it is known by."""
+    """Return Ray node id -> identity."""
     hosts = [ray.name for ray in available]
     return {ray.node_id: _sign(ray, hosts) for ray in available}
 

@@ -1,4 +1,4 @@
-"""Addresses of this machine, and how they are written."""
+"""Addresses of this machine, and their notation."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from typing import Any
 
 
 def bare(host: str) -> str:
-    """A host without the brackets that an IPv6 address has beside a port; Ray and users write both."""
+    """Strip the brackets of an IPv6 address; Ray and users write both forms."""
     return host[1:-1] if host.startswith("[") and host.endswith("]") else host
 
 
 def own_address(towards: str) -> str:
-    """The address of this machine by which it reaches `towards`, a host name or an IP address. Sends nothing."""
+    """Return the address of this machine on the way to `towards`. Sends nothing.
+
+    `towards`: a host name or an IP address.
+    """
     family, kind, _, _, target = _resolved(bare(towards))
     with socket.socket(family, kind) as probe:
         probe.connect(target)
@@ -24,21 +27,22 @@ def _resolved(host: str) -> Any:
 
 
 def host_port(host: str, port: int | str) -> str:
-    """``ip:port``, with brackets around an IPv6 address."""
+    """Format ``ip:port``, with brackets around an IPv6 address."""
     host = bare(host)
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def bound(host: str, port: int = 0) -> socket.socket:
-    """A TCP socket that has an address and does not listen yet; port 0 is one that is free. Nobody can listen there before it.
+    """Return a bound TCP socket that does not listen yet; port 0: any free port.
 
-    Raises OSError, which names the address, where somebody listens already.
+    Nobody else can listen there first. Raises OSError, which names the address, if somebody already
+    does.
     """
-    made = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    tcp_socket = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
     try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # what was connected to a server before it need not be forgotten first
-        made.bind((host, port))
+        tcp_socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # before old connections time out
+        tcp_socket.bind((host, port))
     except OSError as problem:
-        made.close()
+        tcp_socket.close()
         raise OSError(problem.errno, f"{problem.strerror}: {host_port(host, port)}") from problem
-    return made
+    return tcp_socket

@@ -1,7 +1,8 @@
-"""The server's end of the channel: calls to all workers at once over ZeroMQ, their answers in the order of ranks.
+"""Server side of the channel: calls to all workers at once over ZeroMQ, answers in rank order.
 
-A worker that dies is noticed by the end of its connection, one whose node is gone or that is stopped by the lack of heartbeats.
-Source of the flow: verl's ExternalZeroMQDistributedExecutor; unlike there, nothing that is sent can run code.
+A dead worker is noticed by the end of its connection, a lost node or a stopped worker by missing
+heartbeats. Source of the flow: verl's ExternalZeroMQDistributedExecutor; unlike there, no message
+can run code.
 """
 
 from __future__ import annotations
@@ -20,13 +21,16 @@ from .endpoint import ANSWER, ERROR, LARGEST
 from .wire import Malformed, decode, encode
 
 CALL_LIMIT = 60.0
-"""Seconds for all workers to answer, where nothing else is said."""
+"""Default time limit, in seconds, for all workers to answer."""
 BEAT, BEATS_LOST = 500, 1500
-"""Milliseconds between heartbeats, and after how many of silence a worker is lost."""
+"""Milliseconds between heartbeats, and milliseconds of silence after which a worker is lost."""
 
 
 class ChannelFailed(Exception):
-    """A call has no answer. `ranks` are those that it is about, `lost` says whether the channel is of no more use."""
+    """Call without an answer.
+
+    `ranks`: the ranks concerned; `lost`: True if the channel is unusable.
+    """
 
     def __init__(self, ranks: Sequence[int], reason: str, lost: bool) -> None:
         self.ranks = tuple(ranks)
@@ -40,7 +44,7 @@ class ChannelFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """Where calls go: the address and key of an Endpoint, and the ranks for which it answers."""
+    """Target of calls: address and key of an Endpoint, and its ranks."""
 
     address: str
     key: str
@@ -48,9 +52,9 @@ class Peer:
 
 
 class Channel:
-    """Connections to the workers of a replica, which have `limit` s to answer a call.
+    """Connections to the workers of a replica; `limit`: seconds per call.
 
-    It lives in one event loop; `failure` is why it is of no more use, if it is not.
+    It belongs to one event loop; `failure`: why it is unusable, or None.
     """
 
     def __init__(self, peers: Sequence[Peer], limit: float = CALL_LIMIT) -> None:
@@ -67,16 +71,16 @@ class Channel:
         self.world_size = sum(len(peer.ranks) for peer in self._sockets)
 
     def _connect(self, peer: Peer) -> None:
-        made = self._sockets[peer] = self._context.socket(zmq.DEALER)
+        dealer = self._sockets[peer] = self._context.socket(zmq.DEALER)
         options = {
             zmq.LINGER: 0, zmq.MAXMSGSIZE: LARGEST, zmq.IPV6: int("[" in peer.address), zmq.RECONNECT_IVL: -1,
             zmq.HEARTBEAT_IVL: BEAT, zmq.HEARTBEAT_TIMEOUT: BEATS_LOST,
         }  # fmt: skip
         for option, value in options.items():
-            made.setsockopt(option, value)
-        watch = made.get_monitor_socket(zmq.EVENT_DISCONNECTED | zmq.EVENT_CLOSED)
-        made.connect(peer.address)
-        self._tasks += [self._begin(self._read(peer, made)), self._begin(self._watch(peer, watch))]
+            dealer.setsockopt(option, value)
+        watch = dealer.get_monitor_socket(zmq.EVENT_DISCONNECTED | zmq.EVENT_CLOSED)
+        dealer.connect(peer.address)
+        self._tasks += [self._begin(self._read(peer, dealer)), self._begin(self._watch(peer, watch))]
 
     @staticmethod
     def _begin(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -85,39 +89,40 @@ class Channel:
     async def collective_rpc(
         self, method: str, args: Sequence[Any] = (), ranks: Sequence[int] | None = None, limit: float | None = None
     ) -> list[Any]:
-        """Calls a method on every worker, or on those of some ranks; the answers in the order of ranks.
+        """Call a method on every worker, or some ranks; return answers in rank order.
 
-        Raises ChannelFailed at the first worker that is lost or answers with an error, however long the others take; and if
-        one has not answered within `limit` s (its own limit if None), after which the channel is of no more use. Raises Malformed for
-        arguments that are not plain data.
+        Raises ChannelFailed at the first worker that is lost or answers with an error, however long
+        the others take; and if one has not answered within `limit` s (default: the channel's
+        limit), after which the channel is unusable. Raises Malformed for arguments that are not
+        plain data.
         """
         if self.failure is not None:
             raise self.failure
-        asked = [self._ask(peer, its, method, args) for peer, its in self._shares(ranks)]
+        calls = [self._ask(peer, peer_ranks, method, args) for peer, peer_ranks in self._shares(ranks)]
         try:
-            done, waiting = await asyncio.wait(asked, timeout=self._limit if limit is None else limit, return_when=asyncio.FIRST_EXCEPTION)
-            for each in done:
-                each.result()
+            done, waiting = await asyncio.wait(calls, timeout=self._limit if limit is None else limit, return_when=asyncio.FIRST_EXCEPTION)
+            for call in done:
+                call.result()
             if waiting:
-                late = [rank for future, peer in self._pending.values() if future in waiting for rank in peer.ranks]
-                failure = ChannelFailed(late, f"did not answer `{method}` in time", True)
+                late_ranks = [rank for future, peer in self._pending.values() if future in waiting for rank in peer.ranks]
+                failure = ChannelFailed(late_ranks, f"did not answer `{method}` in time", True)
                 self._fail(failure)
                 raise failure
-            return [answer for each in asked for answer in each.result()]
+            return [answer for call in calls for answer in call.result()]
         finally:
-            for each in asked:
-                _dismiss(each)
+            for call in calls:
+                _dismiss(call)
 
     def tell(self, method: str, args: Sequence[Any] = (), ranks: Sequence[int] | None = None) -> None:
-        """Calls a method without waiting for its answer, or learning of its failure."""
+        """Call a method without waiting; its answer and failure are ignored."""
         if self.failure is not None:
             return
-        for peer, its in self._shares(ranks):
-            self._ask(peer, its, method, args).add_done_callback(_dismiss)
+        for peer, peer_ranks in self._shares(ranks):
+            self._ask(peer, peer_ranks, method, args).add_done_callback(_dismiss)
 
     def _shares(self, ranks: Sequence[int] | None) -> list[tuple[Peer, list[int]]]:
         shares = ((peer, [rank for rank in peer.ranks if ranks is None or rank in ranks]) for peer in self._sockets)
-        return [(peer, its) for peer, its in shares if its]
+        return [(peer, selected) for peer, selected in shares if selected]
 
     def _ask(self, peer: Peer, ranks: Sequence[int], method: str, args: Sequence[Any]) -> asyncio.Future[Any]:
         frames = encode([method, list(args), list(ranks)])
@@ -128,10 +133,10 @@ class Channel:
         self._sockets[peer].send_multipart([number, peer.key.encode(), *frames])
         return future
 
-    async def _read(self, peer: Peer, made: zmq.asyncio.Socket) -> None:
-        """Hands each answer to whoever waits for it; one that nobody waits for any more is dropped."""
+    async def _read(self, peer: Peer, dealer: zmq.asyncio.Socket) -> None:
+        """Deliver answers to waiting calls; drop an answer that nobody waits for."""
         while True:
-            number, *frames = await made.recv_multipart()
+            number, *frames = await dealer.recv_multipart()
             future, _ = self._pending.get(number, (None, None))
             if future is None or future.done():
                 continue
@@ -149,7 +154,7 @@ class Channel:
         self._fail(ChannelFailed(peer.ranks, "died, or cannot be reached any more", True))
 
     def _fail(self, failure: ChannelFailed) -> None:
-        """From now on every call fails, and so do those that wait."""
+        """Fail all pending and later calls."""
         if self.failure is None:
             self.failure = failure
             self.broken.set()
@@ -158,7 +163,7 @@ class Channel:
                 future.set_exception(self.failure)
 
     def close(self) -> None:
-        """Ends all connections. May be called twice."""
+        """End all connections. Idempotent."""
         if self.failure is None:
             self._fail(ChannelFailed(range(self.world_size), "cannot be called any more: the channel is closed", True))
         for task in self._tasks:
@@ -167,7 +172,7 @@ class Channel:
 
 
 def _dismiss(future: asyncio.Future[Any]) -> None:
-    """Nobody waits for it any more, and nobody need be told that it failed."""
+    """Cancel a future, or mark its failure as handled."""
     if not future.cancel() and not future.cancelled():
         future.exception()
 

@@ -1,4 +1,4 @@
-"""A worker's end of the channel: it answers the calls of the server, one at a time, over ZeroMQ."""
+"""Worker side of the channel: answers the server's calls over ZeroMQ, one at a time."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from .address import host_port
 from .wire import Malformed, decode, encode
 
 Handler = Callable[[str, Sequence[Any], Sequence[int]], Sequence[Any]]
-"""(method, arguments, ranks) -> an answer for each of the ranks."""
+"""(method, arguments, ranks) -> answers, one per rank."""
 LARGEST = 1 << 28
 LINGER = 500
 ANSWER, ERROR = "answer", "error"
 
 
 class Endpoint:
-    """Listens at a random port of an address of its node. A call must bear the `key`, made up if none is given; any other is not answered.
+    """Listener on a random port of the node; calls without the `key` are ignored.
 
-    Whatever the handler raises goes back as words.
+    The key is random if not given. Exceptions of the handler are returned as text.
     """
 
     def __init__(self, handler: Handler, host: str, key: str = "") -> None:
@@ -31,39 +31,39 @@ class Endpoint:
         self._handler = handler
         self._closing = threading.Lock()
         self._context = zmq.Context()
-        made = self._context.socket(zmq.ROUTER)
+        router = self._context.socket(zmq.ROUTER)
         for option, value in ((zmq.LINGER, LINGER), (zmq.MAXMSGSIZE, LARGEST), (zmq.IPV6, int(":" in host))):
-            made.setsockopt(option, value)
+            router.setsockopt(option, value)
         try:
-            made.bind(f"tcp://{host_port(host, '*')}")
+            router.bind(f"tcp://{host_port(host, '*')}")
         except zmq.ZMQError:
             self._context.destroy(0)
             raise
-        self.address = made.getsockopt_string(zmq.LAST_ENDPOINT)
-        self._thread = threading.Thread(target=self._serve, args=(made,), daemon=True, name="placewright-endpoint")
+        self.address = router.getsockopt_string(zmq.LAST_ENDPOINT)
+        self._thread = threading.Thread(target=self._serve, args=(router,), daemon=True, name="placewright-endpoint")
         self._thread.start()
 
     def close(self) -> None:
-        """Stops answering; what was answered still leaves. May be called twice, from any threads."""
-        with self._closing:  # ending a context in two threads at once would wait for ever
+        """Stop answering; pending answers are still sent. Idempotent and thread-safe."""
+        with self._closing:  # ending a context in two threads at once would block forever
             self._context.term()
         if self._thread is not threading.current_thread():
             self._thread.join()
 
-    def _serve(self, made: zmq.Socket[bytes]) -> None:
-        with ThreadPoolExecutor(1, "placewright-engine") as pool, made:
+    def _serve(self, router: zmq.Socket[bytes]) -> None:
+        with ThreadPoolExecutor(1, "placewright-engine") as pool, router:
             try:
                 while True:
-                    parts = made.recv_multipart()
+                    parts = router.recv_multipart()
                     if len(parts) < 4 or not hmac.compare_digest(parts[2], self.key.encode()):
                         continue
                     sender, number, _, *frames = parts
-                    made.send_multipart([sender, number, *self._answered(pool, frames)])
+                    router.send_multipart([sender, number, *self._answered(pool, frames)])
             except zmq.ContextTerminated:
                 return
 
     def _answered(self, pool: ThreadPoolExecutor, frames: Sequence[bytes]) -> list[Any]:
-        """A handler's own thread gives its exception as a value, whatever it is."""
+        """Run a call in the handler's thread; any exception becomes a value."""
         work = pool.submit(self._call, frames)
         problem = work.exception()
         if problem is None:

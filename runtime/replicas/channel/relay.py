@@ -1,4 +1,4 @@
-"""The workers of another node, as one end of the channel: its server passes calls on to them."""
+"""Workers of another node as a single peer of the channel: their server relays the calls."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from .channel import Channel
 from .endpoint import Endpoint
 
 OPENED = "opened"
-"""The one call that is not passed on: the engine of the first server serves."""
+"""Only call that is not relayed: the engine of the first server serves."""
 
 
 class Relay:
-    """Passes calls to the workers of this node and their answers back. It ends with the first worker that is lost.
+    """Relay of calls for the workers of this node; ends with the first lost worker.
 
-    The server that called then sees the connection end, as it does for a worker of its own node. `opened` is set by OPENED.
+    The calling server then sees the connection end, as for a worker of its own node. `opened` is
+    set by OPENED.
     """
 
     def __init__(self, loop: Loop, channel: Channel, host: str) -> None:

@@ -1,6 +1,6 @@
-"""Plain data as frames of bytes: JSON, with arrays and bytes beside it. Nothing in it can name code, so nothing can run.
+"""Plain data as frames of bytes: JSON plus arrays and bytes. No frame can name or run code.
 
-A JSON object here has one key, which says what it is: ``d`` a dict, ``a`` an array, ``b`` bytes.
+A JSON object has a single key for its type: ``d`` a dict, ``a`` an array, ``b`` bytes.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ import math
 from typing import Any, Callable, Sequence
 
 KINDS = "biuf"
-"""Arrays of these kinds of numbers travel: bool, int, unsigned int, float. Objects do not."""
+"""Numeric kinds of arrays that can be sent: bool, int, unsigned int, float. Objects cannot."""
 Frame = Any
-"""bytes, or what gives them without a copy."""
+"""Bytes, or a buffer readable without a copy."""
 
 
 class Malformed(ValueError):
-    """A message is not made of plain data."""
+    """Message that is not plain data."""
 
 
 def encode(value: Any) -> list[Frame]:
-    """The frames of a value made of None, bool, numbers, text, bytes, lists, dicts with text as keys, and arrays.
+    """Encode None, bool, numbers, text, bytes, lists, dicts with text keys, and arrays.
 
     A tuple arrives as a list. Raises Malformed for anything else.
     """
@@ -34,14 +34,14 @@ def encode(value: Any) -> list[Frame]:
 
 
 def decode(frames: Sequence[Frame]) -> Any:
-    """The value of frames; arrays cannot be written to. Raises Malformed."""
+    """Decode frames to a value; arrays are read-only. Raises Malformed."""
     if not frames:
         raise Malformed("a message without frames")
     rest = [memoryview(frame) for frame in frames[1:]]
 
-    def unpack(found: dict[str, Any]) -> Any:
-        if len(found) == 1:
-            (tag, value), = found.items()  # fmt: skip
+    def unpack(tagged: dict[str, Any]) -> Any:
+        if len(tagged) == 1:
+            (tag, value), = tagged.items()  # fmt: skip
             if tag in _UNPACK:
                 return _UNPACK[tag](value, rest)
         raise Malformed("an object that says not what it is")
@@ -56,11 +56,11 @@ def _pack(value: Any, frames: list[Frame]) -> Any:
     if value is None or (isinstance(value, (bool, int, float, str)) and not hasattr(value, "dtype")):
         return value
     if isinstance(value, (list, tuple)):
-        return [_pack(each, frames) for each in value]
+        return [_pack(element, frames) for element in value]
     if isinstance(value, dict):
         if not all(isinstance(key, str) for key in value):
             raise Malformed("cannot be sent: a dict whose keys are not text")
-        return {"d": [[key, _pack(each, frames)] for key, each in value.items()]}
+        return {"d": [[key, _pack(element, frames)] for key, element in value.items()]}
     if isinstance(value, (bytes, bytearray, memoryview)):
         frames.append(bytes(value))
         return {"b": len(frames) - 2}

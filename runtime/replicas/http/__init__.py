@@ -1,1 +1,1 @@
-"""The words of OpenAI's API over HTTP, spoken by an engine."""
+"""OpenAI's HTTP API in front of an engine."""

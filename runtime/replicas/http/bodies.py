@@ -1,4 +1,4 @@
-"""Answers in OpenAI's words: whole ones, and the chunks of a stream."""
+"""Answers in OpenAI's format: complete, and as chunks of a stream."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Body = dict[str, Any]
 
 
 class Kind:
-    """How one of the two endpoints says an answer: names of objects, and where the text stands in a choice."""
+    """Format of an endpoint: object names, and the position of the text in a choice."""
 
     def __init__(self, prefix: str, whole: str, part: str) -> None:
         self.prefix = prefix
@@ -21,24 +21,24 @@ class Kind:
         self.part = part
 
     def choice(self, index: int, text: str, reason: str | None) -> Body:
-        """A whole answer."""
+        """Build a complete choice."""
         return {"index": index, "text": text, "logprobs": None, "finish_reason": reason}
 
     def delta(self, index: int, text: str, reason: str | None, first: bool) -> Body:
-        """A piece of an answer; `first`: nothing of it was sent before."""
+        """Build a chunk of a choice; `first`: nothing was sent before."""
         return self.choice(index, text, reason)
 
 
 class Chat(Kind):
-    """The conversation's way: text in a message, or in a delta."""
+    """Format of chat answers: text in a message, or in a delta."""
 
     def choice(self, index: int, text: str, reason: str | None) -> Body:
-        """See Kind."""
+        """Build a complete choice; see Kind."""
         message = {"role": "assistant", "content": text, "refusal": None}
         return {"index": index, "message": message, "logprobs": None, "finish_reason": reason}
 
     def delta(self, index: int, text: str, reason: str | None, first: bool) -> Body:
-        """See Kind."""
+        """Build a chunk of a choice; see Kind."""
         delta = ({"role": "assistant"} if first else {}) | ({"content": text} if text or first else {})
         return {"index": index, "delta": delta, "logprobs": None, "finish_reason": reason}
 
@@ -48,7 +48,7 @@ COMPLETION = Kind("cmpl", "text_completion", "text_completion")
 
 
 class Answer:
-    """One answer to a request: its identifier, what was said so far, and how many tokens that took."""
+    """Answer to a request: identifier, collected text, and token counts."""
 
     def __init__(self, kind: Kind, model: str, prompts: Sequence[int]) -> None:
         self._kind = kind
@@ -59,32 +59,36 @@ class Answer:
         self._tokens: dict[int, int] = {}
 
     def add(self, index: int, piece: Piece) -> Body:
-        """Takes note of a piece; the chunk that tells it."""
+        """Add a piece and return its chunk."""
         first = index not in self._texts
         self._texts[index] = self._texts.get(index, "") + piece.text
         self._reasons[index], self._tokens[index] = piece.reason, piece.tokens
         return self._body(self._kind.part, [self._kind.delta(index, piece.text, piece.reason, first)])
 
     def whole(self) -> Body:
-        """All that was said."""
+        """Return the complete answer."""
         choices = [self._kind.choice(index, text, self._reasons[index]) for index, text in sorted(self._texts.items())]
         return self._body(self._kind.whole, choices) | {"usage": self.usage()}
 
     def last(self) -> Body:
-        """The chunk that tells the usage and nothing else."""
+        """Return the final chunk, with only the usage."""
         return self._body(self._kind.part, []) | {"usage": self.usage()}
 
     def usage(self) -> Mapping[str, int]:
-        """Tokens of the prompts, of the answers, and together."""
-        said = sum(self._tokens.values())
-        return {"prompt_tokens": self._prompt_tokens, "completion_tokens": said, "total_tokens": self._prompt_tokens + said}
+        """Return the number of tokens of the prompts, of the answers, and in total."""
+        answer_tokens = sum(self._tokens.values())
+        return {
+            "prompt_tokens": self._prompt_tokens,
+            "completion_tokens": answer_tokens,
+            "total_tokens": self._prompt_tokens + answer_tokens,
+        }
 
     def _body(self, object: str, choices: list[Body]) -> Body:
         return {**self._head, "object": object, "choices": choices}
 
 
 def event(body: Mapping[str, Any]) -> str:
-    """An event of a stream."""
+    """Format an event of a stream."""
     return f"data: {json.dumps(body, ensure_ascii=False)}\n\n"
 
 

@@ -1,4 +1,4 @@
-"""A limit on the size of what a client sends, so that nobody fills the memory of a server."""
+"""Limit of request bodies, which protects the memory of a server."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 class BodyLimit:
-    """Refuses with 413 a body that says it is larger, before any of it is read, or that turns out to be, as soon as it is."""
+    """Middleware that refuses larger bodies with 413: declared ones unread, others at the limit."""
 
     def __init__(self, app: ASGIApp, most: int) -> None:
         self._app = app
         self._most = most
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serves one connection of the ASGI server."""
+        """Serve a connection of the ASGI server."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

@@ -1,4 +1,4 @@
-"""The answers to a request: text piece by piece, several at once."""
+"""Answers to a request: several concurrent streams of text pieces."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ STOP, LENGTH = "stop", "length"
 
 
 class AnswerFailed(Exception):
-    """An engine has failed in the middle of an answer, with an exception of its own."""
+    """Exception of an engine in the middle of an answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """More text of an answer; `reason` is why it has ended, if it has; `tokens`: how many there are so far, without the end token."""
+    """Piece of an answer; `reason`: why it ended, or None.
+
+    `tokens`: count so far, without the end token.
+    """
 
     text: str
     reason: str | None
@@ -29,7 +32,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """One answer that is asked for."""
+    """Requested answer."""
 
     prompt: tuple[int, ...]
     sampling: Sampling
@@ -37,7 +40,10 @@ class Wanted:
 
 
 async def pieces(engine: Engine, wanted: Wanted) -> AsyncGenerator[Piece, None]:
-    """The answer, its last piece with the reason why it ended. Whoever stops listening ends the generation."""
+    """Yield the answer; the last piece has the reason of the end.
+
+    Closing the generator ends the generation.
+    """
     text, count, reason = Text(engine.tokenizer, wanted.stop), 0, ""
     async with aclosing(engine.generate(wanted.prompt, wanted.sampling)) as tokens:
         async for token in tokens:
@@ -56,7 +62,10 @@ async def pieces(engine: Engine, wanted: Wanted) -> AsyncGenerator[Piece, None]:
 
 
 async def together(engine: Engine, wanted: Sequence[Wanted]) -> AsyncGenerator[tuple[int, Piece], None]:
-    """(index, piece) of several answers as they come. The first failure ends all; so does whoever stops listening."""
+    """Yield (index, piece) of several answers in order of arrival.
+
+    The first failure ends all; so does closing the generator.
+    """
     queue: asyncio.Queue[tuple[int, Piece | None]] = asyncio.Queue()
 
     async def pump(index: int) -> None:
@@ -67,13 +76,13 @@ async def together(engine: Engine, wanted: Sequence[Wanted]) -> AsyncGenerator[t
     tasks = [asyncio.create_task(pump(index)) for index in range(len(wanted))]
     for index, task in enumerate(tasks):
         task.add_done_callback(lambda done, index=index: queue.put_nowait((index, None)))  # type: ignore[misc]
-    left = len(tasks)
+    unfinished = len(tasks)
     try:
-        while left:
+        while unfinished:
             index, piece = await queue.get()
             if piece is None:
-                _raise_as_told(tasks[index].exception())
-                left -= 1
+                _raise_failure(tasks[index].exception())
+                unfinished -= 1
             else:
                 yield index, piece
     finally:
@@ -81,8 +90,10 @@ async def together(engine: Engine, wanted: Sequence[Wanted]) -> AsyncGenerator[t
             task.cancel()
 
 
-def _raise_as_told(problem: BaseException | None) -> None:
-    """Raises what an answer failed with: ChannelFailed as it is, what engines raise of their own as AnswerFailed."""
+def _raise_failure(problem: BaseException | None) -> None:
+    """Raise an answer's failure: ChannelFailed unchanged, an engine's exceptions as
+    AnswerFailed.
+    """
     if isinstance(problem, ChannelFailed):
         raise problem
     if problem is not None:

@@ -1,4 +1,4 @@
-"""Errors in the shape that OpenAI's clients know."""
+"""Errors in OpenAI's format."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ INVALID, SERVER, NOT_FOUND, UNAUTHORIZED = "invalid_request_error", "server_erro
 
 
 class Refused(Exception):
-    """A request that cannot be served, with the status and the fields of the error."""
+    """Request that cannot be served, with the status and the fields of the error."""
 
     def __init__(self, status: int, message: str, type: str, param: str | None = None, code: str | None = None) -> None:
         self.status = status
@@ -19,12 +19,12 @@ class Refused(Exception):
 
     @property
     def response(self) -> JSONResponse:
-        """As it is sent."""
+        """HTTP response."""
         return JSONResponse(self.body, self.status)
 
 
 def invalid(problems: Sequence[Any]) -> Refused:
-    """What pydantic found wrong, the first of it in full."""
+    """Convert pydantic's problems; the first is reported in full."""
     first = problems[0]
     if first["type"] == "json_invalid":
         return Refused(400, f"the body is not JSON: {first['msg']}", INVALID, None, "invalid_json")
@@ -32,5 +32,5 @@ def invalid(problems: Sequence[Any]) -> Refused:
     param = place[0] if place else None
     if first["type"] == "extra_forbidden":
         return Refused(400, f"`{'.'.join(place)}` is not supported here", INVALID, param, "unsupported_parameter")
-    where = f"`{'.'.join(place)}`: " if place else ""
-    return Refused(400, f"{where}{first['msg']}", INVALID, param, "invalid_value")
+    prefix = f"`{'.'.join(place)}`: " if place else ""
+    return Refused(400, f"{prefix}{first['msg']}", INVALID, param, "invalid_value")

@@ -1,4 +1,4 @@
-"""An application behind a port of this machine, in the event loop that is running."""
+"""Application on a port of this machine, in the running event loop."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ END_LIMIT = 2.0
 
 
 class Listener:
-    """uvicorn on a socket that is bound already, so that nobody can take its port in between. Nothing of it is logged but errors."""
+    """uvicorn on a bound socket, whose port nobody else can take. Only errors are logged."""
 
     def __init__(self, app: Any, bound: socket.socket) -> None:
         config = uvicorn.Config(app, log_level="error", access_log=False, lifespan="off", timeout_graceful_shutdown=1)
@@ -21,7 +21,7 @@ class Listener:
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Returns when requests are answered."""
+        """Start, and return when requests are answered."""
         self._task = asyncio.create_task(self._server.serve(sockets=[self._socket]))
         while not self._server.started and not self._task.done():
             await asyncio.sleep(0.005)
@@ -29,10 +29,10 @@ class Listener:
             self._task.result()
 
     async def stop(self) -> None:
-        """Ends within two seconds, whatever is being answered."""
+        """End within two seconds, whatever is being answered."""
         self._server.should_exit = True
         if self._task is not None:
-            _, late = await asyncio.wait({self._task}, timeout=END_LIMIT)
-            for task in late:
+            _, unfinished = await asyncio.wait({self._task}, timeout=END_LIMIT)
+            for task in unfinished:
                 task.cancel()
         self._socket.close()

@@ -1,6 +1,8 @@
-"""The endpoint: `/v1/models`, `/v1/chat/completions`, `/v1/completions` and `/health`, as OpenAI's clients expect them.
+"""Endpoints `/v1/models`, `/v1/chat/completions`, `/v1/completions` and `/health`, as in OpenAI's
+API.
 
-A body larger than the limits of the replica allow is refused with 413, an answer longer than the model's context with 400.
+A body above the replica's limit is refused with 413, an answer longer than the model's context with
+400.
 """
 
 from __future__ import annotations
@@ -25,11 +27,11 @@ from .requests import ChatRequest, CompletionRequest
 from .serving import Serving
 
 CLOSED = 499
-"""The status of an answer that nobody waits for any more."""
+"""Status of an answer whose client hung up."""
 
 
 def build_app(serving: Serving) -> FastAPI:
-    """The application that answers for what is served."""
+    """Build the application of a served engine."""
     app = FastAPI(title="placewright", docs_url=None, redoc_url=None, openapi_url=None)
     app.add_middleware(BodyLimit, most=serving.limits.max_body_bytes)
     _errors(app)
@@ -70,19 +72,19 @@ def _model(serving: Serving) -> Body:
 
 
 def _authorize(serving: Serving, request: Request) -> None:
-    given = request.headers.get("authorization", "").removeprefix("Bearer ").encode()
-    if serving.api_key is not None and not hmac.compare_digest(given, serving.api_key.encode()):
+    presented = request.headers.get("authorization", "").removeprefix("Bearer ").encode()
+    if serving.api_key is not None and not hmac.compare_digest(presented, serving.api_key.encode()):
         raise Refused(401, "the API key is not right", UNAUTHORIZED, None, "invalid_api_key")
 
 
 async def _answer(serving: Serving, request: Request, body: requests.Request, kind: Kind, wanted: Sequence[Wanted]) -> Response:
-    prompts = [len(each.prompt) for each in wanted[:: body.n]]
+    prompts = [len(answer_request.prompt) for answer_request in wanted[:: body.n]]
     answer = Answer(kind, serving.name, prompts)
     if body.stream:
         coming = together(serving.engine, wanted)
 
         async def begun() -> Response:
-            first = await anext(coming)  # what fails before anything was sent has a status of its own
+            first = await anext(coming)  # a failure before the first chunk has its own status
             return StreamingResponse(_events(answer, first, coming, body.stream_options.include_usage), media_type="text/event-stream")
 
         return await _unless_disconnected(request, begun)
@@ -99,7 +101,7 @@ async def _answer(serving: Serving, request: Request, body: requests.Request, ki
 async def _events(
     answer: Answer, first: tuple[int, Piece], coming: AsyncGenerator[tuple[int, Piece], None], with_usage: bool
 ) -> AsyncGenerator[str, None]:
-    """The chunks of a stream. What fails when some of it is sent already is told as its last event."""
+    """Yield the chunks of a stream; a late failure becomes the last event."""
     try:
         async with aclosing(coming):
             yield event(answer.add(*first))
@@ -117,14 +119,14 @@ async def _events(
 
 
 async def _unless_disconnected(request: Request, work: Callable[[], Coroutine[Any, Any, Response]]) -> Response:
-    """What the work gives; it is ended as soon as the client hangs up."""
-    working, gone = asyncio.create_task(work()), asyncio.create_task(_disconnected(request))
+    """Return the result of the work; cancel it if the client hangs up."""
+    task, disconnecting = asyncio.create_task(work()), asyncio.create_task(_disconnected(request))
     try:
-        await asyncio.wait({working, gone}, return_when=asyncio.FIRST_COMPLETED)
-        return working.result() if working.done() else Response(status_code=CLOSED)
+        await asyncio.wait({task, disconnecting}, return_when=asyncio.FIRST_COMPLETED)
+        return task.result() if task.done() else Response(status_code=CLOSED)
     finally:
-        working.cancel()
-        gone.cancel()
+        task.cancel()
+        disconnecting.cancel()
 
 
 async def _disconnected(request: Request) -> None:
@@ -142,7 +144,7 @@ def _broken(problem: Exception) -> Refused:
 
 
 def _errors(app: FastAPI) -> None:
-    """Whatever goes wrong is told in OpenAI's shape."""
+    """Register handlers that answer every failure in OpenAI's format."""
 
     @app.exception_handler(Refused)
     async def refused(request: Request, problem: Refused) -> JSONResponse:

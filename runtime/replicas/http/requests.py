@@ -1,4 +1,7 @@
-"""Requests in OpenAI's words, checked. What would change the answer and is not done here is refused, not overlooked."""
+"""Validated requests in OpenAI's format.
+
+Unsupported settings that change the answer are refused.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,13 @@ from typing import Annotated, Any, Literal, Mapping
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 MOST_STOPS = 4
-"""As with OpenAI."""
+"""Maximal number of stop strings, as in OpenAI's API."""
 _NEUTRAL: Mapping[str, tuple[Any, ...]] = {
     "logprobs": (False, 0), "top_logprobs": (0,), "echo": (False,), "best_of": (1,), "suffix": ("",), "tools": ([],), "tool_choice": ("none",),
     "parallel_tool_calls": (True, False), "presence_penalty": (0,), "frequency_penalty": (0,), "logit_bias": ({},),
     "response_format": ({"type": "text"},), "modalities": (["text"],),
 }  # fmt: skip
-"""Values of fields that are not supported which ask for nothing."""
+"""Neutral values of unsupported fields."""
 _WITHOUT_EFFECT = frozenset(
     {"user", "metadata", "store", "service_tier", "safety_identifier", "prompt_cache_key", "reasoning_effort", "verbosity"}
 )
@@ -24,7 +27,7 @@ Token = Annotated[int, Field(ge=0)]
 
 
 class TextPart(BaseModel):
-    """A part of a turn."""
+    """Part of a turn."""
 
     model_config = ConfigDict(extra="forbid")
     type: Literal["text"]
@@ -32,7 +35,7 @@ class TextPart(BaseModel):
 
 
 class Turn(BaseModel):
-    """A turn of a conversation."""
+    """Turn of a conversation."""
 
     model_config = ConfigDict(extra="ignore")
     role: Literal["system", "developer", "user", "assistant", "tool"]
@@ -40,19 +43,19 @@ class Turn(BaseModel):
 
     @property
     def words(self) -> str:
-        """All its text."""
+        """Whole text."""
         return self.content if isinstance(self.content, str) else "".join(part.text for part in self.content)
 
 
 class StreamOptions(BaseModel):
-    """What a stream tells besides the text."""
+    """Optional contents of a stream."""
 
     model_config = ConfigDict(extra="ignore")
     include_usage: bool = False
 
 
 class Request(BaseModel):
-    """What both kinds of request have. `temperature` 0 is greedy; else the same `seed` gives the same answer."""
+    """Common fields of requests. `temperature` 0 is greedy; else equal `seed`, equal answer."""
 
     model_config = ConfigDict(extra="forbid", strict=False)
     model: str
@@ -66,7 +69,7 @@ class Request(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _without_what_asks_nothing(cls, data: Any) -> Any:
+    def _drop_neutral(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
         return {
@@ -77,12 +80,12 @@ class Request(BaseModel):
 
     @property
     def stops(self) -> tuple[str, ...]:
-        """The stop strings."""
+        """Stop strings."""
         return (self.stop,) if isinstance(self.stop, str) else tuple(self.stop)
 
 
 class ChatRequest(Request):
-    """A request for the next turn of a conversation."""
+    """Request for the next turn of a conversation."""
 
     messages: Annotated[list[Turn], Field(min_length=1)]
     max_tokens: int | None = Field(None, ge=1)
@@ -90,12 +93,12 @@ class ChatRequest(Request):
 
     @property
     def most(self) -> int | None:
-        """Most tokens of an answer, by the newer name or the older; None if neither is given."""
+        """Maximal tokens of an answer, by the newer name or the older; default None."""
         return self.max_completion_tokens or self.max_tokens
 
 
 class CompletionRequest(Request):
-    """A request to go on with a text, or with several; also given as tokens."""
+    """Request to continue texts, given as strings or tokens."""
 
     prompt: str | Annotated[list[str], Field(min_length=1)] | Annotated[list[Token], Field(min_length=1)] | Annotated[
         list[Annotated[list[Token], Field(min_length=1)]], Field(min_length=1)
@@ -104,9 +107,9 @@ class CompletionRequest(Request):
 
     @property
     def prompts(self) -> list[str | list[int]]:
-        """Each prompt, as text or tokens."""
+        """Prompts, as text or tokens."""
         if isinstance(self.prompt, str):
             return [self.prompt]
         if isinstance(self.prompt[0], int):
             return [[token for token in self.prompt if isinstance(token, int)]]
-        return [each for each in self.prompt if not isinstance(each, int)]
+        return [prompt for prompt in self.prompt if not isinstance(prompt, int)]

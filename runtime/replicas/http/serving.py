@@ -1,4 +1,4 @@
-"""What the endpoint serves: an engine under a name, which may be asleep or have failed."""
+"""Served engine under a name; it may be asleep or have failed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .requests import ChatRequest, CompletionRequest, Request
 
 @dataclass
 class Serving:
-    """An engine and its state. `failure` says in words which workers are lost; "" while none is."""
+    """Engine and its state. `failure`: description of lost workers, "" without any."""
 
     name: str
     engine: Engine
@@ -28,11 +28,11 @@ class Serving:
 
     @property
     def trouble(self) -> str:
-        """Why it can answer no more, in words; "" while it can."""
+        """Reason why no answer is possible; "" if there is none."""
         return self.failure or self.engine.failure
 
     def check(self, model: str) -> None:
-        """Raises Refused unless this model can answer now."""
+        """Check that this model can answer now. Raises Refused otherwise."""
         if model != self.name:
             raise Refused(404, f"the model `{model}` does not exist; this is `{self.name}`", NOT_FOUND, "model", "model_not_found")
         if self.trouble:
@@ -41,13 +41,16 @@ class Serving:
             raise Refused(503, "the replica is asleep", SERVER, None, "asleep")
 
     def wanted_of_chat(self, request: ChatRequest) -> list[Wanted]:
-        """The answers that a conversation asks for. Raises Refused."""
+        """Return the answers that a conversation requests. Raises Refused."""
         self.check(request.model)
         prompt = self.engine.chat([{"role": turn.role, "content": turn.words} for turn in request.messages])
         return self._wanted(request, [prompt], request.most, "messages")
 
     def wanted_of_completion(self, request: CompletionRequest) -> list[Wanted]:
-        """The answers that prompts ask for: `n` of the first prompt, then `n` of the next. Raises Refused."""
+        """Return the answers that prompts request: `n` per prompt, prompt by prompt.
+
+        Raises Refused.
+        """
         self.check(request.model)
         prompts = [self.engine.tokenizer.encode(prompt) if isinstance(prompt, str) else prompt for prompt in request.prompts]
         size = self.engine.tokenizer.size
@@ -70,7 +73,7 @@ class Serving:
         return wanted
 
     def _room(self, prompt: int, most: int | None, param: str) -> int:
-        """How many tokens the answer may have."""
+        """Return the maximal number of tokens of the answer."""
         longest = self.engine.longest
         if longest is None:
             return most or self.limits.default_max_tokens

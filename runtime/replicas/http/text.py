@@ -1,4 +1,4 @@
-"""The text of an answer as its tokens come: whole characters only, and nothing that may be the beginning of a stop string."""
+"""Text of an answer, token by token: whole characters only, without the start of a stop string."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ BROKEN = "\N{REPLACEMENT CHARACTER}"
 
 
 class Text:
-    """Gives out each character once, as soon as it is sure; `stopped` when a stop string has come, which is not given out."""
+    """Incremental decoder that returns text once it is final.
+
+    `stopped`: True after a stop string, which is not returned.
+    """
 
     def __init__(self, tokenizer: Tokenizer, stop: Sequence[str]) -> None:
         self.stopped = False
@@ -21,35 +24,36 @@ class Text:
         self._held = ""
 
     def add(self, token: int) -> str:
-        """What is sure now that this token has come.
+        """Add a token and return the new final text.
 
-        A few tokens before it are decoded with it, because what some tokenizers say of a token depends on those.
+        A few earlier tokens are decoded with it, because some tokenizers decode a token by its
+        context.
         """
         self._tokens.append(token)
         now = self._tokenizer.decode(self._tokens[self._shown :])
         if now.endswith(BROKEN):
             return ""
-        return self._sure(self._advance(now))
+        return self._final(self._advance(now))
 
     def finish(self) -> str:
-        """What is left when no token comes any more."""
+        """Return the remaining text after the last token."""
         if self.stopped:
             return ""
-        last = self._sure(self._advance(self._tokenizer.decode(self._tokens[self._shown :])))
-        held, self._held = self._held, ""
-        return last if self.stopped else last + held
+        last = self._final(self._advance(self._tokenizer.decode(self._tokens[self._shown :])))
+        pending, self._held = self._held, ""
+        return last if self.stopped else last + pending
 
-    def _advance(self, now: str) -> str:
-        before = self._tokenizer.decode(self._tokens[self._shown : self._read])
+    def _advance(self, decoded: str) -> str:
+        earlier = self._tokenizer.decode(self._tokens[self._shown : self._read])
         self._shown, self._read = self._read, len(self._tokens)
-        return now[len(before) :]
+        return decoded[len(earlier) :]
 
-    def _sure(self, new: str) -> str:
+    def _final(self, new: str) -> str:
         text = self._held + new
-        found = [place for place in (text.find(stop) for stop in self._stop) if place >= 0]
-        if found:
+        positions = [position for position in (text.find(stop) for stop in self._stop) if position >= 0]
+        if positions:
             self.stopped, self._held = True, ""
-            return text[: min(found)]
+            return text[: min(positions)]
         keep = max((size for stop in self._stop for size in range(1, len(stop)) if text.endswith(stop[:size])), default=0)
         self._held = text[len(text) - keep :]
         return text[: len(text) - keep]

@@ -1,1 +1,1 @@
-"""The servers of a replica: one process on each of its nodes, the first of which answers over HTTP."""
+"""Servers of a replica: a process per node, the first of which answers over HTTP."""

@@ -1,4 +1,4 @@
-"""What a server on another node than the first does: it passes calls on to its workers, and runs the engine's own process, if there is one."""
+"""Headless server: relays calls to its workers, and runs the engine's own process if needed."""
 
 from __future__ import annotations
 
@@ -17,10 +17,13 @@ from .settings import ServerSettings
 
 
 class Headless:
-    """One node's part of a replica; when its engine's process ends, so does its end of the channel, and the master sees that."""
+    """Part of a replica on a node other than the first.
+
+    The end of the engine's process closes the channel, which the master notices.
+    """
 
     OPENED = OPENED
-    """What the master calls when its engine serves."""
+    """Call of the master once its engine serves."""
 
     def __init__(self, loop: Loop, settings: ServerSettings, own: str) -> None:
         self._loop = loop
@@ -31,7 +34,10 @@ class Headless:
         self._process: EngineProcess | None = None
 
     def launch(self, peers: Sequence[Peer], master_address: str, master_port: int) -> None:
-        """Returns when the master knows it and its engine's process, if there is one, serves. Raises as ReplicaServer.launch_server."""
+        """Join the master, and wait until the engine's process, if any, serves.
+
+        Raises as ReplicaServer.launch_server.
+        """
         settings, limits = self._settings, self._settings.limits
         relay, ports = self._loop.run(self._join(peers, host_port(master_address, master_port)), limits.join_seconds)
         meeting = Meeting(master_address, ports, settings.node_rank, settings.nnodes)
@@ -47,14 +53,14 @@ class Headless:
         self._relay = relay = Relay(self._loop, self._channel, self._own)
         meeting = Channel([Peer(f"tcp://{master}", settings.key, (0,))])
         try:
-            its = [relay.endpoint.address, relay.endpoint.key, list(settings.ranks)]
-            (ports,) = await meeting.collective_rpc(JOIN, its, limit=limit)
+            endpoint = [relay.endpoint.address, relay.endpoint.key, list(settings.ranks)]
+            (ports,) = await meeting.collective_rpc(JOIN, endpoint, limit=limit)
         finally:
             meeting.close()
         return relay, tuple(ports)
 
     def close(self) -> None:
-        """Ends it. May be called twice."""
+        """End the server. Idempotent."""
         if self._process is not None:
             self._process.close()
         if self._relay is not None:

@@ -1,4 +1,4 @@
-"""Where the servers of a replica meet: the others tell the first one where they answer, and learn where its engine will."""
+"""Rendezvous of a replica's servers: exchange of endpoints and the engine's ports."""
 
 from __future__ import annotations
 
@@ -13,23 +13,26 @@ from ..channel.endpoint import Endpoint
 
 JOIN = "join"
 PORTS = 2
-"""How many ports an engine may need on the first node."""
+"""Number of ports that an engine may need on the first node."""
 
 
 class MeetingPoint:
-    """It listens at a random port of an address until it is closed, and holds some more for the engine until they are let go."""
+    """Listener on a random port until closed, plus ports reserved for the engine."""
 
     def __init__(self, host: str, key: str, ports: int = PORTS) -> None:
         self._joined: queue.SimpleQueue[Peer] = queue.SimpleQueue()
         with ExitStack() as undo:
             self._held: list[socket.socket] = [undo.enter_context(bound(host)) for _ in range(ports)]
-            self._ports = tuple(int(each.getsockname()[1]) for each in self._held)
+            self._ports = tuple(int(port_socket.getsockname()[1]) for port_socket in self._held)
             self._endpoint = Endpoint(self._join, host, key)
             undo.pop_all()
         self.port = int(self._endpoint.address.rpartition(":")[2])
 
     def others(self, wanted: int, limit: float) -> list[Peer]:
-        """The other servers, when all have joined. Raises TimeoutError after `limit` s without another."""
+        """Wait for all headless servers and return them.
+
+        Raises TimeoutError after `limit` s without another.
+        """
         joined: list[Peer] = []
         with suppress(queue.Empty):
             while len(joined) < wanted:
@@ -39,18 +42,18 @@ class MeetingPoint:
         return joined
 
     def let_go(self) -> tuple[int, ...]:
-        """The engine's ports, which it can take now."""
-        for each in self._held:
-            each.close()
+        """Free and return the engine's ports."""
+        for port_socket in self._held:
+            port_socket.close()
         return self._ports
 
     def close(self) -> None:
-        """Ends it. May be called twice."""
+        """End the listener. Idempotent."""
         self.let_go()
         self._endpoint.close()
 
     def _join(self, method: str, arguments: Sequence[Any], ranks: Sequence[int]) -> list[Any]:
-        """A server says where it answers for which ranks, and is told the engine's ports."""
-        address, key, its = arguments
-        self._joined.put(Peer(address, key, tuple(its)))
+        """Record a server's endpoint and ranks, and return the engine's ports."""
+        address, key, peer_ranks = arguments
+        self._joined.put(Peer(address, key, tuple(peer_ranks)))
         return [list(self._ports)]

@@ -1,4 +1,4 @@
-"""The server of one node of a replica: the master answers over HTTP, a headless one passes its workers' answers on to the master."""
+"""Server of a replica's node: the master answers over HTTP, headless servers relay."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RELEASE_LIMIT, END_LIMIT = 1.0, 12.0
 
 
 class ReplicaServer:
-    """An actor. Its methods may be called from several threads at once; what they start ends with `shutdown`, or with the process.
+    """Server actor. Methods are thread-safe; `shutdown` or the process's end stops all it started.
 
     Source of the methods and their order: verl, workers/rollout/vllm_rollout/vllm_async_server.py.
     """
@@ -44,17 +44,23 @@ class ReplicaServer:
         self._address = ("", 0)
 
     def get_master_address(self) -> tuple[str, int]:
-        """(address, port) where headless servers find the master. It listens from the first call on."""
+        """Return (address, port) of the master for headless servers.
+
+        Listens from the first call on.
+        """
         if self._meeting is None:
             self._meeting = MeetingPoint(self._own, self.settings.key, PORTS if self.settings.nnodes > 1 else 0)
         return self._own, self._meeting.port
 
     def get_server_address(self) -> tuple[str, int]:
-        """(ip, port) of the HTTP endpoint; ("", 0) for a headless server."""
+        """Return (ip, port) of the HTTP endpoint; ("", 0) for a headless server."""
         return self._address
 
     def launch_server(self, master_address: str, master_port: int) -> None:
-        """Returns when this node's part of the replica serves. Raises ChannelFailed, LaunchFailed, OSError, RuntimeError or TimeoutError."""
+        """Start this node's part of the replica; return when it serves.
+
+        Raises ChannelFailed, LaunchFailed, OSError, RuntimeError or TimeoutError.
+        """
         settings = self.settings
         peers = [Peer(address, key, (rank,)) for rank, (address, key) in zip(settings.ranks, settings.workers)]
         if settings.node_rank:
@@ -62,20 +68,20 @@ class ReplicaServer:
             self._headless.launch(peers, master_address, master_port)
             return
         self.get_master_address()
-        others = self._meeting.others(settings.nnodes - 1, settings.limits.join_seconds) if self._meeting is not None else []
-        self._loop.run(self._launch_master(peers, others), settings.limits.load_seconds)
+        headless_peers = self._meeting.others(settings.nnodes - 1, settings.limits.join_seconds) if self._meeting is not None else []
+        self._loop.run(self._launch_master(peers, headless_peers), settings.limits.load_seconds)
 
-    async def _launch_master(self, peers: Sequence[Peer], others: Sequence[Peer]) -> None:
+    async def _launch_master(self, peers: Sequence[Peer], headless_peers: Sequence[Peer]) -> None:
         settings, limits = self.settings, self.settings.limits
-        self._socket = bound(self._host, settings.port)  # one that is taken is told before the model is loaded
+        self._socket = bound(self._host, settings.port)  # a taken port fails before the load
         engine = engine_class(settings.engine)(settings.model, settings.shape)
-        self._channel = channel = Channel([*peers, *others], limits.call_seconds)
+        self._channel = channel = Channel([*peers, *headless_peers], limits.call_seconds)
         await channel.collective_rpc(IDENTIFY, limit=limits.join_seconds)
         await channel.collective_rpc(OPEN, [settings.engine, dict(settings.model), list(settings.degrees)], limit=limits.load_seconds)
         self._serving = Serving(settings.name, engine, settings.api_key, limits)  # from now on `shutdown` ends the engine too
         await engine.open(channel, self._meets())
-        if others:
-            await channel.collective_rpc(Headless.OPENED, ranks=[rank for peer in others for rank in peer.ranks])
+        if headless_peers:
+            await channel.collective_rpc(Headless.OPENED, ranks=[rank for peer in headless_peers for rank in peer.ranks])
         self._listener = Listener(build_app(self._serving), self._socket)
         await self._listener.start()
         self._address = (self._host, self._socket.getsockname()[1])
@@ -92,27 +98,31 @@ class ReplicaServer:
         serving.failure = str(channel.failure)
 
     def generate(self, prompt_ids: Sequence[int], sampling_params: Mapping[str, Any], request_id: str = "") -> list[int]:
-        """Token in, token out: the answer to a prompt, its end token included. `request_id` may be given as in verl, and counts for nothing.
+        """Return the answer tokens to prompt tokens, with the end token.
 
-        Raises ValueError for a sampling parameter that is not supported.
+        `request_id` is accepted as in verl, and ignored. Raises ValueError for an unsupported
+        sampling parameter.
         """
         engine = self._engine()
         room = self.settings.limits.default_max_tokens if engine.longest is None else engine.longest - len(prompt_ids)
         return self._loop.run(_all_of(engine.generate(list(prompt_ids), sampling(sampling_params, room))))
 
     def clear_kv_cache(self) -> None:
-        """Forgets what the engine keeps of earlier prompts, which new weights have made wrong."""
+        """Clear the engine's cache of earlier prompts, which new weights invalidate."""
         if self._serving is not None:
             self._loop.run(self._serving.engine.clear())
 
     def sleep(self) -> None:
-        """Gives back the memory that only answering needs; requests are refused until `wake_up`. A headless server has none."""
+        """Release the memory that only answering needs; requests are refused until `wake_up`.
+
+        Does nothing on a headless server.
+        """
         if self._serving is not None:
             self._loop.run(self._asleep(self._serving))
 
     @staticmethod
     async def _asleep(serving: Serving) -> None:
-        """Whoever asks meanwhile is refused; it is awake again where the engine cannot sleep."""
+        """Refuse requests during the change; stay awake if the engine cannot sleep."""
         serving.asleep = True
         try:
             await serving.engine.sleep()
@@ -121,7 +131,7 @@ class ReplicaServer:
             raise
 
     def wake_up(self) -> None:
-        """Answers again."""
+        """Answer again."""
         if self._serving is not None:
             self._loop.run(self._serving.engine.wake_up())
             self._serving.asleep = False
@@ -132,7 +142,7 @@ class ReplicaServer:
         return self._serving.engine
 
     def shutdown(self) -> None:
-        """Ends everything that was started here. May be called twice."""
+        """End everything that was started here. Idempotent."""
         if not self._loop.closed:
             self._loop.run(self._end(), END_LIMIT)
             self._loop.close()
@@ -144,7 +154,7 @@ class ReplicaServer:
             await self._serving.engine.close()
         if self._channel is not None:
             if self._listener is not None:
-                with suppress(ChannelFailed):  # a worker that is lost has nothing to give back
+                with suppress(ChannelFailed):  # a lost worker has nothing to release
                     await self._channel.collective_rpc(RELEASE, limit=RELEASE_LIMIT)
             self._channel.close()
         if self._socket is not None:

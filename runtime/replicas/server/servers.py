@@ -1,4 +1,4 @@
-"""The servers of a replica as processes: one on each node, in the same bundle as its workers, all or none."""
+"""Servers of a replica as processes: a server per node, in its workers' bundle, all or none."""
 
 from __future__ import annotations
 
@@ -22,36 +22,39 @@ from .settings import ServerSettings
 
 ASK_LIMIT = 30.0
 CONCURRENCY = 16
-"""How many calls a server's handle takes at once."""
+"""Number of simultaneous calls of a server."""
 ACCESS = ("get_zeromq_address", "get_zeromq_key")
 
 
 class Servers:
-    """The server actors of one replica, which hold no accelerator and see those of their node's workers."""
+    """Server actors of a replica, which see the accelerators of the node's workers."""
 
     def __init__(self, port: Port, component: str, node_seats: Sequence[Sequence[Seat]], settings: Sequence[ServerSettings]) -> None:
         self._limits = settings[0].limits
         first = [seats[0] for seats in node_seats]
         members = []
-        for rank, (seats, its) in enumerate(zip(node_seats, settings)):
-            alone = placements_on(seats, True)
+        for rank, (seats, server_settings) in enumerate(zip(node_seats, settings)):
+            worker_placements = placements_on(seats, True)
             placement = replace(
-                alone[0], rank=rank, placement_node_rank=rank, local_world_size=1,
-                visible_accelerators=tuple(each for one in alone for each in one.visible_accelerators),
-                local_hardware_ranks=tuple(each for one in alone for each in one.local_hardware_ranks),
+                worker_placements[0], rank=rank, placement_node_rank=rank, local_world_size=1,
+                visible_accelerators=tuple(accelerator for worker_placement in worker_placements for accelerator in worker_placement.visible_accelerators),
+                local_hardware_ranks=tuple(accelerator for worker_placement in worker_placements for accelerator in worker_placement.local_hardware_ranks),
             )  # fmt: skip
             environment = rank_environment(component, placement, len(node_seats), first[0].node.address)
-            members.append(Member(placement, f"{component}_{rank}", environment, arguments=(its,)))
+            members.append(Member(placement, f"{component}_{rank}", environment, arguments=(server_settings,)))
         self._group = PoolProcesses(port, component, members, ReplicaServer, first, CONCURRENCY, None, False)
         self._gang = Gang(port, first[0].reservation, {seat.node_rank: seat.bundle for seat in first}, [self._group])
 
     @property
     def handles(self) -> list[Actor]:
-        """Their actors, the master first."""
+        """Actors of the servers, the master first."""
         return list(self._group.workers)
 
     def launch(self) -> tuple[str, int]:
-        """Starts them and returns (ip, port) of the HTTP endpoint. Raises LaunchFailed: PW742, or as Gang.start."""
+        """Start the servers and return (ip, port) of the HTTP endpoint.
+
+        Raises LaunchFailed: PW742, or as Gang.start.
+        """
         self._gang.start([os.getcwd()], self._limits.start_seconds)
         try:
             address, port = answers(self._group, [0], "get_master_address", ASK_LIMIT)[0]
@@ -66,42 +69,45 @@ class Servers:
         return str(host), int(number)
 
     def ask(self, method: str, limit: float = ASK_LIMIT) -> list[Any]:
-        """Calls a method of every server; the answers of the nodes in order."""
+        """Call a method of every server and return the answers in node order."""
         return answers(self._group, self._group.ranks, method, limit)
 
     def kill(self) -> None:
-        """Ends them at once, also while they are being launched, which then fails."""
+        """End the servers at once, even during their launch, which then fails."""
         self._gang.kill()
 
     def close(self) -> None:
-        """Ends them, after a few seconds at most for what they started. May be called twice."""
+        """End the servers after a short grace period. Idempotent."""
         with shielded():
             if not self._group.workers:
                 return
             tickets = [self._group.request(rank, "shutdown", (), {}) for rank in self._group.ranks]
             deadline = self._group.port.now() + END_LIMIT
-            while tickets and (left := deadline - self._group.port.now()) > 0:
-                done = set(self._group.port.done(tickets, left))
-                tickets = [ticket for ticket in tickets if ticket not in done]
+            while tickets and (seconds_left := deadline - self._group.port.now()) > 0:
+                finished = set(self._group.port.done(tickets, seconds_left))
+                tickets = [ticket for ticket in tickets if ticket not in finished]
             self._gang.kill()
 
 
 def answers(group: WorkerGroup, ranks: Sequence[int], method: str, limit: float, *arguments: Any) -> list[Any]:
-    """What a method answers in some ranks, in their order. Raises LaunchFailed at the first that fails or is late."""
+    """Call a method on some ranks and return the answers in their order.
+
+    Raises LaunchFailed at the first failure or timeout.
+    """
     pending: Pending = {group.request(rank, method, arguments, {}): (group, rank) for rank in ranks}
-    found = {
+    by_rank = {
         rank: group.answer(ticket, rank, f"ran `{method}`")
         for _, rank, ticket in as_done(pending, limit, f"have not answered `{method}` within {limit:g} s", CALL_HELP)
     }
-    return [found[rank] for rank in ranks]
+    return [by_rank[rank] for rank in ranks]
 
 
 def access(group: WorkerGroup, ranks: Sequence[int]) -> list[tuple[str, str]]:
-    """(ZeroMQ address, key) of workers."""
+    """Return (ZeroMQ address, key) of workers."""
     address, key = (answers(group, ranks, method, ASK_LIMIT) for method in ACCESS)
     return list(zip(address, key))
 
 
 def new_key() -> str:
-    """What headless servers show their master."""
+    """Return a new key of headless servers for the master."""
     return secrets.token_hex(16)

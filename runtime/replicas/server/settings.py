@@ -1,4 +1,4 @@
-"""What the server of one node of a replica is told."""
+"""Settings of a server."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from ..limits import Limits
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """What a server must know, as plain data.
+    """Settings of a server, as plain data.
 
     Attributes
     ----------
-    engine, model : the engine's name, and its settings.
-    name : under which the model is served.
+    engine, model : name of the engine, and its settings.
+    name : name of the served model.
     degrees : tensor, data and pipeline parallelism.
-    node_rank, nnodes : which of the replica's nodes this is, and how many there are.
-    ranks : of the workers of this node, in the replica.
+    node_rank, nnodes : rank of this node in the replica, and number of nodes.
+    ranks : ranks of this node's workers in the replica.
     workers : their (address, key), in the same order.
-    key : what headless servers must show the master.
-    host : the address on which to listen; "" is that of this node on the way to `towards`.
-    port : on which the master listens; 0 is any.
-    api_key : what clients must show; None for nothing.
-    limits : what it accepts, and how long it waits.
+    key : key of headless servers for the master.
+    host : listening address; "": that of this node on the way to `towards`.
+    port : listening port of the master; 0: any.
+    api_key : key that clients must send; None: no key.
+    limits : request limits and time limits.
     """
 
     engine: str
@@ -45,5 +45,5 @@ class ServerSettings:
 
     @property
     def shape(self) -> Shape:
-        """The degrees by name."""
+        """Degrees by name."""
         return Shape(*self.degrees)

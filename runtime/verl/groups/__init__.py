@@ -1,1 +1,1 @@
-"""Groups: one worker on each place of a pool."""
+"""Groups of workers on the seats of pools."""

@@ -1,4 +1,4 @@
-"""A thread that looks now and then whether workers are alive."""
+"""Background thread that checks workers for aliveness."""
 
 from __future__ import annotations
 
@@ -12,14 +12,20 @@ from ...port.port import Port
 
 
 def abort() -> None:
-    """Sends SIGABRT to the main thread of this process, which hears it even while it waits. Source: verl, single_controller/base/worker_group.py, `check_workers_alive`."""
+    """Send SIGABRT to the main thread, which interrupts even a waiting thread.
+
+    Source: verl, single_controller/base/worker_group.py, `check_workers_alive`.
+    """
     main = threading.main_thread().ident
     if main is not None:
         signal.pthread_kill(main, signal.SIGABRT)
 
 
 class AlivenessCheck:
-    """Looks every so many seconds whether actors of all these names are there, and calls `when_dead` once if not."""
+    """Periodic check of actor names that calls `when_dead` once if an actor is missing.
+
+    `seconds`: pause between two checks.
+    """
 
     def __init__(self, port: Port, names: Sequence[str], seconds: float, when_dead: Callable[[], None] = abort) -> None:
         self._port = port
@@ -30,7 +36,10 @@ class AlivenessCheck:
         self._thread = threading.Thread(target=self._look, name="placewright-aliveness", daemon=True)
 
     def start(self) -> None:
-        """Begins to look. Raises LaunchFailed (PW704) if a worker is dead already."""
+        """Start the thread.
+
+        Raises LaunchFailed (PW704) if a worker is already dead.
+        """
         dead = sorted(self._names - self._port.names())
         if dead:
             message = f"{', '.join(f'`{name}`' for name in dead)} died"
@@ -38,7 +47,7 @@ class AlivenessCheck:
         self._thread.start()
 
     def stop(self) -> None:
-        """Looks no more, and returns when the thread has ended. May be called twice."""
+        """Stop the checks and wait for the thread to end. Idempotent."""
         self._stopped.set()
         if self._thread.is_alive() and threading.current_thread() is not self._thread:
             self._thread.join(self._seconds + 5)

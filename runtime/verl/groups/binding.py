@@ -1,4 +1,4 @@
-"""Methods of workers as methods of their group: dispatched, called and collected as `register` said."""
+"""Methods of workers bound to their group: dispatch, call and collect as registered."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ OF_EVERY_WORKER = {
     "execute_with_func_generator": Registered(Dispatch.DP_COMPUTE_PROTO_WITH_FUNC, Execute.ALL),
     "execute_func_rank_zero": Registered(Dispatch.ALL_TO_ALL, Execute.RANK_ZERO),
 }
-"""Methods of our Worker itself, which knows nothing of dispatching, and how groups call them. Source: verl, base/worker.py."""
+"""Call modes of the methods of our Worker, which does not know dispatching.
+
+Source: verl, base/worker.py.
+"""
 
 
 class BoundMethod:
-    """A method of a group that calls one of its workers."""
+    """Group method that dispatches to the same method of the workers."""
 
     def __init__(self, group: Any, method: str, how: Registered) -> None:
         self.group = group
@@ -28,10 +31,10 @@ class BoundMethod:
         self._dispatch, self._collect = functions_of(how.dispatch_mode)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """The answer, as the dispatch mode collects it; what it will be got from, if the method does not block."""
+        """Return the collected answer; a future of it if the method does not block."""
         group, everywhere = self.group, self.how.execute_mode is Execute.ALL
         if self.how.waits_for_arguments:
-            arguments, named = tuple(map(value_of, arguments)), {name: value_of(each) for name, each in named.items()}
+            arguments, named = tuple(map(value_of, arguments)), {name: value_of(value) for name, value in named.items()}
         arguments, named = self._dispatch(group, *arguments, **named)
         padding = named.pop(PADDING, 0)
         execute: Callable[..., Any]
@@ -47,14 +50,17 @@ class BoundMethod:
 
 
 def methods_of(cls: type) -> Iterator[tuple[str, Registered]]:
-    """The registered methods of a class, with how they are called."""
+    """Yield the registered methods of a class with their call modes."""
     for name in dir(cls):
         method = getattr(cls, name, None)
-        how = registered(method) or (OF_EVERY_WORKER.get(name) if callable(method) else None)
-        if how is not None:
-            yield name, how
+        mode = registered(method) or (OF_EVERY_WORKER.get(name) if callable(method) else None)
+        if mode is not None:
+            yield name, mode
 
 
 def bind(group: Any, name: str, method: str, how: Registered) -> None:
-    """Gives a group the method `name`, which calls `method` of its workers. It is of a class of that name, for whoever looks at it."""
+    """Bind `method` of the workers to the group as `name`.
+
+    The bound object gets a class of that name, for code that inspects it.
+    """
     setattr(group, name, type(name, (BoundMethod,), {"__doc__": BoundMethod.__doc__})(group, method, how))

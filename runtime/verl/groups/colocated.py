@@ -1,4 +1,4 @@
-"""Several classes of workers in one process each: create_colocated_worker_cls."""
+"""Several worker classes per process: `create_colocated_worker_cls`."""
 
 from __future__ import annotations
 
@@ -16,26 +16,30 @@ from .options import common_options
 from .ray_class import RayClassWithInitArgs
 
 BASES = ("MegatronWorker", "Worker")
-"""The names of classes of which one is the base of what holds several. Source: verl, single_controller/ray/base.py."""
+"""Names of worker base classes that a colocated class derives from.
+
+Source: verl, single_controller/ray/base.py.
+"""
 
 KEYS = "worker_dict_keys"
-"""The attribute of a class that holds several which has their keys."""
+"""Attribute name of the keys of a colocated class."""
 HELD = "raw_cls_dict"
-"""The attribute of a class that holds several which has them by their keys. Source of the name: verl, as above."""
+"""Attribute name of the classes by key of a colocated class. Source of the name: verl, as above."""
 
 
 def create_colocated_worker_cls(class_dict: Mapping[str, RayClassWithInitArgs]) -> RayClassWithInitArgs:
-    """A class that holds one object of each of these classes in one process, and has their registered methods as ``{key}_{method}``.
+    """Build a class that holds an object of every given class in the same process.
 
-    A group of it gives, by `spawn`, a group for each key, whose methods have their own names. Raises a ValueError (PW718) if there
-    are no classes, and where their options contradict each other.
+    Its registered methods are named ``{key}_{method}``. `spawn` of a group of this class returns
+    one group per key, with the original method names. Raises a ValueError (PW718) if there are no
+    classes, or if their options or method names conflict.
     """
     classes = {key: cia.worker for key, cia in must_be_some(class_dict).items()}
-    given = {key: (cia.args, cia.kwargs) for key, cia in class_dict.items()}
+    init_arguments = {key: (cia.args, cia.kwargs) for key, cia in class_dict.items()}
 
     def construct(self: Any) -> None:
         base.__init__(self)  # type: ignore[misc]
-        self.worker_dict = {key: constructed(cls, *given[key]) for key, cls in classes.items()}
+        self.worker_dict = {key: constructed(cls, *init_arguments[key]) for key, cls in classes.items()}
 
     base = _base(next(iter(classes.values())))
     body: dict[str, Any] = {
@@ -48,18 +52,22 @@ def create_colocated_worker_cls(class_dict: Mapping[str, RayClassWithInitArgs]) 
     for key, cls in classes.items():
         for name, how in methods_of(cls):
             direct = how.dispatch_mode is Dispatch.DIRECT_ROLLOUT_METHOD and "rollout" in key
-            taken = name if direct else f"{key}_{name}"
-            if taken in body:
-                message = f"both `{taken}` of `{key}` and another would have that name"
+            method_name = name if direct else f"{key}_{name}"
+            if method_name in body:
+                message = f"both `{method_name}` of `{key}` and another would have that name"
                 raise refused("PW718", key, message, "rename one of the methods")
-            body[taken] = _delegate(key, name, inspect.iscoroutinefunction(getattr(cls, name)), how)
-    made = RayClassWithInitArgs(type("WorkerDict", (base,), body))
-    made.update_options(common_options({key: cia.options for key, cia in class_dict.items()}))
-    return made
+            body[method_name] = _delegate(key, name, inspect.iscoroutinefunction(getattr(cls, name)), how)
+    colocated = RayClassWithInitArgs(type("WorkerDict", (base,), body))
+    colocated.update_options(common_options({key: cia.options for key, cia in class_dict.items()}))
+    return colocated
 
 
 def must_be_some(class_dict: Mapping[str, RayClassWithInitArgs]) -> Mapping[str, RayClassWithInitArgs]:
-    """The classes. Raises a ValueError (PW718) if there are none, a pool without any role, and for one without its arguments."""
+    """Return the classes unchanged after a check.
+
+    Raises a ValueError (PW718) if there are none (a pool without any role), or if one is not a
+    RayClassWithInitArgs.
+    """
     if not class_dict:
         raise refused("PW718", "", "there is no class of workers to colocate", "give a class for at least one key, or leave the pool out")
     for key, cia in class_dict.items():
@@ -70,36 +78,36 @@ def must_be_some(class_dict: Mapping[str, RayClassWithInitArgs]) -> Mapping[str,
 
 
 def constructed(cls: type, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
-    """One of several objects in a process. It can see by DISABLE_WORKER_INIT that it is one of several."""
+    """Construct a colocated object, with DISABLE_WORKER_INIT set as a mark of colocation."""
     with _set("DISABLE_WORKER_INIT", "1"):
         return cls(*arguments, **named)
 
 
 @contextmanager
 def _set(name: str, value: str) -> Iterator[None]:
-    before = os.environ.get(name)
+    previous = os.environ.get(name)
     os.environ[name] = value
     try:
         yield
     finally:
-        if before is None:
+        if previous is None:
             os.environ.pop(name, None)
         else:
-            os.environ[name] = before
+            os.environ[name] = previous
 
 
 def _base(cls: type) -> type:
-    """The class of workers that the first class derives from; ours, if it derives from none."""
-    return next((each for each in cls.__mro__ if each.__name__ in BASES and each is not cls), Worker)
+    """Return the worker base class that `cls` derives from; by default our Worker."""
+    return next((base for base in cls.__mro__ if base.__name__ in BASES and base is not cls), Worker)
 
 
-def _delegate(key: str, name: str, is_async: bool, how: Registered) -> Callable[..., Any]:
+def _delegate(key: str, name: str, is_async: bool, mode: Registered) -> Callable[..., Any]:
     def call(self: Any, *arguments: Any, **named: Any) -> Any:
         return getattr(self.worker_dict[key], name)(*arguments, **named)
 
     async def call_async(self: Any, *arguments: Any, **named: Any) -> Any:
         return await getattr(self.worker_dict[key], name)(*arguments, **named)
 
-    made: Callable[..., Any] = call_async if is_async else call
-    setattr(made, MARK, how)
-    return made
+    delegate: Callable[..., Any] = call_async if is_async else call
+    setattr(delegate, MARK, mode)
+    return delegate

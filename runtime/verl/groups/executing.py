@@ -1,4 +1,4 @@
-"""Calls of verl's groups by name: to all workers or to rank 0, waiting or not."""
+"""Calls of verl's groups by method name: on all workers or rank 0, blocking or not."""
 
 from __future__ import annotations
 
@@ -14,89 +14,93 @@ from .raised import as_raised
 
 
 class Executing:
-    """A group that calls its workers by the names of their methods.
+    """Group with method calls by name.
 
-    What waits raises LaunchFailed at the first worker that raises (PW709) or dies (PW704), however long others would take. If it
-    raised, the failure is also of the type of what it raised: `except KeyError` catches a KeyError of a worker, as with verl.
-    There it is a `ray.exceptions.RayTaskError` besides, here a LaunchFailed; see RaisedByUser.
+    Blocking calls raise LaunchFailed at the first worker that raises (PW709) or dies (PW704),
+    however long the rest would take. After PW709 the failure is also of the type that the worker
+    raised: `except KeyError` catches a KeyError of a worker, as with verl. In verl it is a
+    `ray.exceptions.RayTaskError` besides, here a LaunchFailed; see RaisedByUser.
 
-    What does not wait returns references, as Ray's own calls do. `group` is the same workers with our own ways to call them,
-    such as ``group.on(0, 1).call("train")``.
+    Non-blocking calls return references, as Ray's own calls do. `group` is the same workers behind
+    our own interface, such as ``group.on(0, 1).call("train")``.
     """
 
     group: WorkerGroup
     timeout: float | None = None
-    """Seconds for a call that waits; None: no limit."""
+    """Time limit of blocking calls, in seconds; None: unlimited."""
     _ticket: type | None = None
 
     @property
     def port(self) -> Port:
-        """The cluster that the group is on."""
+        """Cluster of the group."""
         return self.group.port
 
     @property
     def workers(self) -> list[Actor]:
-        """The handles of the workers' actors, which have the methods of their class, in rank order."""
+        """Actor handles of the workers in rank order; they have the methods of their class."""
         return self.group.workers
 
     @property
     def world_size(self) -> int:
-        """How many workers there are."""
+        """Number of workers."""
         return self.group.world_size
 
     def execute_rank_zero_async(self, method_name: str, *args: Any, **kwargs: Any) -> Ticket:
-        """A reference to what the method answers in rank 0."""
+        """Return a reference to the answer of rank 0."""
         return self._asked(0, method_name, args, kwargs)
 
     def execute_rank_zero(self, method_name: str, *args: Any, **kwargs: Any) -> Ticket:
-        """As execute_rank_zero_async."""
+        """Return a reference to the answer of rank 0, as execute_rank_zero_async."""
         return self.execute_rank_zero_async(method_name, *args, **kwargs)
 
     def execute_rank_zero_sync(self, method_name: str, *args: Any, **kwargs: Any) -> Any:
-        """What the method answers in rank 0."""
+        """Return the answer of rank 0."""
         return self.fetch([0], [self.execute_rank_zero_async(method_name, *args, **kwargs)], method_name)[0]
 
     def execute_all_async(self, method_name: str, *args: Any, **kwargs: Any) -> list[Ticket]:
-        """References to what the method answers, in rank order.
+        """Return references to the answers of all workers, in rank order.
 
-        If every argument is a list of as many elements as there are workers, each worker gets its element of each; else every
-        worker gets all arguments as they are. See dispatch/sharding.py.
+        If every argument is a list with one element per worker, each worker gets its own element;
+        otherwise every worker gets all arguments unchanged. See dispatch/sharding.py.
         """
-        each = shares(args, kwargs, self.world_size)
-        return [self._asked(rank, method_name, its, named) for rank, (its, named) in enumerate(each)]
+        split = shares(args, kwargs, self.world_size)
+        return [self._asked(rank, method_name, positional, named) for rank, (positional, named) in enumerate(split)]
 
     def execute_all(self, method_name: str, *args: Any, **kwargs: Any) -> list[Ticket]:
-        """As execute_all_async."""
+        """Return references to all answers, as execute_all_async."""
         return self.execute_all_async(method_name, *args, **kwargs)
 
     def execute_all_sync(self, method_name: str, *args: Any, **kwargs: Any) -> list[Any]:
-        """What the method answers, in rank order; arguments as for execute_all_async."""
+        """Return the answers of all workers in rank order; arguments as for execute_all_async."""
         return self.fetch(range(self.world_size), self.execute_all_async(method_name, *args, **kwargs), method_name)
 
     def fetch(self, ranks: Sequence[int], tickets: Sequence[Ticket], method_name: str = "") -> list[Any]:
-        """What these references of these ranks stand for. Raises LaunchFailed at the first that fails, of its own type too if it raised."""
+        """Fetch the answers of these references, which belong to `ranks`.
+
+        Raises LaunchFailed at the first failure; also of the worker's exception type if it raised.
+        """
         if self.timeout is None or self.timeout >= AT_ONCE:
             soon = self.port.answers(tickets, AT_ONCE)
             if soon is not None:
                 return soon
-        what = f"`{method_name}`" if method_name else "a call"
+        description = f"`{method_name}`" if method_name else "a call"
         order = {ticket: position for position, ticket in enumerate(tickets)}
         answers: list[Any] = [None] * len(tickets)
         within = "" if self.timeout is None else f" within {self.timeout:g} s"
         pending = {ticket: (self.group, rank) for ticket, rank in zip(tickets, ranks)}
-        for group, rank, ticket in as_done(pending, self.timeout, f"have not answered {what}{within}", CALL_HELP):
+        for group, rank, ticket in as_done(pending, self.timeout, f"have not answered {description}{within}", CALL_HELP):
             try:
-                answers[order[ticket]] = group.answer(ticket, rank, f"ran {what}")
+                answers[order[ticket]] = group.answer(ticket, rank, f"ran {description}")
             except LaunchFailed as failure:
                 raise as_raised(failure) from failure.__cause__
         return answers
 
     def is_awaited(self, answer: object) -> bool:
-        """Is it a reference to an answer, as one of these calls returned it?"""
+        """Return True if `answer` is a reference from a call of this group."""
         return self._ticket is not None and type(answer) is self._ticket
 
     def fetcher(self, ranks: Sequence[int]) -> Callable[[Sequence[Ticket]], list[Any]]:
-        """A function that gets what references of these ranks stand for."""
+        """Return `fetch` bound to these ranks."""
         return partial(self.fetch, ranks)
 
     def _asked(self, rank: int, method: str, arguments: Sequence[Any], named: dict[str, Any]) -> Ticket:
@@ -105,5 +109,5 @@ class Executing:
         return ticket
 
     def _addressed(self, method: str, arguments: Sequence[Any]) -> tuple[str, Sequence[Any]]:
-        """The method of the actor that stands for a method of the group, and its arguments."""
+        """Return the actor's method and arguments for a method of the group."""
         return method, arguments

@@ -1,4 +1,4 @@
-"""Several classes of workers in one process each, which know of each other: create_colocated_worker_cls_fused."""
+"""Mutually visible worker classes in the same process: `create_colocated_worker_cls_fused`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from .options import common_options
 from .ray_class import RayClassWithInitArgs
 
 SEPARATOR = "_fwmn_"
-"""Between the key of a class and its method."""
+"""Separator between the key of a class and its method."""
 
 
 class FusedWorker(Worker):
-    """A worker that holds one object of each class of `raw_cls_dict`, as attributes by their keys; each finds the others in
-    its `fused_worker_dict`.
+    """Worker that holds an object of every class of `raw_cls_dict`, as attributes by key.
+
+    Every object reaches the rest through its own `fused_worker_dict`.
     """
 
     is_fused_worker = True
@@ -34,7 +35,10 @@ class FusedWorker(Worker):
             setattr(worker, Worker.fused_worker_attr_name, self.fused_worker_dict)
 
     def _fuw_execute(self, method_name: str, *arguments: Any, **named: Any) -> Any:
-        """Calls ``KEY_fwmn_METHOD``: a method of one of the objects. Raises ValueError for a key that is none."""
+        """Call ``KEY_fwmn_METHOD``: `METHOD` of the object with key `KEY`.
+
+        Raises ValueError for an unknown key.
+        """
         key, _, name = method_name.partition(SEPARATOR)
         if key not in self.fused_worker_dict:
             known = ", ".join(self.fused_worker_dict)
@@ -44,20 +48,26 @@ class FusedWorker(Worker):
 
 
 def create_colocated_worker_raw_cls(class_dict: Mapping[str, RayClassWithInitArgs]) -> type:
-    """The class that holds one object of each of these, to be derived from. Raises a ValueError (PW718) if there are none."""
-    its = must_be_some(class_dict).items()
+    """Build the base class of a fused worker class.
+
+    Raises a ValueError (PW718) if there are none.
+    """
+    items = must_be_some(class_dict).items()
     body = {
-        HELD: {key: cia.worker for key, cia in its},
-        "init_args_dict": {key: cia.args for key, cia in its},
-        "init_kwargs_dict": {key: cia.kwargs for key, cia in its},
+        HELD: {key: cia.worker for key, cia in items},
+        "init_args_dict": {key: cia.args for key, cia in items},
+        "init_kwargs_dict": {key: cia.kwargs for key, cia in items},
         "__module__": FusedWorker.__module__,
     }
     return type("_".join(["FusedWorker", *class_dict]), (FusedWorker,), body)
 
 
 def create_colocated_worker_cls_fused(class_dict: Mapping[str, RayClassWithInitArgs]) -> RayClassWithInitArgs:
-    """As create_colocated_worker_cls, with objects that know each other; `spawn` and `fuse` of its group give the groups of the keys."""
-    made = RayClassWithInitArgs(create_colocated_worker_raw_cls(class_dict))
-    made.update_options(common_options({key: cia.options for key, cia in class_dict.items()}))
-    made.fused_worker_used = True
-    return made
+    """Build a colocated class with mutually visible objects.
+
+    `spawn` and `fuse` of its group give the groups of the keys; see create_colocated_worker_cls.
+    """
+    fused = RayClassWithInitArgs(create_colocated_worker_raw_cls(class_dict))
+    fused.update_options(common_options({key: cia.options for key, cia in class_dict.items()}))
+    fused.fused_worker_used = True
+    return fused

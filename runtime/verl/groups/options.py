@@ -1,4 +1,4 @@
-"""Options of actors, as `ray.remote` and `.options` take them: followed here, or refused; none is dropped silently."""
+"""Options of actors, as in `ray.remote`: followed or refused, never dropped silently."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NEUTRAL: dict[str, Callable[[Any], bool]] = {
     "placement_group_bundle_index": lambda value: value == -1,
     "get_if_exists": lambda value: not value,
 }
-"""Options that ask for what happens anyway, if their value is one of these."""
+"""Options accepted without effect, with a test for neutral values."""
 WHY = {
     "name": "workers are named after the group's `name_prefix`",
     "namespace": "workers are in the namespace of this process",
@@ -32,12 +32,15 @@ WHY = {
 
 
 def check_options(worker: str, options: Mapping[str, Any]) -> None:
-    """Raises a ValueError (PW718) for options of a class of workers that nothing would follow."""
+    """Check the options of a worker class.
+
+    Raises a ValueError (PW718) for options that would have no effect.
+    """
     for name, value in options.items():
         if value is None or name in FOLLOWED or (name in NEUTRAL and NEUTRAL[name](value)) or name.startswith("_"):
             continue
-        why = f": {WHY[name]}" if name in WHY else ""
-        raise refused("PW718", worker, f"option `{name}` of {worker} would not be followed{why}", HELP, name)
+        reason = f": {WHY[name]}" if name in WHY else ""
+        raise refused("PW718", worker, f"option `{name}` of {worker} would not be followed{reason}", HELP, name)
     for name in options.get("runtime_env") or {}:
         if name not in IN_ENVIRONMENT:
             message = f"`{name}` in the runtime_env of {worker} would not be followed"
@@ -46,21 +49,25 @@ def check_options(worker: str, options: Mapping[str, Any]) -> None:
 
 
 def common_options(options: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The options of a process that holds several classes, by their keys: what any of them says, and all variables together.
+    """Merge the options and environment variables of classes that share a process.
 
-    Raises a ValueError (PW718) where two say different things.
+    `options`: by the key of the class. Raises a ValueError (PW718) where two classes disagree.
     """
     common: dict[str, Any] = {}
     environment: dict[str, Any] = {}
     variables: dict[str, Any] = {}
     first: dict[str, str] = {}
-    for key, its in options.items():
-        around = dict(its.get("runtime_env") or {})
-        own = {name: value for name, value in its.items() if name != "runtime_env" and name not in NEUTRAL}
-        for into, said in ((variables, around.pop("env_vars", None) or {}), (environment, around), (common, own)):
-            for name, value in said.items():
-                if into.setdefault(name, value) != value:
-                    message = f"`{name}` is {into[name]!r} for `{first[name]}` and {value!r} for `{key}`, which share a process"
+    for key, own_options in options.items():
+        process_environment = dict(own_options.get("runtime_env") or {})
+        actor_options = {name: value for name, value in own_options.items() if name != "runtime_env" and name not in NEUTRAL}
+        for target, values in (
+            (variables, process_environment.pop("env_vars", None) or {}),
+            (environment, process_environment),
+            (common, actor_options),
+        ):
+            for name, value in values.items():
+                if target.setdefault(name, value) != value:
+                    message = f"`{name}` is {target[name]!r} for `{first[name]}` and {value!r} for `{key}`, which share a process"
                     raise refused("PW718", key, message, "let both say the same, or give them groups of their own", name)
                 first.setdefault(name, key)
     environment |= {"env_vars": variables} if variables else {}
@@ -68,17 +75,18 @@ def common_options(options: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def slots(worker: str, options: Mapping[str, Any], pool: str, limit: int, resource: str) -> int:
-    """How many of the slots of its place a worker with these options takes: one for each CPU that it asks for, at least one.
+    """Return the number of slots of a worker on a seat: requested CPUs, at least 1.
 
-    `limit`: how many slots a place has; `resource`: Ray's name of its accelerator, "" without one. Raises a ValueError (PW702)
-    for more than one place of the pool has, which Ray would wait for without an end.
+    `limit`: number of slots of a seat; `resource`: Ray's name of the seat's accelerator, "" without
+    one. Raises a ValueError (PW702) for more than one seat of the pool offers, because Ray would
+    wait for that forever.
     """
     cpus = options.get("num_cpus") or 0
     if cpus > limit:
         message = f"each {worker} asks for {cpus:g} CPUs, and a place of pool `{pool}` has {limit}, its max_colocate_count"
         raise refused("PW702", worker, message, "give the pool a larger max_colocate_count", amount=math.ceil(cpus - limit))
-    asked = {"GPU": options.get("num_gpus") or 0, **(options.get("resources") or {})}
-    for name, amount in asked.items():
+    amounts = {"GPU": options.get("num_gpus") or 0, **(options.get("resources") or {})}
+    for name, amount in amounts.items():
         has = 1 if resource == name else 0
         if amount > has:
             message = f"each {worker} asks for {amount:g} `{name}`, and a place of pool `{pool}` has {has}"

@@ -1,4 +1,4 @@
-"""What a group is asked for, looked at before anything is reserved."""
+"""Checks of the parameters of a group, before anything is reserved."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ OTHERS = ("master_addr", "master_port", "use_gpu", "device_name", "profile_steps
 
 
 def check_parameters(name_prefix: str, pool: object, cia: object, others: Mapping[str, Any]) -> None:
-    """Raises a ValueError (PW718) for parameters of a group that are of another kind, not known, or do not go together."""
+    """Check the parameters of a group.
+
+    Raises a ValueError (PW718) if one has the wrong type or is unknown, or if two exclude each
+    other.
+    """
 
     def refuse(message: str, help: str) -> Exception:
         return refused("PW718", name_prefix, f"group `{name_prefix}`: {message}", help)

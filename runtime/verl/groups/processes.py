@@ -1,4 +1,4 @@
-"""The processes of a verl group: members on the seats of a pool."""
+"""Processes of a verl group: members on the seats of a pool."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from .ray_class import RayClassWithInitArgs
 
 _NUMBERS = itertools.count()
 NOSET_SWITCH = "RAY_EXPERIMENTAL_NOSET_"
-"""How the variables begin that keep Ray from saying which accelerators a process sees."""
+"""Prefix of the variables that keep Ray from setting the visible accelerators of a process."""
 
 
 class PoolProcesses(WorkerGroup):
-    """Workers on seats, which they leave when they end or nobody has their handles any more.
+    """Workers on seats; a seat is freed with the worker or the last handle.
 
-    `meeting_port`: the port of rank 0's node on which all meet, if the user names one. `detached`: they outlive this process.
-    `slots`: how many of its seat's each worker takes.
+    `meeting_port`: rendezvous port on rank 0's node, if the user names one. `detached`: the workers
+    outlive this process. `slots`: number of slots that each worker takes of its seat.
     """
 
     def __init__(
@@ -50,12 +50,15 @@ class PoolProcesses(WorkerGroup):
         self._taken: list[tuple[Seat, int]] = []
 
     def seated(self, member: Member, start: Start) -> Start:
-        """In the bundle that holds the seat, which is not the same reservation for all seats of merged pools."""
+        """Return the start options with the bundle of the member's seat.
+
+        Seats of merged pools lie in different reservations.
+        """
         seat = self.seats[member.placement.rank]
         return replace(start, hold=seat.reservation.hold, bundle=seat.bundle, detached=self.detached)
 
     def take_seats(self) -> None:
-        """From now on, the seats are taken as long as the handles of the workers are there."""
+        """Mark the seats as taken for as long as the worker handles exist."""
         for seat, worker in zip(self.seats, self.workers):
             for number in itertools.islice(_NUMBERS, self.slots):
                 seat.taken[number] = self.component
@@ -63,7 +66,10 @@ class PoolProcesses(WorkerGroup):
                 weakref.finalize(worker, seat.taken.pop, number, None)
 
     def construct(self) -> dict[Ticket, int]:
-        """See WorkerGroup; where the port is given, nobody waits for rank 0 to find one."""
+        """Construct the workers; with a given port, without waiting for rank 0 to find one.
+
+        See WorkerGroup.
+        """
         if self.meeting_port is None:
             return super().construct()
         first = {"port": self.meeting_port}
@@ -73,80 +79,90 @@ class PoolProcesses(WorkerGroup):
         }
 
     def kill(self) -> None:
-        """Ends every worker and leaves the seats. May be called twice."""
+        """End every worker and free the seats. Idempotent."""
         super().kill()
         for seat, number in self._taken:
             seat.taken.pop(number, None)
 
 
 def placements_on(seats: Sequence[Seat], use_gpu: bool) -> list[Placement]:
-    """The Placement of each rank: it sees its seat's accelerator alone, or none."""
+    """Return the Placement of every rank; a rank sees the seat's accelerator or none."""
     nodes: dict[int, int] = {}
     for seat in seats:
         nodes.setdefault(seat.node_rank, len(nodes))
-    sizes, seen = Counter(seat.node_rank for seat in seats), Counter[int]()
-    found = []
+    sizes, local_ranks = Counter(seat.node_rank for seat in seats), Counter[int]()
+    placements = []
     for rank, seat in enumerate(seats):
         uses = use_gpu and bool(seat.accelerator)
-        found.append(
+        placements.append(
             Placement(
                 rank, seat.node_rank, name_of(seat.node), nodes[seat.node_rank], seat.number if uses else -1,
-                type_on(seat.node, seat.device if uses else ""), seen[seat.node_rank], sizes[seat.node_rank],
+                type_on(seat.node, seat.device if uses else ""), local_ranks[seat.node_rank], sizes[seat.node_rank],
                 (seat.accelerator,) if uses else (), True, (seat.number,) if uses else (), CLUSTER_LABEL,
             )
         )  # fmt: skip
-        seen[seat.node_rank] += 1
-    return found
+        local_ranks[seat.node_rank] += 1
+    return placements
 
 
 def members_on(
     seats: Sequence[Seat], component: str, prefix: str, cia: RayClassWithInitArgs, use_gpu: bool, address: str, worker_env: Mapping[str, str]
 ) -> list[Member]:  # fmt: skip
-    """A Member for each seat, with its environment. Raises a ValueError (PW718) where `worker_env` contradicts that.
+    """Build a Member with environment variables for every seat.
 
-    Source of the names WG_PREFIX, WG_BACKEND and RAY_LOCAL_WORLD_SIZE, and of the actors' names: verl,
-    single_controller/ray/base.py, `_create_worker`; of REDIS_STORE_SERVER_HOST: base/worker.py. A class that derives from verl's own
-    Worker would take NOSET_SWITCH to mean that Ray counts its accelerators, and fail; it is not told of it.
+    Raises a ValueError (PW718) if `worker_env` contradicts that environment. Source of the names
+    WG_PREFIX, WG_BACKEND and RAY_LOCAL_WORLD_SIZE, and of the actors' names: verl,
+    single_controller/ray/base.py, `_create_worker`; of REDIS_STORE_SERVER_HOST: base/worker.py. A
+    class that derives from verl's own Worker would read NOSET_SWITCH as "Ray counts the
+    accelerators" and fail, so those variables are left out for it.
     """
-    ours = all(issubclass(each, Worker) for each in (cia.worker, *getattr(cia.worker, HELD, {}).values()))
-    given = cia.options.get("runtime_env") or {}
-    variables = {**(given.get("env_vars") or {}), **worker_env}
+    is_our_worker = all(issubclass(cls, Worker) for cls in (cia.worker, *getattr(cia.worker, HELD, {}).values()))
+    runtime_env = cia.options.get("runtime_env") or {}
+    variables = {**(runtime_env.get("env_vars") or {}), **worker_env}
     members = []
     for placement, seat in zip(placements_on(seats, use_gpu), seats):
         environment = rank_environment(component, placement, len(seats), address) | {
             "WG_PREFIX": prefix, "WG_BACKEND": "ray", "RAY_LOCAL_WORLD_SIZE": str(seat.local_world_size),
             "REDIS_STORE_SERVER_HOST": address.strip("[]"),
         }  # fmt: skip
-        if not ours:
+        if not is_our_worker:
             environment = {name: value for name, value in environment.items() if not name.startswith(NOSET_SWITCH)}
         conflict = sorted({*environment, "MASTER_PORT"} & set(variables))
         if conflict:
             message = f"Cannot override protected system env: {', '.join(conflict)}"
             raise refused("PW718", component, message, "leave these to the group", *conflict)
         name = f"{component}_{seat.part}:{seat.local_rank}"
-        members.append(Member(placement, name, environment, variables, given.get("py_executable"), cia.args, cia.kwargs))
+        members.append(Member(placement, name, environment, variables, runtime_env.get("py_executable"), cia.args, cia.kwargs))
     return members
 
 
 def full(seats: Sequence[Seat], component: str, slots: int = 1) -> None:
-    """Raises a ValueError (PW702) if a seat has no room for another process with so many slots, where Ray would let it wait for ever."""
+    """Check that every seat has `slots` free slots.
+
+    Raises a ValueError (PW702) if a seat has too few, because Ray would let the process wait
+    forever.
+    """
     for seat in seats:
         if seat.free < slots:
             groups = ", ".join(f"`{name}`" for name in dict.fromkeys(seat.taken.values()))
-            finds = "no slot" if slots == 1 else f"no {slots} slots"
-            taken = "all" if not seat.free else f"{len(seat.taken)} of them"
-            message = f"group `{component}` finds {finds} on {seat.where}: pool `{seat.pool}` has {seat.limit} for each place, {taken} taken by {groups}"
+            wanted_slots = "no slot" if slots == 1 else f"no {slots} slots"
+            taken_text = "all" if not seat.free else f"{len(seat.taken)} of them"
+            message = f"group `{component}` finds {wanted_slots} on {seat.where}: pool `{seat.pool}` has {seat.limit} for each place, {taken_text} taken by {groups}"
             help = "close one of these groups, or give the pool a larger max_colocate_count"
             raise refused("PW702", component, message, help, amount=slots - seat.free)
 
 
 def intact(seats: Sequence[Seat], component: str) -> None:
-    """Raises LaunchFailed (PW713) if a node of these seats is lost: a process for it would never start, and Ray would not say so."""
+    """Check that all nodes of the seats are alive.
+
+    Raises LaunchFailed (PW713) otherwise: a process for it would never start, and Ray would not
+    report that.
+    """
     for reservation in dict.fromkeys(seat.reservation for seat in seats):
         state = reservation.port.state(reservation.hold)
         if state != CREATED:
-            here = {node.node_id for node in reservation.port.nodes()}
-            lost = sorted({seat.node_rank for seat in seats if seat.node.node_id not in here})
+            alive_ids = {node.node_id for node in reservation.port.nodes()}
+            lost = sorted({seat.node_rank for seat in seats if seat.node.node_id not in alive_ids})
             names = (
                 ", ".join(dict.fromkeys(seat.where for seat in seats if seat.node_rank in lost)) or f"all of it, which is {state.lower()}"
             )
@@ -155,11 +171,14 @@ def intact(seats: Sequence[Seat], component: str) -> None:
 
 
 def watch_over(group: WorkerGroup, seats: Sequence[Seat]) -> Callable[[], None]:
-    """What calls that wait ask now and then: raises LaunchFailed (PW704, PW713) where a worker, a node or a reservation is lost."""
-    held: dict[Reservation, dict[int, str]] = {}
+    """Return the check that blocking calls make periodically.
+
+    It raises LaunchFailed (PW704, PW713) if a worker, a node or a reservation is lost.
+    """
+    node_ids: dict[Reservation, dict[int, str]] = {}
     for seat in seats:
-        held.setdefault(seat.reservation, {})[seat.node_rank] = seat.node.node_id
-    monitors = [Monitor(group.port, reservation.hold, nodes, [group]) for reservation, nodes in held.items()]
+        node_ids.setdefault(seat.reservation, {})[seat.node_rank] = seat.node.node_id
+    monitors = [Monitor(group.port, reservation.hold, ids, [group]) for reservation, ids in node_ids.items()]
 
     def look() -> None:
         for monitor in monitors:

@@ -1,4 +1,4 @@
-"""What the code of a worker raised, raised again in the driver so that it can be caught by its own type."""
+"""Exceptions of a worker's code, raised again in the driver with their own type."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from ...failure import LaunchFailed
 
 
 class RaisedByUser(LaunchFailed):
-    """A method of a worker raised (PW709). It is also of the type of what was raised, with the same arguments and attributes.
+    """Failure of a worker's method (PW709), also of the original exception's type.
 
-    `cause` is the exception itself, as with Ray's RayTaskError. As a text it is which rank raised where, and the end of the
-    traceback there, because it mostly ends a program of the user's.
+    It has the arguments and attributes of that exception, which is its `cause`, as with Ray's
+    RayTaskError. Its text names rank and place and ends with the remote traceback, because it
+    mostly ends a user's program.
     """
 
     cause: Exception
 
     def __init_subclass__(cls, **named: Any) -> None:
-        """A class of the user's is not told of the class that is made of it: that is no code of the user's."""
+        """Skip the user's `__init_subclass__`: the combined class is no code of the user's."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """It travels between processes with all that it says; the common class is made again there."""
+        """Pickle the whole state; unpickling rebuilds the combined class."""
         return _again, (self.findings, self.traceback, self.cause)
 
     def __str__(self) -> str:
@@ -31,24 +32,27 @@ class RaisedByUser(LaunchFailed):
 
 
 def as_raised(failure: LaunchFailed) -> LaunchFailed:
-    """The failure of a call, of its cause's type too if code of the user's raised; the failure itself for any other.
+    """Return the failure with the type of a user's exception added; others unchanged.
 
-    A class that cannot have such a subclass (one with a metaclass of its own, or of another layout in memory) leaves the
-    failure as it is, whose `__cause__` is what was raised.
+    Classes that cannot have such a subclass (a metaclass of their own, a different memory layout)
+    leave the failure unchanged; its `__cause__` is the original exception.
     """
     cause = failure.__cause__
     if failure.findings[0].code != "PW709" or not isinstance(cause, Exception):
         return failure
     try:
-        both = _unconstructed(_common(type(cause)), cause)
+        combined = _unconstructed(_common(type(cause)), cause)
     except TypeError:
         return failure
-    vars(both).update(findings=failure.findings, traceback=failure.traceback, cause=cause)
-    return both
+    vars(combined).update(findings=failure.findings, traceback=failure.traceback, cause=cause)
+    return combined
 
 
 def _common(cls: type[Exception]) -> type[RaisedByUser]:
-    """A class of both kinds. Raises TypeError where there can be none."""
+    """Build a class of both types.
+
+    Raises TypeError if there can be none.
+    """
     if issubclass(RaisedByUser, cls):
         return RaisedByUser
     if type(cls) not in (type, ABCMeta):
@@ -59,29 +63,30 @@ def _common(cls: type[Exception]) -> type[RaisedByUser]:
 
 
 def _unconstructed(common: type[RaisedByUser], cause: Exception) -> RaisedByUser:
-    """An object in the state of `cause`, without a call of the user's constructors, which may want or do anything.
+    """Build an object in the state of `cause` without calling the user's constructors.
 
-    What classes in C and `__slots__` hold is not in `__dict__`: OSError.errno, UnicodeError.object, ExceptionGroup.exceptions.
+    Those may require or do anything. State of C classes and of `__slots__` is not in `__dict__`:
+    OSError.errno, UnicodeError.object, ExceptionGroup.exceptions.
     """
-    held_by_all = vars(BaseException)["args"]  # the user's class may have a property of that name
-    arguments = held_by_all.__get__(cause)
+    args_slot = vars(BaseException)["args"]  # the user's class may have a property `args`
+    arguments = args_slot.__get__(cause)
     create = next(vars(base)["__new__"] for base in common.__mro__ if isinstance(vars(base).get("__new__"), BuiltinFunctionType))
-    both: RaisedByUser = create(common, *arguments)
-    held_by_all.__set__(both, arguments)
-    vars(both).update(vars(cause))
-    for held in _held_apart(type(cause)):
+    combined: RaisedByUser = create(common, *arguments)
+    args_slot.__set__(combined, arguments)
+    vars(combined).update(vars(cause))
+    for descriptor in _descriptors(type(cause)):
         try:
-            held.__set__(both, held.__get__(cause))
+            descriptor.__set__(combined, descriptor.__get__(cause))
         except (AttributeError, TypeError):
-            continue  # not set in the one, or read-only and set by `create`
-    return both
+            continue  # unset in `cause`, or read-only and already set by `create`
+    return combined
 
 
-def _held_apart(cls: type) -> Iterator[Any]:
+def _descriptors(cls: type) -> Iterator[Any]:
     for base in cls.__mro__:
-        for name, held in vars(base).items():
-            if isinstance(held, (MemberDescriptorType, GetSetDescriptorType)) and base is not BaseException and not name.startswith("__"):
-                yield held
+        for name, value in vars(base).items():
+            if isinstance(value, (MemberDescriptorType, GetSetDescriptorType)) and base is not BaseException and not name.startswith("__"):
+                yield value
 
 
 def _again(findings: tuple[Finding, ...], traceback: str, cause: Exception) -> LaunchFailed:

@@ -1,4 +1,4 @@
-"""RayClassWithInitArgs: a class of workers and what its constructor is given."""
+"""RayClassWithInitArgs: a worker class and its constructor arguments."""
 
 from __future__ import annotations
 
@@ -10,21 +10,23 @@ from .single import beside, in_bundle
 
 
 def plain(cls: Any) -> type:
-    """The class itself of one that `ray.remote` made an actor class of."""
-    found: type = getattr(cls, "__ray_actor_class__", cls)
-    return found
+    """Return the class behind an actor class made by `ray.remote`; any other class unchanged."""
+    unwrapped: type = getattr(cls, "__ray_actor_class__", cls)
+    return unwrapped
 
 
 class RayClassWithInitArgs:
-    """A class, plain or made by ``@ray.remote``, and the arguments of its constructor; every worker of a group gets the same.
+    """Worker class, plain or made by ``@ray.remote``, with the constructor arguments of every
+    worker.
 
     Attributes
     ----------
-    cls : as it was given.
-    args, kwargs : for its constructor.
-    fused_worker_used : whether it holds several classes, which are called through it.
+    cls : the class as passed in.
+    args, kwargs : constructor arguments.
+    fused_worker_used : True if it holds several classes, which are called through it.
 
-    Raises a ValueError (PW718) for what is no class, and for options of ``@ray.remote(...)`` that nothing here would follow.
+    Raises a ValueError (PW718) for anything but a class, and for options of ``@ray.remote(...)``
+    that would have no effect.
     """
 
     def __init__(self, cls: Any, *args: Any, **kwargs: Any) -> None:
@@ -39,37 +41,43 @@ class RayClassWithInitArgs:
 
     @property
     def worker(self) -> type:
-        """The user's own class."""
+        """User's own class."""
         return plain(self.cls)
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options of its actors: those of ``@ray.remote(...)``, then those that were added."""
-        given = dict(getattr(self.cls, "_default_options", None) or {}) if plain(self.cls) is not self.cls else {}
-        return {name: value for name, value in (given | self._options).items() if value is not None}
+        """Options of the actors: those of ``@ray.remote(...)``, overridden by added ones."""
+        decorator_options = dict(getattr(self.cls, "_default_options", None) or {}) if plain(self.cls) is not self.cls else {}
+        return {name: value for name, value in (decorator_options | self._options).items() if value is not None}
 
     def update_options(self, options: Mapping[str, Any]) -> None:
-        """Adds options of actors: `runtime_env` with `env_vars` and `py_executable`, `max_concurrency`, `lifetime`, `num_cpus`.
+        """Add actor options.
 
-        A worker takes one slot of its place for each CPU that it asks for; of accelerators it has that of its place, and may ask
-        for no more. Raises a ValueError (PW718) for options that nothing here would follow.
+        Supported: `runtime_env` (`env_vars`, `py_executable`), `max_concurrency`, `lifetime`,
+        `num_cpus`.
+
+        A worker takes one slot of its seat per CPU that it asks for. Accelerators come with the
+        seat; asking for more is refused. Raises a ValueError (PW718) for options that would have no
+        effect.
         """
         check_options(self.worker.__name__, options)
         self._options.update(options)
 
     def set_additional_resource(self, additional_resource: Mapping[str, Any]) -> None:
-        """More options of actors, in verl's other way to say it; see `update_options`. One alone counts too."""
+        """Add actor options, even a single entry; verl's other name for `update_options`."""
         self.update_options(additional_resource)
 
     def __call__(
         self, placement_group: Any = None, placement_group_bundle_idx: int = 0, use_gpu: bool = True, num_gpus: float = 1,
         sharing_with: Any = None, device_name: str = "cuda",
     ) -> Any:  # fmt: skip
-        """One actor of the class in a bundle of a placement group of Ray's, or on the node of `sharing_with`, seeing what that sees.
+        """Start an actor in a bundle of a placement group, or beside `sharing_with`.
 
-        Without either, an object in this process. The actor is Ray's own and in no group: what must stand in its environment
-        is given by `update_options`, and it ends when nobody has its handle. Beside another its constructor is given
-        `cuda_visible_devices`. Raises LaunchFailed (PW704, PW705) if the other does not tell what it sees.
+        Beside `sharing_with` it runs on the same node and sees the same accelerators; its
+        constructor gets `cuda_visible_devices`. Without either it is an object in this process. The
+        actor is Ray's own and belongs to no group: pass its environment by `update_options`; it
+        ends with its last handle. Raises LaunchFailed (PW704, PW705) if `sharing_with` does not
+        report its accelerators.
         """
         if sharing_with is not None:
             actor_class, devices = beside(self.cls, self.worker.__name__, self._options, sharing_with)

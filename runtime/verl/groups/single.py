@@ -1,4 +1,4 @@
-"""One actor of a class, outside of any group: in a bundle of Ray's, or beside another actor whose accelerators it shares."""
+"""Single actor outside any group: in a bundle, or beside another actor."""
 
 from __future__ import annotations
 
@@ -12,24 +12,28 @@ from ...workers.travelling import send_code
 from ..pools.devices import resource_of
 
 SHARE_LIMIT = 60.0
-"""Seconds in which an actor must tell what it sees, for another to share that."""
+"""Time limit, in seconds, for an actor to report its accelerators."""
 
 
 def in_bundle(cls: Any, options: Mapping[str, Any], hold: Any, bundle: int, accelerators: float, device_name: str) -> Any:
-    """An actor class that starts in a bundle of a placement group, with so many of its accelerators. They end with whoever has handles."""
+    """Build an actor class that starts in a placement group's bundle with accelerators.
+
+    Actors end with their last handle.
+    """
     from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
-    asked: dict[str, Any] = {}
+    amounts: dict[str, Any] = {}
     if accelerators:
         resource = resource_of(device_name)
-        asked = {"num_gpus": accelerators} if resource == "GPU" else {"resources": {resource: accelerators}}
-    return _actor_class(cls).options(**{**options, **asked, "scheduling_strategy": PlacementGroupSchedulingStrategy(hold, bundle)})
+        amounts = {"num_gpus": accelerators} if resource == "GPU" else {"resources": {resource: accelerators}}
+    return _actor_class(cls).options(**{**options, **amounts, "scheduling_strategy": PlacementGroupSchedulingStrategy(hold, bundle)})
 
 
-def beside(cls: Any, name: str, options: Mapping[str, Any], other: Any) -> tuple[Any, str]:
-    """(an actor class that starts on the node of another actor and asks Ray for nothing there, the devices that the other sees).
+def beside(cls: Any, name: str, options: Mapping[str, Any], neighbour: Any) -> tuple[Any, str]:
+    """Return (an actor class on the node of `neighbour`, the devices visible to `neighbour`).
 
-    Raises LaunchFailed (PW704, PW705) if the other does not tell, and a ValueError (PW718) for what is no actor.
+    The new actor requests no resources from Ray. Raises LaunchFailed (PW704, PW705) if the other
+    actor does not answer, and a ValueError (PW718) for anything but an actor.
     """
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -38,18 +42,18 @@ def beside(cls: Any, name: str, options: Mapping[str, Any], other: Any) -> tuple
     def seen(_: object) -> tuple[str, str]:
         return ray.get_runtime_context().get_node_id(), os.environ.get("CUDA_VISIBLE_DEVICES", "")
 
-    if not isinstance(other, ray.actor.ActorHandle):
-        raise refused("PW718", name, f"`sharing_with` is {other!r}", "give the handle of an actor, such as one of `group.workers`")
+    if not isinstance(neighbour, ray.actor.ActorHandle):
+        raise refused("PW718", name, f"`sharing_with` is {neighbour!r}", "give the handle of an actor, such as one of `group.workers`")
     try:
-        node, devices = ray.get(other.__ray_call__.remote(seen), timeout=SHARE_LIMIT)
+        node, devices = ray.get(neighbour.__ray_call__.remote(seen), timeout=SHARE_LIMIT)
     except ray.exceptions.GetTimeoutError:
         message = f"the actor that {name} is to share with has not answered within {SHARE_LIMIT:g} s"
         raise failed("PW705", name, message, "see what it does") from None
     except ray.exceptions.RayActorError as problem:
         raise failed("PW704", name, f"the actor that {name} is to share with is dead", "share with one that is alive") from problem
     nothing = {"num_cpus": 0, "num_gpus": 0, "resources": {}}
-    where = NodeAffinitySchedulingStrategy(node, soft=False)
-    return _actor_class(cls).options(**{**options, **nothing, "scheduling_strategy": where}), devices
+    strategy = NodeAffinitySchedulingStrategy(node, soft=False)
+    return _actor_class(cls).options(**{**options, **nothing, "scheduling_strategy": strategy}), devices
 
 
 def _actor_class(cls: Any) -> Any:

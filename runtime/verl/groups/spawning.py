@@ -1,4 +1,4 @@
-"""The methods of a group: those of its class, and groups of the same workers for each of several classes in one process."""
+"""Methods of a group: registered ones, and views for colocated classes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ View = TypeVar("View", bound="Spawning")
 
 
 class Spawning(Executing):
-    """A group that has the registered methods of its class, and gives a group for each key of colocated or fused classes."""
+    """Group with the registered methods of a class and views per colocated class."""
 
     name_prefix: str
     ray_cls_with_init: RayClassWithInitArgs | None
@@ -26,14 +26,17 @@ class Spawning(Executing):
     _bound: list[str]
     _dispatch_info: dict[str, list[Any]]
     _collect_info: dict[str, list[Any]]
-    """Mesh -> what each worker says of it, as far as it was asked; trainers of verl's read them and add to them."""
+    """Mesh -> the answers of all workers, cached after the first query.
+
+    verl's trainers read and extend both dictionaries.
+    """
 
     def spawn(self: View, prefix_set: Collection[str]) -> dict[str, View]:
-        """For each key of colocated classes a group of the same workers, which has the methods of that class under their own names.
+        """Return a view per key: the same workers, with the original method names.
 
-        Raises a ValueError (PW718) for a key that is none of theirs, where verl gives a group without methods.
+        Raises a ValueError (PW718) for an unknown key, where verl returns a group without methods.
         """
-        found = {}
+        views = {}
         for key in prefix_set:
             view = self._view()
             if self.fused_worker_used:
@@ -41,11 +44,11 @@ class Spawning(Executing):
             else:
                 view._bind_under(key)
             view.sub_cls_name = key
-            found[key] = view
-        return found
+            views[key] = view
+        return views
 
     def fuse(self, prefix_set: Collection[str]) -> None:
-        """Gives this group an attribute for each key of fused classes: the group that `spawn` gives for it."""
+        """Set an attribute per key of fused classes: the view that `spawn` returns."""
         if self.wg_dict is None:
             self.wg_dict = self.spawn(prefix_set)
         for key, view in self.wg_dict.items():
@@ -60,26 +63,29 @@ class Spawning(Executing):
     def _raw(self, key: str) -> type:
         raw: Mapping[str, type] = getattr(self._class().worker, HELD, {})
         if key not in raw:
-            raise self._no_such(key, "fused", raw)
+            raise self._unknown_key(key, "fused", raw)
         return raw[key]
 
     def _bind_under(self, key: str) -> None:
-        """All methods, and those of a key under their own names too. A class that was put together elsewhere tells its keys by them."""
+        """Bind all methods, and those of a key also under their own names.
+
+        The keys of a class that was colocated elsewhere are derived from the method names.
+        """
         cls = self._class().worker
         methods = dict(methods_of(cls))
-        own = [name for name in methods if name.startswith(f"{key}_")]
-        keys: Collection[str] = getattr(cls, KEYS, [key] if own else [])
+        methods_of_key = [name for name in methods if name.startswith(f"{key}_")]
+        keys: Collection[str] = getattr(cls, KEYS, [key] if methods_of_key else [])
         if key not in keys:
-            raise self._no_such(key, "colocated", keys)
+            raise self._unknown_key(key, "colocated", keys)
         self._bind(cls)
-        for name in own:
+        for name in methods_of_key:
             self._named(name.removeprefix(f"{key}_"), name, methods[name])
 
-    def _no_such(self, key: str, how: str, keys: Collection[str]) -> Exception:
+    def _unknown_key(self, key: str, how: str, keys: Collection[str]) -> Exception:
         return self._refused(f"no class is {how} as `{key}`; these are: {', '.join(keys) or 'none'}", "spawn one of these")
 
     def _view(self: View) -> View:
-        """The same workers again, without the methods that the class gave this group."""
+        """Return the same workers without the methods that their class gave this group."""
         view = copy.copy(self)
         for name in self._bound:
             delattr(view, name)
@@ -88,13 +94,13 @@ class Spawning(Executing):
 
     def _bind(self, cls: type) -> list[str]:
         names = []
-        for name, how in methods_of(cls):
-            self._named(name, name, how)
+        for name, mode in methods_of(cls):
+            self._named(name, name, mode)
             names.append(name)
         return names
 
-    def _named(self, name: str, method: str, how: Any) -> None:
-        bind(self, name, method, how)
+    def _named(self, name: str, method: str, mode: Any) -> None:
+        bind(self, name, method, mode)
         if name not in self._bound:
             self._bound.append(name)
 

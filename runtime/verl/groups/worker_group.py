@@ -1,4 +1,4 @@
-"""RayWorkerGroup: one worker on each place of a pool, called together."""
+"""RayWorkerGroup: a worker on every seat of a pool, called together."""
 
 from __future__ import annotations
 
@@ -23,27 +23,37 @@ from .ray_class import RayClassWithInitArgs
 from .spawning import Spawning
 
 READY_LIMIT = 300
-"""Seconds for all workers to be constructed. verl has the parameter, and does not use it."""
+"""Time limit, in seconds, for the construction of all workers.
+
+verl has the parameter and ignores it.
+"""
 
 
 class RayWorkerGroup(Spawning):
-    """Workers of one class, one on each place of a pool, in rank order; methods marked by `register` are methods of the group.
+    """Workers of a class on all seats of a pool, in rank order.
+
+    Methods marked by `register` are methods of the group.
 
     Parameters
     ----------
-    resource_pool : where they are. None attaches to workers that are there, by `worker_handles` or `worker_names`.
+    resource_pool : pool of the workers. None attaches to running workers, by `worker_handles` or
+        `worker_names`.
     ray_cls_with_init : their class and its arguments.
     bin_pack : accepted as in verl; each part of a pool is whole on one node either way.
-    name_prefix : how their names begin, ``{name_prefix}{class}_{part}:{place}``; six random letters if not given.
+    name_prefix : prefix of their names, ``{name_prefix}{class}_{part}:{place}``; default: six
+        random letters.
     detached : they outlive this process.
-    ray_wait_register_center_timeout : seconds for all of them to be constructed.
-    others : `master_addr` and `master_port`, both or neither; `use_gpu`, whether they see the pool's accelerators;
-        `device_name`, ``cuda`` or ``npu``; `worker_env`, more environment variables; `on`, the cluster to attach on.
+    ray_wait_register_center_timeout : time limit, in seconds, for the construction of all workers.
+    others : `master_addr` and `master_port`, both or neither; `use_gpu`, True if they see the
+        pool's accelerators; `device_name`, ``cuda`` or ``npu``; `worker_env`, more environment
+        variables;
+        `on`, the cluster to attach on.
 
-    It is constructed when all its workers are, and fails at the first that fails, which ends the others. It ends its workers
-    by `close`, at the end of a `with` block, or with this process; like Ray's own actors they also end when nobody has
-    their handles any more. Every failure is a LaunchFailed; within a second where a name, a slot or the pool is the reason.
-    Source: verl, verl/single_controller/ray/base.py.
+    The constructor returns when all workers are constructed. It fails at the first failing worker,
+    which ends the rest. The workers end by `close`, at the end of a `with` block, or with this
+    process; like Ray's own actors also with their last handle. Every failure is a LaunchFailed,
+    within a second where a name, a slot or the pool is the reason. Source: verl,
+    verl/single_controller/ray/base.py.
     """
 
     def __init__(
@@ -78,39 +88,45 @@ class RayWorkerGroup(Spawning):
         cls, name_prefix: str | None = None, worker_names: Sequence[str] | None = None, worker_handles: Sequence[Actor] | None = None,
         ray_cls_with_init: RayClassWithInitArgs | None = None, **others: Any,
     ) -> RayWorkerGroup:  # fmt: skip
-        """A group of workers that are there, by their handles or their names. Raises LaunchFailed (PW704) if a name is nobody's."""
+        """Attach to running workers by their handles or names.
+
+        Raises LaunchFailed (PW704) for an unknown name.
+        """
         return cls(None, ray_cls_with_init, name_prefix=name_prefix, worker_names=worker_names, worker_handles=worker_handles, **others)
 
     @property
     def worker_names(self) -> list[str]:
-        """The names of the workers' actors, in rank order."""
+        """Names of the workers' actors, in rank order."""
         return [member.name for member in self.group.members]
 
     @property
     def master_address(self) -> str | None:
-        """The address at which the workers meet, that of rank 0's node; None for workers that others started."""
+        """Rendezvous address, that of rank 0's node; None for attached workers."""
         return self._master[0]
 
     @property
     def master_port(self) -> str | None:
-        """The port there."""
+        """Rendezvous port; None for attached workers."""
         return self._master[1]
 
     def dispatch_info(self, mesh_name: str) -> list[int]:
-        """Which chunk each worker gets of what is dispatched over a mesh; asked once, then known."""
-        return self._asked_once(self._dispatch_info, "_query_dispatch_info", mesh_name)
+        """Return the chunk number of every worker on a mesh; cached."""
+        return self._queried_once(self._dispatch_info, "_query_dispatch_info", mesh_name)
 
     def collect_info(self, mesh_name: str) -> list[bool]:
-        """Whether each worker's answer counts, over a mesh; asked once, then known."""
-        return self._asked_once(self._collect_info, "_query_collect_info", mesh_name)
+        """Return, per worker, True if the answer on a mesh counts; cached."""
+        return self._queried_once(self._collect_info, "_query_collect_info", mesh_name)
 
     def start_worker_aliveness_check(self, every_n_seconds: float = 1) -> None:
-        """From now on, this process is sent SIGABRT when a worker is found dead, as verl does it. Raises LaunchFailed if one is already."""
+        """Send SIGABRT to this process as soon as a worker is dead, as verl does.
+
+        Raises LaunchFailed if a worker is already dead.
+        """
         self._aliveness = AlivenessCheck(self.port, self.worker_names, every_n_seconds)
         self._aliveness.start()
 
     def close(self) -> None:
-        """Ends the workers, returns when their names are free again, and leaves their slots. May be called twice."""
+        """End the workers, wait until their names are free, and free their slots. Idempotent."""
         if self._aliveness is not None:
             self._aliveness.stop()
         if self._gang is not None:
@@ -125,7 +141,7 @@ class RayWorkerGroup(Spawning):
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Registered methods, and the groups that `fuse` made, are known when the group is made."""
+            """Return a registered method or a group of `fuse`, known only at run time."""
 
     def _started(self, pool: RayResourcePool, others: Mapping[str, Any], detached: bool, limit: float) -> WorkerGroup:
         cia, use_gpu = self._class(), others.get("use_gpu", pool.use_gpu)
@@ -135,8 +151,8 @@ class RayWorkerGroup(Spawning):
         component = f"{self.name_prefix}{cia.worker.__name__}"
         options, seat = cia.options, seats[0]
         resource = resource_of(seat.device) if use_gpu and seat.device else ""
-        taken = slots(cia.worker.__name__, options, seat.pool, seat.limit, resource)
-        full(seats, component, taken)
+        slots_per_worker = slots(cia.worker.__name__, options, seat.pool, seat.limit, resource)
+        full(seats, component, slots_per_worker)
         intact(seats, component)
         address, meeting = others.get("master_addr"), others.get("master_port")
         meeting_port = None if meeting is None else str(meeting)
@@ -145,7 +161,7 @@ class RayWorkerGroup(Spawning):
         )  # fmt: skip
         detached = detached or options.get("lifetime") == "detached"
         group = PoolProcesses(
-            pool.port, component, members, cia.worker, seats, options.get("max_concurrency"), meeting_port, detached, taken
+            pool.port, component, members, cia.worker, seats, options.get("max_concurrency"), meeting_port, detached, slots_per_worker
         )
         reports = self._begun(seats, group, limit)
         first = reports[0]["environment"]
@@ -153,7 +169,7 @@ class RayWorkerGroup(Spawning):
         return group
 
     def _begun(self, seats: Sequence[Seat], group: PoolProcesses, limit: float) -> list[dict[str, Any]]:
-        """Starts the workers, or none, and returns what each reports of itself."""
+        """Start all workers or none, and return the report of each."""
         gang = Gang(group.port, seats[0].reservation, {seat.node_rank: seat.bundle for seat in seats}, [group])
         try:
             reports = gang.start([os.getcwd()], limit)[group.component]
@@ -170,11 +186,11 @@ class RayWorkerGroup(Spawning):
             raise self._refused("there is neither a pool nor workers to attach to", "give resource_pool, worker_handles or worker_names")
         port = port_of(on)
         component = self.name_prefix
-        found = list(handles or [actor_named(name, component) for name in names or ()])
+        workers = list(handles or [actor_named(name, component) for name in names or ()])
         cls = self.ray_cls_with_init.worker if self.ray_cls_with_init is not None else object
-        return attached(port, component, list(names or ()), found, cls)
+        return attached(port, component, list(names or ()), workers, cls)
 
-    def _asked_once(self, known: dict[str, list[Any]], method: str, mesh_name: str) -> list[Any]:
+    def _queried_once(self, known: dict[str, list[Any]], method: str, mesh_name: str) -> list[Any]:
         if mesh_name not in known:
             known[mesh_name] = getattr(self, method)(mesh_name)
         return known[mesh_name]

@@ -1,1 +1,1 @@
-"""Pools: accelerators of some nodes that are held together."""
+"""Pools: accelerators of several nodes in a common reservation."""

@@ -1,4 +1,4 @@
-"""What verl calls a device, and Ray a resource."""
+"""Device names of verl and resource names of Ray."""
 
 from __future__ import annotations
 
@@ -8,13 +8,19 @@ from ...refusal import refused
 from ...world.vendors import vendor_of
 
 DEVICES = {"cuda": "NV_GPU", "npu": "NPU", "xpu": "INTEL_GPU", "musa": "MUSA_GPU"}
-"""The name of a device -> the accelerator type it stands for; to PyTorch, and so to verl, AMD's are ``cuda`` too."""
+"""Device name -> accelerator type; PyTorch, and so verl, calls AMD's ``cuda`` too."""
 MODELS = {"AMD-": "AMD_GPU", "Intel-GPU": "INTEL_GPU"}
-"""How the models begin that Ray tells apart -> their accelerator type. Source: Ray, python/ray/util/accelerators/accelerators.py."""
+"""Prefix of a model that Ray tells apart -> accelerator type.
+
+Source: Ray, python/ray/util/accelerators/accelerators.py.
+"""
 
 
 def resource_of(device_name: str) -> str:
-    """Ray's resource of a device. Raises a ValueError for a device that is not known, which no node would ever have."""
+    """Return Ray's resource of a device.
+
+    Raises a ValueError (PW718) for an unknown device, which no node would ever have.
+    """
     if device_name not in DEVICES:
         known = ", ".join(f"`{name}`" for name in DEVICES)
         message = f"there are no accelerators of device `{device_name}`"
@@ -24,7 +30,10 @@ def resource_of(device_name: str) -> str:
 
 
 def type_on(node: RayNode, device_name: str) -> str:
-    """The accelerator type of a device on a node, by the model that Ray knows of it; ``NO_ACCEL`` for no device."""
+    """Return the accelerator type of a device on a node; ``NO_ACCEL`` without a device.
+
+    AMD's and Intel's are known by Ray's model label.
+    """
     if not device_name:
         return NO_ACCELERATOR
     models = [name.removeprefix("accelerator_type:") for name in node.total if name.startswith("accelerator_type:")]

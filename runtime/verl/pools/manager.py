@@ -1,4 +1,4 @@
-"""ResourcePoolManager: pools by name, and which role runs on which."""
+"""ResourcePoolManager: pools by name, and the pool of each role."""
 
 from __future__ import annotations
 
@@ -15,14 +15,18 @@ from .pool import RayResourcePool
 from .shortage import hopeless, shortage
 
 COLOCATED = 3
-"""How many groups may share an accelerator. Source: verl, single_controller/ray/base.py, `create_resource_pool`."""
+"""Number of groups that may share an accelerator.
+
+Source: verl, single_controller/ray/base.py, `create_resource_pool`.
+"""
 
 
 @dataclass
 class ResourcePoolManager:
-    """Pools by name, each with the processes on each of its nodes; `mapping`: role -> the name of its pool.
+    """Pools by name, as processes per node; `mapping`: role -> name of its pool.
 
-    `on`: HOST:PORT of the cluster, or a cluster object; else that of `ray.init`. Roles may be any keys.
+    `on`: HOST:PORT of the cluster, or a cluster object; None: that of `ray.init`. Roles may be any
+    keys.
     """
 
     resource_pool_spec: Mapping[str, list[int]]
@@ -31,39 +35,43 @@ class ResourcePoolManager:
     on: Any = None
 
     def create_resource_pool(self) -> None:
-        """Makes the pools that are not made yet; each is reserved when it is first used.
+        """Create the missing pools; each is reserved at first use.
 
-        Raises a ValueError (PW702) within a second if all of them together do not fit what is free, with the sum that
-        shows it and who holds the rest; and (PW718) for an empty pool and for what is none.
+        Raises a ValueError within a second: PW702 if all pools together do not fit the free
+        capacity, with the sum that shows it and the holders of the rest; PW718 for an empty pool or
+        a wrong type.
         """
         if not isinstance(self.resource_pool_spec, Mapping):
             message = f"the pools are given as {self.resource_pool_spec!r}"
             raise refused("PW718", "", message, "give a dict from names to lists, such as {'global_pool': [8, 8]}")
-        made = {
+        new_pools = {
             name: RayResourcePool(sizes, use_gpu=True, max_colocate_count=COLOCATED, name_prefix=name, on=self.on)
             for name, sizes in self.resource_pool_spec.items()
             if name not in self.resource_pool_dict
         }
-        if made:
-            self._check(made)
-        self.resource_pool_dict.update(made)
+        if new_pools:
+            self._check(new_pools)
+        self.resource_pool_dict.update(new_pools)
 
     def get_resource_pool(self, role: Hashable) -> RayResourcePool:
-        """The pool of a role. Raises a ValueError (PW718) for a role that is on none, and a pool that was not created."""
+        """Return the pool of a role.
+
+        Raises a ValueError (PW718) for a role without a pool, and for a pool that was not created.
+        """
         name = (self.mapping or {}).get(role)
         if name is None:
-            known = ", ".join(f"`{each}`" for each in self.mapping or {}) or "none"
+            known = ", ".join(f"`{known_role}`" for known_role in self.mapping or {}) or "none"
             raise refused("PW718", str(role), f"role `{role}` is on no pool; these are: {known}", "add it to the mapping")
         if name not in self.resource_pool_dict:
             raise refused("PW718", name, f"pool `{name}` of role `{role}` has not been created", "call create_resource_pool() first")
         return self.resource_pool_dict[name]
 
     def get_n_gpus(self) -> int:
-        """How many accelerators all pools have together."""
+        """Return the number of accelerators of all pools."""
         return sum(size for sizes in self.resource_pool_spec.values() for size in sizes)
 
     def close(self) -> None:
-        """Gives back all pools and ends every worker in them; they can be created anew. May be called twice."""
+        """Release all pools and end every worker in them; they can be created again. Idempotent."""
         for name, pool in list(self.resource_pool_dict.items()):
             pool.close()
             del self.resource_pool_dict[name]

@@ -1,4 +1,4 @@
-"""The cluster that a pool is on: the one that this process is connected to, or one that is named."""
+"""Cluster of a pool: this process's connection, or a named cluster."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ...workers.travelling import send_code
 
 
 def port_of(on: Any = None) -> Port:
-    """The port of HOST:PORT, of a cluster object with a `port`, of a Port itself; of the connection that `ray.init` made, for None.
+    """Return the port of HOST:PORT, a cluster object or a Port; None: that of `ray.init`.
 
-    An address is connected to, and stays so until this process ends or calls `ray.shutdown`. Raises LaunchFailed (PW701)
-    if no Ray cluster answers there, or if none is named and this process is connected to none.
+    An address is connected to until this process ends or calls `ray.shutdown`. Raises LaunchFailed
+    (PW701) if no Ray cluster answers there, or if none is named and this process is not connected.
     """
     if on is not None and not isinstance(on, str):
         port: Port = getattr(on, "port", on)

@@ -1,4 +1,4 @@
-"""RayResourcePool: accelerators of some nodes, held together by one reservation, on which groups of workers are started."""
+"""RayResourcePool: accelerators of several nodes in a common reservation."""
 
 from __future__ import annotations
 
@@ -23,21 +23,24 @@ from .seat import Seat
 from .shortage import hopeless, shortage
 
 MODEL_SHARE = 1e-4
-"""What is asked of the resource by which Ray tells a model of accelerators, for each."""
+"""Amount requested, per accelerator, of the resource that stands for a model in Ray."""
 _ONE_AT_A_TIME = threading.RLock()
-"""Pools of this process choose their nodes one after the other, so that what one thread has chosen the next one sees as held."""
+"""Lock for the choice of nodes: a thread sees earlier choices as reserved."""
 
 
 class RayResourcePool(ResourcePool):
-    """A pool, ``[8, 8]``: each part whole on one node, each accelerator with `max_colocate_count` CPUs, all or nothing.
+    """Pool such as ``[8, 8]``: a part is whole on a node; all or nothing is reserved.
 
-    It is reserved when it is first used: by a group, by `split_resource_pool` or by `get_placement_groups`. Part i is then
-    bundle i of one placement group; equal parts stand in the order of their nodes, so that ranks do. As many groups may
-    share each accelerator as `max_colocate_count` says. `accelerator_type`: a model that Ray tells apart, such as ``H100``.
-    `detached`: it stays when this process ends. `on`: HOST:PORT of the cluster, or a cluster object; else that of `ray.init`.
+    It is reserved at first use: by a group, `split_resource_pool` or `get_placement_groups`. Part i
+    is then bundle i of one placement group; equal parts stand in node order, so that ranks do. Each
+    accelerator comes with `max_colocate_count` CPUs, and that many groups may share it.
+    `accelerator_type`: a model that Ray tells apart, such as ``H100``. `detached`: the pool
+    outlives this process. `on`: HOST:PORT of the cluster, or a cluster object; None: that of
+    `ray.init`.
 
-    It is given back, with every worker in it, by `close`, at the end of a `with` block, or when this process ends.
-    Every failure is a LaunchFailed within a second, where verl would wait; most are a ValueError too.
+    It is released, with every worker in it, by `close`, at the end of a `with` block, or when this
+    process ends. Every failure is a LaunchFailed within a second, where verl would wait; most are a
+    ValueError too.
     """
 
     def __init__(
@@ -58,23 +61,26 @@ class RayResourcePool(ResourcePool):
 
     @property
     def port(self) -> Port:
-        """The cluster that it is on. Raises LaunchFailed (PW701) if there is none."""
+        """Cluster of the pool.
+
+        Raises LaunchFailed (PW701) if there is none.
+        """
         if self._port is None:
             self._port = port_of(self.on)
         return self._port
 
     @property
     def reservations(self) -> list[Reservation]:
-        """What holds it; empty before it is reserved."""
+        """Reservations of the pool; empty before the first use."""
         return [self._reservation] if self._reservation is not None else []
 
     @property
     def pgs(self) -> list[Hold] | None:
-        """The placement group that holds it, in a list; None before it is reserved."""
+        """Placement group of the pool, in a list; None before the first use."""
         return [reservation.hold for reservation in self.reservations] or None
 
     def get_placement_groups(self, strategy: str = "STRICT_PACK", name: str | None = None, device_name: str = "cuda") -> list[Hold]:
-        """Reserves the pool, if it is not yet, and returns its placement group in a list: one for all its parts.
+        """Reserve the pool if necessary and return its only placement group, in a list.
 
         Every part is whole on one node, whatever the `strategy`. Raises as `seats`.
         """
@@ -82,10 +88,11 @@ class RayResourcePool(ResourcePool):
         return [reservation.hold for reservation in self.reservations]
 
     def seats(self, device_name: str = "cuda", name: str | None = None) -> list[Seat]:
-        """Its places in rank order, reserved if they are not yet; `device_name` and `name` count for the first call alone.
+        """Return the seats in rank order, reserving the pool if necessary.
 
-        Raises LaunchFailed within a second: PW702 with need, have and holders; PW718 for what cannot be asked; PW717 for a
-        name that is taken. PW704 and PW705 if Ray does not tell which accelerators it gave.
+        `device_name` and `name` count for the first call alone. Raises LaunchFailed within a
+        second: PW702 with need, have and holders; PW718 for an invalid request; PW717 for a name
+        that is taken; PW704 and PW705 if Ray does not report the granted accelerators.
         """
         with self._lock:
             if self._closed:
@@ -95,7 +102,10 @@ class RayResourcePool(ResourcePool):
             return self._seats
 
     def needs(self, device_name: str = "cuda") -> list[Need]:
-        """What each part needs of its node, by Ray's names. Raises a ValueError (PW718) for an empty pool or an unknown device."""
+        """Return the resource needs of every part, by Ray's names.
+
+        Raises a ValueError (PW718) for an empty pool or an unknown device.
+        """
         check_pool(self.name_prefix, self.store, self.max_colocate_count)
         lead = resource_of(device_name) if self.use_gpu else ""
         needs: list[Need] = []
@@ -108,7 +118,7 @@ class RayResourcePool(ResourcePool):
         return needs
 
     def close(self) -> None:
-        """Gives everything back and ends every worker in it. May be called twice."""
+        """Release everything and end every worker in the pool. Idempotent."""
         with self._lock:
             self._closed = True
             self._seats = None
@@ -126,7 +136,7 @@ class RayResourcePool(ResourcePool):
             self._reservation = None
 
     def _model(self) -> str:
-        """The resource of a model: as it is, if a node has that, else as Ray calls the models that it found."""
+        """Return the model's resource: the plain name if a node has it, else Ray's own."""
         model = str(self.accelerator_type)
         return (
             model
@@ -146,7 +156,10 @@ class RayResourcePool(ResourcePool):
             raise
 
     def _held(self, needs: Sequence[Need], lead: str, name: str) -> tuple[Sequence[RayNode], list[int], Reservation]:
-        """The nodes, which of them each part is on, and what holds them. Another job that is faster makes it choose again."""
+        """Return the nodes, the node position of each part, and the reservation.
+
+        Chooses again if another job was faster.
+        """
         deadline, pause = self.port.now() + WAIT_LIMIT, FIRST_PAUSE
         while True:
             nodes = inventory(self.port)
@@ -162,11 +175,11 @@ class RayResourcePool(ResourcePool):
     def _tried(
         self, nodes: Sequence[RayNode], positions: Sequence[int], needs: Sequence[Need], name: str, last: bool
     ) -> Reservation | None:
-        """The reservation of these nodes; None if another was faster and this was not the last try."""
+        """Reserve these nodes; None if another job was faster and `last` is False."""
         wanted = []
         for position, need in zip(positions, needs):
-            where = f"node {position} (`{name_of(nodes[position])}`)"
-            wanted.append(Wanted(Bundle(nodes[position].node_id, need), self.name_prefix, where, position))
+            location = f"node {position} (`{name_of(nodes[position])}`)"
+            wanted.append(Wanted(Bundle(nodes[position].node_id, need), self.name_prefix, location, position))
         self._reservation = reservation = Reservation(self.port, name, wanted, self.detached)
         try:
             reservation.acquire(limit=0.0)

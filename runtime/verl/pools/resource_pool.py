@@ -1,4 +1,4 @@
-"""A pool as a list of numbers: how many processes on each of its nodes."""
+"""Pool as a list of numbers: processes per node."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ HELP = "give a list of how many processes each node shall have, such as [8, 8]"
 class ResourcePool:
     """Processes on nodes, in order: ``[8, 8]`` is eight on each of two.
 
-    `max_colocate_count`: how many groups may share each of its places. Raises a ValueError (PW718) for what is no list.
-    Source: verl, single_controller/base/worker_group.py.
+    `max_colocate_count`: number of groups that may share a seat. Raises a ValueError (PW718) for
+    anything but a list. Source: verl, single_controller/base/worker_group.py.
     """
 
     def __init__(self, process_on_nodes: Sequence[int] | None = None, max_colocate_count: int = 10, n_gpus_per_node: int = 8) -> None:
@@ -24,34 +24,37 @@ class ResourcePool:
         self.n_gpus_per_node = n_gpus_per_node
 
     def add_node(self, process_count: int) -> None:
-        """One more node, with so many processes."""
+        """Add a node with so many processes."""
         self._store.append(process_count)
 
     @property
     def world_size(self) -> int:
-        """How many processes there are in all."""
+        """Number of processes."""
         return sum(self._store)
 
     def __call__(self) -> list[int]:
-        """The list of numbers."""
+        """Return the number of processes per node."""
         return self._store
 
     @property
     def store(self) -> list[int]:
-        """The list of numbers."""
+        """Number of processes per node."""
         return self._store
 
     def local_world_size_list(self) -> list[int]:
-        """For each process, how many are on its node."""
+        """Return, per process, the number of processes on its node."""
         return [size for size in self._store for _ in range(size)]
 
     def local_rank_list(self) -> list[int]:
-        """For each process, its place on its node."""
+        """Return, per process, the local rank."""
         return [rank for size in self._store for rank in range(size)]
 
 
 def check_pool(name: str, store: Sequence[int], max_colocate_count: int) -> None:
-    """Raises a ValueError (PW718) for a pool of which nothing could be reserved."""
+    """Check that a pool can be reserved.
+
+    Raises a ValueError (PW718) otherwise.
+    """
     if not store or not all(_counts(size) for size in store):
         message = f"pool `{name}` is {list(store)}: it has no place for a worker on some node" if store else f"pool `{name}` is empty"
         raise refused("PW718", name, message, HELP)

@@ -1,4 +1,4 @@
-"""One place of a pool: an accelerator, or a share of CPUs, on one node, which several groups may take one after the other."""
+"""Seat of a pool: an accelerator or a share of CPUs, shared by several groups."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from ...world.labels import name_of
 
 @dataclass(eq=False)
 class Seat:
-    """A place for one process of each of `limit` groups.
+    """Place on a node for `limit` processes of different groups.
 
     Attributes
     ----------
-    pool : the name of the pool that it was reserved for.
-    part, local_rank, local_world_size : the part of the pool that it is in, its place there, and how many places that has.
-    node, node_rank : where it is; the rank is that in the order of all nodes.
-    device, accelerator, number : the name of the device and the physical id of the accelerator, "" without one; its number on the node.
-    reservation, bundle : what holds it.
-    taken : the processes that are in it, by a number of their own.
+    pool : name of the pool that it was reserved for.
+    part, local_rank, local_world_size : the part of the pool, the rank in it, and its size.
+    node, node_rank : its node, and the rank of the node in the order of all nodes.
+    device, accelerator, number : device name and physical id of the accelerator, "" without
+        one; its number on the node.
+    reservation, bundle : reservation that holds it, and its bundle there.
+    taken : the components in it, by a unique number per slot.
     """
 
     pool: str
@@ -39,11 +40,11 @@ class Seat:
 
     @property
     def free(self) -> int:
-        """How many more processes it has room for."""
+        """Number of free slots."""
         return self.limit - len(self.taken)
 
     @property
     def where(self) -> str:
-        """The place in words."""
+        """Description of the seat for messages."""
         name = name_of(self.node)
         return f"accelerator {self.accelerator} of `{name}`" if self.accelerator else f"`{name}`"

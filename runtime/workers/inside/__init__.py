@@ -1,1 +1,4 @@
-"""What runs in the workers' processes and travels there: each file imports the standard library, Ray and others of these alone."""
+"""Code of the worker processes, sent there by value.
+
+Every file imports only the standard library, Ray and other files of this folder.
+"""

@@ -1,4 +1,4 @@
-"""Names of workers as paths: of a group, of a rank in it, and of what that rank has started itself."""
+"""Hierarchical names of workers: group, rank, and ranks of child workers."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ SEPARATOR = ":"
 
 @total_ordering
 class WorkerAddress:
-    """The name of a group and the ranks that lead to a worker: ``actor:3``, and its own child of rank 0 is ``actor:3:0``.
+    """Name of a group plus ranks that lead to a worker: ``actor:3``, child ``actor:3:0``.
 
     Attributes
     ----------
-    root_group_name : the name of the group.
-    rank_path : the rank in the group, then that among the children of that worker, and so on; empty for the group itself.
-    rank : the last of these; 0 for the group itself.
+    root_group_name : name of the group.
+    rank_path : rank in the group, then rank among the children of that worker, and so on; empty for
+        the group.
+    rank : last rank of the path; 0 for the group.
 
-    Raises ValueError for a group's name with a colon.
-    Source of the form: RLinf, rlinf/scheduler/manager/worker_manager.py.
+    Raises ValueError for a group name with a colon. Source of the form: RLinf,
+    rlinf/scheduler/manager/worker_manager.py.
     """
 
     def __init__(self, root_group_name: str, ranks: int | Sequence[int] = ()) -> None:
@@ -31,29 +32,29 @@ class WorkerAddress:
 
     @classmethod
     def from_name(cls, worker_name: str) -> WorkerAddress:
-        """The address that is written so. Raises ValueError if its ranks are no numbers."""
+        """Parse an address. Raises ValueError if a rank is not a number."""
         group, *ranks = worker_name.split(SEPARATOR)
         return cls(group, [int(rank) for rank in ranks])
 
     @classmethod
     def from_parent_name_rank(cls, parent_name: str, rank: int) -> WorkerAddress:
-        """The child of this rank of what is called so."""
+        """Return the address of a child, by parent name and rank."""
         return cls.from_name(parent_name).get_child_address(rank)
 
     def get_name(self) -> str:
-        """As it is written."""
+        """Return the address as text."""
         return SEPARATOR.join([self.root_group_name, *map(str, self.rank_path)])
 
     def get_parent_rank(self) -> int:
-        """The rank of the worker that started this one; 0 if none did."""
+        """Return the rank of the worker that started this worker; 0 without a parent worker."""
         return self.rank_path[-2] if len(self.rank_path) > 1 else 0
 
     def get_parent_address(self) -> WorkerAddress | None:
-        """The worker that started this one, or its group; None for a group."""
+        """Return the parent worker or the group; None for a group."""
         return WorkerAddress(self.root_group_name, self.rank_path[:-1]) if self.rank_path else None
 
     def get_child_address(self, rank: int) -> WorkerAddress:
-        """What the worker calls its child of this rank."""
+        """Return the address of the child with this rank."""
         return WorkerAddress(self.root_group_name, [*self.rank_path, rank])
 
     def _key(self) -> tuple[str, tuple[int, ...]]:

@@ -1,7 +1,7 @@
-"""The base class of workers: who a process is, for whoever writes what it does.
+"""Base class of workers: identity of a process for user code.
 
-It is sent to the workers by travelling.py, to nodes that lack placewright too: it imports the standard library alone, and what
-is sent with it.
+It is sent to the workers by travelling.py, also to nodes without placewright: it imports only the
+standard library and code that is sent along.
 """
 
 from __future__ import annotations
@@ -21,28 +21,33 @@ from .verls import VerlsOwn
 
 
 class Worker(Timed, Logged, OnMeshes, VerlsOwn):
-    """One process of a group, the class from which workers of verl and of RLinf derive.
+    """Process of a group; base class of the workers of verl and of RLinf.
 
-    Who the process is stands in its environment before it is constructed, so every attribute is right from the first line
-    of the constructor on, with or without `super().__init__()`, in every class of a process that holds several.
+    The identity is in the environment before construction, so every attribute is right from the
+    first line of the constructor on, with or without `super().__init__()`, in every class of a
+    process that holds several.
 
     Attributes
     ----------
-    rank, world_size : its place in the group, and how many are in it.
-    local_rank, local_world_size : the device that is its own among those that it sees, as LOCAL_RANK says; see rank_environment.
-    node_local_rank, node_local_world_size : its place among the group's processes of its node.
-    node_rank, cluster_node_rank : of its node, among the group's nodes and among all of them.
-    group_name, worker_name : what the group is called, and its process: ``GROUP:RANK`` unless somebody named it otherwise.
-    master_address, master_port : where the group meets.
-    visible_accelerators : physical ids of what the process sees, in its own order.
-    global_accelerator_ids : of these, their ranks among the accelerators of all nodes; in groups of RLinf's words.
-    accelerator_type, torch_device_type, torch_platform : the maker of its node's accelerators, what torch calls them, and torch's
-        module for them.
+    rank, world_size : rank in the group, and size of the group.
+    local_rank, local_world_size : own device among the visible ones, as LOCAL_RANK says; see
+        rank_environment.
+    node_local_rank, node_local_world_size : rank among the group's processes of the node, and their
+        number.
+    node_rank, cluster_node_rank : rank of the node among the group's nodes, and among all nodes.
+    group_name, worker_name : name of the group, and of the process: ``GROUP:RANK`` by default.
+    master_address, master_port : rendezvous of the group.
+    visible_accelerators : physical ids of the visible accelerators, in the process's own order.
+    global_accelerator_ids : ranks of these among the accelerators of all nodes; in RLinf groups.
+    accelerator_type, torch_device_type, torch_platform : maker of the node's accelerators, torch's
+        name for
+        them, and torch's module for them.
 
-    The names with an underscore are RLinf's and verl's own ones, for code that uses them. What RLinf's workers can do and these
-    cannot, such as `send`, raises NotOffered with the reason when it is called.
-    Sources: verl, verl/single_controller/base/worker.py; RLinf, rlinf/scheduler/worker/worker.py. As there, the constructor
-    ends the chain of `super().__init__()`.
+    Names with an underscore are RLinf's and verl's own, for code that uses them. Features of
+    RLinf's workers that are missing here, such as `send`, raise NotOffered with the reason when
+    called. Sources: verl, verl/single_controller/base/worker.py; RLinf,
+    rlinf/scheduler/worker/worker.py. As there, the constructor ends the chain of
+    `super().__init__()`.
     """
 
     fused_worker_attr_name = "fused_worker_dict"
@@ -86,9 +91,10 @@ class Worker(Timed, Logged, OnMeshes, VerlsOwn):
         self, cuda_visible_devices: str | None = None, world_size: int | None = None, rank: int | None = None,
         parent_address: WorkerAddress | None = None,
     ) -> None:  # fmt: skip
-        """A process of a group; with `parent_address`, `world_size` and `rank`, one that a worker has started by other means.
+        """Construct a process of a group, or with `parent_address` a worker's child.
 
-        `cuda_visible_devices` takes the place of what the process was given to see, as verl allows it; RLinf has `parent_address` there.
+        `cuda_visible_devices` overrides the visible devices, as in verl; RLinf has `parent_address`
+        in that position.
         """
         if isinstance(cuda_visible_devices, WorkerAddress):
             parent_address, cuda_visible_devices = cuda_visible_devices, None
@@ -99,9 +105,10 @@ class Worker(Timed, Logged, OnMeshes, VerlsOwn):
         self.fused_worker_dict: dict[str, Any] = {}
 
     def _become_child(self, parent: WorkerAddress, world_size: int | None, rank: int | None) -> None:
-        """Takes the name of a child, and its place among the children if these are numbered; it has no device of its own then.
+        """Take the name of a child and, if both numbers are given, the child's rank.
 
-        Source of the rule: RLinf, rlinf/scheduler/worker/worker.py.
+        A numbered child has no device of its own. Source of the rule: RLinf,
+        rlinf/scheduler/worker/worker.py.
         """
         self._worker_address = parent.get_child_address(self._rank if rank is None else rank)
         self.worker_name = self._worker_name = self._worker_address.get_name()
@@ -113,9 +120,11 @@ class Worker(Timed, Logged, OnMeshes, VerlsOwn):
 
     @classmethod
     def create_group(cls, *arguments: Any, **named: Any) -> Any:
-        """A group of this class that `.launch(cluster=..., placement_strategy=..., name=...)` starts; each process is given these arguments.
+        """Return an unlaunched group of this class; every process is constructed with these
+        arguments.
 
-        Source of the form: RLinf, rlinf/scheduler/worker/worker.py, `create_group`.
+        Start it with `.launch(cluster=..., placement_strategy=..., name=...)`. Source of the form:
+        RLinf, rlinf/scheduler/worker/worker.py, `create_group`.
         """
         from ...rlinf.group import WorkerGroup
 
@@ -123,43 +132,48 @@ class Worker(Timed, Logged, OnMeshes, VerlsOwn):
 
     @Told
     def has_accelerator(self) -> bool:
-        """Does the process see any accelerator?"""
+        """Return True if the process sees any accelerator."""
         return bool(self.visible_accelerators)
 
     @Told
     def worker_address(self) -> WorkerAddress:
-        """The name of this process as a path. Raises ValueError for a process whose name is no such path, as in groups of verl's words."""
-        found: WorkerAddress | None = self.__dict__.get("_worker_address")
-        return found or WorkerAddress.from_name(self._worker_name)
+        """Return the name of this process as a path.
+
+        Raises ValueError if the name is no path, as in verl groups.
+        """
+        address: WorkerAddress | None = self.__dict__.get("_worker_address")
+        return address or WorkerAddress.from_name(self._worker_name)
 
     def get_name(self) -> str:
-        """The name of this process, as RLinf's workers tell it."""
+        """Return the name of this process; RLinf's form."""
         return self.worker_name
 
     def get_parent_rank(self) -> int:
-        """The rank of the worker that started this one; 0 if none did."""
+        """Return the rank of the worker that started this worker; 0 without a parent worker."""
         return self.worker_address.get_parent_rank()
 
     @Told
     def hardware_infos(self) -> list[HardwareInfo]:
-        """The accelerators, robots or other devices that it was given, with their settings; in groups of RLinf's words."""
+        """Return the granted accelerators, robots and other devices with settings; in RLinf
+        groups.
+        """
         return hardware_of(os.environ.get("LOCAL_HARDWARE", "[]"))
 
     @Told
     def hardware_type(self) -> str | None:
-        """What is counted in the node group through which it was placed, such as ``Accelerator``; None where nodes are."""
+        """Return the resource kind of the node group, like ``Accelerator``; None for nodes."""
         return os.environ.get("HARDWARE_TYPE") or None
 
     @Told
     def _node_group(self) -> Any:
-        """The node group through which it was placed; in groups of RLinf's words."""
+        """Return the node group of this process's placement; in RLinf groups."""
         from ...rlinf.cluster import Cluster
 
         return Cluster().get_node_group(os.environ["NODE_GROUP_LABEL"])
 
     @Told
     def worker_info(self) -> WorkerInfo:
-        """Who it is and where, in one object."""
+        """Return identity and location in a single object."""
         return WorkerInfo(
             self.worker_address, self._rank, self._world_size, self._cluster_node_rank, self._accelerator_type, self._accelerator_model,
             self._local_accelerator_rank, os.environ["NODE_ADDRESS"], self.master_port, self.global_accelerator_ids, self.hardware_infos,
@@ -167,52 +181,61 @@ class Worker(Timed, Logged, OnMeshes, VerlsOwn):
 
     @Told
     def device_lock(self) -> DeviceLock:
-        """A lock on the accelerators that it sees, among all processes of its node that see them: ``with self.device_lock:``."""
-        held: DeviceLock = self.__dict__.setdefault(
+        """Return a node-wide lock on the visible accelerators.
+
+        Use: ``with self.device_lock:``.
+        """
+        lock: DeviceLock = self.__dict__.setdefault(
             "_placewright_lock", DeviceLock([f"{_node()}/{id}" for id in self.visible_accelerators])
         )
-        return held
+        return lock
 
     def get_master_addr_port(self) -> tuple[str, str]:
-        """(address, port) where the group meets, both as text: verl's form."""
+        """Return the rendezvous (address, port), both as text: verl's form."""
         return self._master_addr, self._master_port
 
     def get_cuda_visible_devices(self) -> str:
-        """CUDA_VISIBLE_DEVICES as it is now; ``not set`` if it is not: verl's form."""
+        """Return the current CUDA_VISIBLE_DEVICES, or ``not set``: verl's form."""
         return os.environ.get("CUDA_VISIBLE_DEVICES", "not set")
 
     def acquire_free_port(self, max_port_num: int | None = None) -> int:
-        """A TCP port of this node that is free right now, at most `max_port_num`, and given to no other worker of the node."""
+        """Return a free TCP port, at most `max_port_num`, unique among the node's workers."""
         return free_port(_node(), max_port_num)
 
     @staticmethod
     def check_worker_alive(worker_name: str) -> bool:
-        """Does a worker of this name run?"""
+        """Return True if a worker of this name runs."""
         import ray
 
         return any(actor["name"] == worker_name for actor in ray.util.list_named_actors(all_namespaces=True))
 
     def get_fused_worker_by_name(self, worker_name: str) -> Any:
-        """The worker of that name which shares this process; None if there is none."""
+        """Return the worker of that name in this process; None if there is none."""
         return self.fused_worker_dict.get(worker_name)
 
     def execute_with_func_generator(self, func: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-        """Calls a function with this worker first; a group gives each worker a chunk of the batches."""
+        """Call a function with this worker first; a group passes chunks of the batches."""
         return func(self, *arguments, **named)
 
     def execute_func_rank_zero(self, func: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-        """Calls a function; a group does so in rank 0 alone."""
+        """Call a function; a group does so in rank 0 alone."""
         return func(*arguments, **named)
 
     def __getattr__(self, name: str) -> Any:
-        """What is found nowhere else. Raises NotOffered for what RLinf's workers have and these have not."""
-        if not hasattr(type(self), name) and (refused := refusal(name)) is not None:
-            return refused
-        return object.__getattribute__(self, name)  # raises what was raised the first time
+        """Handle a missing attribute.
+
+        Raises NotOffered for a feature that only RLinf's workers have.
+        """
+        if not hasattr(type(self), name) and (unsupported := refusal(name)) is not None:
+            return unsupported
+        return object.__getattribute__(self, name)  # raises the original AttributeError
 
 
 def _node() -> str:
-    """This node, as no other node is called, though several were simulated on one machine."""
+    """Return Ray's id of this node.
+
+    Even nodes simulated on the same machine have different ids.
+    """
     import ray
 
     return str(ray.get_runtime_context().get_node_id()) if ray.is_initialized() else "here"

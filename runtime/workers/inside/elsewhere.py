@@ -1,4 +1,4 @@
-"""What RLinf's workers can do and these cannot: it is said by the name that was used, in one sentence."""
+"""Refusals for features that only RLinf's workers have."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ PROFILING = ("start_profile", "stop_profile")
 
 
 class NotOffered(RuntimeError):
-    """What was called belongs to RLinf and is no part of placewright; the sentence says what there is instead."""
+    """Use of an RLinf feature that placewright lacks; the message names the alternative."""
 
 
 def refusal(name: str) -> Callable[..., NoReturn] | None:
-    """For the name of a method that RLinf's workers have, what raises NotOffered when it is called; None for other names.
+    """Return a function that raises NotOffered for an RLinf method; None for unknown names.
 
-    Raises NotOffered itself for an attribute of RLinf's workers that is no method.
+    Raises NotOffered itself for an attribute that is no method.
     """
     if name in ASKING:
         raise NotOffered(

@@ -1,4 +1,4 @@
-"""Attributes of workers that the environment of their process tells. It imports the standard library alone."""
+"""Worker attributes read from environment variables. Standard library only."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ Value = TypeVar("Value")
 
 
 class FromEnvironment(Generic[Value]):
-    """An attribute that reads an environment variable when it is looked at; one that was assigned is what was assigned.
+    """Attribute that reads an environment variable on access, unless a value was assigned.
 
-    Raises AttributeError, which names the variable, where it is not set: outside a group of workers.
+    Raises AttributeError, which names the variable, if that is unset: outside a worker group.
     """
 
     def __init__(self, variable: str, read: Callable[[str], Value]) -> None:
@@ -39,9 +39,9 @@ class FromEnvironment(Generic[Value]):
 
 
 class Told(Generic[Value]):
-    """A method that is an attribute: what it returns is read as one, until another value is assigned.
+    """Method read as an attribute, until a value is assigned.
 
-    So a class of the user's may have an attribute of this name, which a property would refuse.
+    Unlike a property, it lets a user's class assign an attribute of this name.
     """
 
     def __init__(self, told: Callable[[Any], Value]) -> None:
@@ -57,10 +57,10 @@ class Told(Generic[Value]):
 
 
 def texts(text: str) -> tuple[str, ...]:
-    """The parts of a text between its commas."""
+    """Split a text at commas."""
     return tuple(part for part in text.split(",") if part)
 
 
 def numbers(text: str) -> list[int]:
-    """The whole numbers between its commas."""
+    """Parse a comma-separated list of whole numbers."""
     return [int(part) for part in texts(text)]

@@ -1,8 +1,8 @@
-"""What runs inside a worker's process: a host that knows where it is and holds one object of the user's class.
+"""Host process of a worker: knows the placement and holds an object of the user's class.
 
-This file is sent to the workers as it is, so that their nodes need Ray but not placewright: it imports the standard
-library, Ray and what is sent with it alone, and hands back plain data alone. The names of the host's methods are long because they stand beside
-those of the user's class.
+This file is sent to the workers by value, so their nodes need Ray but not placewright. It imports
+only the standard library, Ray and code that is sent along, and returns only plain data. The host's
+methods have long names because they stand beside those of the user's class.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ REPORT, INVOKE = "_placewright_report", "_placewright_invoke"
 
 
 def devices() -> dict[str, str]:
-    """Physical id -> UUID of every accelerator of this node, where a driver of NVIDIA's is there to tell them."""
+    """Return physical id -> UUID of all accelerators that NVIDIA's driver reports."""
     try:
         pynvml: Any = importlib.import_module("ray._private.thirdparty.pynvml")
     except ImportError:
@@ -35,8 +35,8 @@ def devices() -> dict[str, str]:
         return {}
     try:
         handles = [pynvml.nvmlDeviceGetHandleByIndex(number) for number in range(pynvml.nvmlDeviceGetCount())]
-        found = [pynvml.nvmlDeviceGetUUID(handle) for handle in handles]
-        return {str(number): its.decode() if isinstance(its, bytes) else str(its) for number, its in enumerate(found)}
+        uuids = [pynvml.nvmlDeviceGetUUID(handle) for handle in handles]
+        return {str(number): uuid.decode() if isinstance(uuid, bytes) else str(uuid) for number, uuid in enumerate(uuids)}
     except pynvml.NVMLError:
         return {}
     finally:
@@ -44,10 +44,11 @@ def devices() -> dict[str, str]:
 
 
 def meeting_port(pid: int) -> int:
-    """A TCP port that is free on this node, and that nobody is given by chance until it is used.
+    """Find a free TCP port on this node outside the ranges of automatic assignment.
 
-    The system itself gives away ports above these (Linux: ip_local_port_range), Ray those below (its worker ports end at 19999).
-    Processes of one node begin at different ones, because their ids differ. Where none is free, it is one that the system gives.
+    The system assigns ports above this range (Linux: ip_local_port_range), Ray below it (its worker
+    ports end at 19999). Processes of a node start the search at different ports, because their ids
+    differ. If no port of the range is free, the system chooses.
     """
     for offset in range(len(MEETING_PORTS)):
         port = MEETING_PORTS[(pid + offset) % len(MEETING_PORTS)]
@@ -68,36 +69,36 @@ def _is_free(port: int) -> bool:
 
 
 class Reporter:
-    """The worker class that is used if no other is named: it knows its environment and does nothing else."""
+    """Default worker class: reports the environment of its process."""
 
     def environment(self) -> dict[str, str]:
-        """The environment variables of this process."""
+        """Return the environment variables of this process."""
         return dict(os.environ)
 
 
 class Host:
-    """One process of a component: it is given its environment, then it constructs the user's class."""
+    """Process of a component: receives environment variables, then constructs the user's class."""
 
     def __init__(self, paths: list[str]) -> None:
         sys.path[:0] = [path for path in paths if path not in sys.path]
         self._placewright_worker: Any = None
 
     def _placewright_settle(self, environment: dict[str, str]) -> dict[str, object]:
-        """Sets the environment and reports what the process then sees, before anything of the user's is constructed."""
+        """Set the environment and report the visible devices, before any code of the user runs."""
         os.environ.update(environment)
         return {**self._placewright_report(), "devices": devices()}
 
     def _placewright_born(self) -> dict[str, object]:
-        """Proof of life: the process id, and a TCP port of this node on which the ranks can meet."""
+        """Return a proof of life: process id, and a TCP port of this node for the rendezvous."""
         return {"pid": os.getpid(), "port": meeting_port(os.getpid())}
 
     def _placewright_construct(
         self, worker: str | type, arguments: tuple[Any, ...], named: dict[str, Any], first: dict[str, object]
     ) -> dict[str, object]:
-        """Constructs the user's class, whose environment has been set, and reports what the process then sees.
+        """Construct the user's class, whose environment is set already, and return the report.
 
-        `first` is what rank 0 said when it was born: its port is the one on which all meet.
-        Whatever the constructor raises comes out of here. A module or class that does not exist is reported as data.
+        `first` is the proof of life of rank 0: its port is the rendezvous of all. Exceptions of the
+        constructor propagate; a missing module or class is reported as data.
         """
         os.environ["MASTER_PORT"] = str(first["port"])
         prepare()
@@ -114,22 +115,22 @@ class Host:
         self._placewright_worker = worker(*arguments, **named)
 
     def _placewright_report(self) -> dict[str, object]:
-        """Where this process really is: its Ray node, host name, process id and whole environment."""
+        """Report the actual Ray node, host name, process id and whole environment."""
         import ray
 
         node = ray.get_runtime_context().get_node_id()
         return {"node": node, "host": socket.gethostname(), "pid": os.getpid(), "environment": dict(os.environ)}
 
     def _placewright_invoke(self, method: str, /, *arguments: Any, **named: Any) -> Any:
-        """Calls a method of the user's object, to its end if it is a coroutine."""
+        """Call a method of the user's object; run a coroutine to its end."""
         result = getattr(self._placewright_worker, method)(*arguments, **named)
         return asyncio.run(result) if inspect.iscoroutine(result) else result
 
 
 def embodied(worker: type) -> type:
-    """A host that is itself an object of the user's class, so that the handle of its actor has that class's methods.
+    """Derive a host class from the user's class: the actor handle has the user's methods.
 
-    It is constructed as a host; the user's constructor runs when its environment is set.
+    It is constructed as a host; the user's constructor runs once the environment is set.
     """
 
     def become(self: Any, cls: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""What a worker tells of itself and of the hardware that it was given."""
+"""Description of a worker and of the hardware granted to it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from types import ModuleType, SimpleNamespace
 from .address import WorkerAddress
 
 DEVICE_TYPES = {"NV_GPU": "cuda", "AMD_GPU": "cuda", "KUNLUN_XPU": "cuda", "INTEL_GPU": "xpu", "NPU": "npu", "MUSA_GPU": "musa"}
-"""The makers of accelerators, as ACCELERATOR_TYPE has them -> what torch calls the device."""
+"""Accelerator type, as in ACCELERATOR_TYPE -> device type of torch."""
 
 
 @dataclass
 class HardwareInfo:
-    """One resource of a worker: ``Accelerator`` or the type of another device, its model, and its settings as attributes."""
+    """Device of a worker: type (``Accelerator`` or another), model, and settings as attributes."""
 
     type: str
     model: str
@@ -27,10 +27,11 @@ class HardwareInfo:
 
 @dataclass
 class WorkerInfo:
-    """Who a worker is and where. Source of the fields: RLinf, rlinf/scheduler/manager/worker_manager.py.
+    """Identity and location of a worker.
 
-    `accelerator_rank` is local to the node; `available_accelerators` are counted over all nodes; `node_port` is where the group
-    meets, on the node of rank 0.
+    Source of the fields: RLinf, rlinf/scheduler/manager/worker_manager.py. `accelerator_rank` is
+    local to the node; `available_accelerators` are counted over all nodes; `node_port` is the
+    rendezvous port on the node of rank 0.
     """
 
     address: WorkerAddress
@@ -47,28 +48,28 @@ class WorkerInfo:
 
 
 def hardware_of(text: str) -> list[HardwareInfo]:
-    """What was given to this process, from LOCAL_HARDWARE."""
-    return [HardwareInfo(its["type"], its["model"], SimpleNamespace(**its.get("config", {}))) for its in json.loads(text)]
+    """Parse LOCAL_HARDWARE, the hardware granted to this process."""
+    return [HardwareInfo(device["type"], device["model"], SimpleNamespace(**device.get("config", {}))) for device in json.loads(text)]
 
 
 class AcceleratorType:
-    """The maker of the accelerators of the node that this process is on, such as ``NV_GPU``; ``NO_ACCEL`` without any."""
+    """Accelerator type of this process's node, like ``NV_GPU``; ``NO_ACCEL`` without any."""
 
     def __get__(self, instance: object | None, owner: type) -> str:
         return os.environ.get("ACCELERATOR_TYPE", "NO_ACCEL")
 
 
 class DeviceType:
-    """What torch calls these accelerators; None without any."""
+    """Device type of torch for the accelerators; None without accelerators."""
 
     def __get__(self, instance: object | None, owner: type) -> str | None:
         return DEVICE_TYPES.get(os.environ.get("ACCELERATOR_TYPE", ""))
 
 
 class TorchPlatform:
-    """The module of torch for these accelerators, such as `torch.cuda`; None without any, and where there is no torch.
+    """Module of torch for the accelerators, like `torch.cuda`; None without either.
 
-    Asked of the class, it imports nothing: None if the program has not imported torch.
+    Read from the class, it imports nothing: None if the program has not imported torch.
     """
 
     def __get__(self, instance: object | None, owner: type) -> ModuleType | None:

@@ -1,7 +1,8 @@
-"""What the processes of a node share: accelerators that one of them uses at a time, and ports that are given once.
+"""Resources shared by the processes of a node: accelerator locks, and unique ports.
 
-A lock is a name among the node's abstract sockets, which the system takes back when its process ends, however that ends; no file
-is left. Source of the words: RLinf, rlinf/scheduler/worker/lock.py, which keeps them in actors of their own.
+A lock is a name among the node's abstract sockets, which the system frees when the process ends,
+however it ends; no file remains. Source of the names: RLinf, rlinf/scheduler/worker/lock.py, which
+uses actors for this.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ PORT_ATTEMPTS = 1000
 
 
 def take(name: str) -> socket.socket | None:
-    """A lock on this name, held until it is closed; None if a process of this node has it. Raises OSError off Linux."""
+    """Lock a name until the socket is closed; None if the name is locked.
+
+    Raises OSError off Linux.
+    """
     if sys.platform != "linux":
         raise OSError("locks between the processes of a node need the abstract sockets of Linux")
     lock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -29,17 +33,20 @@ def take(name: str) -> socket.socket | None:
 
 
 class DeviceLock:
-    """Accelerators that one process at a time may use, among those that hold them together; a context manager.
+    """Mutual exclusion of processes with common accelerators; a context manager.
 
-    `names`: what is locked, which all these processes must call the same.
+    `names`: locked resources, with equal names in all these processes.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
-        self.names = sorted(names)  # everybody takes them in one order, so that no two wait for each other
+        self.names = sorted(names)  # a common order, so that no two processes wait for each other
         self._held: list[socket.socket] = []
 
     def acquire(self, timeout: float | None = None) -> None:
-        """Waits for all of them. Raises TimeoutError after `timeout` s, and RuntimeError if this object holds them already."""
+        """Wait for all locks.
+
+        Raises TimeoutError after `timeout` s, and RuntimeError if this object already holds them.
+        """
         if self._held:
             raise RuntimeError("this worker holds its accelerators already")
         began, pause = time.monotonic(), FIRST_PAUSE
@@ -53,7 +60,7 @@ class DeviceLock:
             self._held.append(lock)
 
     def release(self) -> None:
-        """Gives them to whoever waits. May be called twice."""
+        """Release the locks. Idempotent."""
         while self._held:
             self._held.pop().close()
 
@@ -66,7 +73,7 @@ class DeviceLock:
 
 
 def free_port(node: str, most: int | None = None) -> int:
-    """A TCP port of this node that is free, at most `most`, and that no other worker of the node was or is given so.
+    """Return a free TCP port, at most `most`, unique among the node's workers.
 
     Raises RuntimeError if there is none.
     """
@@ -78,8 +85,8 @@ def free_port(node: str, most: int | None = None) -> int:
             continue
         if sys.platform != "linux":
             return port
-        given = take(f"{node}/port/{port}")
-        if given is not None:
-            given.detach()  # kept until the process ends, by no object: this module travels, and a socket cannot
+        port_lock = take(f"{node}/port/{port}")
+        if port_lock is not None:
+            port_lock.detach()  # locked until the process ends; a stored socket could not be pickled with this module
             return port
     raise RuntimeError("no TCP port is free" + ("" if most is None else f" up to {most}"))

@@ -1,4 +1,4 @@
-"""What workers log, under their own names."""
+"""Logging of workers under their own names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 
 
 class _OfThisProcess:
-    """A logger with the name of the worker that this process is; an attribute that was assigned is what was assigned."""
+    """Logger named after the worker, unless a value was assigned."""
 
     def __get__(self, instance: object | None, owner: type) -> logging.Logger:
         name = os.environ.get("WORKER_NAME")
@@ -22,7 +22,9 @@ class _OfThisProcess:
 
 
 class Logged:
-    """Workers that log to standard error, if the program set up no other way, from RLINF_LOG_LEVEL on (INFO if not set).
+    """Logging to standard error from RLINF_LOG_LEVEL (default INFO).
+
+    A program's own logging setup takes precedence.
 
     Source of the form: RLinf, rlinf/scheduler/worker/worker.py.
     """
@@ -33,27 +35,27 @@ class Logged:
     _logger = _OfThisProcess()
 
     def log_debug(self, msg: object) -> None:
-        """Logs for whoever looks for a fault."""
+        """Log at level DEBUG."""
         self._logger.debug(msg, stacklevel=2)
 
     def log_info(self, msg: object) -> None:
-        """Logs what is worth knowing."""
+        """Log at level INFO."""
         self._logger.info(msg, stacklevel=2)
 
     def log_warning(self, msg: object) -> None:
-        """Logs what may be wrong."""
+        """Log at level WARNING."""
         self._logger.warning(msg, stacklevel=2)
 
     def log_error(self, msg: object) -> None:
-        """Logs what is wrong."""
+        """Log at level ERROR."""
         self._logger.error(msg, stacklevel=2)
 
     def log_on_first_rank(self, msg: object) -> None:
-        """Logs it once in a group: in rank 0."""
+        """Log once per group, in rank 0."""
         if int(os.environ["RANK"]) == 0:
             self._logger.info(msg, stacklevel=2)
 
     def log_on_last_rank(self, msg: object) -> None:
-        """Logs it once in a group: in the last rank."""
+        """Log once per group, in the last rank."""
         if int(os.environ["RANK"]) == int(os.environ["WORLD_SIZE"]) - 1:
             self._logger.info(msg, stacklevel=2)

@@ -1,4 +1,4 @@
-"""What a process does before its user's object is constructed, if its variables ask for it. Source of these: RLinf."""
+"""Preparations before the user's object is constructed, requested by variables. Source: RLinf."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ STANDARD_ERROR = 2
 
 
 def prepare() -> None:
-    """Shows every thread's stack before a signal ends the process (CATCH_SYSTEM_FAILURE=1); imports RLINF_EXT_MODULE.
+    """Print all threads' stacks on fatal signals (CATCH_SYSTEM_FAILURE=1); import RLINF_EXT_MODULE.
 
-    Of that module `register()` is called, if it has one; that it cannot be imported is logged. Whatever `register` raises comes out.
-    Sources: RLinf, rlinf/scheduler/worker/worker.py and rlinf/scheduler/cluster/utils.py, `load_user_extension_module`.
+    `register()` of that module is called, if there is one; a failed import is logged, exceptions of
+    `register` propagate. Sources: RLinf, rlinf/scheduler/worker/worker.py and
+    rlinf/scheduler/cluster/utils.py, `load_user_extension_module`.
     """
     if os.environ.get(CATCH) == "1":
         show_stacks()
@@ -27,7 +28,10 @@ def prepare() -> None:
 
 
 def show_stacks() -> None:
-    """From now on, signals that end the process first write every thread's stack to standard error; what they did before, they do then."""
+    """Print every thread's stack to standard error before a signal ends the process.
+
+    The previous handlers still run.
+    """
     faulthandler.enable(file=STANDARD_ERROR, all_threads=True)
     if hasattr(faulthandler, "register"):  # not on Windows
         for name in ENDING:
@@ -35,7 +39,7 @@ def show_stacks() -> None:
 
 
 def register(name: str) -> None:
-    """Imports a module of the user's and calls its `register()`, if it has one."""
+    """Import a user's module and call `register()`, if there is one."""
     log = logging.getLogger(os.environ.get("WORKER_NAME", EXTENSION))
     try:
         extension = importlib.import_module(name)

@@ -1,4 +1,4 @@
-"""How long parts of a worker's work take: measured where they are, asked for by their names."""
+"""Time measurement in workers, by tag."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import Any, Callable, ContextManager
 
 
 class Timed:
-    """Workers that measure what they do. Source of the form: RLinf, rlinf/scheduler/worker/worker.py."""
+    """Workers that measure times. Source of the form: RLinf, rlinf/scheduler/worker/worker.py."""
 
     @property
     def _timer_metrics(self) -> dict[str, float]:
-        found: dict[str, float] = self.__dict__.setdefault("_placewright_timers", {})
-        return found
+        seconds: dict[str, float] = self.__dict__.setdefault("_placewright_timers", {})
+        return seconds
 
     def worker_timer(self, tag: str | None = None, trace: bool = True) -> ContextManager[None]:
-        """Adds the seconds of its block to those of `tag`; by default, the name of the function that the block is in.
+        """Add the seconds of the block to `tag`, by default the enclosing function's name.
 
-        `trace` has no effect: no traces are kept here.
+        `trace` is ignored: no traces are recorded.
         """
         return _Measured(self._timer_metrics, tag)
 
     @staticmethod
     def timer(tag: str | None = None, trace: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """A decorator of methods, coroutines too, that measures each call under `tag`, or the name of the method."""
+        """Decorate a method (or coroutine) to measure calls under `tag`, or the method's name."""
 
         def decorated(method: Callable[..., Any]) -> Callable[..., Any]:
             label = tag or method.__name__
@@ -49,23 +49,26 @@ class Timed:
         return decorated
 
     def pop_execution_time(self, tag: str) -> float:
-        """The seconds of a tag since they were last asked for. Raises ValueError if nothing was measured under it."""
+        """Return and reset the seconds of a tag.
+
+        Raises ValueError if nothing was measured under it.
+        """
         if tag not in self._timer_metrics:
             known = ", ".join(f"`{name}`" for name in self._timer_metrics) or "nothing"
             raise ValueError(f"nothing was measured as `{tag}`, but {known}; write `with self.worker_timer({tag!r}):`")
         return self._timer_metrics.pop(tag)
 
     def pop_execution_times(self) -> dict[str, float]:
-        """tag -> seconds, of all that was measured since it was last asked for."""
-        found = dict(self._timer_metrics)
+        """Return and reset all measurements: tag -> seconds."""
+        seconds = dict(self._timer_metrics)
         self._timer_metrics.clear()
-        return found
+        return seconds
 
 
 class _Measured:
-    """Adds the seconds of its block to those of a tag; by default the name of the function that the block is in.
+    """Context manager that adds a block's seconds to a tag, by default the caller's name.
 
-    Only here is that function the caller: Ray puts functions of its own around every method of an actor's class.
+    Only here is that function the caller: Ray wraps every method of an actor's class.
     """
 
     def __init__(self, seconds: dict[str, float], tag: str | None) -> None:

@@ -1,1 +1,1 @@
-"""What runs on a node to look at it; sent there as it is, so that nodes need Ray and not placewright."""
+"""Survey code, sent to nodes by value: they need Ray but not placewright."""

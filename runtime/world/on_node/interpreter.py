@@ -1,4 +1,4 @@
-"""Tries Python interpreters on the node where this runs, each in a process of its own, all at once."""
+"""Test of Python interpreters on the current node, in parallel, a process each."""
 
 from __future__ import annotations
 
@@ -15,32 +15,35 @@ PROGRAM = "import json, sys, ray; print(json.dumps([list(sys.version_info[:2]), 
 
 
 def tried(trials: list[tuple[str, dict[str, str]]], limit: float) -> list[str]:
-    """Why each interpreter, with these further variables, cannot run workers of this node's Ray; "" for one that can.
+    """Return a fault per interpreter (path, variables); "" if usable for workers here.
 
-    No process is left, however long an interpreter takes: after `limit` s it is ended with all that it started.
+    No process remains: after `limit` s an interpreter is ended with all that it started.
     """
     with ThreadPoolExecutor(max(1, len(trials))) as pool:
         return list(pool.map(lambda trial: fault(trial[0], trial[1], limit), trials))
 
 
 def fault(path: str, variables: dict[str, str], limit: float) -> str:
-    """Why one interpreter cannot run workers here; "" if it can. A name without a slash is looked up in PATH."""
+    """Return why an interpreter cannot run workers here; "" if usable.
+
+    A name without a slash is looked up in PATH.
+    """
     environment = dict(os.environ)
     environment.update({name: Template(text).safe_substitute(environment) for name, text in variables.items()})
-    found = shutil.which(path, path=environment.get("PATH"))
-    if found is None:
+    executable = shutil.which(path, path=environment.get("PATH"))
+    if executable is None:
         if not os.path.exists(path):
             return "it does not exist there"
         return "it is a directory" if os.path.isdir(path) else "it is not executable"
     try:
         process = subprocess.Popen(
-            [found, "-c", PROGRAM], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
+            [executable, "-c", PROGRAM], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
             start_new_session=True, env=environment,
         )  # fmt: skip
     except OSError as problem:
         return f"it cannot be started: {problem.strerror or problem}"
     try:
-        said, complaint = process.communicate(timeout=limit)
+        output, complaint = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
         return f"it did not import Ray within {limit:g} s"
     finally:
@@ -50,15 +53,15 @@ def fault(path: str, variables: dict[str, str], limit: float) -> str:
     if process.returncode:
         lines = complaint.strip().splitlines() or [f"it ended with {process.returncode}"]
         return lines[-1][:200]
-    return difference(said)
+    return difference(output)
 
 
-def difference(said: str) -> str:
-    """How the interpreter that said this differs from the one that runs here; "" if it does not."""
+def difference(output: str) -> str:
+    """Compare an interpreter's output with the running interpreter; "" if they agree."""
     import ray
 
     try:
-        python, version = json.loads(said.strip().splitlines()[-1])
+        python, version = json.loads(output.strip().splitlines()[-1])
         major, minor = python
     except (IndexError, TypeError, ValueError):
         return "it is no Python interpreter"

@@ -1,4 +1,4 @@
-"""Looks at the node where it runs: its accelerators as a driver tells them, its memory, and what it was started with."""
+"""Survey of the current node: accelerators as a driver reports them, memory, environment."""
 
 from __future__ import annotations
 
@@ -13,34 +13,37 @@ COMMAND_LIMIT = 20.0
 
 
 def look(variables: list[str], devices: bool) -> dict[str, Any]:
-    """What this node is, as plain data.
+    """Return a survey of this node as plain data.
 
-    `variables` are those of its environment that are told. `devices`: are its accelerators looked at? Not on a node that is
-    only simulated, whose machine has others.
+    `variables`: environment variables to report. `devices`: False on a simulated node, whose
+    machine has other accelerators.
     """
-    seen: dict[str, Any] = {
+    report: dict[str, Any] = {
         "host": socket.gethostname(), "environment": {name: text for name in variables if (text := variable(name)) is not None},
     }  # fmt: skip
     if devices:
-        seen |= {"memory": memory(), **nvidia(), "matrix": said("nvidia-smi", "topo", "-m")}
-    return seen
+        report |= {"memory": memory(), **nvidia(), "matrix": said("nvidia-smi", "topo", "-m")}
+    return report
 
 
 def variable(name: str) -> str | None:
-    """The variable as Ray was started with it here; Ray may have emptied it for this process, which holds no accelerator."""
-    own = os.environ.get(name)
-    if own:
-        return own
+    """Return a variable as set at Ray's start on this node.
+
+    Ray may have emptied it for this process, which requests no accelerator.
+    """
+    value = os.environ.get(name)
+    if value:
+        return value
     try:
         with open(f"/proc/{os.getppid()}/environ", "rb") as opened:
             pairs = opened.read().decode(errors="replace").split("\0")
     except OSError:
-        return own
-    return next((pair.partition("=")[2] for pair in pairs if pair.startswith(f"{name}=")), own)
+        return value
+    return next((pair.partition("=")[2] for pair in pairs if pair.startswith(f"{name}=")), value)
 
 
 def memory() -> int | None:
-    """MiB of the host, or of the container that this is; None where neither is told."""
+    """Return the MiB of the host or of its container; None if unknown."""
     amounts = []
     for path in ("/proc/meminfo", "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:
@@ -56,7 +59,7 @@ def memory() -> int | None:
 
 
 def nvidia() -> dict[str, Any]:
-    """What NVIDIA's library tells of every accelerator of this node; empty where there is none."""
+    """Return the report of NVIDIA's library on all accelerators of this node; empty without one."""
     try:
         library: Any = importlib.import_module("ray._private.thirdparty.pynvml")
     except ImportError:
@@ -75,7 +78,7 @@ def nvidia() -> dict[str, Any]:
 
 
 def device(library: Any, handle: Any) -> dict[str, Any]:
-    """One accelerator: UUID, name, MiB of memory in all and in use, and its NUMA domain where the kernel knows it."""
+    """Describe an accelerator: UUID, name, total and used MiB, NUMA domain if known."""
     amounts = library.nvmlDeviceGetMemoryInfo(handle)
     return {
         "uuid": text(library.nvmlDeviceGetUUID(handle)), "name": text(library.nvmlDeviceGetName(handle)),
@@ -84,7 +87,9 @@ def device(library: Any, handle: Any) -> dict[str, Any]:
 
 
 def fabric(library: Any, handles: list[Any]) -> str:
-    """The NVLink fabric that reaches over several nodes which the first accelerator is in, and its part there; "" for none."""
+    """Return the multi-node NVLink fabric of the first accelerator, with its clique; "" for
+    none.
+    """
     if not handles or not hasattr(library, "nvmlDeviceGetGpuFabricInfoV") or not hasattr(library, "c_nvmlGpuFabricInfoV_t"):
         return ""
     info = library.c_nvmlGpuFabricInfoV_t()
@@ -97,7 +102,7 @@ def fabric(library: Any, handles: list[Any]) -> str:
 
 
 def numa(bus: str) -> str:
-    """The NUMA domain of a device on the PCI bus such as ``00000000:1B:00.0``; "" where the kernel does not know it."""
+    """Return the NUMA domain of a PCI device such as ``00000000:1B:00.0``; "" if unknown."""
     domain, _, rest = bus.lower().partition(":")
     try:
         with open(f"/sys/bus/pci/devices/{domain[-4:]}:{rest}/numa_node") as opened:
@@ -108,19 +113,19 @@ def numa(bus: str) -> str:
 
 
 def said(program: str, *arguments: str) -> str:
-    """What a program prints; "" where it is not there, fails, or takes too long."""
-    found = shutil.which(program)
-    if found is None:
+    """Return the output of a program; "" if missing, failing or too slow."""
+    executable = shutil.which(program)
+    if executable is None:
         return ""
     try:
-        done = subprocess.run(
-            [found, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=COMMAND_LIMIT
+        completed = subprocess.run(
+            [executable, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=COMMAND_LIMIT
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return done.stdout if done.returncode == 0 else ""
+    return completed.stdout if completed.returncode == 0 else ""
 
 
 def text(value: Any) -> str:
-    """Bytes or text as text: versions of the library differ."""
+    """Convert bytes or text to text: versions of the library differ."""
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)

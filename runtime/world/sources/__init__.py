@@ -1,1 +1,1 @@
-"""What tells of machines besides Ray: the texts of nvidia-smi, the environment of Slurm."""
+"""Sources of machines besides Ray: texts of nvidia-smi, the environment of Slurm."""

@@ -12,24 +12,27 @@ _RANGE = re.compile(r"(\d{1,12})(?:-(\d{1,12}))?")
 
 
 def expand(text: str) -> tuple[str, ...]:
-    """The host names, in their order. Numbers keep their leading zeros, and a name may have several brackets.
+    """Expand to host names, in order; leading zeros stay, several brackets per name are allowed.
 
-    Raises ValueError with a sentence for a person.
+    Raises ValueError with a message for the user.
     """
-    found: list[str] = []
+    hosts: list[str] = []
     for part in _parts(text):
-        if len(found) + _size(part, text) > MAX_NODES:
+        if len(hosts) + _size(part, text) > MAX_NODES:
             raise ValueError(f"`{text[:80]}` names more than {MAX_NODES:,} hosts")
-        found += ("".join(pieces) for pieces in product(*(_texts(piece, text) for piece in part)))
-    if not found:
+        hosts += ("".join(pieces) for pieces in product(*(_texts(piece, text) for piece in part)))
+    if not hosts:
         raise ValueError("it names no host")
-    if len(set(found)) < len(found):
+    if len(set(hosts)) < len(hosts):
         raise ValueError(f"`{text[:80]}` names a host twice")
-    return tuple(found)
+    return tuple(hosts)
 
 
 def _parts(text: str) -> list[list[tuple[str, str]]]:
-    """The names between commas outside of brackets, each as pieces: (inside of brackets, "") or ("", plain text)."""
+    """Split at commas outside of brackets into pieces.
+
+    A piece is (inside of brackets, "") or ("", plain text).
+    """
     parts: list[list[tuple[str, str]]] = [[]]
     position = 0
     while position < len(text):
@@ -61,11 +64,11 @@ def _texts(piece: tuple[str, str], text: str) -> list[str]:
 
 
 def _ranges(inside: str, text: str) -> list[tuple[int, int, int]]:
-    """(first, last, digits) of each range in brackets."""
-    found = []
+    """Return (first, last, digits) of every range in brackets."""
+    ranges = []
     for part in inside.split(","):
         match = _RANGE.fullmatch(part.strip())
         if not match or (match[2] and int(match[2]) < int(match[1])):
             raise ValueError(f"`{text[:80]}` is no list of hosts: `[{inside[:40]}]` holds no ranges such as `001-003,007`")
-        found.append((int(match[1]), int(match[2] or match[1]), len(match[1])))
-    return found
+        ranges.append((int(match[1]), int(match[2] or match[1]), len(match[1])))
+    return ranges

@@ -1,4 +1,4 @@
-"""What cluster files call a model of accelerators, from what drivers, nvidia-smi and Ray call it."""
+"""Model names of cluster files, from the names of drivers, nvidia-smi and Ray."""
 
 from __future__ import annotations
 
@@ -16,17 +16,21 @@ _AMD = re.compile(r"\bMI ?(\d{3}[AX]?)")
 _ASCEND = re.compile(r"\b(?:Ascend ?)?(910[BC])\d?\b", re.IGNORECASE)
 _MEMORY = re.compile(r"\b(\d+) ?GB\b")
 _BESIDE = ("GH200", "GB200", "GB300")
-"""Models whose names tell the memory of the processor beside them."""
-# Makers' sizes of variants whose names do not tell them, in GiB.
+"""Models whose names state the memory of the processor beside them."""
+# Makers' sizes, in GiB, of variants whose names do not state them.
 _VARIANTS = {"H100 NVL": 94, "H20 3e": 141}
 SLACK = 0.08
-"""The part of the stated memory that a driver may keep for itself: a sixteenth for error correction, and a little."""
+"""Share of the stated memory that a driver may reserve.
+
+A sixteenth is for error correction; the rest is a margin.
+"""
 
 
 def model_of(name: str) -> str:
-    """Such as ``H100`` for ``NVIDIA H100 80GB HBM3``, ``RTX4090`` for ``NVIDIA GeForce RTX 4090``; ``GPU`` for an empty name.
+    """Return the model of a product name; ``GPU`` for an empty name.
 
-    A name that is not known is kept, without its maker and with hyphens for blanks.
+    ``NVIDIA H100 80GB HBM3`` gives ``H100``, ``NVIDIA GeForce RTX 4090`` gives ``RTX4090``. An
+    unknown name is kept, without its maker and with hyphens for blanks.
     """
     words = " ".join(re.sub(r"[-_/]", " ", name).split())
     if match := _AMD.search(words):
@@ -46,7 +50,7 @@ def model_of(name: str) -> str:
 
 
 def stated_memory(name: str, model: str = "") -> int | None:
-    """The MiB that a product name states; None if it states none."""
+    """Return the MiB that a product name states, or None."""
     words = re.sub(r"[-_/]", " ", name)
     for variant, gibibytes in _VARIANTS.items():
         if variant in words:
@@ -56,6 +60,9 @@ def stated_memory(name: str, model: str = "") -> int | None:
 
 
 def same_model(one: str, other: str) -> bool:
-    """May these be names of one model? Sizes of memory in a name are not looked at, and what is not known may be any."""
+    """Return True if both may name the same model.
+
+    Memory sizes are ignored; an unknown model matches any.
+    """
     first, second = (re.sub(r"-\d+GB$", "", model_of(name.rpartition(":")[2])).upper() for name in (one, other))
     return GENERIC in (first, second) or first == second or f"RTX{first}" == second or first == f"RTX{second}"

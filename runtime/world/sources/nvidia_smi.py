@@ -1,4 +1,4 @@
-"""The text that `nvidia-smi -L` prints, of one machine or of several, pasted as it came."""
+"""Output of `nvidia-smi -L`, for one or several machines, as pasted."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ _PROFILE_MEMORY = re.compile(r"\.(\d+)gb")
 
 
 def without_escapes(text: str) -> str:
-    """The text without the colours and underlines that nvidia-smi prints for a terminal."""
+    """Remove nvidia-smi's terminal colours and underlines."""
     return _ESCAPE.sub("", text)
 
 
 def read_devices(text: str) -> list[tuple[str, tuple[Device, ...]]]:
-    """(host name, or "" if none is said, its accelerators) for each machine of the text, in its order.
+    """Return (host name or "", accelerators) per machine of the text, in order.
 
-    A line may begin with `HOST: `, as pdsh prints it; else a machine begins where the numbers start anew. The instances of a
-    GPU that is divided (MIG) are accelerators in its place. Other lines are passed over. Raises ValueError if none is left.
+    A line may begin with `HOST: `, as pdsh prints it; otherwise a machine begins where the numbers
+    restart. The instances of a divided GPU (MIG) replace it as accelerators. Other lines are
+    ignored. Raises ValueError if no line remains.
     """
     machines: dict[str, list[list[Device]]] = {}
     hosts: dict[str, str] = {}
@@ -42,7 +43,7 @@ def read_devices(text: str) -> list[tuple[str, tuple[Device, ...]]]:
             _divide(machines.get(match["host"] or current), match["profile"], match["uuid"])
     if not machines:
         raise ValueError("no line is like `GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-...)`")
-    return [(hosts[key], tuple(device for group in its for device in _instances(group))) for key, its in machines.items()]
+    return [(hosts[key], tuple(device for group in groups for device in _instances(group))) for key, groups in machines.items()]
 
 
 def _divide(machine: list[list[Device]] | None, profile: str, uuid: str) -> None:
@@ -54,5 +55,5 @@ def _divide(machine: list[list[Device]] | None, profile: str, uuid: str) -> None
 
 
 def _instances(group: list[Device]) -> list[Device]:
-    """A GPU that is divided cannot itself be used."""
+    """Return the instances of a divided GPU, which itself cannot be used, or the GPU."""
     return group[1:] or group

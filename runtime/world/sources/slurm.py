@@ -1,4 +1,4 @@
-"""The machines of a Slurm job, from the variables that Slurm sets in it.
+"""Machines of a Slurm job, from its environment variables.
 
 Source: sbatch(1) and srun(1), "OUTPUT ENVIRONMENT VARIABLES".
 """
@@ -19,11 +19,11 @@ _REPEATED = re.compile(r"(\d{1,6})(?:\(x(\d{1,6})\))?")
 
 @dataclass(frozen=True)
 class SlurmJob:
-    """What Slurm says of a job's machines.
+    """Slurm's description of a job's machines.
 
-    `hosts` in Slurm's order; `gpus` on each, of `model` ("" if not said), as counted on this machine; `ids` those of this
-    machine where they are known; `cpus` of each host; `here` is the place of this machine among the hosts, None if not told;
-    `topology` is that of this machine.
+    `hosts`: in Slurm's order; `gpus`: number per host, as counted on this machine, of `model` ("":
+    unspecified); `ids`: those of this machine, if known; `cpus`: per host; `here`: position of this
+    machine among the hosts, None if unknown; `topology`: of this machine.
     """
 
     hosts: tuple[str, ...]
@@ -36,7 +36,7 @@ class SlurmJob:
 
 
 def read_job(environment: Mapping[str, str]) -> SlurmJob:
-    """The job that this environment belongs to. Raises ValueError with a sentence for a person."""
+    """Read the job of this environment. Raises ValueError with a message for the user."""
     nodelist = environment.get("SLURM_JOB_NODELIST") or environment.get("SLURM_NODELIST")
     if not nodelist:
         raise ValueError("`SLURM_JOB_NODELIST` is not set: this is not inside a Slurm job")
@@ -49,10 +49,10 @@ def read_job(environment: Mapping[str, str]) -> SlurmJob:
 
 
 def topology(environment: Mapping[str, str]) -> dict[str, str]:
-    """The levels of the topology that Slurm tells of this machine.
+    """Return the topology levels of this machine.
 
-    The innermost switch stands for the rack and the outermost, if it is another, for the zone; a block, which Slurm's block
-    topology gives to machines with one NVLink fabric, for the NVLink domain.
+    The innermost switch is the rack and the outermost, if different, the zone; a block, which
+    Slurm's block topology gives to machines of an NVLink fabric, is the NVLink domain.
     """
     names = environment.get(TOPOLOGY_ADDRESS, "").split(".")
     kinds = environment.get(TOPOLOGY_PATTERN, "").split(".")
@@ -60,16 +60,16 @@ def topology(environment: Mapping[str, str]) -> dict[str, str]:
         return {}
     switches = [name for name, kind in zip(names, kinds) if kind == "switch" and name]
     blocks = [name for name, kind in zip(names, kinds) if kind == "block" and name]
-    found = {"zone": switches[0]} if len(switches) > 1 else {}
+    levels = {"zone": switches[0]} if len(switches) > 1 else {}
     if switches:
-        found["rack"] = switches[-1]
+        levels["rack"] = switches[-1]
     if blocks:
-        found["nvlink_domain"] = blocks[-1]
-    return found
+        levels["nvlink_domain"] = blocks[-1]
+    return levels
 
 
 def _gpus(environment: Mapping[str, str]) -> tuple[int, str]:
-    """(how many a machine has, their model), the model only where the job asked for it by name."""
+    """Return (GPUs per machine, model); the model only if the job requested it by name."""
     model = ""
     counts = []
     for name in ("SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE"):
@@ -85,16 +85,16 @@ def _gpus(environment: Mapping[str, str]) -> tuple[int, str]:
 
 
 def _cpus(environment: Mapping[str, str], hosts: int) -> tuple[int | None, ...]:
-    """As `SLURM_JOB_CPUS_PER_NODE` says: `72(x2),36`."""
-    found: list[int | None] = []
+    """Parse `SLURM_JOB_CPUS_PER_NODE`, such as `72(x2),36`."""
+    counts: list[int | None] = []
     for part in filter(None, environment.get("SLURM_JOB_CPUS_PER_NODE", "").split(",")):
         match = _REPEATED.fullmatch(part)
         if not match:
             raise ValueError(f"`SLURM_JOB_CPUS_PER_NODE` holds `{part[:40]}`, which is no number of CPUs")
-        found += [int(match[1])] * min(int(match[2] or 1), hosts + 1)
+        counts += [int(match[1])] * min(int(match[2] or 1), hosts + 1)
     here = environment.get("SLURM_CPUS_ON_NODE", "")
-    if not found and here.isdecimal():
-        found = [int(here)] * hosts
-    if found and len(found) != hosts:
-        raise ValueError(f"`SLURM_JOB_CPUS_PER_NODE` tells of {len(found)} machines, `SLURM_JOB_NODELIST` of {hosts}")
-    return tuple(found) if found else (None,) * hosts
+    if not counts and here.isdecimal():
+        counts = [int(here)] * hosts
+    if counts and len(counts) != hosts:
+        raise ValueError(f"`SLURM_JOB_CPUS_PER_NODE` tells of {len(counts)} machines, `SLURM_JOB_NODELIST` of {hosts}")
+    return tuple(counts) if counts else (None,) * hosts

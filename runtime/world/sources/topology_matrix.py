@@ -1,4 +1,4 @@
-"""The matrix that `nvidia-smi topo -m` prints: which GPUs NVLink connects, and to which NUMA domain each belongs."""
+"""Matrix of `nvidia-smi topo -m`: NVLink connections and NUMA domains of GPUs."""
 
 from __future__ import annotations
 
@@ -9,22 +9,26 @@ from .nvidia_smi import without_escapes
 
 _GPU = re.compile(r"GPU\d+")
 _LINK = re.compile(r"(?:X|SYS|SOC|NODE|PHB|PXB|PIX|PSB|NV\d+)+")
-"""What a cell says; where columns ran into each other, several stand together."""
+"""Content of a cell, repeated where columns touch."""
 _NVLINK = re.compile(r"NV\d+")
 
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """The GPUs in their order: `numa` is the NUMA domain of each, "" where it is not told; `linked` are NVLink's groups, ascending."""
+    """Matrix in GPU order: `numa`: NUMA domains ("": unknown), `linked`: NVLink groups.
+
+    Members and groups ascend.
+    """
 
     numa: tuple[str, ...]
     linked: tuple[tuple[int, ...], ...]
 
 
 def read_matrix(text: str) -> Matrix:
-    """The matrix in a text. Rows of network cards, the legend and other lines are passed over.
+    """Read the matrix; rows of network cards, the legend and other lines are ignored.
 
-    Where no NUMA domain is told, GPUs with the same CPUs count as of one. Raises ValueError with a sentence for a person.
+    Without NUMA domains, GPUs with the same CPUs count as a domain. Raises ValueError with a
+    message for the user.
     """
     rows = [line.split() for line in without_escapes(text).splitlines()]
     header = next((row for row in rows if len(row) > 1 and row[0] == "GPU0" and row[1] != "X"), None)
@@ -46,20 +50,23 @@ def read_matrix(text: str) -> Matrix:
 
 
 def _numa(header: list[str], tails: list[list[str]]) -> tuple[str, ...]:
-    """The words after the links: the CPUs, the NUMA domain, the memory domain of the GPU itself. The last two may lack."""
-    told = "NUMA" in header
-    domains = tuple(tail[1] if told and len(tail) > 1 else "N/A" for tail in tails)
+    """Read the words after the links: CPUs, NUMA domain, memory domain of the GPU.
+
+    The last two may lack.
+    """
+    has_numa = "NUMA" in header
+    domains = tuple(tail[1] if has_numa and len(tail) > 1 else "N/A" for tail in tails)
     if "N/A" in domains:
         domains = tuple(tail[0] if tail else "N/A" for tail in tails)
     return ("",) * len(domains) if "N/A" in domains else domains
 
 
 def _groups(links: list[list[str]]) -> tuple[tuple[int, ...], ...]:
-    """GPUs that NVLink connects, directly or over others; those without any are groups of their own."""
+    """Group GPUs that NVLink connects, directly or indirectly; a GPU without links is a group."""
     group = list(range(len(links)))
-    for one, cells in enumerate(links):
-        for other, cell in enumerate(cells):
-            if _NVLINK.fullmatch(cell) and group[one] != group[other]:
-                old, new = sorted((group[one], group[other]), reverse=True)
-                group = [new if each == old else each for each in group]
-    return tuple(tuple(which for which, each in enumerate(group) if each == first) for first in sorted(set(group)))
+    for row, cells in enumerate(links):
+        for column, cell in enumerate(cells):
+            if _NVLINK.fullmatch(cell) and group[row] != group[column]:
+                old, new = sorted((group[row], group[column]), reverse=True)
+                group = [new if number == old else number for number in group]
+    return tuple(tuple(position for position, number in enumerate(group) if number == first) for first in sorted(set(group)))

@@ -1,1 +1,1 @@
-"""Rules about how much."""
+"""Rules about amounts."""

@@ -1,4 +1,4 @@
-"""As many as were asked for."""
+"""Rule PW209: the demanded amounts are placed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class AllPlaced:
-    """Every process that was asked for is placed, once, and no more than were asked for."""
+    """Every demanded process is placed once, and no further processes are."""
 
     code: ClassVar[str] = "PW209"
     packs: ClassVar[bool] = False
@@ -40,7 +40,7 @@ class AllPlaced:
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         span = component.span(AMOUNT)
         expected = 0
-        for start, stop in sorted((each.start, each.stop) for each in _solid(assignment.repeats(component.name))):
+        for start, stop in sorted((ranks.start, ranks.stop) for ranks in _solid(assignment.repeats(component.name))):
             if start > expected:
                 message = f"ranks {expected}-{start - 1} of {component.name} have no place"
                 yield error(
@@ -65,23 +65,32 @@ class AllPlaced:
 
 
 def _solid(repeats: Sequence[Repeat]) -> Iterator[range]:
-    """Ranges of ranks without holes that together are all ranks."""
+    """Yield rank ranges without holes that together cover all ranks."""
     for repeat in repeats:
         yield from [repeat.ranks] if repeat.nodes > 1 else [run.ranks for run in repeat.runs]
 
 
 def _unit(kind: str) -> str:
-    """What a component asks for: `accelerator`, `process` on nodes, or hardware such as `Franka`."""
+    """Return the unit of an amount.
+
+    `accelerator`, `process` on nodes, or hardware such as `Franka`.
+    """
     return {NODE: "process", ACCELERATOR: "accelerator"}.get(kind, kind)
 
 
 def asked_for(component: Component, unit: str) -> str:
-    """`1 accelerator`, `1-8 accelerators`, `2 or 4 accelerators`, or `at least 1 accelerator`."""
+    """Return the demanded amount and its unit as text.
+
+    `1 accelerator`, `1-8 accelerators`, `2 or 4 accelerators`, or `at least 1 accelerator`.
+    """
     return f"{amount_of(component)} {plural(unit, component.least if component.most >= UNBOUNDED else component.most)}"
 
 
 def amount_of(component: Component) -> str:
-    """`16`, `8-32`, `2, 4 or 8`, or `at least 8`."""
+    """Return the demanded amount as text.
+
+    `16`, `8-32`, `2, 4 or 8`, or `at least 8`.
+    """
     if component.most >= UNBOUNDED:
         return f"at least {component.least}"
     if component.least == component.most:

@@ -1,4 +1,4 @@
-"""Whole replicas: the accelerators of a component divide into tp x pp x cp (x dp), and into its processes."""
+"""Rule PW208: accelerators divide into whole replicas and processes."""
 
 from __future__ import annotations
 
@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 
 
 class Divisibility:
-    """The accelerators of a component are a multiple of tp x pp x cp (in an engine x dp), of the accelerators per process, and of a block of its stride.
+    """The accelerators of a component divide into replicas, processes and blocks.
+    Their number is a multiple of tp x pp x cp (in an engine x dp), of the accelerators per process,
+    and of a block of the stride.
 
-    Source: Megatron-LM, core/parallel_state.py, initialize_model_parallel (world size must be divisible by
-    tp x pp x cp); RLinf, rlinf/scheduler/placement/placement.py (processes and resources are multiples), packed.py (blocks).
+    Source: Megatron-LM, core/parallel_state.py, initialize_model_parallel (world size must be
+    divisible by tp x pp x cp); RLinf, rlinf/scheduler/placement/placement.py (processes and
+    resources are multiples), packed.py (blocks).
     """
 
     code: ClassVar[str] = "PW208"
@@ -35,15 +38,15 @@ class Divisibility:
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         placed = assignment.amount(component.name)
-        replica, each, block = component.parallel.replica, component.per_process, component.block
+        replica, per_process, block = component.parallel.replica, component.per_process, component.block
         inside = " x dp" if component.parallel.dp > 1 else ""
-        for divisor, what in (
+        for divisor, label in (
             (replica, f"tp x pp x cp{inside} = {replica}"),
-            (each, f"{each} accelerators per process"),
+            (per_process, f"{per_process} accelerators per process"),
             (block, f"blocks of {block}, in which {component.stride} groups interleave"),
         ):
             if placed % divisor:
-                message = f"the {placed} {plural('accelerator', placed)} of {component.name} cannot be divided by {what}: {placed % divisor} would be left"
+                message = f"the {placed} {plural('accelerator', placed)} of {component.name} cannot be divided by {label}: {placed % divisor} would be left"
                 lower, upper = placed - placed % divisor, placed - placed % divisor + divisor
                 fit = f"{lower} or {upper}" if lower else str(upper)
                 advice = component.fix(self.code, f"give {component.name} {fit} accelerators")

@@ -1,4 +1,4 @@
-"""What is dealt out to processes comes out even."""
+"""Rule PW401: amounts dealt out to processes come out even."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 
 class EvenShares:
-    """Every process of a component gets the same share of what is dealt out, and each share is a multiple of what it must be.
+    """Every process of a component gets an equal share of a dealt amount.
+    Each share is a multiple of the required number.
 
-    Source: RLinf, rlinf/config.py (validate_embodied_cfg), rlinf/scheduler/worker/routing.py, rlinf/workers/env/env_worker.py.
+    Source: RLinf, rlinf/config.py (validate_embodied_cfg), rlinf/scheduler/worker/routing.py,
+    rlinf/workers/env/env_worker.py.
     """
 
     code: ClassVar[str] = "PW401"
@@ -40,14 +42,14 @@ class EvenShares:
 
     def check(self, problem: Problem, share: Share, assignment: Assignment) -> Iterator[Finding]:
         component, processes = problem[share.component], assignment.world_size(share.component)
-        each, left = divmod(share.amount, processes) if processes else (0, share.amount)
-        if each and not left and each % share.multiple == 0:
+        share_size, left = divmod(share.amount, processes) if processes else (0, share.amount)
+        if share_size and not left and share_size % share.multiple == 0:
             return
         of_whom = f"the {processes} {plural('process', processes)} of {component.name}"
         wanted = share.said_of_each
-        if each and not left:
-            message = f"{share.said} over {of_whom} {are(share.amount)} {each} each, no multiple of {wanted}"
-        elif each:
+        if share_size and not left:
+            message = f"{share.said} over {of_whom} {are(share.amount)} {share_size} each, no multiple of {wanted}"
+        elif share_size:
             message = f"{share.said} over {of_whom} leave {left} over"
             message += f"; each share must be a multiple of {wanted}" if share.multiple > 1 else ""
         elif processes:
@@ -63,16 +65,20 @@ class EvenShares:
         )  # fmt: skip
 
     def _advice(self, problem: Problem, share: Share, assignment: Assignment) -> tuple[str, Edit | None]:
-        """The nearest amounts that suit all that get a share of this one, and the nearest numbers of processes."""
-        alike = [other for other in problem.shares if other.amount_name == share.amount_name and other.written == share.written]
-        step = lcm(*(other.step_over(assignment.world_size(other.component)) for other in alike))
+        """Return a help text and an edit with the nearest valid amounts.
+
+        The amounts suit all shares of the same amount. The text also has the nearest process
+        counts.
+        """
+        alike = [peer for peer in problem.shares if peer.amount_name == share.amount_name and peer.written == share.written]
+        step = lcm(*(peer.step_over(assignment.world_size(peer.component)) for peer in alike))
         lower = share.written // step * step
         amounts = [amount for amount in (lower, lower + step) if amount]
-        own = [other for other in problem.shares if other.component == share.component]
+        own = [peer for peer in problem.shares if peer.component == share.component]
         processes = assignment.world_size(share.component)
-        below = next((count for count in range(processes - 1, 0, -1) if all(other.divides(count) for other in own)), None)
+        below = next((count for count in range(processes - 1, 0, -1) if all(peer.divides(count) for peer in own)), None)
         most = max(problem.cluster.total(problem.kind(problem[share.component])), processes)
-        above = next((count for count in range(processes + 1, most + 1) if all(other.divides(count) for other in own)), None)
+        above = next((count for count in range(processes + 1, most + 1) if all(peer.divides(count) for peer in own)), None)
         counts = [count for count in (below, above) if count]
         text = f"set `{share.amount_name}` to {' or '.join(map(str, amounts))}"
         if counts:

@@ -1,4 +1,4 @@
-"""What a model is made of divides among its parallel ranks."""
+"""Rule PW404: the parts of a model divide among its parallel ranks."""
 
 from __future__ import annotations
 
@@ -19,20 +19,22 @@ if TYPE_CHECKING:
     from ...model.variables import Variables
 
 Use = tuple[Component, ModelCard, tuple[Split, ...]]
-"""A component, its model, and what of it one degree divides."""
+"""Component, its model, and the splits of the model by a single degree."""
 
 MOST_SHOWN = 12
-"""So many legal values are listed."""
+"""Limit on legal values in a message."""
 
 
 class ModelDivides:
-    """Heads, layers, experts and vocabulary of a model divide by the degrees that share them out among ranks.
+    """Heads, layers, experts and vocabulary of a model divide by their parallel degrees.
 
-    Key-value heads may also be fewer than the ranks, if these are a multiple of them: then they are repeated. A model of
-    which nothing is known is not judged. The vocabulary is judged where Megatron gets it as the checkpoint has it; engines
-    and those who pad it before take any.
-    Source: vLLM, vllm/config (verify_with_parallel_config); Megatron-LM, megatron/core/transformer/transformer_config.py;
-    verl, verl/models/transformers/monkey_patch.py; ROLL, roll/distributed/strategy/fsdp2_strategy.py; RLinf, rlinf/config.py.
+    Key-value heads may also be fewer than the ranks, if the ranks are a multiple of them: they are
+    then repeated. An unknown model is not judged. The vocabulary is judged if Megatron gets it
+    unpadded from the checkpoint; engines, and frameworks that pad it first, take any size.
+
+    Source: vLLM, vllm/config (verify_with_parallel_config); Megatron-LM,
+    megatron/core/transformer/transformer_config.py; verl, verl/models/transformers/monkey_patch.py;
+    ROLL, roll/distributed/strategy/fsdp2_strategy.py; RLinf, rlinf/config.py.
     """
 
     code: ClassVar[str] = "PW404"
@@ -61,15 +63,15 @@ class ModelDivides:
             return
         split = torn[0]
         if split.among:
-            yield _of_stages(problem, component, card, split)
+            yield _stage_finding(problem, component, card, split)
             return
         amount, degree = getattr(card, split.what), split.of(component.parallel)
         most = max(problem.cluster.total(problem.kind(component)), degree)
-        legal = [size for size in range(1, most + 1) if not any(_left(card, each, size) for each in splits)]
+        legal = [size for size in range(1, most + 1) if not any(_left(card, peer, size) for peer in splits)]
         message = f"the {amount} {WORDS[split.what]} of `{card.name}` do not divide among {split.degree} {degree} of {component.name}"
         message += f"; legal up to {most}: {_listed(legal)}"
-        asked = component.least if component.least == component.most else 0
-        edit, text = self._fix(component, split, legal, assignment.amount(component.name) or asked)
+        fixed_amount = component.least if component.least == component.most else 0
+        edit, text = self._fix(component, split, legal, assignment.amount(component.name) or fixed_amount)
         notes = [f"the model is taken for `{card.name}`, by the last part of its path"] if card.assumed else []
         notes += [split.when] if split.when else []
         tell = error if split.proved and not card.assumed else warning
@@ -80,18 +82,22 @@ class ModelDivides:
         )  # fmt: skip
 
     def _fix(self, component: Component, split: Split, legal: list[int], placed: int) -> tuple[Edit | None, str]:
-        """The nearest legal degree with which the replicas still divide what the component has; one that divides the written one is
-        preferred, for what else divides by that. There is no edit where another degree must be lowered with it.
+        """Return an edit and a help text with the nearest legal degree.
+
+        With this degree the replicas still divide the component's accelerators. A divisor of the
+        written degree is preferred: other settings may divide by the written one. No edit if
+        another degree must be lowered too.
         """
         degree = split.of(component.parallel)
-        rest = component.parallel.replica // degree if split.size is None and split.degree != "ep" else 1  # experts lie within replicas
+        # Experts lie inside replicas.
+        rest = component.parallel.replica // degree if split.size is None and split.degree != "ep" else 1
         whole = [size for size in legal if not placed or placed % (size * rest) == 0]
         best = min(whole or legal, key=lambda size: (size == 1 or degree % size != 0, abs(size - degree), size))
         name = f"`{split.key}`" if split.key else f"`{split.degree}` of `{component.name}`"
         text = f"set {name} to {best}"
-        other, floor = split.at_least
+        coupled_degree, floor = split.at_least
         if best < floor:
-            return None, f"{text}, and `{other}` to {best}" + (" or less" if best > 1 else "")
+            return None, f"{text}, and `{coupled_degree}` to {best}" + (" or less" if best > 1 else "")
         return Edit(split.span, str(best)) if split.span else None, text
 
     def explain(self, problem: Problem, use: Use) -> Clause:
@@ -101,17 +107,17 @@ class ModelDivides:
         return Clause(text, (Demand(component.name, "parallel", component.span("parallel")),))
 
 
-def _of_stages(problem: Problem, component: Component, card: ModelCard, split: Split) -> Finding:
-    """Layers that do not come out even among stages of which some are given."""
+def _stage_finding(problem: Problem, component: Component, card: ModelCard, split: Split) -> Finding:
+    """Return a finding on layers uneven among stages with some given."""
     amount, size = getattr(card, split.what), split.of(component.parallel)
     words, rest = WORDS[split.what], amount - split.less
     left = f"less {split.less} = {rest} {words}" if split.less > 0 else f"and {-split.less} more = {rest}"
     message = f"the {amount} {words} of `{card.name}` {left} do not divide among {split.among} of {component.name}"
     if split.exact or rest < 0:
         message = f"`{card.name}` has {amount} {words}, but {split.among} of {component.name} hold {split.less}"
-    fitting = [] if split.exact else [each for each in range(1, amount + 1) if split.given and (rest + split.given - each) % size == 0]
-    fitting = [each for each in fitting if rest + split.given - each >= 0]
-    best = min(fitting, key=lambda each: abs(each - split.given)) if fitting else 0
+    fitting = [] if split.exact else [count for count in range(1, amount + 1) if split.given and (rest + split.given - count) % size == 0]
+    fitting = [count for count in fitting if rest + split.given - count >= 0]
+    best = min(fitting, key=lambda count: abs(count - split.given)) if fitting else 0
     place = f"`{split.key}`" if split.key else f"the stages of {component.name}"
     help_ = f"set `{split.key}` to {best}" if best else f"make {place} fit {amount} {words}"
     notes = [f"the model is taken for `{card.name}`, by the last part of its path"] if card.assumed else []
@@ -125,34 +131,41 @@ def _of_stages(problem: Problem, component: Component, card: ModelCard, split: S
 
 
 def is_open(problem: Problem, component: Component, split: Split) -> bool:
-    """Is the degree that divides this left to choose? Others may be where it is not."""
+    """Return True if the degree of the split is a choice.
+
+    Other degrees may be a choice even if this degree is not.
+    """
     return len({split.of(parallel) for parallel in problem.job.choices.get(component.name, ())}) > 1
 
 
 def of_hints(problem: Problem, use: Use, parallel: Parallel) -> Iterator[Finding]:
-    """What of a model does not divide by degrees that hints leave a component instead of its own, told where the hints stand."""
+    """Yield findings for degrees open by hints, located at the hints."""
     component, card, splits = use
-    asked = replace(component, parallel=parallel)
-    bare = tuple(replace(split, key="", span=None) for split in splits)  # what is written of its own degrees stays as it is
-    for finding in ModelDivides().check(problem, (asked, card, bare), problem.given()):
+    variant = replace(component, parallel=parallel)
+    # No edits: the written degrees stay.
+    bare = tuple(replace(split, key="", span=None) for split in splits)
+    for finding in ModelDivides().check(problem, (variant, card, bare), problem.given()):
         yield replace(finding, span=component.span("parallel"))
 
 
 def in_no_choice(problem: Problem, use: Use) -> Iterator[Finding]:
-    """What of a model divides by none of the degrees that hints leave open, told of the first of them."""
+    """Yield a finding if no degree open by hints divides the model.
+
+    The finding is about the first of these degrees.
+    """
     component, _, splits = use
     first: Finding | None = None
     for parallel in problem.job.choices.get(component.name, ()) if splits else ():
-        found = next((each for each in of_hints(problem, use, parallel) if each.severity is Severity.ERROR), None)
-        if found is None:
+        failure = next((finding for finding in of_hints(problem, use, parallel) if finding.severity is Severity.ERROR), None)
+        if failure is None:
             return
-        first = first or found
+        first = first or failure
     if first is not None:
         yield replace(first, message=f"{first.message}; no other that it may have is one")
 
 
 def _left(card: ModelCard, split: Split, degree: int) -> int:
-    """How much would be left over; 0 if it divides or the number is not known."""
+    """Return the remainder; 0 if the degree divides or the number is unknown."""
     amount = getattr(card, split.what)
     if amount and (split.exact or split.less > amount):
         return abs(int(amount - split.less))

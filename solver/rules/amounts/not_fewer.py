@@ -1,4 +1,4 @@
-"""A component has at least as many processes as another."""
+"""Rule PW402: a component has at least as many processes as another."""
 
 from __future__ import annotations
 
@@ -30,20 +30,22 @@ class NotFewer:
         return problem.related(NOT_FEWER)
 
     def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
-        one, other = (variables.processes(problem[name]) for name in relation.components)
-        variables.require(one >= other, f"{relation.components[0]} has too few processes")
+        first, second = (variables.processes(problem[name]) for name in relation.components)
+        variables.require(first >= second, f"{relation.components[0]} has too few processes")
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
-        one, other = relation.components
-        few, many = assignment.world_size(one), assignment.world_size(other)
+        first, second = relation.components
+        few, many = assignment.world_size(first), assignment.world_size(second)
         if few < many:
-            message = f"{one} has {few} {plural('process', few)} and {other} {many}; {one} must have at least as many{demanded(relation)}"
-            help_text = f"give {one} at least {many} {plural('process', many)}, or {other} at most {few}"
-            span = relation.span or problem[one].span("placement")
-            yield error(self.code, one, message, span, label="too few", help=help_text, witnesses=(few, many), amount=many - few)
+            message = (
+                f"{first} has {few} {plural('process', few)} and {second} {many}; {first} must have at least as many{demanded(relation)}"
+            )
+            help_text = f"give {first} at least {many} {plural('process', many)}, or {second} at most {few}"
+            span = relation.span or problem[first].span("placement")
+            yield error(self.code, first, message, span, label="too few", help=help_text, witnesses=(few, many), amount=many - few)
 
     def explain(self, problem: Problem, relation: Relation) -> Clause:
-        one, other = relation.components
-        asked = amount_of(problem[other])
-        text = f"{one} has at least as many processes as {other}, which asks for {asked}{demanded(relation)}"
-        return Clause(text, (Demand(f"{one}+{other}", NOT_FEWER, relation.span),))
+        first, second = relation.components
+        amount = amount_of(problem[second])
+        text = f"{first} has at least as many processes as {second}, which asks for {amount}{demanded(relation)}"
+        return Clause(text, (Demand(f"{first}+{second}", NOT_FEWER, relation.span),))

@@ -1,4 +1,4 @@
-"""Ranks that shard in groups (hybrid sharding) are whole groups."""
+"""Rule PW221: ranks that shard in groups (hybrid sharding) form whole groups."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
 
 class WholeShardGroups:
-    """The ranks that divide weights among `shards` of them are a multiple of these; no more of them than that are one group.
+    """The ranks that shard weights in groups are a multiple of `shards`.
+    Up to `shards` ranks form a single group.
 
-    They are the accelerators of a component over tp x pp.
+    The ranks are the accelerators of a component over tp x pp.
+
     Source: PyTorch, init_device_mesh (a mesh has as many ranks as its sides multiplied).
     """
 
@@ -30,11 +32,11 @@ class WholeShardGroups:
         return [c for c in problem.components if c.divided_among and problem.kind(c) != NODE]
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
-        placed, each = variables.processes(component), component.per_process
-        most = placed if isinstance(placed, int) else problem.cluster.total(problem.kind(component)) // each
+        placed, per_process = variables.processes(component), component.per_process
+        most = placed if isinstance(placed, int) else problem.cluster.total(problem.kind(component)) // per_process
         shards = component.divided_among
         why = f"the ranks of {component.name} do not divide into groups of {shards} shards"
-        variables.among(placed, [count for count in range(most + 1) if whole_groups(shards, count * each, component.parallel)], why)
+        variables.among(placed, [count for count in range(most + 1) if whole_groups(shards, count * per_process, component.parallel)], why)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         shards, parallel = component.divided_among, component.parallel

@@ -1,1 +1,1 @@
-"""Rules about what fits."""
+"""Rules about capacity."""

@@ -1,4 +1,4 @@
-"""The CPUs that processes reserve on a node are there."""
+"""Rule PW502: a node has the CPUs reserved for its processes."""
 
 from __future__ import annotations
 
@@ -18,10 +18,13 @@ if TYPE_CHECKING:
 
 
 class FitsCpus:
-    """The CPUs that are reserved for the processes on a node are not more than it has.
+    """The CPUs reserved for the processes on a node do not exceed its CPUs.
 
-    Colocated components have processes of their own, so what they reserve adds up. A node whose CPUs are unknown is not judged.
-    Source: verl, verl/single_controller/ray/base.py (RayResourcePool reserves CPUs with every accelerator, and waits for ever).
+    Colocated components have processes of their own, so their reservations add up. A node with
+    unknown CPUs is not judged.
+
+    Source: verl, verl/single_controller/ray/base.py (RayResourcePool reserves CPUs with every
+    accelerator, and waits for ever).
     """
 
     code: ClassVar[str] = "PW502"
@@ -31,14 +34,17 @@ class FitsCpus:
         return ("CPUs",) if any(component.cpus for component in problem.components) else ()
 
     def encode(self, problem: Problem, subject: str, variables: Variables) -> None:
-        """A node whose CPUs could be exceeded is a cell of its own."""
+        """Limit reserved CPUs on single-node cells.
+
+        A node whose CPUs could be exceeded is a cell of its own.
+        """
         require_fit(variables, _need, _has, "the number of CPUs")
 
     def check(self, problem: Problem, subject: str, assignment: Assignment) -> Iterator[Finding]:
         short = list(short_nodes(problem, assignment, _need, _has))
         if short:
             ranks, has, bill = short[0]
-            first, words = bill[0][2], " + ".join(f"{its.name} {count} x {its.cpus}" for _, count, its in bill)
+            first, words = bill[0][2], " + ".join(f"{component.name} {count} x {component.cpus}" for _, count, component in bill)
             count = sum(len(nodes) for nodes, _, _ in short)
             more = f" (so do {count} nodes)" if count > 1 else ""
             message = f"node {ranks.start} has {has} CPUs, {total(bill)} are reserved: {words}{more}"

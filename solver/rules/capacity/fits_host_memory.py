@@ -1,4 +1,4 @@
-"""The memory that processes need of their node is there."""
+"""Rule PW503: a node has the host memory needed by its processes."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 
 class FitsHostMemory:
-    """What the processes on a node need of its own memory is not more than it has.
+    """The host memory needed by the processes on a node does not exceed its memory.
 
-    Colocated components have processes of their own, so what they need adds up. A node whose memory is unknown is not judged.
+    Colocated components have processes of their own, so their needs add up. A node with unknown
+    memory is not judged.
     """
 
     code: ClassVar[str] = "PW503"
@@ -31,7 +32,10 @@ class FitsHostMemory:
         return ("host memory",) if any(component.host_memory for component in problem.components) else ()
 
     def encode(self, problem: Problem, subject: str, variables: Variables) -> None:
-        """A node whose memory could be exceeded is a cell of its own."""
+        """Limit host memory on single-node cells.
+
+        A node whose memory could be exceeded is a cell of its own.
+        """
         require_fit(variables, _need, _has, "the memory")
 
     def check(self, problem: Problem, subject: str, assignment: Assignment) -> Iterator[Finding]:
@@ -39,7 +43,7 @@ class FitsHostMemory:
         if short:
             ranks, has, bill = short[0]
             first = max(bill, key=lambda entry: entry[0])[2]
-            words = " + ".join(f"{its.name} {count} x {write_memory(its.host_memory)}" for _, count, its in bill)
+            words = " + ".join(f"{component.name} {count} x {write_memory(component.host_memory)}" for _, count, component in bill)
             count = sum(len(nodes) for nodes, _, _ in short)
             more = f" (so do {count} nodes)" if count > 1 else ""
             message = f"node {ranks.start} has {write_memory(has)} of memory, {write_memory(total(bill))} are needed: {words}{more}"

@@ -1,4 +1,4 @@
-"""What shares an accelerator fits in its memory."""
+"""Rule PW501: the components on an accelerator fit in its memory."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ if TYPE_CHECKING:
     from ...model.variables import Variables
 
 Meeting = tuple[Members, Members]
-"""Components that may meet on an accelerator, and those that they lie within."""
+"""Components that may share an accelerator, and the components around them."""
 
 
 class FitsMemory:
-    """What is on an accelerator at the same time fits in its memory; processes that share it need it each.
+    """The components on an accelerator at the same time fit in its memory.
+    Processes that share an accelerator need their memory each.
 
-    Components without a phase are always there; those of different phases take turns, and keep what they say of themselves as
-    offloaded while another phase runs. An accelerator whose memory is unknown is not judged.
+    Components without a phase are always present. Components of different phases take turns, and
+    keep their `offloaded` memory while another phase runs. An accelerator with unknown memory is
+    not judged.
     """
 
     code: ClassVar[str] = "PW501"
@@ -37,29 +39,36 @@ class FitsMemory:
     def subjects(self, problem: Problem) -> Iterable[Meeting]:
         sets = [members for members in holders(problem) if problem.kind(members[0]) == ACCELERATOR]
         outer = around(problem, holders(problem))
-        found = [(members, tuple(c for outers in outer[members[0].name] for c in outers if c not in members)) for members in sets]
-        return [meeting for meeting in found if any(component.memory or component.offloaded for component in meeting[0])]
+        meetings = [(members, tuple(c for outers in outer[members[0].name] for c in outers if c not in members)) for members in sets]
+        return [meeting for meeting in meetings if any(component.memory or component.offloaded for component in meeting[0])]
 
     def encode(self, problem: Problem, meeting: Meeting, variables: Variables) -> None:
-        """What lies within given parts has only those of their accelerators that suffice; other bundles only such cells."""
+        """Forbid accelerators with too little memory.
+
+        A bundle inside given parts has only those of their accelerators that suffice; other bundles
+        have only cells that suffice.
+        """
         members, above = meeting
         fixed = variables.layout.fixed
         bundles = list(dict.fromkeys(bundle for bundle in map(variables.bundle, members) if bundle))
-        others = [bundle for bundle in dict.fromkeys(map(variables.bundle, above)) if bundle]
-        if len(bundles) == 1 and not any(bundle in fixed for bundle in (*bundles, *others)):
+        around_bundles = [bundle for bundle in dict.fromkeys(map(variables.bundle, above)) if bundle]
+        if len(bundles) == 1 and not any(bundle in fixed for bundle in (*bundles, *around_bundles)):
             for cell in variables.cells:
                 memory = cell.nodes[0].accelerator_memory
                 if memory is not None and (need := peak((*members, *above), memory)) > memory:
                     variables.require(variables.accelerators(bundles[0], cell) == 0, f"{bundles[0].name} needs {need} MiB")
             return
-        # Given parts that overlap as they like: of every accelerator it is known who is there, also of what is around them.
-        given = problem.given()
+        # Given parts may overlap freely: the components on every accelerator are known, also those
+        # around them.
+        given_runs = problem.given()
         for node in problem.cluster.nodes:
             for index, accelerator in enumerate(node.accelerators):
-                there = [b for b in (*bundles, *others) if variables.layout.known(b).get(node.rank, 0) >> index & 1]
-                if accelerator.memory is not None and any(bundle in there for bundle in bundles):
-                    there_all = (component for bundle in there for component in bundle.components)
-                    need = peak(tuple(each for c in there_all for each in [c] * _times(given, c, node.rank, index)), accelerator.memory)
+                present = [b for b in (*bundles, *around_bundles) if variables.layout.known(b).get(node.rank, 0) >> index & 1]
+                if accelerator.memory is not None and any(bundle in present for bundle in bundles):
+                    there_all = (component for bundle in present for component in bundle.components)
+                    need = peak(
+                        tuple(process for c in there_all for process in [c] * _times(given_runs, c, node.rank, index)), accelerator.memory
+                    )
                     variables.require(need <= accelerator.memory, f"accelerator {index} of node {node.rank} is too small")
 
     def check(self, problem: Problem, meeting: Meeting, assignment: Assignment) -> Iterator[Finding]:
@@ -67,20 +76,20 @@ class FitsMemory:
         names = {component.name for component in members}
         asking = [component for component in (*members, *above) if component.memory or component.offloaded]
         crowds = {component.name: component for component in asking if shares_itself(assignment, component, ACCELERATOR)}
-        for ranks, node, held in stretches(problem, assignment, asking):
+        for ranks, node, masks in stretches(problem, assignment, asking):
             rank, has = ranks.start, node.accelerator_memory
-            shares = [(mask, [c]) for c in asking if c.name not in crowds and (mask := held.get((c.name, ACCELERATOR), 0))]
+            shares = [(mask, [c]) for c in asking if c.name not in crowds and (mask := masks.get((c.name, ACCELERATOR), 0))]
             for name, component in crowds.items():
-                if held.get((name, ACCELERATOR)):
+                if masks.get((name, ACCELERATOR)):
                     shares += [(mask, [component] * times) for mask, times in crowded(assignment, component, rank, ACCELERATOR)]
             for mask in pieces([mask for mask, _ in shares]) if has is not None else ():
-                here = [component for its, components in shares if its & mask for component in components]
+                here = [component for share_mask, components in shares if share_mask & mask for component in components]
                 if names.isdisjoint(component.name for component in here):
                     continue
-                need, phase = max(((_in_phase(here, its, has), its) for its in _phases(here)), key=lambda each: each[0])
+                need, phase = max(((_in_phase(here, candidate, has), candidate) for candidate in _phases(here)), key=lambda entry: entry[0])
                 if has is not None and need > has:
-                    others = any(not _works(component, phase) for component in here)
-                    when = f" while {phase} runs" if others else ""
+                    some_offloaded = any(not _works(component, phase) for component in here)
+                    when = f" while {phase} runs" if some_offloaded else ""
                     message = f"accelerator {lowest(mask)} of node {rank} has {write_memory(has)}, {write_memory(need)} are needed{when}: {_bill(here, phase, has)}"
                     first = next((component for component in here if component.memory and _works(component, phase)), here[0])
                     yield error(
@@ -104,35 +113,39 @@ class FitsMemory:
         return Clause(f"{bill}: {write_memory(need)} must fit on one accelerator ({fit} have that much)", demands)
 
 
-def _times(given: Assignment, component: Component, node: int, index: int) -> int:
-    """Processes of a component on one accelerator of a node; 1 where its place is not given."""
-    if not shares_itself(given, component, ACCELERATOR):
+def _times(given_runs: Assignment, component: Component, node: int, index: int) -> int:
+    """Return a component's processes on an accelerator; 1 for unknown places."""
+    if not shares_itself(given_runs, component, ACCELERATOR):
         return 1
-    return next((times for mask, times in crowded(given, component, node, ACCELERATOR) if mask >> index & 1), 0)
+    return next((times for mask, times in crowded(given_runs, component, node, ACCELERATOR) if mask >> index & 1), 0)
 
 
 def _in_phase(members: Iterable[Component], phase: str, capacity: int | None) -> int:
-    """MiB of an accelerator with so many that these components need while a phase runs."""
+    """Return the MiB that the components need on an accelerator in a phase.
+
+    `capacity`: MiB of the accelerator.
+    """
     return sum(_of(component, phase, capacity) for component in members)
 
 
 def _of(component: Component, phase: str, capacity: int | None) -> int:
+    """Return the MiB that a component needs in a phase."""
     working, resting = component.needs(capacity)
     return working if _works(component, phase) else resting
 
 
 def _phases(members: Iterable[Component]) -> Iterable[str]:
-    """The phases of these components; "" where one of them is always there."""
+    """Return the phases of the components; "" for components without a phase."""
     return dict.fromkeys(phase for component in members for phase in component.phases or ("",))
 
 
 def _works(component: Component, phase: str) -> bool:
-    """Does it need all of its memory while a phase runs?"""
+    """Return True if the component needs all of its memory in the phase."""
     return not component.phases or phase in component.phases
 
 
 def _bill(members: Iterable[Component], phase: str, capacity: int) -> str:
-    """What is needed while a phase runs, component by component."""
+    """Return the needs in a phase as text, component by component."""
     parts = []
     for component, times in Counter(members).items():
         awake = _works(component, phase)

@@ -1,4 +1,4 @@
-"""What the rules on things that processes reserve of their nodes have in common: CPUs and memory."""
+"""Shared parts of the rules on CPUs and host memory of nodes."""
 
 from __future__ import annotations
 
@@ -16,23 +16,26 @@ if TYPE_CHECKING:
     from ...model.variables import Variables
 
 Need = Callable[[Component], int]
-"""How much one process of a component reserves."""
+"""Amount reserved by a process of a component."""
 Entry = tuple[int, int, Component]
-"""(what a component reserves on a node, its processes there, the component)."""
+"""Amount reserved on a node, number of processes there, and component."""
 
 
 def require_fit(variables: Variables, need: Need, has: Callable[[Node], int | None], why: str) -> None:
-    """What processes reserve is there, on every node where it could be exceeded: those are cells of their own."""
+    """Require enough capacity on every node that could be exceeded.
+
+    These nodes are cells of their own.
+    """
     asking = [component for component in variables.problem.components if need(component)]
     for cell in variables.cells:
-        there = has(cell.nodes[0])
-        if there is not None and len(cell.nodes) == 1:
+        capacity = has(cell.nodes[0])
+        if capacity is not None and len(cell.nodes) == 1:
             wanted = variables.total(need(component) * _processes_in(component, cell, variables) for component in asking)
-            variables.require(wanted <= there, f"{why} of {cell.name} is exceeded")
+            variables.require(wanted <= capacity, f"{why} of {cell.name} is exceeded")
 
 
 def _processes_in(component: Component, cell: Cell, variables: Variables) -> Amount:
-    """Processes of a component on a cell of one node."""
+    """Return the processes of a component on a single-node cell."""
     runs = component.runs if component.runs is not None else variables.layout.on_nodes.get(component.name)
     if runs is not None:
         return Assignment({component.name: runs}).processes_on(component.name).get(cell.nodes[0].rank, 0)
@@ -41,22 +44,27 @@ def _processes_in(component: Component, cell: Cell, variables: Variables) -> Amo
     bundle = variables.bundle(component)
     if bundle is None:
         return 0
-    held = variables.accelerators(bundle, cell)
-    return held // component.per_process if isinstance(held, int) else bundle.unit // component.per_process * variables.units(bundle, cell)
+    amount = variables.accelerators(bundle, cell)
+    return (
+        amount // component.per_process if isinstance(amount, int) else bundle.unit // component.per_process * variables.units(bundle, cell)
+    )
 
 
 def short_nodes(
     problem: Problem, assignment: Assignment, need: Need, has: Callable[[Node], int | None]
 ) -> Iterator[tuple[range, int, Sequence[Entry]]]:  # fmt: skip
-    """(nodes on end, what each has, what is reserved on each) where more is reserved than there is, ascending."""
+    """Yield (consecutive nodes, capacity, reservations) of nodes with a shortage, ascending.
+
+    Capacity and reservations are those of a single node.
+    """
     asking = [component.name for component in problem.components if need(component)]
     for ranks, node, counts in processes_alike(problem, assignment, asking):
         bill = [(need(c) * counts[c.name], counts[c.name], c) for c in problem.components if c.name in counts]
-        there = has(node)
-        if there is not None and total(bill) > there:
-            yield ranks, there, bill
+        capacity = has(node)
+        if capacity is not None and total(bill) > capacity:
+            yield ranks, capacity, bill
 
 
 def total(bill: Sequence[Entry]) -> int:
-    """All of a bill."""
+    """Return the total of a bill."""
     return sum(amount for amount, _, _ in bill)

@@ -1,1 +1,1 @@
-"""Rules about what stays together."""
+"""Rules about groups to keep together."""

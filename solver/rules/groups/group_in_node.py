@@ -1,4 +1,4 @@
-"""A tensor parallel group stays inside one node."""
+"""Rule PW202: a tensor parallel group stays inside a node."""
 
 from __future__ import annotations
 
@@ -19,22 +19,29 @@ if TYPE_CHECKING:
 
 
 class GroupInNode:
-    """The accelerators of one tensor parallel group are on one node.
+    """The accelerators of a tensor parallel group are on one node.
 
-    Groups are cut from the ranks in order: ranks 0 to tp-1 are the first. Source: Megatron-LM,
-    core/parallel_state.py (tp is the fastest dimension of the rank order).
+    Groups are cut from the ranks in order: ranks 0 to tp-1 are the first.
+
+    Source: Megatron-LM, core/parallel_state.py (tp is the fastest dimension of the rank order).
     """
 
     code: ClassVar[str] = "PW202"
     packs: ClassVar[bool] = True
 
     def subjects(self, problem: Problem) -> Iterable[Component]:
-        """Not those of which it is said otherwise: PW218 is about them."""
+        """Return the components without a demand on the place of their tp groups.
+
+        PW218 checks the others.
+        """
         default = [c for c in problem.components if not any(keep.what == TP for keep in c.keep)]
         return [component for component in default if component.parallel.tp > 1 and problem.kind(component) != NODE]
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
-        """A unit is counted in one cell and taken from one node, and no start cuts one: only given parts can break it."""
+        """Constrain given parts; units keep searched groups whole.
+
+        A unit is counted in one cell and taken from one node, and no start cuts a unit.
+        """
         bundle = variables.bundle(component)
         if bundle and bundle.fixed and component.runs is None:
             for node, mask in variables.layout.fixed[bundle].items():
@@ -45,12 +52,12 @@ class GroupInNode:
         cut = groups_over_nodes(tp, assignment.repeats(component.name))
         if not cut:
             return
-        # Where the framework lets groups cross, that is slow and no failure; but nothing that is searched is placed so.
+        # A framework may let groups cross nodes: slow, but no failure. Searched groups never cross.
         may = problem.job.capabilities.groups_may_cross and component.runs is not None
         if may and problem.job.capabilities.processes_may_cross and component.per_process % tp == 0:
-            return  # the process around the group lies on several nodes too, which says it all
+            return  # PW203 reports the process around the group, which crosses nodes too
         if may and problem.whole_replica(component) % tp == 0 and any(ReplicaOnWholeNodes().check(problem, component, assignment)):
-            return  # the replica around the group is refused
+            return  # PW214 reports the replica around the group
         group, nodes = next(iter(cut.items()))
         more = f" ({len(cut)} groups do)" if len(cut) > 1 else ""
         message = f"tp group {group} of {component.name} ({tp} accelerators) lies on nodes {nodes[0]} and {nodes[1]}{more}"
@@ -71,15 +78,15 @@ class GroupInNode:
 
 
 def groups_over_nodes(tp: int, repeats: Iterable[Repeat]) -> dict[int, tuple[int, int]]:
-    """Group -> the first two nodes that it lies on, of the tensor parallel groups that lie on several."""
-    found: dict[int, tuple[int, int]] = {}
+    """Return group -> first two nodes, for tensor parallel groups on several nodes."""
+    crossing: dict[int, tuple[int, int]] = {}
     position, before = 0, -1
     for repeat in sorted(repeats, key=lambda repeat: (repeat.ranks.start, repeat.ranks.stop)):
         amount = sum(run.amount for run in repeat.runs)
         even = position % tp == amount % tp == 0
         for node in repeat.node_ranks if not even else ():
             if position % tp and before != node:
-                found.setdefault(position // tp, (before, node))
+                crossing.setdefault(position // tp, (before, node))
             position, before = position + amount, node
         position, before = position + amount * repeat.nodes * even, repeat.node_ranks[-1]
-    return found
+    return crossing

@@ -1,4 +1,4 @@
-"""Groups that lie inside domains although ranks must follow the nodes, whose domains may take turns."""
+"""Groups inside domains that take turns, with ranks in node order."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ if TYPE_CHECKING:
 
 
 def keep_in_order(variables: Variables, bundle: Bundle, level: str, size: int) -> None:
-    """Every `size` accelerators of a counted bundle, in the order of its nodes, lie in one domain of a level above the node.
+    """Require whole groups of a counted bundle in domains, with ranks in node order.
 
-    Stretch by stretch of nodes in one domain: what is left of a group behind a stretch is taken up by the next stretch of the same
-    domain, and those between hold nothing. A cell lies inside one stretch.
+    Every `size` accelerators, in the order of the nodes, lie in one domain of a level above the
+    node. Rows go stretch by stretch of nodes in one domain: the rest of a group after a stretch
+    continues in the next stretch of the same domain, and the stretches between hold nothing. A cell
+    lies inside one stretch.
     """
     stretches = variables.layout.neighbours.stretches(level)
-    held = [
+    amounts = [
         variables.total(variables.accelerators(bundle, cell) for cell in variables.cells if cell.nodes[0].rank in ranks)
         for _, ranks in stretches
     ]
@@ -26,18 +28,22 @@ def keep_in_order(variables: Variables, bundle: Bundle, level: str, size: int) -
     before: Amount = 0
     opened: dict[int, Amount] = {}
     for number, (name, _) in enumerate(stretches):
-        before = before + held[number]
-        begun = {its: variables.boolean(f"a group of {bundle.name} goes on in {its}") for its in (*opened, name) if last[its] > number}
+        before = before + amounts[number]
+        begun = {
+            domain_rank: variables.boolean(f"a group of {bundle.name} goes on in {domain_rank}")
+            for domain_rank in (*opened, name)
+            if last[domain_rank] > number
+        }
         groups = variables.integer(0, sum(rooms) // size, f"groups of {bundle.name} up to stretch {number}")
         variables.require(before >= size * groups)
         variables.require(before - size * groups <= (size - 1) * variables.total(begun.values()))
         variables.at_most(variables.total(begun.values()), 1)
-        for other, was in opened.items():
-            if other == name:
+        for open_domain, was in opened.items():
+            if open_domain == name:
                 continue
-            variables.at_most(held[number] + rooms[number] * was, rooms[number])
-            if other in begun:
-                variables.at_most(begun[other], was)
+            variables.at_most(amounts[number] + rooms[number] * was, rooms[number])
+            if open_domain in begun:
+                variables.at_most(begun[open_domain], was)
             if name in begun:
                 variables.at_most(begun[name] + was, 1)
         opened = dict(begun)

@@ -1,4 +1,4 @@
-"""What must be kept together is: groups, replicas, the component itself inside domains of the topology."""
+"""Rule PW218: groups, replicas or whole components stay inside topology domains."""
 
 from __future__ import annotations
 
@@ -24,16 +24,19 @@ if TYPE_CHECKING:
     from ...model.variables import Variables
 
 Kept = tuple[Component, Keep]
-"""A component, and something of it that must be kept together."""
+"""Component, and a demand to keep it or its groups together."""
 
 NAMES = {TP: "tp group", EP: "ep group", REPLICA: "replica"}
 
 
 class KeptTogether:
-    """Every group of a kind lies inside one domain of a level of the topology, or the whole component inside so many.
+    """Every group of a kind lies inside one domain of a topology level.
+    A whole component lies inside at most the demanded number of domains.
 
-    Groups are cut from the ranks in order: tensor parallel ones of tp accelerators, expert parallel ones of tp x ep, replicas of
-    tp x pp x cp (x dp). Source: Megatron-LM, core/parallel_state.py (tp is the fastest dimension of the rank order).
+    Groups are cut from the ranks in order: tensor parallel groups of tp accelerators, expert
+    parallel groups of tp x ep, replicas of tp x pp x cp (x dp).
+
+    Source: Megatron-LM, core/parallel_state.py (tp is the fastest dimension of the rank order).
     """
 
     code: ClassVar[str] = "PW218"
@@ -43,15 +46,16 @@ class KeptTogether:
         return [(component, keep) for component in problem.components for keep in component.keep if keep.required]
 
     def encode(self, problem: Problem, kept: Kept, variables: Variables) -> None:
-        """Ranks go domain by domain, so that groups are whole where every domain has a multiple of their size.
+        """Require multiples of the group size in domains, or starts that keep groups whole.
 
-        What one node or one NUMA domain holds whole is a unit or a piece of the bundle, which PW201 counts.
+        Ranks go domain by domain, so groups are whole if every domain has a multiple of their size.
+        Groups inside a node or a NUMA domain are units or pieces of the bundle, counted by PW201.
         """
         component, keep = kept
         bundle, why = variables.bundle(component), f"{component.name} is not kept together"
         runs = component.runs if component.runs is not None else variables.layout.on_nodes.get(component.name)
         if runs is not None:
-            variables.require(_are_whole(problem, kept, [seat for _, its in seats(runs) for seat, _, _ in its]), why)
+            variables.require(_are_whole(problem, kept, [seat for _, process_seats in seats(runs) for seat, _, _ in process_seats]), why)
         elif bundle and bundle.contiguous and not bundle.fixed:
             self._starts(problem, kept, bundle, variables)
         elif bundle and bundle.fixed:
@@ -69,34 +73,34 @@ class KeptTogether:
             for name in domains(problem.cluster, keep.level):
                 variables.wholes(bundle, keep.level, name)
 
-    def _starts(self, problem: Problem, kept: Kept, bundle: Bundle, variables: Variables) -> None:
-        """A range has its ranks in order: only such starts as have no border of a domain inside a group."""
+    def _starts(self, problem: Problem, subject: Kept, bundle: Bundle, variables: Variables) -> None:
+        """Restrict a range to starts without a domain border inside a group."""
         from ...layout.ranks import (
-            GroupsCut,  # both load much, and no check needs them
+            GroupsCut,  # slow imports that no check needs
             order_in_blocks,
         )
 
-        component, keep = kept
+        component, keep = subject
         numbering, size = variables.layout.numbering(bundle), _size(component, keep)
-        its = [(stretch.node_rank, index) for stretch in numbering.stretches for index in range(stretch.count)]
-        where = [_label(problem, component, keep.level, seat) for seat in its]
+        resources = [(stretch.node_rank, index) for stretch in numbering.stretches for index in range(stretch.count)]
+        where = [_label(problem, component, keep.level, seat) for seat in resources]
         borders = [rank for rank in range(1, len(where)) if where[rank] != where[rank - 1]]
-        # In a block of interleaved groups every group has its ranks all over the block.
+        # Interleaved groups have their ranks all over the block.
         step = lcm(size, component.block) if component.stride > 1 and component.group_size > 1 else size
         aligned: dict[int, list[int]] = {}
         for border in borders:
             aligned.setdefault(border % step, []).append(border)
-        # Where others on the same resources interleave, so do the groups of this one: then each range is looked at.
+        # If components on the same resources interleave, so do these groups: check every range.
         order = order_in_blocks(variables.layout, bundle, component) if component.stride == 1 and keep.what != WHOLE else ()
-        others = GroupsCut(where, size, order) if order else None
+        interleaved = GroupsCut(where, size, order) if order else None
         fit = []
         for start, units in variables.starts(bundle):
             stop = start + units * bundle.unit
             if keep.what == WHOLE:
                 if len(set(where[start:stop])) <= keep.domains:
                     fit.append((start, units))
-            elif others:
-                if not (stop - start) % size and not others.between(start, stop):
+            elif interleaved:
+                if not (stop - start) % size and not interleaved.between(start, stop):
                     fit.append((start, units))
             elif not (stop - start) % size and _between(borders, start, stop) == _between(aligned.get(start % step, []), start, stop):
                 fit.append((start, units))
@@ -107,28 +111,28 @@ class KeptTogether:
         span, level = keep.span or component.span("keep"), level_name(keep.level)
         visits = list(visits_of(problem, keep.level, assignment, component.name))
         if keep.what == WHOLE:
-            there = list(dict.fromkeys(name for name, _, _ in visits))
-            if len(there) > keep.domains:
-                message = f"{component.name} lies in {len(there)} {plural(level, len(there))}, it must lie in at most {keep.domains}"
+            names = list(dict.fromkeys(name for name, _, _ in visits))
+            if len(names) > keep.domains:
+                message = f"{component.name} lies in {len(names)} {plural(level, len(names))}, it must lie in at most {keep.domains}"
                 yield error(
-                    self.code, component.name, message, span, help=f"place it in fewer {plural(level, 2)}, or allow {len(there)}",
-                    witnesses=(len(there), there[keep.domains]), amount=len(there) - keep.domains,
+                    self.code, component.name, message, span, help=f"place it in fewer {plural(level, 2)}, or allow {len(names)}",
+                    witnesses=(len(names), names[keep.domains]), amount=len(names) - keep.domains,
                 )  # fmt: skip
             return
-        size, what, total = _size(component, keep), NAMES[keep.what], sum(amount for _, _, amount in visits)
+        size, group_name, total = _size(component, keep), NAMES[keep.what], sum(amount for _, _, amount in visits)
         crossing = torn(visits, size)
         if crossing:
-            group, (one, other) = next(iter(crossing.items()))
-            more = f" ({len(crossing)} {plural(what, len(crossing))} do)" if len(crossing) > 1 else ""
-            message = f"{what} {group} of {component.name} ({size} accelerators) lies in {domain_name(keep.level, one[0])}"
-            message += f" and {domain_name(keep.level, other[0])}{more}; it must lie in one {level}"
+            group, (first, second) = next(iter(crossing.items()))
+            more = f" ({len(crossing)} {plural(group_name, len(crossing))} do)" if len(crossing) > 1 else ""
+            message = f"{group_name} {group} of {component.name} ({size} accelerators) lies in {domain_name(keep.level, first[0])}"
+            message += f" and {domain_name(keep.level, second[0])}{more}; it must lie in one {level}"
             yield error(
                 self.code, component.name, message, span, label=f"crosses {plural(level, 2)}",
                 help=f"give every {level} a multiple of {size} accelerators of {component.name}, its ranks one {level} after the other",
-                witnesses=(group, one[1], other[1]), amount=len(crossing),
+                witnesses=(group, first[1], second[1]), amount=len(crossing),
             )  # fmt: skip
         elif total % size:
-            message = f"the {total} accelerators of {component.name} are no whole number of {plural(what, 2)} of {size}"
+            message = f"the {total} accelerators of {component.name} are no whole number of {plural(group_name, 2)} of {size}"
             yield error(
                 self.code, component.name, message, span, help=f"give it {total - total % size or size} accelerators",
                 witnesses=(total, size), amount=total % size,
@@ -138,8 +142,8 @@ class KeptTogether:
         component, keep = kept
         level, name = level_name(keep.level), component.name
         if keep.what == WHOLE:
-            one = f"one {level}" if keep.domains == 1 else f"at most {keep.domains} {plural(level, 2)}"
-            text = f"{name} lies in {one}"
+            limit = f"one {level}" if keep.domains == 1 else f"at most {keep.domains} {plural(level, 2)}"
+            text = f"{name} lies in {limit}"
         else:
             text = f"every {NAMES[keep.what]} of {name} ({_size(component, keep)} accelerators) lies in one {level}"
         largest = _largest(problem, component, keep.level)
@@ -148,20 +152,20 @@ class KeptTogether:
 
 
 def _size(component: Component, keep: Keep) -> int:
-    """Accelerators of one group."""
+    """Return the accelerators of a group."""
     parallel = component.parallel
     return {TP: parallel.tp, EP: parallel.tp * parallel.ep, REPLICA: parallel.replica}.get(keep.what, 1)
 
 
-def _is_one_group(kept: Kept) -> bool:
-    """Is the whole component one piece for one domain?"""
-    component, keep = kept
+def _is_one_group(subject: Kept) -> bool:
+    """Return True if the whole component is one piece for a single domain."""
+    component, keep = subject
     return component.least == component.most and keep.domains == 1
 
 
-def _are_whole(problem: Problem, kept: Kept, ranks: Iterable[Seat]) -> bool:
-    """Are these resources of a component kept together, in the order of its ranks? One after the other."""
-    component, keep = kept
+def _are_whole(problem: Problem, subject: Kept, ranks: Iterable[Seat]) -> bool:
+    """Return True if the resources, in rank order, satisfy the demand."""
+    component, keep = subject
     where = [_label(problem, component, keep.level, seat) for seat in ranks]
     if keep.what == WHOLE:
         return len(set(where)) <= keep.domains
@@ -170,7 +174,7 @@ def _are_whole(problem: Problem, kept: Kept, ranks: Iterable[Seat]) -> bool:
 
 
 def _label(problem: Problem, component: Component, level: str, seat: Seat) -> object:
-    """A name for the domain that a resource is in."""
+    """Return a label for the domain of a resource."""
     rank, index = seat
     node = problem.cluster.nodes[rank]
     if level not in (NUMA, NODE_LEVEL):
@@ -180,20 +184,23 @@ def _label(problem: Problem, component: Component, level: str, seat: Seat) -> ob
 
 
 def _between(ordered: list[int], start: int, stop: int) -> int:
-    """How many of them are above `start` and below `stop`."""
+    """Count the entries above `start` and below `stop`."""
     return bisect_left(ordered, stop) - bisect_right(ordered, start)
 
 
 def _largest(problem: Problem, component: Component, level: str) -> int | None:
-    """The most free accelerators of one domain on nodes of the component's groups; None where it has no accelerators."""
-    kind, found = problem.kind(component), dict[str, int]()
+    """Return the most free accelerators of a domain, on nodes of the component's groups.
+
+    None for a component on nodes.
+    """
+    kind, free = problem.kind(component), dict[str, int]()
     if kind == NODE:
         return None
     for rank in sorted(problem.cluster.members(component.node_groups)):
         node = problem.cluster.nodes[rank]
         if level == NUMA and kind == ACCELERATOR:
-            found[node.name] = max((node.free(kind) & mask).bit_count() for mask in numa_masks(node) or (0,))
+            free[node.name] = max((node.free(kind) & mask).bit_count() for mask in numa_masks(node) or (0,))
         else:
             name = node.name if level == NUMA else domain(node, level)
-            found[name] = found.get(name, 0) + node.free(kind).bit_count()
-    return max(found.values(), default=0)
+            free[name] = free.get(name, 0) + node.free(kind).bit_count()
+    return max(free.values(), default=0)

@@ -1,4 +1,4 @@
-"""A process runs on one node."""
+"""Rule PW203: a process runs on a single node."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 class ProcessOnOneNode:
     """All resources of one process are on one node and of one kind.
 
-    Where the framework starts an engine of its own that reaches other nodes, a given process may lie on several: that is slow.
-    Source: RLinf, rlinf/scheduler/placement/flexible.py (one node per process, noticed only at launch).
+    If the framework starts an engine of its own that reaches other nodes, a given process may lie
+    on several: that is slow, not an error.
+
+    Source: RLinf, rlinf/scheduler/placement/flexible.py (one node per process, noticed only at
+    launch).
     """
 
     code: ClassVar[str] = "PW203"
@@ -29,7 +32,7 @@ class ProcessOnOneNode:
         return problem.components
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
-        """A unit holds whole processes and is taken from one node: only given parts can break it."""
+        """Constrain given parts; units hold whole processes of a single node."""
         bundle = variables.bundle(component)
         if bundle and bundle.fixed and component.runs is None:
             for node, mask in variables.layout.fixed[bundle].items():
@@ -48,7 +51,8 @@ class ProcessOnOneNode:
         if torn:
             rank, nodes = next(iter(torn.items()))
             more = f" ({len(torn)} processes do)" if len(torn) > 1 else ""
-            # What is searched is never placed so, whatever the framework lets given ranks do.
+            # Searched processes never cross nodes, even if the framework allows given ranks to do
+            # so.
             may = problem.job.capabilities.processes_may_cross and component.runs is not None and not mixed
             message = f"process {rank} of {component.name} lies on nodes {nodes[0]} and {nodes[1]}{more}"
             message += ": slow, but not refused" if may else "; a process runs on one node"
@@ -61,7 +65,7 @@ class ProcessOnOneNode:
             )  # fmt: skip
 
     def explain(self, problem: Problem, component: Component) -> Clause:
-        each = component.per_process
+        per_process = component.per_process
         largest = max((node.count(problem.kind(component)) for node in problem.cluster.nodes), default=0)
-        text = f"a process of {component.name} needs {each} of one node (the largest node has {largest})"
-        return Clause(text, (Demand(component.name, "per_process", component.span("per_process")),) if each > 1 else ())
+        text = f"a process of {component.name} needs {per_process} of one node (the largest node has {largest})"
+        return Clause(text, (Demand(component.name, "per_process", component.span("per_process")),) if per_process > 1 else ())

@@ -1,4 +1,4 @@
-"""A replica of an engine lies inside one node, or on whole nodes."""
+"""Rule PW214: a replica of an engine lies inside a node, or on whole nodes."""
 
 from __future__ import annotations
 
@@ -16,15 +16,19 @@ if TYPE_CHECKING:
     from ...model.variables import Variables
 
 Torn = tuple[int, tuple[int, ...], tuple[int, ...]]
-"""(a replica, the nodes that it lies on, how many accelerators it has on each)."""
+"""Replica number, its nodes, and its accelerators on every node."""
 
 
 class ReplicaOnWholeNodes:
-    """A replica of an engine has all its accelerators on one node, or all that its component has on each of its nodes.
+    """A replica of an engine lies inside one node, or on whole nodes.
+    On whole nodes it has all accelerators of its component there.
 
-    Replicas are cut from the ranks in order, and a server is started for as many ranks as one node is thought to give; where
-    these lie on two nodes, the server gets accelerators of its own node that belong to others.
-    Source: verl, verl/workers/rollout/replica.py (init_hybrid), verl/workers/rollout/vllm_rollout/vllm_async_server.py (launch_servers).
+    Replicas are cut from the ranks in order. A server is started for as many ranks as one node is
+    assumed to give. If these lie on two nodes, the server gets accelerators of its own node that
+    belong to others.
+
+    Source: verl, verl/workers/rollout/replica.py (init_hybrid),
+    verl/workers/rollout/vllm_rollout/vllm_async_server.py (launch_servers).
     """
 
     code: ClassVar[str] = "PW214"
@@ -34,7 +38,7 @@ class ReplicaOnWholeNodes:
         return [c for c in problem.components if problem.whole_replica(c) > 1 and problem.kind(c) != NODE]
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
-        """A unit holds whole replicas and is taken from one node: only given parts can break it."""
+        """Constrain given parts; units hold whole replicas of a single node."""
         bundle = variables.bundle(component)
         if bundle and bundle.fixed and component.runs is None:
             for node, mask in variables.layout.fixed[bundle].items():
@@ -43,32 +47,32 @@ class ReplicaOnWholeNodes:
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         size, replica = problem.whole_replica(component), component.parallel.replica
-        # What is searched lies inside one node: replicas over whole nodes are only ever given.
+        # Searched replicas lie inside one node; only given ones may span whole nodes.
         whole = component.runs is not None and not component.server
         torn = list(self._torn(size, assignment.repeats(component.name), whole))
         if not torn:
             return
-        number, nodes, held = torn[0]
-        what, unit = ("server", f"{size} of {replica} accelerators") if size < replica else ("replica", f"{size} accelerators")
-        more = f" ({len(torn)} {what}s do)" if len(torn) > 1 else ""
-        where = " and ".join(f"{count} on node {node}" for node, count in zip(nodes, held))
-        message = f"{what} {number} of {component.name} ({component.parallel}: {unit}) has {where}{more}; it must lie inside one node"
+        number, nodes, counts = torn[0]
+        group_name, unit = ("server", f"{size} of {replica} accelerators") if size < replica else ("replica", f"{size} accelerators")
+        more = f" ({len(torn)} {group_name}s do)" if len(torn) > 1 else ""
+        where = " and ".join(f"{count} on node {node}" for node, count in zip(nodes, counts))
+        message = f"{group_name} {number} of {component.name} ({component.parallel}: {unit}) has {where}{more}; it must lie inside one node"
         message += " or on whole nodes" if whole else ""
         fix = component.fix(
             self.code, f"give {component.name} a number of accelerators on each node that {size} divides, or that divides {size}"
         )
         span = fix.edit.span if fix.edit else component.span("placement")
         yield error(
-            self.code, component.name, message, span, label=f"{what}s of {size} cross nodes", help=fix.help,
+            self.code, component.name, message, span, label=f"{group_name}s of {size} cross nodes", help=fix.help,
             edit=fix.edit, notes=fix.notes, witnesses=(number, *nodes), amount=len(torn),
         )  # fmt: skip
 
     def _torn(self, size: int, repeats: Iterable[Repeat], may_be_whole: bool) -> Iterator[Torn]:
-        """Every replica that lies on several nodes and has not all that its component has there."""
+        """Yield the replicas on several nodes that leave accelerators of the component there."""
         visits = list(_visits(repeats))
-        there: dict[int, int] = {}
+        totals: dict[int, int] = {}
         for node, amount in visits:
-            there[node] = there.get(node, 0) + amount
+            totals[node] = totals.get(node, 0) + amount
         number, begun = 0, list[tuple[int, int]]()
         for node, amount in visits:
             if begun:
@@ -77,8 +81,8 @@ class ReplicaOnWholeNodes:
                 amount -= part
                 if sum(count for _, count in begun) < size:
                     continue
-                if not may_be_whole or any(count != there[its] for its, count in begun):
-                    yield number, tuple(its for its, _ in begun), tuple(count for _, count in begun)
+                if not may_be_whole or any(count != totals[visited] for visited, count in begun):
+                    yield number, tuple(visited for visited, _ in begun), tuple(count for _, count in begun)
                 number += 1
             number, begun = number + amount // size, [(node, amount % size)] if amount % size else []
 
@@ -90,13 +94,13 @@ class ReplicaOnWholeNodes:
 
 
 def _visits(repeats: Iterable[Repeat]) -> Iterator[tuple[int, int]]:
-    """(node, how many accelerators) in rank order: one node after the other."""
+    """Yield (node, accelerators) in rank order, with repeated nodes merged."""
     node, amount = -1, 0
     for repeat in sorted(repeats, key=lambda repeat: (repeat.ranks.start, repeat.ranks.stop)):
-        each = sum(run.amount for run in repeat.runs)
-        for its in repeat.node_ranks:
-            if its != node and amount:
+        per_node = sum(run.amount for run in repeat.runs)
+        for visited in repeat.node_ranks:
+            if visited != node and amount:
                 yield node, amount
-            node, amount = its, each + (amount if its == node else 0)
+            node, amount = visited, per_node + (amount if visited == node else 0)
     if amount:
         yield node, amount

@@ -1,4 +1,4 @@
-"""Where a component is in the order of its ranks, domain by domain, and which of its groups lie in several."""
+"""Visits of a component to domains in rank order, and groups cut between them."""
 
 from __future__ import annotations
 
@@ -11,28 +11,31 @@ from ....models.placements.assignment import Assignment, seats
 from ....models.problem import Problem
 
 Visit = tuple[str, int, int]
-"""(domain, the node, how many accelerators): what a component has there, next in the order of its ranks."""
+"""Domain, node, and accelerators there, in the order of ranks."""
 
 
 def torn(visits: Iterable[Visit], size: int) -> dict[int, tuple[tuple[str, int], tuple[str, int]]]:
-    """Group -> the first two (domain, node) that it lies in, of the groups that lie in several domains."""
-    found: dict[int, tuple[tuple[str, int], tuple[str, int]]] = {}
+    """Return group -> first two (domain, node), for groups in several domains."""
+    crossing: dict[int, tuple[tuple[str, int], tuple[str, int]]] = {}
     position, begun = 0, ("", -1)
     for name, node, amount in visits:
         if position % size and name != begun[0]:
-            found.setdefault(position // size, (begun, (name, node)))
+            crossing.setdefault(position // size, (begun, (name, node)))
         if position % size + amount >= size or not position % size:
             begun = (name, node)
         position += amount
-    return found
+    return crossing
 
 
 def visits_of(problem: Problem, level: str, assignment: Assignment, component: str) -> Iterator[Visit]:
-    """Where a component is, in the order of its ranks. Cost grows with runs and their nodes; inside nodes with accelerators."""
+    """Yield the visits of a component in rank order.
+
+    Cost grows with runs and their nodes; for NUMA domains, with accelerators.
+    """
     nodes = problem.cluster.nodes
     if level == NUMA:
-        for _, its in seats(assignment.of(component)):
-            for (node, index), kind, _ in its:
+        for _, process_seats in seats(assignment.of(component)):
+            for (node, index), kind, _ in process_seats:
                 yield _numa_domain(problem.cluster, node, index, kind), node, 1
         return
     for repeat in sorted(assignment.repeats(component), key=lambda repeat: (repeat.ranks.start, repeat.ranks.stop)):

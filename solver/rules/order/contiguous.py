@@ -1,4 +1,4 @@
-"""A contiguous component is one solid range of ranks."""
+"""Rule PW205: a contiguous component is a solid range of ranks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 
 class Contiguous:
-    """In rank order a contiguous component is one solid range of its node groups' numbering; in any order if it says so.
+    """A contiguous component is one solid range in its node groups' numbering.
+    Its ranks ascend there, unless it allows any order.
 
     Source: RLinf, rlinf/utils/placement.py (model-parallel components must be continuous).
     """
@@ -32,7 +33,7 @@ class Contiguous:
         return [c for c in problem.components if c.contiguous and problem.kind(c) != NODE]
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
-        """The bundle has one start instead of counts; only a given part can have holes."""
+        """Constrain given parts; a searched bundle has a start instead of counts."""
         bundle = variables.bundle(component)
         if bundle and bundle.fixed and component.runs is None:
             first = problem.cluster.numbering(problem.range_in(component)).first
@@ -79,7 +80,10 @@ class Contiguous:
 
 
 def _goes_back(runs: Iterable[Run], first: Mapping[int, int], low: int, unit: int) -> int | None:
-    """The first process with a resource in an earlier block than one before it; None if there is none. Blocks are counted from `low`."""
+    """Return the first process that goes back to an earlier block; None without any.
+
+    Blocks are counted from `low`.
+    """
     before = 0
     for run in runs:
         ascends = run.step > 0 and run.pitch > (run.each - 1) * run.step
@@ -93,19 +97,22 @@ def _goes_back(runs: Iterable[Run], first: Mapping[int, int], low: int, unit: in
 
 
 def free_ranges(problem: Problem, component: Component) -> list[tuple[int, int]]:
-    """The solid ranges (first, last + 1) of a component's numbering that neither another job holds nor what is given beside it."""
-    kind, found, start, position = problem.kind(component), list[tuple[int, int]](), -1, 0
+    """Return the free solid ranges (first, last + 1) of a component's numbering.
+
+    Resources of other jobs, and of given components without a relation to this one, are not free.
+    """
+    kind, ranges, start, position = problem.kind(component), list[tuple[int, int]](), -1, 0
     akin = {name for relation in problem.job.relations if component.name in relation.components for name in relation.components}
-    held: dict[int, int] = {}
-    for run in (run for each in explicit(problem).components if each.name not in akin for run in each.runs or () if run.kind == kind):
-        held[run.node] = held.get(run.node, 0) | run.mask
+    taken: dict[int, int] = {}
+    for run in (run for peer in explicit(problem).components if peer.name not in akin for run in peer.runs or () if run.kind == kind):
+        taken[run.node] = taken.get(run.node, 0) | run.mask
     for stretch in problem.cluster.numbering(problem.range_in(component)).stretches:
-        free = problem.cluster.nodes[stretch.node_rank].free(kind) & ~held.get(stretch.node_rank, 0)
+        free = problem.cluster.nodes[stretch.node_rank].free(kind) & ~taken.get(stretch.node_rank, 0)
         for index in range(stretch.count):
             if free >> index & 1:
                 start = position if start < 0 else start
             elif start >= 0:
-                found.append((start, position))
+                ranges.append((start, position))
                 start = -1
             position += 1
-    return found if start < 0 else [*found, (start, position)]
+    return ranges if start < 0 else [*ranges, (start, position)]

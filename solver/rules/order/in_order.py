@@ -1,4 +1,4 @@
-"""Components come one after the other and fill the cluster."""
+"""Rule PW213: components come one after the other and fill the cluster."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 
 class InOrder:
-    """Components that come in order are solid ranges of the cluster's accelerators, from the first to the last, without gaps.
+    """Components in order are solid ranges of the cluster's accelerators, without gaps.
+    They go from the first accelerator to the last.
 
     Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement (auto mode).
     """
@@ -44,13 +45,16 @@ class InOrder:
                 return
             start, before_next = self._ends(bundle, numbering, variables)
             variables.require(start == before, f"{name} does not begin where the one before it ends")
-            if last and all(not its.fixed and variables.layout.numbering(its) == numbering for its in (last, bundle)):
-                variables.follow(last, bundle)  # the same, place by place: that is stronger as a relaxation
+            if last and all(not neighbour.fixed and variables.layout.numbering(neighbour) == numbering for neighbour in (last, bundle)):
+                variables.follow(last, bundle)  # redundant, place by place: a tighter relaxation
             before, last = before_next, bundle
         variables.require(before == numbering.size, "the last accelerators are left")
 
     def _ends(self, bundle: Bundle, numbering: Numbering, variables: Variables) -> tuple[Amount, Amount]:
-        """The first accelerator of a bundle, and the one after its last; -1 where it is given in pieces."""
+        """Return a bundle's first accelerator, and the accelerator after its last.
+
+        -1 for a bundle given in pieces.
+        """
         if bundle.fixed:
             ranks = solid(variables.layout.fixed[bundle], numbering)
             return (ranks.start, ranks.stop) if ranks else (-1, -1)
@@ -63,15 +67,15 @@ class InOrder:
         return first, variables.of_place(bundle, lambda place: places.get(place, nowhere)[1])
 
     def _places(self, bundle: Bundle, numbering: Numbering, variables: Variables) -> dict[tuple[int, int], tuple[int, int]]:
-        """The places that are solid in the cluster too -> from which of its accelerators to which."""
-        own, found = variables.layout.numbering(bundle), {}
+        """Return place -> (start, stop) in the cluster, for places solid there too."""
+        own, places = variables.layout.numbering(bundle), {}
         for start, units in variables.starts(bundle):
             masks: dict[int, int] = {}
             for stretch, first, count in own.pieces(start, start + units * bundle.unit):
                 masks[stretch.node_rank] = ((1 << count) - 1) << first
             if ranks := solid(masks, numbering):
-                found[start, units] = (ranks.start, ranks.stop)
-        return found
+                places[start, units] = (ranks.start, ranks.stop)
+        return places
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         first, expected, before = problem.cluster.numbering((CLUSTER_LABEL,)).first, 0, ""
@@ -108,13 +112,13 @@ class InOrder:
         return Clause(text, (Demand("+".join(relation.components), IN_ORDER, relation.span),))
 
     def mends(self, problem: Problem, relation: Relation) -> Iterator[Mend]:
-        """Each with as many as it has, the last with all that is left."""
+        """Yield ranges of the present sizes; the last component takes the rest."""
         ranges, start = {}, 0
         for name in relation.components:
-            held = held_range(problem, problem[name])
-            if held is None or problem[name].node_groups != (CLUSTER_LABEL,):
+            current_range = held_range(problem, problem[name])
+            if current_range is None or problem[name].node_groups != (CLUSTER_LABEL,):
                 return
-            stop = problem.cluster.total(ACCELERATOR) if name == relation.components[-1] else start + len(held)
+            stop = problem.cluster.total(ACCELERATOR) if name == relation.components[-1] else start + len(current_range)
             if stop <= start:
                 return
             ranges[name], start = range(start, stop), stop
@@ -122,7 +126,7 @@ class InOrder:
 
 
 def solid(masks: dict[int, int], numbering: Numbering) -> range | None:
-    """The ranks of these resources if they are one solid range of the numbering, else None."""
+    """Return the ranks of the resources if they form a solid range, else None."""
     if not masks or not masks.keys() <= numbering.first.keys():
         return None
     ranks = sorted(numbering.first[node] + i for node, mask in masks.items() for i in range(mask.bit_length()) if mask >> i & 1)

@@ -1,4 +1,4 @@
-"""Processes come in the order of their nodes, where the framework insists on it."""
+"""Rule PW210: processes come in the order of their nodes, if required."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 
 
 class NodeOrder:
-    """In rank order, the nodes of a component's processes never go back to a lower node rank.
+    """In rank order, the nodes of a component's processes never go back.
+    The next process has no lower node rank. The rule applies if the framework requires it.
 
-    Source: RLinf, rlinf/scheduler/placement/flexible.py ("Placements must be sorted by node_id", at launch only).
+    Source: RLinf, rlinf/scheduler/placement/flexible.py ("Placements must be sorted by node_id", at
+    launch only).
     """
 
     code: ClassVar[str] = "PW210"
@@ -28,7 +30,11 @@ class NodeOrder:
         return problem.components if problem.job.capabilities.nodes_in_order else ()
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
-        """Expansion gives ranks in the order of the nodes, but for a contiguous bundle, which follows its numbering."""
+        """Restrict contiguous bundles to ascending nodes.
+
+        Expansion orders the ranks of other bundles by node; a contiguous bundle follows its
+        numbering.
+        """
         bundle = variables.bundle(component)
         if component.runs is not None or bundle is None or not bundle.contiguous:
             return
@@ -38,7 +44,7 @@ class NodeOrder:
             variables.require(nodes == sorted(nodes), f"{component.name} goes back to a lower node")
             return
         ranks, ascending = [stretch.node_rank for stretch in numbering.stretches], []
-        # Groups that may lie over nodes go back where they interleave over a border.
+        # Groups on several nodes go back to a lower node if they interleave over a border.
         block = component.block if component.stride > 1 and component.group_size > 1 and bundle.unit % component.block else 1
         if ranks == sorted(ranks) and block == 1:
             return

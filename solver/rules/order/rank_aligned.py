@@ -1,4 +1,4 @@
-"""Components that are rank aligned have the same accelerators in the same order of ranks."""
+"""Rule PW219: rank aligned components have the same accelerators in rank order."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
 
 class RankAligned:
-    """Two components that are rank aligned use the same accelerators in the same order of ranks.
+    """Rank aligned components use the same accelerators in the same order of ranks.
 
-    Their processes may have different sizes: one after the other, the accelerators of all processes are the same list. So what rank i of
-    the one leaves on an accelerator, the same rank of the other finds there.
+    Their processes may have different sizes: the accelerators of all processes, one after the
+    other, are the same list. So a rank of one component finds on its accelerator what the same rank
+    of the other left there.
     """
 
     code: ClassVar[str] = "PW219"
@@ -32,38 +33,44 @@ class RankAligned:
         return [r for r in problem.related(RANK_ALIGNED) if all(problem.kind(problem[name]) != NODE for name in r.components)]
 
     def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
-        """They are one bundle, and expansion gives them one order; a stride of one of them, or given ranks, may leave none."""
+        """Require a common order of ranks; strides or given ranks may exclude it.
+
+        The components are one bundle, and expansion gives them one order.
+        """
         in_one_order(problem, relation, variables)
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
-        one, other = relation.components
-        position, mine, theirs = _first_difference(chunks(assignment, one), chunks(assignment, other))
+        first_name, second_name = relation.components
+        position, first_seat, second_seat = _first_difference(chunks(assignment, first_name), chunks(assignment, second_name))
         if position < 0:
             return
-        where = [f"{name} has {_place(seat)} there" for name, seat in ((one, mine), (other, theirs))]
-        message = (
-            f"{one} and {other} have their ranks in one order, but differ from accelerator number {position} on: {where[0]}, {where[1]}"
-        )
-        span = relation.span or problem[one].span("placement")
+        where = [f"{name} has {_place(seat)} there" for name, seat in ((first_name, first_seat), (second_name, second_seat))]
+        message = f"{first_name} and {second_name} have their ranks in one order, but differ from accelerator number {position} on: {where[0]}, {where[1]}"
+        span = relation.span or problem[first_name].span("placement")
         yield error(
-            self.code, one, f"{message}{demanded(relation)}", span, label=f"not in the order of {other}",
+            self.code, first_name, f"{message}{demanded(relation)}", span, label=f"not in the order of {second_name}",
             help="give both the same ranks in the same order", witnesses=(position,), amount=1,
         )  # fmt: skip
 
     def explain(self, problem: Problem, relation: Relation) -> Clause:
-        one, other = relation.components
+        first_name, second_name = relation.components
         strides = [f"{name} has stride {problem[name].stride}" for name in relation.components if problem[name].stride > 1]
-        text = f"{one} has its ranks on the accelerators of {other} in the same order" + (f" ({', '.join(strides)})" if strides else "")
-        return Clause(text + demanded(relation), (Demand(f"{one}+{other}", RANK_ALIGNED, relation.span),))
+        text = f"{first_name} has its ranks on the accelerators of {second_name} in the same order" + (
+            f" ({', '.join(strides)})" if strides else ""
+        )
+        return Clause(text + demanded(relation), (Demand(f"{first_name}+{second_name}", RANK_ALIGNED, relation.span),))
 
 
 Seat = tuple[int, int]
 
 
-def _first_difference(mine: list[Chunk], theirs: list[Chunk]) -> tuple[int, Seat | None, Seat | None]:
-    """(position, what the first has there, what the second has): where two lists differ first; position -1 if they do not."""
-    for number in range(max(len(mine), len(theirs))):
-        pair = [each[number] if number < len(each) else None for each in (mine, theirs)]
+def _first_difference(first_chunks: list[Chunk], second_chunks: list[Chunk]) -> tuple[int, Seat | None, Seat | None]:
+    """Return the first position of a difference, and the seats of both there.
+
+    Position -1 if the lists are equal.
+    """
+    for number in range(max(len(first_chunks), len(second_chunks))):
+        pair = [chunk_list[number] if number < len(chunk_list) else None for chunk_list in (first_chunks, second_chunks)]
         if pair[0] != pair[1]:
             start = max(chunk.position for chunk in pair if chunk)
             stop = max(chunk.position + len(chunk.nodes) * len(chunk.order) for chunk in pair if chunk)
@@ -75,7 +82,7 @@ def _first_difference(mine: list[Chunk], theirs: list[Chunk]) -> tuple[int, Seat
 
 
 def _at(chunk: Chunk | None, position: int) -> Seat | None:
-    """(node, local index) at a position of the list, if it is in this chunk."""
+    """Return (node, local index) at a position; None outside the chunk."""
     if chunk is None or not chunk.position <= position < chunk.position + len(chunk.nodes) * len(chunk.order):
         return None
     node, index = divmod(position - chunk.position, len(chunk.order))

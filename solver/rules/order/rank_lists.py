@@ -1,4 +1,4 @@
-"""The accelerators of a component in the order of its ranks, node by node, without a word for every rank."""
+"""Accelerators of a component in rank order, in compressed form."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from ....models.placements.assignment import Assignment
 
 
 class Chunk(NamedTuple):
-    """The same local accelerators, in this order, on each of some consecutive nodes; `position` is that of the first in the order of ranks."""
+    """Local accelerators in rank order, the same on consecutive nodes.
+
+    `position` is that of the first accelerator in the order of ranks.
+    """
 
     position: int
     nodes: range
@@ -16,35 +19,36 @@ class Chunk(NamedTuple):
 
 
 def chunks(assignment: Assignment, component: str) -> list[Chunk]:
-    """The accelerators of a component in the order of its ranks; two components have the same list exactly if they have the same chunks.
+    """Return the accelerators of a component in the order of ranks.
 
-    Cost grows with runs, not with nodes.
+    Two components have the same list exactly if they have the same chunks. Cost grows with runs,
+    not with nodes.
     """
-    found, position = list[Chunk](), 0
+    result, position = list[Chunk](), 0
     for nodes, order in _alike(_nodes(assignment, component)):
-        found.append(Chunk(position, nodes, order))
+        result.append(Chunk(position, nodes, order))
         position += len(nodes) * len(order)
-    return found
+    return result
 
 
 def _nodes(assignment: Assignment, component: str) -> list[tuple[range, tuple[int, ...]]]:
-    """(consecutive nodes, the accelerators that follow each other on each), no node twice in a row."""
-    found: list[tuple[range, tuple[int, ...]]] = []
+    """Return (consecutive nodes, accelerators in order on each); no node twice in a row."""
+    pieces: list[tuple[range, tuple[int, ...]]] = []
     for repeat in sorted(assignment.repeats(component), key=lambda repeat: (repeat.ranks.start, repeat.ranks.stop)):
         order = tuple(index for run in repeat.runs for rank in run.ranks for index in run.held_by(rank))
         nodes = repeat.node_ranks
-        if found and found[-1][0][-1] == nodes.start:
-            before, begun = found.pop()
-            found += [(before[:-1], begun)] if len(before) > 1 else []
-            found.append((nodes[:1], begun + order))
+        if pieces and pieces[-1][0][-1] == nodes.start:
+            before, begun = pieces.pop()
+            pieces += [(before[:-1], begun)] if len(before) > 1 else []
+            pieces.append((nodes[:1], begun + order))
             nodes = nodes[1:]
         if nodes:
-            found.append((nodes, order))
-    return found
+            pieces.append((nodes, order))
+    return pieces
 
 
 def _alike(pieces: list[tuple[range, tuple[int, ...]]]) -> Iterator[tuple[range, tuple[int, ...]]]:
-    """The same with nodes together that follow each other and have the same."""
+    """Yield the pieces with equal neighbours merged."""
     open_nodes, open_order = range(0), tuple[int, ...]()
     for nodes, order in pieces:
         if open_nodes and open_nodes.stop == nodes.start and open_order == order:

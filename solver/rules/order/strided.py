@@ -1,4 +1,4 @@
-"""Groups interleave as the stride says."""
+"""Rule PW206: groups interleave by the stride."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 
 class Strided:
-    """In blocks of stride x group size ranks, the groups of a contiguous component interleave: group j holds every stride-th.
+    """The groups of a contiguous component interleave in blocks of stride x group size.
+    Group j of a block holds every stride-th rank.
 
     Source: RLinf, rlinf/scheduler/placement/packed.py (num_hardware_per_process and stride).
     """
@@ -27,7 +28,10 @@ class Strided:
         return [c for c in problem.components if c.contiguous and c.stride > 1]
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
-        """A unit is a whole block, and expansion interleaves it; a given part must consist of whole blocks on each node."""
+        """Constrain given parts to whole blocks on every node.
+
+        A unit of a searched bundle is a whole block, and expansion interleaves it.
+        """
         bundle = variables.bundle(component)
         if bundle and bundle.fixed and component.runs is None:
             for node, mask in variables.layout.fixed[bundle].items():
@@ -35,10 +39,10 @@ class Strided:
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         first = problem.cluster.numbering(problem.range_in(component)).first
-        held = [seat for _, its in seats(assignment.of(component.name)) for seat, _, _ in its]
-        if any(node not in first for node, _ in held):
-            return  # PW205 says so
-        ranks = [first[node] + index for node, index in held]
+        resources = [seat for _, process_seats in seats(assignment.of(component.name)) for seat, _, _ in process_seats]
+        if any(node not in first for node, _ in resources):
+            return  # PW205 reports it
+        ranks = [first[node] + index for node, index in resources]
         size, stride = component.group_size, component.stride
         start = min(ranks, default=0)
         for position, rank in enumerate(ranks):

@@ -1,1 +1,1 @@
-"""Rules about who shares accelerators with whom."""
+"""Rules about sharing accelerators."""

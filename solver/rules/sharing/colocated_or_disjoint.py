@@ -1,4 +1,4 @@
-"""Components that share nothing or everything."""
+"""Rule PW211: components share nothing or everything."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 
 
 class ColocatedOrDisjoint:
-    """Two components use exactly the same accelerators, or none in common; nothing between.
+    """Two components use exactly the same accelerators, or none in common.
 
-    Where they use the same ones they are colocated, and may (`Problem.decided`).
-    Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement (neither collocated nor disaggregated).
+    With the same accelerators they count as colocated (`Problem.decided`).
+
+    Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement (neither collocated nor
+    disaggregated).
     """
 
     code: ClassVar[str] = "PW211"
@@ -31,39 +33,47 @@ class ColocatedOrDisjoint:
         return problem.related(COLOCATED_OR_DISJOINT)
 
     def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
-        """Given parts are compared; each way to decide an open one is a question of its own (`Problem.alternatives`)."""
-        one, other = (variables.bundle(problem[name]) for name in relation.components)
-        if one is None or other is None or one is other or one.kind != other.kind:
+        """Compare given parts.
+
+        Each decision of an open choice is a problem of its own (`Problem.alternatives`).
+        """
+        first_bundle, second_bundle = (variables.bundle(problem[name]) for name in relation.components)
+        if first_bundle is None or second_bundle is None or first_bundle is second_bundle or first_bundle.kind != second_bundle.kind:
             return
-        if not (one.fixed and other.fixed):
-            raise ValueError(f"whether {one.name} and {other.name} share is not decided")
-        first, second = variables.layout.fixed[one], variables.layout.fixed[other]
+        if not (first_bundle.fixed and second_bundle.fixed):
+            raise ValueError(f"whether {first_bundle.name} and {second_bundle.name} share is not decided")
+        first, second = variables.layout.fixed[first_bundle], variables.layout.fixed[second_bundle]
         apart = not any(mask & second.get(node, 0) for node, mask in first.items())
-        variables.require(apart or first == second, f"{one.name} and {other.name} are given together in part")
+        variables.require(apart or first == second, f"{first_bundle.name} and {second_bundle.name} are given together in part")
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
-        one, other = relation.components
-        first, second = assignment.masks(one), assignment.masks(other)
+        first_name, second_name = relation.components
+        first, second = assignment.masks(first_name), assignment.masks(second_name)
         common = {place: both for place, mask in first.items() if (both := mask & second.get(place, 0))}
         counts = [sum(mask.bit_count() for mask in masks.values()) for masks in (common, first, second)]
         if common and not counts[0] == counts[1] == counts[2]:
             (node, _), mask = min(common.items())
-            message = f"{one} and {other} share {counts[0]} {plural('accelerator', counts[0])} (first: {lowest(mask)} on node {node}), but {one} has {counts[1]}"
-            message += f" and {other} {counts[2]}; they must use the same ones or none in common{demanded(relation)}"
+            message = f"{first_name} and {second_name} share {counts[0]} {plural('accelerator', counts[0])} (first: {lowest(mask)} on node {node}), but {first_name} has {counts[1]}"
+            message += f" and {second_name} {counts[2]}; they must use the same ones or none in common{demanded(relation)}"
             yield error(
-                self.code, other, message, relation.span or problem[other].span("placement"), label=f"{counts[0]} shared, of {counts[1]} of {one} and {counts[2]} of {other}",
-                help=f"give {one} and {other} the same ranks, or ranks that do not meet", witnesses=(node, lowest(mask)), amount=counts[0],
+                self.code, second_name, message, relation.span or problem[second_name].span("placement"), label=f"{counts[0]} shared, of {counts[1]} of {first_name} and {counts[2]} of {second_name}",
+                help=f"give {first_name} and {second_name} the same ranks, or ranks that do not meet", witnesses=(node, lowest(mask)), amount=counts[0],
             )  # fmt: skip
 
     def explain(self, problem: Problem, relation: Relation) -> Clause:
-        one, other = relation.components
-        return Clause(open_choice(relation.decided(COLOCATED)), (Demand(f"{one}+{other}", COLOCATED_OR_DISJOINT, relation.span),))
+        first_name, second_name = relation.components
+        return Clause(
+            open_choice(relation.decided(COLOCATED)), (Demand(f"{first_name}+{second_name}", COLOCATED_OR_DISJOINT, relation.span),)
+        )
 
     def mends(self, problem: Problem, relation: Relation) -> Iterator[Mend]:
-        """The second moved off the first or both where the first is, as it goes with the rest; then the other way round."""
+        """Yield the second component off or onto the first, then the reverse.
+
+        Only moves in line with the choice of the relation.
+        """
         first, second = (problem[name] for name in relation.components)
-        for one, other in ((second, first), (first, second)):
+        for moved, target in ((second, first), (first, second)):
             if relation.choice != COLOCATED:
-                yield from moved_off(problem, one, other)
+                yield from moved_off(problem, moved, target)
             if relation.choice != DISJOINT:
-                yield from moved_onto(problem, one, other)
+                yield from moved_onto(problem, moved, target)

@@ -1,4 +1,4 @@
-"""A component lies within another."""
+"""Rule PW212: a component uses only accelerators of another."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 
 class Subset:
-    """The first component uses no accelerator that the second does not use.
+    """The first component uses only accelerators of the second.
 
-    Source: RLinf, rlinf/utils/placement.py, MultiAgentModelParallelComponentPlacement (rollout parts within the actor).
+    Source: RLinf, rlinf/utils/placement.py, MultiAgentModelParallelComponentPlacement (rollout
+    parts within the actor).
     """
 
     code: ClassVar[str] = "PW212"
@@ -32,9 +33,10 @@ class Subset:
         return [relation for relation in problem.related(SUBSET) if problem.kind(problem[relation.components[0]]) != NODE]
 
     def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
-        """Within given parts there is nothing else to choose from; within searched ones PW201 counts all that lie there.
+        """Compare given parts; pools and PW201 cover the others.
 
-        Left to say: parts that are given both, and what is given within searched ones within given ones.
+        Inside given parts a bundle has nothing else to choose from. Inside searched ones PW201
+        counts everything there.
         """
         inner, outer = (variables.bundle(problem[name]) for name in relation.components)
         if inner is None or inner is outer:
@@ -42,14 +44,14 @@ class Subset:
         if outer is None or inner.kind != outer.kind:
             variables.require(variables.accelerators(inner) == 0, f"{inner.name} and {outer and outer.name} are on unlike resources")
         elif outer.fixed:
-            mine, theirs = variables.layout.known(inner), variables.layout.fixed[outer]
-            outside = any(mask & ~theirs.get(node, 0) for node, mask in mine.items())
+            inner_masks, outer_masks = variables.layout.known(inner), variables.layout.fixed[outer]
+            outside = any(mask & ~outer_masks.get(node, 0) for node, mask in inner_masks.items())
             variables.require(not outside, f"{inner.name} is given outside {outer.name}")
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         inner, outer = relation.components
-        theirs = assignment.masks(outer)
-        outside = {place: rest for place, mask in assignment.masks(inner).items() if (rest := mask & ~theirs.get(place, 0))}
+        outer_masks = assignment.masks(outer)
+        outside = {place: rest for place, mask in assignment.masks(inner).items() if (rest := mask & ~outer_masks.get(place, 0))}
         if outside:
             (node, _), mask = min(outside.items())
             count = sum(mask.bit_count() for mask in outside.values())
@@ -63,19 +65,19 @@ class Subset:
 
     def explain(self, problem: Problem, relation: Relation) -> Clause:
         inner, outer = relation.components
-        held = sum(run.amount for run in problem[outer].runs or ())
-        has = f"has {held}" if problem[outer].runs is not None else f"asks for {amount_of(problem[outer])}"
+        amount = sum(run.amount for run in problem[outer].runs or ())
+        has = f"has {amount}" if problem[outer].runs is not None else f"asks for {amount_of(problem[outer])}"
         text = f"{inner} uses only accelerators of {outer}, which {has}{demanded(relation)}"
         return Clause(text, (Demand(f"{inner}+{outer}", SUBSET, relation.span),))
 
     def mends(self, problem: Problem, relation: Relation) -> Iterator[Mend]:
-        """As many ranks as it has, the nearest that the other one has; then those of its own that the other one has."""
+        """Yield the nearest range of equal size inside the second, then the overlap."""
         inner, outer = (problem[name] for name in relation.components)
-        mine, theirs = held_range(problem, inner), held_range(problem, outer)
-        if mine is None or theirs is None or inner.node_groups != outer.node_groups:
+        inner_range, outer_range = held_range(problem, inner), held_range(problem, outer)
+        if inner_range is None or outer_range is None or inner.node_groups != outer.node_groups:
             return
-        if len(mine) <= len(theirs):
-            start = min(max(mine.start, theirs.start), theirs.stop - len(mine))
-            yield given_ranges(problem, {inner.name: range(start, start + len(mine))})
-        if kept := range(max(mine.start, theirs.start), min(mine.stop, theirs.stop)):
-            yield given_ranges(problem, {inner.name: kept})
+        if len(inner_range) <= len(outer_range):
+            start = min(max(inner_range.start, outer_range.start), outer_range.stop - len(inner_range))
+            yield given_ranges(problem, {inner.name: range(start, start + len(inner_range))})
+        if overlap := range(max(inner_range.start, outer_range.start), min(inner_range.stop, outer_range.stop)):
+            yield given_ranges(problem, {inner.name: overlap})

@@ -1,1 +1,1 @@
-"""Rules about which nodes and domains."""
+"""Rules about nodes and domains."""

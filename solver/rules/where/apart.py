@@ -1,4 +1,4 @@
-"""Components that must be apart are in different domains of the topology."""
+"""Rule PW306: components that must be apart are in different domains."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 class Apart:
-    """No domain of the level that a relation names holds some of both components: what fails there takes only one of them along."""
+    """No domain of the relation's level holds some of both components.
+    A failure of the domain then hits only one of them.
+    """
 
     code: ClassVar[str] = "PW306"
     packs: ClassVar[bool] = False
@@ -28,27 +30,27 @@ class Apart:
         return problem.related(APART)
 
     def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
-        one, other = (problem[name] for name in relation.components)
+        first, second = (problem[name] for name in relation.components)
         for name in variables.domains(relation.level):
-            both = variables.present(one, relation.level, name) + variables.present(other, relation.level, name)
-            variables.require(both <= 1, f"{one.name} and {other.name} are not apart")
+            both = variables.present(first, relation.level, name) + variables.present(second, relation.level, name)
+            variables.require(both <= 1, f"{first.name} and {second.name} are not apart")
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
-        one, other = relation.components
-        found = in_common(problem.cluster, relation.level, assignment, one, other)
-        if found:
-            name, node, count = found
+        first_name, second_name = relation.components
+        shared = in_common(problem.cluster, relation.level, assignment, first_name, second_name)
+        if shared:
+            name, node, count = shared
             level = level_name(relation.level)
             more = f" ({count} {plural(level, count)} do)" if count > 1 else ""
-            message = (
-                f"{one} and {other} must be apart, but {domain_name(relation.level, name)} holds some of both{more}{demanded(relation)}"
+            message = f"{first_name} and {second_name} must be apart, but {domain_name(relation.level, name)} holds some of both{more}{demanded(relation)}"
+            span = relation.span or problem[first_name].span("placement")
+            yield error(
+                self.code, first_name, message, span, help=f"move one of the two to another {level}", witnesses=(name, node), amount=count
             )
-            span = relation.span or problem[one].span("placement")
-            yield error(self.code, one, message, span, help=f"move one of the two to another {level}", witnesses=(name, node), amount=count)
 
     def explain(self, problem: Problem, relation: Relation) -> Clause:
-        one, other = relation.components
+        first_name, second_name = relation.components
         count = len(domains(problem.cluster, relation.level))
         level = level_name(relation.level)
-        text = f"no {level} holds some of both {one} and {other} ({count} {plural(level, count)} in all){demanded(relation)}"
-        return Clause(text, (Demand(f"{one}+{other}", APART, relation.span),))
+        text = f"no {level} holds some of both {first_name} and {second_name} ({count} {plural(level, count)} in all){demanded(relation)}"
+        return Clause(text, (Demand(f"{first_name}+{second_name}", APART, relation.span),))

@@ -1,4 +1,4 @@
-"""A component stays off the nodes that it must not use."""
+"""Rule PW303: a component stays off excluded nodes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Excluded:
-    """A component uses none of the nodes that are excluded for it."""
+    """A component uses none of the nodes excluded for it."""
 
     code: ClassVar[str] = "PW303"
     packs: ClassVar[bool] = False
@@ -25,7 +25,10 @@ class Excluded:
         return [component for component in problem.components if component.excluded]
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
-        """An excluded node is never in a cell with one that is not."""
+        """Forbid cells with excluded nodes.
+
+        An excluded node is never in a cell with a node that is not excluded.
+        """
         bundle = variables.bundle(component)
         for cell in variables.cells if bundle else ():
             if bundle and cell.nodes[0].rank in component.excluded:
@@ -38,13 +41,13 @@ class Excluded:
             if not astray:
                 continue
             rank = repeat.on(astray[0] - repeat.node_ranks.start)[0].ranks.start
-            there = [node for ranges in assignment.node_ranges(component.name) for node in sorted(excluded.intersection(ranges))]
-            more = f" ({len(there)} such nodes are used)" if len(there) > 1 else ""
+            used_nodes = [node for ranges in assignment.node_ranges(component.name) for node in sorted(excluded.intersection(ranges))]
+            more = f" ({len(used_nodes)} such nodes are used)" if len(used_nodes) > 1 else ""
             message = f"rank {rank} of {component.name} is on node {astray[0]}, which is excluded{more}"
             span = component.span("excluded") if component.runs is None else component.span("placement")
             yield error(
                 self.code, component.name, message, span, label="on an excluded node" if component.runs is not None else "excluded",
-                help=f"place it on other nodes, or take {astray[0]} out of `exclude`", witnesses=(rank, astray[0]), amount=len(there),
+                help=f"place it on other nodes, or take {astray[0]} out of `exclude`", witnesses=(rank, astray[0]), amount=len(used_nodes),
             )  # fmt: skip
             return
 
@@ -52,6 +55,8 @@ class Excluded:
         usable = problem.cluster.members(component.node_groups)
         left = len(usable.difference(component.excluded))
         nodes = nodes_called(problem.cluster, component.excluded)
-        said = f"{component.name} must not use" if component.is_written("excluded") else f"the plan that was tried has {component.name} off"
-        text = f"{said} {nodes} ({left} of {len(usable)} {'is' if left == 1 else 'are'} left)"
+        prefix = (
+            f"{component.name} must not use" if component.is_written("excluded") else f"the plan that was tried has {component.name} off"
+        )
+        text = f"{prefix} {nodes} ({left} of {len(usable)} {'is' if left == 1 else 'are'} left)"
         return Clause(text, (Demand(component.name, "excluded", component.span("excluded")),))

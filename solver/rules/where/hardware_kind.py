@@ -1,4 +1,4 @@
-"""A component is on the kind of hardware that it was meant for."""
+"""Rule PW302: a component is on the right kind of hardware."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 class HardwareKind:
-    """A component holds the kind of resource that its node groups number, and only accelerators of its model."""
+    """A component holds the resource kind of its node groups.
+    If it names an accelerator model, it holds only accelerators of that model.
+    """
 
     code: ClassVar[str] = "PW302"
     packs: ClassVar[bool] = False
@@ -25,7 +27,10 @@ class HardwareKind:
         return problem.components
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
-        """The kind of a searched component is that of its variables; its model is required cell by cell."""
+        """Require the accelerator model, cell by cell.
+
+        The kind of a searched component is that of its variables.
+        """
         bundle = variables.bundle(component)
         if bundle and component.accelerator_model and bundle.kind == ACCELERATOR:
             for cell in variables.cells:
@@ -53,10 +58,10 @@ class HardwareKind:
         if not wanted or kind != ACCELERATOR:
             return
         for run, node, _ in met(problem.cluster, assignment.repeats(component.name)):
-            found = node.accelerator_model
-            if found != wanted:
+            model = node.accelerator_model
+            if model != wanted:
                 message = (
-                    f"rank {run.ranks.start} of {component.name} is on a {found or 'node without accelerators'}; it must be on a {wanted}"
+                    f"rank {run.ranks.start} of {component.name} is on a {model or 'node without accelerators'}; it must be on a {wanted}"
                 )
                 span = component.span("accelerator_model")
                 yield error(
@@ -77,5 +82,5 @@ class HardwareKind:
         have = sum(len(node.accelerators) for node in problem.cluster.nodes if node.accelerator_model == model)
         demand = Demand(component.name, "accelerator_model", component.span("accelerator_model"))
         written = component.is_written("accelerator_model")
-        said = f"{component.name} may use only {model}" if written else f"the plan that was tried has {component.name} on {model}"
-        return Clause(f"{said} (the cluster has {have})", (demand,))
+        prefix = f"{component.name} may use only {model}" if written else f"the plan that was tried has {component.name} on {model}"
+        return Clause(f"{prefix} (the cluster has {have})", (demand,))

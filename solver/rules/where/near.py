@@ -1,4 +1,4 @@
-"""A component is only where another one is near."""
+"""Rule PW307: a component is only in domains of another."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 class Near:
-    """Every domain of the level that a relation names which holds some of the first component holds some of the second."""
+    """Every domain with some of the first component holds some of the second.
+    The relation names the level of the domains.
+    """
 
     code: ClassVar[str] = "PW307"
     packs: ClassVar[bool] = False
@@ -28,25 +30,33 @@ class Near:
         return problem.related(NEAR)
 
     def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
-        one, other = (problem[name] for name in relation.components)
+        first, second = (problem[name] for name in relation.components)
         for name in variables.domains(relation.level):
-            there = variables.present(other, relation.level, name)
-            variables.require(variables.present(one, relation.level, name) <= there, f"{one.name} is far from {other.name}")
+            second_present = variables.present(second, relation.level, name)
+            variables.require(variables.present(first, relation.level, name) <= second_present, f"{first.name} is far from {second.name}")
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
-        one, other = relation.components
-        found = without_other(problem.cluster, relation.level, assignment, one, other)
-        if found:
-            name, node, count = found
+        first_name, second_name = relation.components
+        alone = without_other(problem.cluster, relation.level, assignment, first_name, second_name)
+        if alone:
+            name, node, count = alone
             level = level_name(relation.level)
             more = f" (so do {count} {plural(level, count)})" if count > 1 else ""
-            message = f"{one} must be near {other}, but {domain_name(relation.level, name)} holds some of {one} and none of {other}{more}{demanded(relation)}"
-            span = relation.span or problem[one].span("placement")
-            yield error(self.code, one, message, span, help=f"move {one} to a {level} of {other}", witnesses=(name, node), amount=count)
+            message = f"{first_name} must be near {second_name}, but {domain_name(relation.level, name)} holds some of {first_name} and none of {second_name}{more}{demanded(relation)}"
+            span = relation.span or problem[first_name].span("placement")
+            yield error(
+                self.code,
+                first_name,
+                message,
+                span,
+                help=f"move {first_name} to a {level} of {second_name}",
+                witnesses=(name, node),
+                amount=count,
+            )
 
     def explain(self, problem: Problem, relation: Relation) -> Clause:
-        one, other = relation.components
+        first_name, second_name = relation.components
         count = len(domains(problem.cluster, relation.level))
         level = level_name(relation.level)
-        text = f"every {level} that holds some of {one} holds some of {other} ({count} {plural(level, count)} in all){demanded(relation)}"
-        return Clause(text, (Demand(f"{one}+{other}", NEAR, relation.span),))
+        text = f"every {level} that holds some of {first_name} holds some of {second_name} ({count} {plural(level, count)} in all){demanded(relation)}"
+        return Clause(text, (Demand(f"{first_name}+{second_name}", NEAR, relation.span),))

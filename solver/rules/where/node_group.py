@@ -1,4 +1,4 @@
-"""A component stays on the nodes of its groups."""
+"""Rule PW301: a component stays on the nodes of its groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Processes that are pinned are on their nodes."""
+"""Rule PW304: pinned processes are on their nodes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Pinned:
-    """Every process rank that is pinned exists, and is on one of the nodes that it is pinned to."""
+    """Every pinned process rank exists, and is on one of its pinned nodes."""
 
     code: ClassVar[str] = "PW304"
     packs: ClassVar[bool] = False
@@ -35,9 +35,12 @@ class Pinned:
         return [component for component in problem.components if component.pins]
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
-        """Expansion numbers the groups so that pins are kept wherever enough groups are on the nodes; nodes pinned to are told apart."""
+        """Require enough groups on the pinned nodes; expansion then keeps the pins.
+
+        No cell has both pinned nodes and others.
+        """
         from ...layout.one_order import one_orders
-        from ...layout.ranks import of_given  # which loads much, and no check needs it
+        from ...layout.ranks import of_given  # a slow import that no check needs
 
         bundle, why = variables.bundle(component), f"ranks of {component.name} are not where they are pinned"
         last = max((pin.ranks.stop for pin in component.pins), default=0)
@@ -46,19 +49,19 @@ class Pinned:
             ranks = [(rank, run.node) for run in component.runs for rank in run.ranks]
             variables.require(all(node in pin.nodes for rank, node in ranks for pin in component.pins if rank in pin.ranks), why)
             return
-        for pair in (each for each in one_orders(variables.layout) if each.pinned == component):
+        for pair in (candidate for candidate in one_orders(variables.layout) if candidate.pinned == component):
             _in_one_order(pair, variables)
         line = line_of(problem, component)
         pieces = in_blocks(problem, line)
-        if pieces is None:  # not searched, and said so
+        if pieces is None:  # out of scope, and reported elsewhere
             return
-        in_order, given = problem.job.capabilities.nodes_in_order, any(each.runs is not None for each in line)
-        solid = any(each.contiguous and not each.any_order for each in line)
+        in_order, has_given = problem.job.capabilities.nodes_in_order, any(member.runs is not None for member in line)
+        solid = any(member.contiguous and not member.any_order for member in line)
         if bundle and bundle.contiguous and not bundle.fixed:
             variables.start_among(bundle, list(_starts(variables, bundle, line, solid or in_order)))
-        elif bundle and bundle.fixed and (given or solid or in_order):
-            there = [node for node, _ in (of_given(variables.layout, bundle) or {}).get(component.name, ())]
-            variables.require(_kept(there, pieces[0], unit(problem, line)), why)
+        elif bundle and bundle.fixed and (has_given or solid or in_order):
+            rank_nodes = [node for node, _ in (of_given(variables.layout, bundle) or {}).get(component.name, ())]
+            variables.require(_kept(rank_nodes, pieces[0], unit(problem, line)), why)
         elif in_order:
             self._in_order(component, pieces[0], unit(problem, line), variables)
         else:
@@ -69,7 +72,11 @@ class Pinned:
                 variables.require(held >= need * unit(problem, line), why)
 
     def _in_order(self, component: Component, groups: Groups, size: int, variables: Variables) -> None:
-        """Ranks ascend with the nodes: no node between others, that a pinned piece must not be on, holds a piece of its number."""
+        """Keep pins if ranks ascend with the nodes.
+
+        For every gap between allowed nodes, the pinned pieces lie behind the gap or before it, or
+        the gap is empty.
+        """
         total = len(variables.problem.cluster.nodes)
         room = max(variables.problem.room_for(component), component.most)
         for numbers, nodes in groups:
@@ -82,7 +89,7 @@ class Pinned:
                 variables.require(behind - before <= room * (1 - either[2]))
 
     def _below(self, component: Component, node: int, variables: Variables) -> Amount:
-        """How much of the component is on nodes below this one."""
+        """Return the component's resources on lower nodes."""
         return variables.total(_held(component, cell, variables) for cell in variables.cells if cell.nodes[0].rank < node)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
@@ -96,7 +103,7 @@ class Pinned:
                 )
                 yield error(self.code, component.name, message, span, help="pin only ranks that exist", witnesses=(size,), amount=1)
                 continue
-            astray = list(_astray(assignment.repeats(component.name), pin.ranks, frozenset(pin.nodes)))
+            astray = list(_misplaced(assignment.repeats(component.name), pin.ranks, frozenset(pin.nodes)))
             if astray:
                 rank, node = astray[0][0].start, astray[0][1]
                 count = sum(len(ranks) for ranks, _ in astray)
@@ -124,36 +131,42 @@ def _held(component: Component, cell: Cell, variables: Variables) -> Amount:
 
 
 def _starts(variables: Variables, bundle: Bundle, line: Sequence[Component], in_order: bool) -> Iterator[tuple[int, int]]:
-    """The places of a range that put every pinned piece on its nodes."""
+    """Yield the places of a range that keep all pins."""
     groups, size = pinned_groups(variables.problem, line), unit(variables.problem, line)
     numbering = variables.layout.numbering(bundle)
     for start, units in variables.starts(bundle):
         stop = start + units * bundle.unit
         if in_order:
             firsts = ((start + number * size, nodes) for numbers, nodes in groups for number in numbers)
-            kept = all(first < stop and numbering.locate(first)[0].node_rank in nodes for first, nodes in firsts)
+            keeps_pins = all(first < stop and numbering.locate(first)[0].node_rank in nodes for first, nodes in firsts)
         else:
-            held = {stretch.node_rank: count // size for stretch, _, count in numbering.pieces(start, stop)}
-            kept = all(sum(held.get(node, 0) for node in nodes) >= need for nodes, need in needs_of(groups).items())
-        if kept:
+            pieces_on = {stretch.node_rank: count // size for stretch, _, count in numbering.pieces(start, stop)}
+            keeps_pins = all(sum(pieces_on.get(node, 0) for node in nodes) >= need for nodes, need in needs_of(groups).items())
+        if keeps_pins:
             yield start, units
 
 
 def _in_one_order(pair: OneOrder, variables: Variables) -> None:
-    """Post that pinned pieces of two ranges in step have room on their nodes.
+    """Post capacity for the pinned pieces of two ranges in step.
 
-    Pieces of both lie in the inner range, the others of the outer one beside it. Both conditions depend on how far into the outer range the inner one begins, and on how long that is.
+    Pieces of both lie in the inner range, the other pieces of the outer range beside it. Both
+    conditions depend on the start of the inner range in the outer range, and on its length.
     """
     size = variables.layout.numbering(pair.outer).size
     lengths = sorted({units * pair.inner.unit for _, units in variables.starts(pair.inner)})
-    ways = [(before, count) for count in lengths for before in range(0, size - count + 1, pair.step) if pair.is_whole(before, count)]
-    chosen = {way: variables.boolean(f"{pair.inner.name}, {way[1]} of them, begins {way[0]} into {pair.outer.name}") for way in ways}
+    arrangements = [
+        (before, count) for count in lengths for before in range(0, size - count + 1, pair.step) if pair.is_whole(before, count)
+    ]
+    chosen = {
+        arrangement: variables.boolean(f"{pair.inner.name}, {arrangement[1]} of them, begins {arrangement[0]} into {pair.outer.name}")
+        for arrangement in arrangements
+    }
     first, start = variables.first_and_end(pair.outer)[0], variables.first_and_end(pair.inner)[0]
     variables.require(variables.total(chosen.values()) == 1, f"{pair.outer.name} and {pair.inner.name} have no order in common")
     variables.require(first + variables.total(before * literal for (before, _), literal in chosen.items()) == start)
     variables.require(variables.total(count * literal for (_, count), literal in chosen.items()) == variables.accelerators(pair.inner))
-    for way, literal in chosen.items():
-        inside, beside = (needs_of(groups) for groups in pair.groups(*way))
+    for arrangement, literal in chosen.items():
+        inside, beside = (needs_of(groups) for groups in pair.groups(*arrangement))
         for nodes, need in inside.items():
             variables.at_most(need * pair.both * literal, variables.total(variables.accelerators_on(pair.inner, node) for node in nodes))
         for nodes, need in beside.items():
@@ -169,26 +182,29 @@ def _in_one_order(pair: OneOrder, variables: Variables) -> None:
 
 
 def _kept(nodes: Sequence[int], groups: Groups, size: int) -> bool:
-    """Is every pinned piece on its nodes, given the node of each resource in the order of ranks?"""
-    every = ((number * size, its) for numbers, its in groups for number in numbers)
-    return all(first < len(nodes) and nodes[first] in its for first, its in every)
+    """Return True if every pinned piece is on its nodes.
+
+    `nodes`: node of every resource in rank order.
+    """
+    every = ((number * size, allowed) for numbers, allowed in groups for number in numbers)
+    return all(first < len(nodes) and nodes[first] in allowed for first, allowed in every)
 
 
 def _listed(nodes: Iterable[int]) -> str:
     return write_ranks(merge([range(node, node + 1) for node in nodes]))
 
 
-def _astray(repeats: Sequence[Repeat], ranks: range, nodes: frozenset[int]) -> Iterator[tuple[range, int]]:
-    """(ranks, their node) of those ranks that are on no node of these."""
+def _misplaced(repeats: Sequence[Repeat], ranks: range, nodes: frozenset[int]) -> Iterator[tuple[range, int]]:
+    """Yield (ranks, node) of ranks outside the nodes."""
     for repeat in repeats:
         if ranks.start >= repeat.ranks.stop or repeat.ranks.start >= ranks.stop:
             continue
-        each = max(1, repeat.each_node)
-        first = max(0, ranks.start - repeat.ranks.start) // each
-        last = min(repeat.nodes - 1, (ranks.stop - 1 - repeat.ranks.start) // each)
+        per_node = max(1, repeat.each_node)
+        first = max(0, ranks.start - repeat.ranks.start) // per_node
+        last = min(repeat.nodes - 1, (ranks.stop - 1 - repeat.ranks.start) // per_node)
         for offset in range(first, last + 1):
             if repeat.runs[0].node + offset not in nodes:
                 for run in repeat.on(offset):
-                    its = range(max(ranks.start, run.ranks.start), min(ranks.stop, run.ranks.stop))
-                    if its:
-                        yield its, run.node
+                    common = range(max(ranks.start, run.ranks.start), min(ranks.stop, run.ranks.stop))
+                    if common:
+                        yield common, run.node

@@ -1,4 +1,4 @@
-"""A component lies in several failure domains, and in none with too much of it."""
+"""Rule PW305: a component spreads over failure domains, within its share of each."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ if TYPE_CHECKING:
     from ...model.variables import Variables
 
 Asked = tuple[Component, Spread]
-"""A component, and one of the ways in which it must be spread."""
+"""Component, and a demand to spread it."""
 
 
 class SpreadOver:
-    """A component lies in at least so many domains of a level of the topology, and none holds more than its share of the groups.
+    """A component lies in at least the demanded number of topology domains.
+    No domain of the level holds more than its share of the component's groups.
 
-    The share is a number of percent of the component's groups, rounded up to a whole group; a group is a tensor parallel one in whole
-    processes, or a process where nodes are the resource.
+    The share is a percentage of the component's groups, rounded up to a whole group. A group is a
+    tensor parallel group in whole processes, or a process on nodes.
     """
 
     code: ClassVar[str] = "PW305"
@@ -45,37 +46,37 @@ class SpreadOver:
             variables.require(seen >= spread.domains, why)
         if spread.percent < 100:
             size = _group(problem, component)
-            held = [variables.held(component, spread.level, name) for name in names]
-            groups = variables.total(held)
-            # The share is the one whole number of groups that is not below the percentage, and less than one above it.
+            amounts = [variables.held(component, spread.level, name) for name in names]
+            groups = variables.total(amounts)
+            # The share is the percentage rounded up to a whole number of groups.
             share: Amount = _share(groups, spread.percent, size) if isinstance(groups, int) else 0
             if not isinstance(groups, int):
                 share = variables.integer(0, problem.room_for(component) // size + 1, f"groups of {component.name} in one {spread.level}")
                 variables.require(100 * size * share >= spread.percent * groups)
                 variables.require(100 * size * share <= spread.percent * groups + 100 * size - 1)
-            for amount in held:
+            for amount in amounts:
                 variables.require(amount <= size * share, why)
 
     def check(self, problem: Problem, asked: Asked, assignment: Assignment) -> Iterator[Finding]:
         component, spread = asked
         span = spread.span or component.span("spread")
-        found = list(amounts_in(problem.cluster, spread.level, assignment, component.name))
-        count, size, level = sum(alike for _, _, alike in found), _group(problem, component), level_name(spread.level)
+        amounts = list(amounts_in(problem.cluster, spread.level, assignment, component.name))
+        count, size, level = sum(alike for _, _, alike in amounts), _group(problem, component), level_name(spread.level)
         if count < spread.domains > 1:
             message = f"{component.name} must lie in at least {spread.domains} {plural(level, spread.domains)}, it lies in {count}"
             yield error(
                 self.code, component.name, message, span,
                 help=f"place it in more {plural(level, 2)}, or ask for {count}", witnesses=(count,), amount=spread.domains - count,
             )  # fmt: skip
-        share = size * _share(sum(amount * alike for _, amount, alike in found), spread.percent, size)
-        name, held = max(((name, amount) for name, amount, _ in found), key=lambda each: each[1], default=("", 0))
-        if held > share:
-            of_all = sum(amount * alike for _, amount, alike in found)
-            message = f"{domain_name(spread.level, name)} holds {held} of {of_all} {_unit(problem, component)} of {component.name};"
+        share = size * _share(sum(amount * alike for _, amount, alike in amounts), spread.percent, size)
+        name, largest = max(((name, amount) for name, amount, _ in amounts), key=lambda entry: entry[1], default=("", 0))
+        if largest > share:
+            of_all = sum(amount * alike for _, amount, alike in amounts)
+            message = f"{domain_name(spread.level, name)} holds {largest} of {of_all} {_unit(problem, component)} of {component.name};"
             message += f" {spread.percent} % in whole groups are {share}"
             yield error(
                 self.code, component.name, message, span,
-                help=f"place at least {held - share} of them in other {plural(level, 2)}", witnesses=(name, held), amount=held - share,
+                help=f"place at least {largest - share} of them in other {plural(level, 2)}", witnesses=(name, largest), amount=largest - share,
             )  # fmt: skip
 
     def explain(self, problem: Problem, asked: Asked) -> Clause:
@@ -96,5 +97,5 @@ def _unit(problem: Problem, component: Component) -> str:
 
 
 def _share(amount: int, percent: int, size: int) -> int:
-    """So many percent of an amount in whole groups of a size, rounded up."""
+    """Return the percentage of an amount in whole groups, rounded up."""
     return -(-amount * percent // (100 * size))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterable, Iterator
 
+from placewright.models.planning.cost_models import iteration, segment_times
 from placewright.models.planning.planned import Planned, Priced
 from placewright.models.planning.problem import PlanningProblem
 from placewright.planner.costs import cost_model
-from placewright.planner.costs.cost_model import iteration, segment_times
 from placewright.planner.search.search import search
 
 from ..questions import question

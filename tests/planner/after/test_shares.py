@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from placewright.planner.accounting import shares
 from placewright.planner.costs import cost_model
-from placewright.planner.usage import shares
 
 from .designs import each_planned
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from placewright.models.account import Turn, busy, by_place
 from placewright.models.planning.planned import Planned
+from placewright.planner.accounting import usages
 from placewright.planner.costs import cost_model
-from placewright.planner.usage import usages
 
 from .designs import each_planned
 

@@ -9,7 +9,7 @@ import pytest
 from placewright.models.answer import Answer
 from placewright.models.findings.finding import Severity
 from placewright.models.planning.planned import Planned
-from placewright.planner.bills import bill
+from placewright.planner.memory import bill
 
 MODEL = "model: Qwen/Qwen2.5-7B-Instruct, sequence: 8192"
 JOB = """

@@ -10,9 +10,9 @@ from placewright.models.memory.bill import DECLARED, ESTIMATED, KEPT, RESIDENT, 
 from placewright.models.planning.design import Design
 from placewright.models.planning.problem import PlanningProblem
 from placewright.models.problem import Problem
-from placewright.planner.bills import beside, bill
 from placewright.planner.check import memory
 from placewright.planner.costs import cost_model
+from placewright.planner.memory import beside, bill
 from placewright.planner.problem import asked
 from placewright.planner.search.search import search
 

@@ -19,10 +19,9 @@ from placewright.models.planning.spec import PlanningSpec
 from placewright.models.planning.workload import After, Timed, Workload
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
-from placewright.planner.bills import bill
 from placewright.planner.check import price
 from placewright.planner.costs import cost_model
-from placewright.planner.memory import without_estimates
+from placewright.planner.memory import bill, without_estimates
 from placewright.planner.problem import asked
 from placewright.solver.searching.search import solve
 

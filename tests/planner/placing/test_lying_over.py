@@ -13,6 +13,7 @@ from placewright.models.component import Component
 from placewright.models.machines.cluster import Cluster
 from placewright.models.parallel import Parallel
 from placewright.models.placements.assignment import compress
+from placewright.models.planning.cost_models import iteration
 from placewright.models.planning.design import Block, Design
 from placewright.models.planning.measured import SECOND, Measured
 from placewright.models.planning.option import Option
@@ -21,7 +22,6 @@ from placewright.models.planning.workload import ACCELERATORS, SECONDS, Budget, 
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
 from placewright.planner.costs import cost_model
-from placewright.planner.costs.cost_model import iteration
 from placewright.planner.problem import asked
 from placewright.planner.search.segmentations import segmentations
 from placewright.solver.searching.search import solve

@@ -16,7 +16,7 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
-from placewright.planner.explain import explain
+from placewright.planner.accounting import explain
 from placewright.solver.explaining.explanation import Explanation
 from placewright.solver.explaining.numbers import numbers
 from placewright.solver.explaining.sharing import PARTLY, WITHIN

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import placewright as pw
-from placewright.planner.explain import ITERATION
+from placewright.planner.accounting import ITERATION
 
 FILE = """
 cluster: 2x8xH100

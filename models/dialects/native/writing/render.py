@@ -1,4 +1,4 @@
-"""A problem as a new native file: the cluster, what given ranks may do, and every component with its ranks or its hints."""
+"""Rendering of a problem as a new native file."""
 
 from __future__ import annotations
 
@@ -24,15 +24,17 @@ from .write import text_of
 
 
 def render(problem: Problem) -> Rendering:
-    """The file; components keep their names."""
+    """Return the file; components keep their names."""
     losses: list[Finding] = []
     names = {component.name: component.name for component in problem.components}
     shared = colocations(problem) if problem.job.capabilities.shares_accelerators else ()
     allowed = [*(["overlap"] if shared is None else []), *crossing(problem)]
-    own = tuple(relation for relation in problem.job.relations if relation.kind in KEYS and not relation.reason)
-    said = replace(problem, job=replace(problem.job, relations=(*own, *(shared or ()))))
-    components = {each.name: _component(said, each, names, losses) for each in problem.components}
-    relations = [relation_to_data(relation, names) for relation in problem.job.relations if relation not in own or relation.reason]
+    key_relations = tuple(relation for relation in problem.job.relations if relation.kind in KEYS and not relation.reason)
+    problem_to_write = replace(problem, job=replace(problem.job, relations=(*key_relations, *(shared or ()))))
+    components = {component.name: _component(problem_to_write, component, names, losses) for component in problem.components}
+    relations = [
+        relation_to_data(relation, names) for relation in problem.job.relations if relation not in key_relations or relation.reason
+    ]
     work = [_work(share) for share in problem.shares]
     data: Data = {"cluster": cluster_to_data(problem.cluster)}
     sections = {"allow": allowed, "components": components, "relations": relations, **between_to_data(problem, names), "work": work}
@@ -56,20 +58,20 @@ def _component(problem: Problem, component: Component, names: dict[str, str], lo
 
 
 def _by_itself(problem: Problem, component: Component, runs: Sequence[Run]) -> tuple[int, int, int]:
-    """(least, most, resources of a process) that follow from the placement alone."""
-    sizes = [max(1, len(its)) for _, its in seats(runs)]
-    each = 1 if problem.kind(component) == NODE or len(set(sizes)) > 1 else max(sizes, default=1)
-    return len(sizes) * each, len(sizes) * each, each
+    """Return (least, most, resources of a process) implied by the placement alone."""
+    sizes = [max(1, len(process_seats)) for _, process_seats in seats(runs)]
+    per_process = 1 if problem.kind(component) == NODE or len(set(sizes)) > 1 else max(sizes, default=1)
+    return len(sizes) * per_process, len(sizes) * per_process, per_process
 
 
 def _placement(problem: Problem, component: Component, runs: Sequence[Run]) -> tuple[tuple[str, ...], object]:
-    """(node groups, placement in their numbering): as text where a text can say it, else process by process."""
+    """Return node groups and the placement: a text if possible, else a list of entries."""
     if component.unit > component.group_size:
         labels = labels_used(runs, component.node_groups)
         text = text_of(problem, component, runs, labels)
-        found = read_placement(text, numbered(problem.cluster, labels))
-        dealt = strided(component, runs_of(found.pairs, problem.cluster, labels))
-        if list(seats(compress(dealt, problem.cluster.kind(labels), labels[0]))) == list(seats(runs)):
+        placement = read_placement(text, numbered(problem.cluster, labels))
+        dealt_seats = strided(component, runs_of(placement.pairs, problem.cluster, labels))
+        if list(seats(compress(dealt_seats, problem.cluster.kind(labels), labels[0]))) == list(seats(runs)):
             return labels, text
     try:
         return best_text(component.name, runs, problem.cluster, component.node_groups)

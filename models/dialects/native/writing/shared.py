@@ -1,4 +1,4 @@
-"""How given ranks on the same accelerators are said in a native file, and what a native file must allow for them."""
+"""Sharing of accelerators in a native file: colocations, subsets and permissions."""
 
 from __future__ import annotations
 
@@ -12,48 +12,49 @@ from ....problem import Problem
 
 
 def colocations(problem: Problem) -> tuple[Relation, ...] | None:
-    """The relations that make it right that given components share accelerators; None where some share them in part.
+    """Return relations that permit the sharing of explicit components; None for partial sharing.
 
-    Those on the very same accelerators are colocated, each with the first of them.
+    Components on the same accelerators are colocated with the first of them.
     """
     problem = problem.decided(problem.given())
-    held = {c.name: _held(Assignment({c.name: c.runs}), c.name) for c in problem.components if c.runs is not None}
+    masks = {c.name: _held(Assignment({c.name: c.runs}), c.name) for c in problem.components if c.runs is not None}
     sets = {c.name: number for number, members in enumerate(problem.colocated_sets) for c in members}
-    found: dict[str, Relation] = {}
-    for one, other in combinations(held, 2):
-        if sets[one] == sets[other]:
+    relations: dict[str, Relation] = {}
+    for first, second in combinations(masks, 2):
+        if sets[first] == sets[second]:
             continue
-        if held[one] == held[other]:
-            if held[one] and one not in found:
-                found.setdefault(other, Relation(COLOCATED, (other, one)))
-        elif any(mask & held[other].get(place, 0) for place, mask in held[one].items()):
+        if masks[first] == masks[second]:
+            if masks[first] and first not in relations:
+                relations.setdefault(second, Relation(COLOCATED, (second, first)))
+        elif any(mask & masks[second].get(place, 0) for place, mask in masks[first].items()):
             return None
-    return tuple(found.values())
+    return tuple(relations.values())
 
 
 def sharing(problem: Problem, assignment: Assignment) -> dict[str, dict[str, list[str]]]:
-    """Component -> the keys, with the names in them, that let it share accelerators as it does in an assignment.
+    """Return component -> key -> names that permit the sharing in an assignment.
 
-    What the problem says already is left out. Components on the very same accelerators name the first of them.
+    Sharing that the problem already permits is left out. Components on the same accelerators name
+    the first of them.
     """
     if problem.job.capabilities.shares_accelerators:
         return {}
     problem = problem.decided(assignment)
-    held = {c.name: _held(assignment, c.name) for c in problem.components if problem.kind(c) != NODE}
-    said = {frozenset(each.components) for each in problem.job.relations if each.implies in (COLOCATED, SUBSET)}
+    masks = {c.name: _held(assignment, c.name) for c in problem.components if problem.kind(c) != NODE}
+    stated_pairs = {frozenset(relation.components) for relation in problem.job.relations if relation.implies in (COLOCATED, SUBSET)}
     sets = {c.name: number for number, members in enumerate(problem.colocated_sets) for c in members}
-    found: dict[str, dict[str, list[str]]] = {}
-    for one, other in combinations(held, 2):
-        if sets[one] == sets[other] or frozenset((one, other)) in said:
+    keys: dict[str, dict[str, list[str]]] = {}
+    for first, second in combinations(masks, 2):
+        if sets[first] == sets[second] or frozenset((first, second)) in stated_pairs:
             continue
-        if held[one] == held[other] and held[one]:
-            if KEYS[COLOCATED] not in found.get(one, {}):
-                found.setdefault(other, {}).setdefault(KEYS[COLOCATED], []).append(one)
-        elif _is_within(held[one], held[other]):
-            found.setdefault(one, {}).setdefault(KEYS[SUBSET], []).append(other)
-        elif _is_within(held[other], held[one]):
-            found.setdefault(other, {}).setdefault(KEYS[SUBSET], []).append(one)
-    return found
+        if masks[first] == masks[second] and masks[first]:
+            if KEYS[COLOCATED] not in keys.get(first, {}):
+                keys.setdefault(second, {}).setdefault(KEYS[COLOCATED], []).append(first)
+        elif _is_within(masks[first], masks[second]):
+            keys.setdefault(first, {}).setdefault(KEYS[SUBSET], []).append(second)
+        elif _is_within(masks[second], masks[first]):
+            keys.setdefault(second, {}).setdefault(KEYS[SUBSET], []).append(first)
+    return keys
 
 
 def _is_within(inner: dict[tuple[int, str], int], outer: dict[tuple[int, str], int]) -> bool:
@@ -65,20 +66,20 @@ def _held(assignment: Assignment, name: str) -> dict[tuple[int, str], int]:
 
 
 def crossing(problem: Problem) -> Iterator[str]:
-    """The words for what given processes and their tp groups do that lie on several nodes."""
-    given = [c for c in problem.components if c.runs is not None and problem.kind(c) != NODE]
-    able = problem.job.capabilities
-    if able.groups_may_cross and any(_groups_cross(component) for component in given):
+    """Yield the `allow` words for explicit processes and tp groups that cross nodes."""
+    explicit = [c for c in problem.components if c.runs is not None and problem.kind(c) != NODE]
+    capabilities = problem.job.capabilities
+    if capabilities.groups_may_cross and any(_groups_cross(component) for component in explicit):
         yield "groups_across_nodes"
-    if able.processes_may_cross and any(_processes_cross(component) for component in given):
+    if capabilities.processes_may_cross and any(_processes_cross(component) for component in explicit):
         yield "processes_across_nodes"
 
 
 def _groups_cross(component: Component) -> bool:
     tp = component.parallel.tp
-    nodes = [node for _, its in seats(component.runs or ()) for (node, _), _, _ in its] if tp > 1 else []
+    nodes = [node for _, process_seats in seats(component.runs or ()) for (node, _), _, _ in process_seats] if tp > 1 else []
     return any(len(set(nodes[start : start + tp])) > 1 for start in range(0, len(nodes), tp))
 
 
 def _processes_cross(component: Component) -> bool:
-    return any(len({node for (node, _), _, _ in its}) > 1 for _, its in seats(component.runs or ()))
+    return any(len({node for (node, _), _, _ in process_seats}) > 1 for _, process_seats in seats(component.runs or ()))

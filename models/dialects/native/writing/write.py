@@ -1,4 +1,7 @@
-"""An answer into a native file: a `placement:` for every component that has none, and degrees where they were open; no other byte changes."""
+"""Edits of a native file for an answer: a `placement:` per component, and chosen degrees.
+
+No other byte changes.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +28,13 @@ from .shared import sharing
 
 
 def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED) -> list[Edit]:
-    """The edits that give every component of the assignment its place, where the file gives it none, and let it share as it does.
+    """Return the edits that place the open components and permit their sharing.
 
-    They leave the components of `degrees` no other degrees than these.
+    Components in `degrees` keep no other degrees than these.
 
-    What a placement text cannot say is written node by node. Raises UnusableInput (PW603) where the file cannot be edited so that
-    it gives this Assignment when it is read back, and no other value of it changes.
+    A placement without a text form is written node by node. Raises UnusableInput (PW603) if the
+    edited file would not give this Assignment when read back, or if another value of the file would
+    change.
     """
     problem, written = reading.problem, reading.source.root.get("components")
     if problem is None or not isinstance(written, MapNode):
@@ -60,12 +64,15 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
 
 
 def text_of(problem: Problem, component: Component, runs: Sequence[Run], labels: tuple[str, ...]) -> str:
-    """The placement of a component in the numbering of these groups. Raises UnusableInput (PW603) where a text cannot say it."""
+    """Return the placement of a component as text, numbered by these groups.
+
+    Raises UnusableInput (PW603) if a text cannot express the placement.
+    """
     if component.unit == component.group_size:
         return placement_text(component.name, runs, problem.cluster, labels)
-    # The component's own stride says how its range is dealt out.
+    # The stride of the component deals out the range, so the ranks alone suffice.
     first = problem.cluster.numbering(labels).first
-    ranks = [first[node] + index for _, its in seats(runs) for (node, index), _, _ in its]
+    ranks = [first[node] + index for _, process_seats in seats(runs) for (node, index), _, _ in process_seats]
     text = write_ranks(merge([range(rank, rank + 1) for rank in ranks]))
     if component.per_process > 1:
         text += f":0-{len(ranks) // component.per_process - 1}"
@@ -99,10 +106,10 @@ def _edit_list(source: Source, hints: MapNode, entries: list[dict[str, object]])
 
 
 def _edit_names(source: Source, hints: MapNode, key: str, names: list[str]) -> Edit:
-    """A key with names, or these added to those that it has."""
-    there = hints.get(key)
-    if there is not None:
-        return Edit(there.span, "[" + ", ".join(in_flow_map(name) for name in (*(leaf.text for leaf in leaves(there)), *names)) + "]")
+    """Return an edit that adds a key with names, or adds names to the key."""
+    current = hints.get(key)
+    if current is not None:
+        return Edit(current.span, "[" + ", ".join(in_flow_map(name) for name in (*(leaf.text for leaf in leaves(current)), *names)) + "]")
     if not hints.flow:
         indent = indent_of(hints.entries[0].key.span)
         text = ", ".join(in_flow_map(name) for name in names)
@@ -117,7 +124,7 @@ def _in_flow(value: object) -> str:
 
 
 def _check(reading: Reading, assignment: Assignment, degrees: Degrees, edits: list[Edit]) -> None:
-    """The edited text must say exactly this Assignment with these degrees, of the same cluster."""
+    """Raise UnusableInput unless the edited text gives this Assignment and these degrees."""
     problem = reading.problem
     edited = reading.source.edited(edits)
     for name in [component.name for component in problem.hinted] if problem else ():
@@ -128,20 +135,20 @@ def _check(reading: Reading, assignment: Assignment, degrees: Degrees, edits: li
         added.setdefault(name, set()).add(KEY)
     if _without(plain(edited.root), plain(reading.source.root), problem, added) != plain(reading.source.root):
         raise _refused("", "another value of it would change")
-    again = read(reading.document.compose(edited), problem.cluster if problem else None, reading.level).problem
-    found = {component.name: component for component in again.components} if again else {}
+    reread_problem = read(reading.document.compose(edited), problem.cluster if problem else None, reading.level).problem
+    reread = {component.name: component for component in reread_problem.components} if reread_problem else {}
     for name, runs in assignment.runs.items():
-        its = found[name].runs if name in found else None
-        if list(seats(its or ())) != list(seats(runs)):
+        reread_runs = reread[name].runs if name in reread else None
+        if list(seats(reread_runs or ())) != list(seats(runs)):
             raise _refused(name, f"the place of `{name}`, written down and read again, is another one")
     for name, parallel in degrees.items():
-        if again is None or name not in found or found[name].parallel != parallel or name in again.job.choices:
+        if reread_problem is None or name not in reread or reread[name].parallel != parallel or name in reread_problem.job.choices:
             raise _refused(name, f"`{name}`, written down and read again, would not have {parallel}")
 
 
 def _without(root: object, written: object, problem: Problem | None, changed: dict[str, set[str]]) -> object:
-    """The values of a file without the placements, and with the keys that may have changed as they were `written`."""
-    components, before = (each.get("components") if isinstance(each, dict) else None for each in (root, written))
+    """Return a file's values without placements; `changed` keys have the values in `written`."""
+    components, before = (tree.get("components") if isinstance(tree, dict) else None for tree in (root, written))
     if problem is not None and isinstance(components, dict) and isinstance(before, dict):
         for component in problem.hinted:
             components[component.name].pop("placement", None)

@@ -1,11 +1,12 @@
-"""Modes of RLinf: what its placement classes demand of the components.
+"""Modes of RLinf: demands of its placement classes on components.
 
 Sources in RLinf:
 
-- rlinf/utils/placement.py: ModelParallelComponentPlacement, ModelParallelEvalComponentPlacement (examples/agent/searchr1/eval.py),
-  MultiAgentModelParallelComponentPlacement and its Eval (examples/agent/wideseek_r1); rlinf/workers/rollout/utils.py.
-- rlinf/config.py (validate_embodied_cfg, validate_offline_cfg, validate_cfg); the programs in examples/embodiment,
-  examples/sft, examples/reward, examples/offline_rl and evaluations.
+- rlinf/utils/placement.py: ModelParallelComponentPlacement, ModelParallelEvalComponentPlacement
+  (examples/agent/searchr1/eval.py), MultiAgentModelParallelComponentPlacement and its Eval
+  (examples/agent/wideseek_r1); rlinf/workers/rollout/utils.py.
+- rlinf/config.py (validate_embodied_cfg, validate_offline_cfg, validate_cfg); the programs in
+  examples/embodiment, examples/sft, examples/reward, examples/offline_rl and evaluations.
 """
 
 from __future__ import annotations
@@ -60,54 +61,61 @@ __all__ = ["Mode", "Placer", "read_mode", "with_own_degrees"]
 
 
 def _model_parallel(parts: Parts) -> None:
-    """Reasoning: actor and rollout share accelerators, are apart or take turns."""
+    """Apply the reasoning mode: actor and rollout share accelerators, are apart or take turns."""
     need_sections(parts, "actor.model", "rollout")
     actor, rollout = trained(parts.settings, "actor"), generating(parts.settings)
-    found = arrangement(parts, actor, rollout)
-    relate(parts, found)
+    current_arrangement = arrangement(parts, actor, rollout)
+    relate(parts, current_arrangement)
     if parts.plans_both:
         parts.ways += arrangements(parts, actor, rollout)
-    check_arrangement(parts, found, actor, rollout)
+    check_arrangement(parts, current_arrangement, actor, rollout)
     undivide(parts, *ROLES_OF_FSDP)
     _actor(parts, actor)
-    shape = _rollout(parts, found, actor, rollout)
+    shape = _rollout(parts, current_arrangement, actor, rollout)
     degrees = engine_degrees(rollout, shape)
     pack(parts, "rollout", shape, degrees)
-    if found is Arrangement.NONE or (shape is not None and degrees is None):
+    if current_arrangement is Arrangement.NONE or (shape is not None and degrees is None):
         _check_degrees_without_ranks(parts, rollout)
-    if found is Arrangement.DISAGGREGATED and "actor" not in parts.planned:
+    if current_arrangement is Arrangement.DISAGGREGATED and "actor" not in parts.planned:
         check_engine_weights(parts, actor, rollout)
-    if found in APART:
-        _inference(parts, found)
+    if current_arrangement in APART:
+        _inference(parts, current_arrangement)
     pack(parts, "reward", Shape(), fills=True)
     if parts.has("critic"):
         degrees = trained(parts.settings, "critic").parallel
         pack(parts, "critic", Shape(), degrees if parts.backend("critic") == MEGATRON else None)
-    if found is Arrangement.AUTO:
+    if current_arrangement is Arrangement.AUTO:
         _auto(parts)
 
 
 def _check_degrees_without_ranks(parts: Parts, rollout: Degrees) -> None:
-    """Hints of degrees, where it is unknown how actor and rollout lie to each other: they say what it is in either case."""
+    """Check hinted degrees while the arrangement of actor and rollout is unknown.
+
+    The degrees must be possible in either arrangement.
+    """
     possible = {"rollout": [Parallel(rollout.tp.value, rollout.pp.value), Parallel(rollout.tp.value)]} if rollout.tp and rollout.pp else {}
     for name, role in INFERENCE.items():
         degrees = inferred(parts.settings, role).parallel if parts.has(name) else None
         if degrees and parts.backend(role) == MEGATRON:
             possible[name] = [degrees]
-    for name, every in possible.items():
+    for name, candidates in possible.items():
         component = parts.on_accelerators(name) if parts.profiled else None
         if component and "placement" in component.spans:
-            check_degrees(parts, component, every)
+            check_degrees(parts, component, candidates)
 
 
 def _actor(parts: Parts, degrees: Degrees) -> None:
-    """Its tensor parallel group must fit; whole replicas matter to megatron, which fails without them."""
+    """Pack the actor: its tensor parallel group must fit.
+
+    Megatron needs whole replicas and fails without them.
+    """
     backend, count = parts.backend("actor"), parts.count("actor")
     component = parts.components.get("actor") if backend == FSDP and parts.profiled else None
-    if component:  # its tp divides nothing
+    if component:  # tp of an fsdp actor divides nothing
         parts.components["actor"] = replace(component, parallel=UNDIVIDED)
     pack(parts, "actor", Shape(), degrees.parallel if backend == MEGATRON else None)
-    if component and component.timed and parts.is_open("actor"):  # a plan keeps the name of the tp, among which a choice may be
+    # A plan keeps the stated tp, which may be a choice.
+    if component and component.timed and parts.is_open("actor"):
         chosen = degrees.parallel if "actor" in parts.choices else None
         parts.components["actor"] = replace(parts.components["actor"], parallel=chosen or component.parallel)
     if backend == MEGATRON:
@@ -117,11 +125,11 @@ def _actor(parts: Parts, degrees: Degrees) -> None:
         fits_in(parts, "actor", degrees.tp, count)
 
 
-def _rollout(parts: Parts, found: Arrangement, actor: Degrees, rollout: Degrees) -> Shape | None:
-    count, shares = parts.count("rollout"), found is Arrangement.COLLOCATED
+def _rollout(parts: Parts, current_arrangement: Arrangement, actor: Degrees, rollout: Degrees) -> Shape | None:
+    count, shares = parts.count("rollout"), current_arrangement is Arrangement.COLLOCATED
     if count is not None and not fits_in(parts, "rollout", rollout.tp, count, actor.tp):
         return None
-    if found is Arrangement.AUTO and count is not None and parts.settings.flag("cluster.use_pre_process_policy", DEGREE):
+    if current_arrangement is Arrangement.AUTO and count is not None and parts.settings.flag("cluster.use_pre_process_policy", DEGREE):
         actors = parts.count("actor") or 0
         if rollout.tp and not fits_whole(parts, "actor", actors, Shape(rollout.tp.value), rollout.tp):
             return None
@@ -129,24 +137,32 @@ def _rollout(parts: Parts, found: Arrangement, actor: Degrees, rollout: Degrees)
     if shares and rollout.pp and rollout.pp.value > 1:
         message = f"{rollout.pp.said} does nothing where actor and rollout share their accelerators: RLinf packs processes by tp alone"
         parts.warn(IGNORED, "rollout", message, "drop it", "ignored", rollout.pp.span)
-    return None if found is Arrangement.NONE else shape_of_rollout(parts, shares, actor, rollout, count)
+    return None if current_arrangement is Arrangement.NONE else shape_of_rollout(parts, shares, actor, rollout, count)
 
 
 def _with_actor(parts: Parts, shape: Shape | None, count: int) -> Shape | None:
-    """Rollout that starts on the actor's accelerators too: it must be launched there; its shape, if its own share is whole."""
-    found = parts.extent("rollout")
-    if shape is None or found is None or not packed_runs(parts, parts.components["rollout"], Extent(0, found.last, found.last + 1), shape):
+    """Return the shape of rollout if the share of rollout consists of whole engines.
+
+    In auto mode rollout starts on the accelerators of the actor too, so it must also be launchable
+    there.
+    """
+    extent = parts.extent("rollout")
+    if (
+        shape is None
+        or extent is None
+        or not packed_runs(parts, parts.components["rollout"], Extent(0, extent.last, extent.last + 1), shape)
+    ):
         return None
     if not count % shape.block:
         return shape
-    message = f"in auto mode RLinf starts `rollout` on 0-{found.last}; its own share, {found}, is no whole engines"
+    message = f"in auto mode RLinf starts `rollout` on 0-{extent.last}; its own share, {extent}, is no whole engines"
     parts.notes.info(IGNORED, "rollout", message, parts.place("rollout"), "at the start")
     return None
 
 
-def _inference(parts: Parts, found: Arrangement) -> None:
-    """Each inference component is packed; in auto mode RLinf does not look whether its tp fits."""
-    apart = found is Arrangement.DISAGGREGATED
+def _inference(parts: Parts, current_arrangement: Arrangement) -> None:
+    """Pack the inference components; in auto mode RLinf does not check their tp."""
+    apart = current_arrangement is Arrangement.DISAGGREGATED
     if apart and "actor" not in parts.planned:
         need_sections(parts, *sections_of_inference(parts))
         check_inference_weights(parts)
@@ -161,12 +177,16 @@ def _inference(parts: Parts, found: Arrangement) -> None:
         pack(parts, name, Shape(), inferred(parts.settings, role).parallel if divided else None)
         if divided:
             _count_samples(parts, name)
-        if not (name in idle and parts.has(role)):  # there what trains does its work, on whatever that has
+        # The trained component does the work in that arrangement, on its own accelerators.
+        if not (name in idle and parts.has(role)):
             at_least(parts, name, tp)
 
 
 def _count_samples(parts: Parts, name: str) -> None:
-    """Samples of a step, which divide among the replicas of a component that is planned (see batches.py)."""
+    """Store the samples per step of a planned component.
+
+    They must divide among its replicas (see batches.py).
+    """
     component = parts.components.get(name)
     if name not in parts.planned or not component or not component.timed or component.timed.samples:
         return
@@ -176,7 +196,7 @@ def _count_samples(parts: Parts, name: str) -> None:
 
 
 def _auto(parts: Parts) -> None:
-    """Everything in order over the whole cluster; what is written is the share at the start."""
+    """Apply auto mode: all in order over the cluster; the file has the initial shares."""
     parts.relate(IN_ORDER, *filter(None, ("actor", "rollout", parts.first_of(*INFERRING))))
     actor, total = parts.extent("actor"), parts.cluster.total()
     if actor and actor.count < total:
@@ -185,7 +205,7 @@ def _auto(parts: Parts) -> None:
 
 
 def _evaluation(parts: Parts) -> None:
-    """Rollout and reward alone; other components stay as they are written."""
+    """Apply reasoning evaluation: rollout and reward; other components stay as written."""
     need_sections(parts, "rollout")
     rollout, count = generating(parts.settings), parts.count("rollout")
     shape = Shape(rollout.tp.value) if rollout.tp else None
@@ -197,12 +217,12 @@ def _evaluation(parts: Parts) -> None:
 
 
 SHARED = ("actor", "rollout", "reward", "inference")
-"""Components that may lie on the accelerators of others; all others keep apart from each other."""
+"""Components that may share accelerators with others; all others are pairwise disjoint."""
 JUDGE = "rollout_judge"
 
 
 def _multi_agent(parts: Parts) -> None:
-    """Several engines on the actor's accelerators."""
+    """Apply the multi-agent mode: several engines on the actor's accelerators."""
     need_sections(parts, "actor.model", "rollout")
     check_inference(parts, Arrangement.COLLOCATED)
     actor, rollout = trained(parts.settings, "actor"), generating(parts.settings)
@@ -222,13 +242,16 @@ def _multi_agent(parts: Parts) -> None:
         shape = shape_of_rollout(parts, True, actor, rollout, count)
     pack(parts, "rollout", shape, engine_degrees(rollout, shape))
     reward = parts.extent("reward")
-    if reward is None or reward.solid:  # with holes it is not where the actor is, whatever is made of it
+    if reward is None or reward.solid:  # with holes it does not match the actor's accelerators
         pack(parts, "reward", Shape())
     _judge(parts, shape)
 
 
 def _multi_agent_evaluation(parts: Parts) -> None:
-    """Several engines without an actor; planner and workers with engines of their own get one half of rollout each."""
+    """Apply multi-agent evaluation: several engines without an actor.
+
+    Planner and workers with engines of their own get one half of rollout each.
+    """
     _evaluation(parts)
     rollout, count = parts.on_accelerators("rollout"), parts.count("rollout")
     _judge(parts, Shape(rollout.per_process) if rollout else None)
@@ -241,25 +264,26 @@ def _multi_agent_evaluation(parts: Parts) -> None:
 
 
 def _judge(parts: Parts, shape: Shape | None) -> None:
-    """The judge's engines are packed as those of rollout, and must be whole by its own degrees."""
+    """Pack the judge's engines like rollout's; the judge's degrees must divide its share."""
     if not parts.flag("agentloop.use_local_judge"):
         return
     need_components(parts, JUDGE)
-    found = parts.extent(JUDGE)
-    if found and shape and not fits_whole(parts, JUDGE, found.size, shape):
+    extent = parts.extent(JUDGE)
+    if extent and shape and not fits_whole(parts, JUDGE, extent.size, shape):
         shape = None
     for key in ("tensor_parallel_size", "pipeline_parallel_size", "dp_size"):
         degree = parts.settings.whole(f"{JUDGE}.{key}", DEGREE)
-        if found and degree and shape and not fits_whole(parts, JUDGE, found.size, Shape(degree.value), degree):
+        if extent and degree and shape and not fits_whole(parts, JUDGE, extent.size, Shape(degree.value), degree):
             shape = None
     pack(parts, JUDGE, shape, fills=True)
 
 
 def _hybrid(parts: Parts) -> None:
-    """Embodied tasks: components lie as they are written."""
+    """Apply the embodied mode: components stay as written."""
     undivide(parts, "actor")
     is_faulty = any(finding.severity is Severity.ERROR for finding in parts.notes.findings)
-    if not parts.notes.partial and (parts.written or not is_faulty):  # else more may be placed than could be read
+    # Otherwise the file may place more components than were read.
+    if not parts.notes.partial and (parts.written or not is_faulty):
         need_programs(parts)
 
 
@@ -273,21 +297,22 @@ _APPLY: Mapping[Placer, Callable[[Parts], None]] = {
 
 
 def with_own_degrees(settings: Settings, said: Said, is_planned: bool) -> Said:
-    """Components of embodied jobs with the degrees that the file itself says, where hints leave them open.
+    """Return components of embodied jobs with the file's own degrees, where hints leave them open.
 
-    RLinf starts their ranks with these; of those that are open they are the first. Where ranks are planned, so are components all of
-    whose times are of these degrees. The other modes read the degrees themselves.
+    RLinf starts explicit ranks with these degrees; of open degrees they come first. In a planned
+    job they also hold for components with times for these degrees only. Other modes read the
+    degrees themselves.
     """
     if placer_of(settings, settings.word("runner.task_type", SETTING) or "") is not Placer.HYBRID:
         return said
-    own = {name: own_of(settings, name) or every[0] for name, every in said.choices.items()}
-    for each in said.components if is_planned else ():
-        degrees = own_of(settings, each.name) if each.timed and "parallel" not in each.spans else None
-        rows = each.timed.measured if each.timed and degrees else ()
-        if degrees and any(row.holds_with(degrees) for row in rows) and not any(row.holds_with(each.parallel) for row in rows):
-            own[each.name] = degrees
-    choices = {name: tuple(sorted(every, key=lambda each: each != own[name])) for name, every in said.choices.items()}
-    components = tuple(replace(each, parallel=own.get(each.name, each.parallel)) for each in said.components)
+    own_degrees = {name: own_of(settings, name) or offered[0] for name, offered in said.choices.items()}
+    for component in said.components if is_planned else ():
+        degrees = own_of(settings, component.name) if component.timed and "parallel" not in component.spans else None
+        rows = component.timed.measured if component.timed and degrees else ()
+        if degrees and any(row.holds_with(degrees) for row in rows) and not any(row.holds_with(component.parallel) for row in rows):
+            own_degrees[component.name] = degrees
+    choices = {name: tuple(sorted(offered, key=lambda parallel: parallel != own_degrees[name])) for name, offered in said.choices.items()}
+    components = tuple(replace(component, parallel=own_degrees.get(component.name, component.parallel)) for component in said.components)
     return replace(said, components=components, choices=choices)
 
 
@@ -297,12 +322,12 @@ class Mode:
 
     Attributes
     ----------
-    task : task of the job; "" where it is unknown.
-    shaped : components whose degrees the settings of the job fix.
-    placed : names of all components, also of unreadable ones.
-    owner : where `component_placement` stands.
+    task : task of the job; "" if unknown.
+    shaped : components with degrees fixed by the settings of the job.
+    placed : names of all components, unreadable ones included.
+    owner : span of `component_placement`.
     ways : arrangements that are left to a plan.
-    shapes : processes of components by themselves with each choice of their degrees.
+    shapes : shape of the processes per component and choice of its degrees.
     """
 
     task: str
@@ -317,7 +342,7 @@ class Mode:
 
     @property
     def packs(self) -> bool:
-        """True if processes are packed into solid ranges, so that process ranks are not written."""
+        """True if processes are packed into contiguous ranges, so process ranks are not written."""
         return self.placer is not Placer.HYBRID
 
 
@@ -325,10 +350,13 @@ def read_mode(
     notes: Notes, settings: Settings, cluster: Cluster, written: dict[str, Span], owner: Span, said: Said, planned: frozenset[str],
     profiled: bool,
 ) -> Mode:  # fmt: skip
-    """Components as the task's placement class has them. The parameters are those of `Parts`."""
+    """Return the components by the rules of the task's placement class.
+
+    The parameters are those of `Parts`.
+    """
     task = task_of(notes, settings)
     placer = placer_of(settings, task)
-    known = {each.name: each for each in said.components}
+    known = {component.name: component for component in said.components}
     if placer is Placer.MODEL_PARALLEL:
         drop_critics(notes, settings, known, written)
     choices = dict(said.choices) if profiled else {}
@@ -339,9 +367,10 @@ def read_mode(
     need_components(parts, *NEEDED.get(placer, ()))
     _APPLY[placer](parts)
     shaped = frozenset(
-        each.name
-        for each in said.components
-        if parts.components.get(each.name, each).parallel != each.parallel and not (each.timed and each.name in parts.choices)
+        component.name
+        for component in said.components
+        if parts.components.get(component.name, component).parallel != component.parallel
+        and not (component.timed and component.name in parts.choices)
     )
     relations, placed = (*said.relations, *parts.relations), frozenset((*written, *parts.components))
     shapes = shapes_of_choices(parts) if parts.ways or placer is Placer.HYBRID else {}

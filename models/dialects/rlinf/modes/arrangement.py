@@ -1,4 +1,4 @@
-"""Arrangement of actor and rollout: the same accelerators, different ones, or taking turns; and what RLinf demands in each.
+"""Arrangement of actor and rollout (shared, apart or in turns) and RLinf's demands on it.
 
 Sources in RLinf:
 
@@ -28,12 +28,16 @@ _READ = (
     "model.pipeline_model_parallel_size",
     "model.sequence_parallel",
 )
-"""Keys that RLinf's programs read of an inference section; those of fsdp only the first."""
+"""Keys of an inference section that RLinf's programs read; for fsdp only the first."""
 _REFUSED_APART = ("runner.enable_dynamic_batch_size", "{}.enable_dp_load_balance")
 
 
 class Arrangement(str, Enum):
-    """`EITHER`: left to solve, and it makes no difference. `NONE`: they overlap in part, or are unknown."""
+    """Arrangement of actor and rollout on accelerators.
+
+    `EITHER`: left to solve, without a difference. `NONE`: they overlap in part, or their ranks are
+    unknown.
+    """
 
     COLLOCATED = "collocated"
     DISAGGREGATED = "disaggregated"
@@ -46,28 +50,29 @@ APART = (Arrangement.DISAGGREGATED, Arrangement.AUTO)
 
 
 def arrangement(parts: Parts, actor: Degrees, rollout: Degrees) -> Arrangement:
-    """Arrangement by the ranks; where one component is left to solve, by the hints and the settings."""
+    """Return the arrangement by explicit ranks; for open components by hints and settings."""
     if parts.settings.flag("cluster.auto_scheduler", SETTING) and not parts.has("critic"):
         return Arrangement.AUTO
-    mine, others = (masks(parts.placed(name)) for name in ("actor", "rollout"))
-    if mine and others:
-        if mine == others:
+    actor_masks, rollout_masks = (masks(parts.placed(name)) for name in ("actor", "rollout"))
+    if actor_masks and rollout_masks:
+        if actor_masks == rollout_masks:
             return Arrangement.COLLOCATED
-        overlap = any(mask & others.get(key, 0) for key, mask in mine.items())
+        overlap = any(mask & rollout_masks.get(key, 0) for key, mask in actor_masks.items())
         return Arrangement.NONE if overlap else Arrangement.DISAGGREGATED
     if parts.plans_both:
-        return Arrangement.DISAGGREGATED  # by themselves; together they are one of the ways
-    if not (mine or parts.is_open("actor")) or not (others or parts.is_open("rollout")):
+        # For each component alone; their joint arrangement is a planning choice.
+        return Arrangement.DISAGGREGATED
+    if not (actor_masks or parts.is_open("actor")) or not (rollout_masks or parts.is_open("rollout")):
         return Arrangement.NONE
-    return _wished(parts, actor, rollout)
+    return _arrangement_by_hints(parts, actor, rollout)
 
 
-def _wished(parts: Parts, actor: Degrees, rollout: Degrees) -> Arrangement:
-    """Arrangement that hints, task, other components and sizes leave; apart where nothing speaks against it."""
+def _arrangement_by_hints(parts: Parts, actor: Degrees, rollout: Degrees) -> Arrangement:
+    """Return the arrangement allowed by hints, task, components and sizes; by default apart."""
     with_actor, with_rollout = _colocated(parts, "actor"), _colocated(parts, "rollout")
     if "rollout" in with_actor or "critic" in with_actor | with_rollout:
         return Arrangement.COLLOCATED
-    hinted = {each.implies for each in parts.hinted if set(each.components) == {"actor", "rollout"}}
+    hinted = {relation.implies for relation in parts.hinted if set(relation.components) == {"actor", "rollout"}}
     if DISJOINT in hinted or parts.task == "coding_online_rl" or parts.first_of(*INFERRING, CRITICS_INFERENCE):
         return Arrangement.DISAGGREGATED
     if SUBSET not in hinted and not _can_be_equal(parts, actor, rollout):
@@ -79,20 +84,25 @@ def _wished(parts: Parts, actor: Degrees, rollout: Degrees) -> Arrangement:
 
 
 def _colocated(parts: Parts, name: str) -> set[str]:
-    """Components that the hints colocate with one, through others too."""
-    found, before = {name}, 0
-    while len(found) > before:
-        before = len(found)
-        found |= {other for each in parts.hinted if each.implies == COLOCATED and found & set(each.components) for other in each.components}
-    return found
+    """Return the components that the hints colocate with `name`, directly or through others."""
+    group, before = {name}, 0
+    while len(group) > before:
+        before = len(group)
+        group |= {
+            member
+            for relation in parts.hinted
+            if relation.implies == COLOCATED and group & set(relation.components)
+            for member in relation.components
+        }
+    return group
 
 
 def _amounts(parts: Parts, name: str, degrees: Degrees, apart: bool) -> tuple[int, int]:
-    """Fewest and most accelerators of actor or rollout, in whole replicas."""
+    """Return the fewest and the most accelerators of actor or rollout, in whole replicas."""
     component = parts.on_accelerators(name) or Component(name)
     if component.runs is not None:
-        held = parts.count(name) or 0
-        return held, held
+        amount = parts.count(name) or 0
+        return amount, amount
     tp, step, least, most = (degrees.tp.value if degrees.tp else 1), 1, component.least, component.most
     if name == "actor" and parts.backend("actor") == MEGATRON and degrees.parallel:
         step = degrees.parallel.replica
@@ -104,14 +114,17 @@ def _amounts(parts: Parts, name: str, degrees: Degrees, apart: bool) -> tuple[in
 
 
 def _can_be_equal(parts: Parts, actor: Degrees, rollout: Degrees) -> bool:
-    """True if actor and rollout may have as many accelerators as each other."""
+    """Return True if actor and rollout may have equally many accelerators."""
     ranges = [_amounts(parts, name, degrees, False) for name, degrees in (("actor", actor), ("rollout", rollout))]
     return max(least for least, _ in ranges) <= min(most for _, most in ranges)
 
 
 def _has_room_apart(parts: Parts, actor: Degrees, rollout: Degrees) -> bool:
-    """True if the cluster has as many accelerators as all components need apart; a count alone."""
-    degrees, inner = {"actor": actor, "rollout": rollout}, {each.components[0] for each in parts.hinted if each.kind == SUBSET}
+    """Return True if the cluster has enough accelerators for all components apart.
+
+    Only counts are compared.
+    """
+    degrees, inner = {"actor": actor, "rollout": rollout}, {relation.components[0] for relation in parts.hinted if relation.kind == SUBSET}
     needs: dict[frozenset[str], int] = {}
     for name, component in parts.components.items():
         if parts.on_accelerators(name):
@@ -122,9 +135,9 @@ def _has_room_apart(parts: Parts, actor: Degrees, rollout: Degrees) -> bool:
 
 
 def relate(parts: Parts, found: Arrangement) -> None:
-    """Relations that the arrangement demands."""
+    """Add the relations that the arrangement demands."""
     if parts.plans_both:
-        return  # the ways say them
+        return  # the candidate arrangements (ways) have the relations
     inference, critics, critic = parts.first_of(*INFERRING), parts.first_of(CRITICS_INFERENCE), parts.first_of("critic")
     is_given = parts.placed("actor") and parts.placed("rollout")
     if not is_given and found in (Arrangement.COLLOCATED, Arrangement.DISAGGREGATED):
@@ -135,63 +148,63 @@ def relate(parts: Parts, found: Arrangement) -> None:
         parts.relate(COLOCATED_OR_DISJOINT, "actor", "rollout", choice=choice)
     if found in APART:
         pairs = [("actor", inference), ("rollout", inference), ("actor", critic), ("rollout", critic)]
-        for one, other in [*pairs, (critic, critics), ("rollout", critics)]:
-            if one and other and (found is not Arrangement.AUTO or other == critics):
-                parts.relate(DISJOINT, one, other)
+        for first, second in [*pairs, (critic, critics), ("rollout", critics)]:
+            if first and second and (found is not Arrangement.AUTO or second == critics):
+                parts.relate(DISJOINT, first, second)
 
 
 def inference_needed(parts: Parts, auto: bool = False) -> str:
-    """Component that needs a missing inference component, as the end of a sentence; "" if none."""
-    again, fixed = parts.flag(AGAIN), parts.flag(FIXED)
-    if again is None or fixed is None or parts.settings.at(AGAIN) is None:
+    """Return why a missing inference component is needed, as a sentence end; else ""."""
+    recomputes, corrects = parts.flag(AGAIN), parts.flag(FIXED)
+    if recomputes is None or corrects is None or parts.settings.at(AGAIN) is None:
         return ""
     if parts.first_of(*INFERRING) or parts.notes.partial or not parts.has("actor") or not parts.has("rollout"):
         return ""
     is_fsdp, choice = parts.backend("actor", SETTING) == FSDP, parts.settings.choice
     if is_fsdp and choice is not None and choice.until("0.2"):
-        return ""  # its actor of 0.1 knows nothing of this
+        return ""  # the fsdp actor of 0.1 has no such feature
     if not auto and is_fsdp:
         return "an fsdp actor that is apart from rollout needs it"
-    return f"`{AGAIN}` needs it where actor and rollout are apart" if again or fixed else ""
+    return f"`{AGAIN}` needs it where actor and rollout are apart" if recomputes or corrects else ""
 
 
 def unset_of_inference(parts: Parts) -> list[str]:
-    """Sections and keys that RLinf reads of the placed inference components and the file does not have.
+    """Return sections and keys that RLinf reads for inference components but the file lacks.
 
-    Nothing where the file is no whole job: without `rollout.group_name` no program starts anything.
+    Empty for an incomplete job: without `rollout.group_name` no program starts anything.
     """
     settings = parts.settings
     if parts.notes.partial or not settings.has("rollout.group_name") or not parts.flag(AGAIN):
         return []
-    found: list[str] = []
+    unset: list[str] = []
     for names, role in ((INFERRING, "actor"), ((CRITICS_INFERENCE,), "critic")):
         if parts.first_of(*names) is None:
             continue
         section = next((name for name in reversed(names) if settings.has(name)), names[0])
         if settings.at(section) is None:
-            found.append(section)
+            unset.append(section)
         elif isinstance(settings.at(section), MapNode):
             keys = _READ if parts.backend(role, SETTING) == MEGATRON else _READ[:1]
-            found += [f"{section}.{key}" for key in keys if not settings.has(f"{section}.{key}")]
-    return found
+            unset += [f"{section}.{key}" for key in keys if not settings.has(f"{section}.{key}")]
+    return unset
 
 
 def refused_apart(parts: Parts, auto: bool = False) -> list[str]:
-    """Settings that are on and must not be where actor and rollout are apart."""
+    """Return the active settings that RLinf refuses if actor and rollout are apart."""
     choice = parts.settings.choice
     roles = ["actor"] if parts.has("actor") else []
     roles += ["critic"] if parts.has("critic") and parts.flag("critic.use_critic_model") else []
-    found: list[str] = []
+    refused: list[str] = []
     for role in roles:
         backend = parts.backend(role, SETTING)
         refuses = backend == FSDP and role == "actor" and not auto and (choice is None or choice.since("0.2"))
         paths = [path.format(role) for path in _REFUSED_APART] if refuses or backend == MEGATRON else []
-        found += [path for path in paths if path not in found and parts.flag(path)]
-    return found
+        refused += [path for path in paths if path not in refused and parts.flag(path)]
+    return refused
 
 
 def check_arrangement(parts: Parts, found: Arrangement, actor: Degrees, rollout: Degrees) -> None:
-    """Findings about what the arrangement needs and refuses."""
+    """Note findings about needs and refusals of the arrangement."""
     check_inference(parts, found)
     _check_critic(parts, found)
     if found in APART and not parts.plans_both:
@@ -200,7 +213,7 @@ def check_arrangement(parts: Parts, found: Arrangement, actor: Degrees, rollout:
 
 
 def check_inference(parts: Parts, found: Arrangement) -> None:
-    """Inference has components of its own exactly where rollout and actor are apart."""
+    """Check that inference components exist exactly if rollout and actor are apart."""
     inference, critics = parts.first_of(*INFERRING), parts.first_of(CRITICS_INFERENCE)
     if found is Arrangement.COLLOCATED:
         for name in filter(None, (inference, critics)):
@@ -211,48 +224,49 @@ def check_inference(parts: Parts, found: Arrangement) -> None:
             parts.error(SETTING, "rollout", message, "give them different ranks", "the same as `actor`")
     if found not in APART:
         return
-    again, fixed = parts.flag(AGAIN), parts.flag(FIXED)
-    is_off = again is False and fixed is False and parts.settings.at(AGAIN) is not None
+    recomputes, corrects = parts.flag(AGAIN), parts.flag(FIXED)
+    is_off = recomputes is False and corrects is False and parts.settings.at(AGAIN) is not None
     if inference and is_off and found is Arrangement.DISAGGREGATED:
         message = f"`{inference}` is placed, but `{AGAIN}` is false, which turns it off"
         parts.error(SETTING, inference, message, f"drop `{inference}`, or set `{AGAIN}: true`", "turned off")
     why = inference_needed(parts, found is Arrangement.AUTO)
-    if why and not parts.plans_both:  # a plan is not apart then
+    if why and not parts.plans_both:  # without inference, a plan keeps actor and rollout together
         report = parts.error if found is Arrangement.DISAGGREGATED else parts.warn
         message = f"`inference` is not placed, but {why}; {LATE}"
         help = "place `inference` on accelerators of its own, or give `actor` and `rollout` the same ranks"
         report(SETTING, "inference", message, help, "no `inference`", parts.owner)
 
 
-def _check_critic(parts: Parts, found: Arrangement) -> None:
-    """A critic model that is on is placed, with its inference where that is apart."""
+def _check_critic(parts: Parts, current_arrangement: Arrangement) -> None:
+    """Check that an active critic model is placed, with an inference component if apart."""
     key, names = "critic.use_critic_model", ("critic", CRITICS_INFERENCE)
     is_on = parts.flag(key)
     for name in names if is_on and not parts.notes.partial else ():
-        if not parts.has(name) and (name == "critic" or (found in APART and "actor" not in parts.planned)):
+        if not parts.has(name) and (name == "critic" or (current_arrangement in APART and "actor" not in parts.planned)):
             message = f"`{name}` is not placed, but `{key}` is true; {LATE}"
             parts.warn(SETTING, name, message, f"place `{name}`, or set `{key}: false`", f"no `{name}`", parts.owner)
 
 
-def _check_apart(parts: Parts, found: Arrangement) -> None:
-    """Apart, what trains takes batches as they come, and the inference components have settings."""
-    for path in refused_apart(parts, found is Arrangement.AUTO):
+def _check_apart(parts: Parts, current_arrangement: Arrangement) -> None:
+    """Check batch settings and inference sections of actor and rollout that are apart."""
+    for path in refused_apart(parts, current_arrangement is Arrangement.AUTO):
         section, value = path.split(".", 1)[0], parts.settings.at(path)
         message = f"`{path}` is true, but what trains refuses it where actor and rollout are apart; {LATE}"
         help, edit = f"write `{path}: false`, or give `actor` and `rollout` the same ranks", parts.settings.becomes(path, "false")
         parts.notes.error(SETTING, "actor" if section == "runner" else section, message, value or parts.owner, "", help, edit)
     if missing := unset_of_inference(parts):
-        listed = " and ".join(f"`{each}`" for each in missing)
+        listed = " and ".join(f"`{name}`" for name in missing)
         name = parts.first_of(*INFERRING, CRITICS_INFERENCE) or INFERRING[0]
         message = f"the file has no {listed}, which RLinf's programs read where `{name}` is started by itself; {LATE}"
         parts.error("PW101", name, message, f"add {listed}, or give `actor` and `rollout` the same ranks and drop `{name}`")
 
 
 def check_engine_tp(parts: Parts, shares: bool, actor: Amount | None, rollout: Amount | None, partly: bool = False) -> None:
-    """An actor hands its weights to rollout engines whose tp is at most its own.
+    """Check that rollout's tp is at most the actor's, for weight transfer.
 
-    An fsdp actor demands it only where it `shares` accelerators, with a tp above 1 or with rollout `partly` on them. Where a plan chooses
-    degrees the ways say which go together.
+    An fsdp actor demands it only if it `shares` accelerators and has a tp above 1 or rollout
+    `partly` on them. If a plan chooses degrees, the candidate arrangements state the valid
+    combinations.
     """
     if parts.plans_both and {"actor", "rollout"} & parts.choices.keys():
         return

@@ -1,7 +1,7 @@
 """Components and sections that a task needs, forbids, or never starts.
 
-Source: RLinf, rlinf/utils/placement.py and rlinf/config.py; get_strategy, get_hardware_ranks and get_world_size in examples/,
-evaluations/ and rlinf/.
+Source: RLinf, rlinf/utils/placement.py and rlinf/config.py; get_strategy, get_hardware_ranks and
+get_world_size in examples/, evaluations/ and rlinf/.
 """
 
 from __future__ import annotations
@@ -29,63 +29,67 @@ STARTED_BY_TASK = {
     "sft": ("actor",),
     "offline": ("actor", "env", "rollout"),
 }
-"""Components that the main programs of a task ask the placement for."""
+"""Components that the main programs of a task look up in the placement."""
 KNOWN = frozenset(name for names in STARTED_BY_TASK.values() for name in names)
 
 STARTED = {"embodied": ("env",), "embodied_eval": ("env", "rollout"), "sft": ("actor",), "offline": ("actor",)}
-"""Components that every program of a task asks the placement for."""
+"""Components that every program of a task looks up in the placement."""
 TRAINED = ("actor", "rollout")
-"""Components that the embodied programs which train ask for besides."""
+"""Further components that embodied programs look up for training."""
 NEEDED = {
     Placer.MODEL_PARALLEL: ("actor", "rollout", "reward"),
     Placer.MODEL_PARALLEL_EVAL: ("rollout", "reward"),
     Placer.MULTI_AGENT: ("actor", "rollout", "reward"),
     Placer.MULTI_AGENT_EVAL: ("rollout", "reward"),
 }
-"""Components without which a placement class does not start."""
+"""Components that a placement class requires."""
 
 
 def need_components(parts: Parts, *names: str) -> None:
-    """An error for each component that must be placed and is not."""
+    """Note an error per required component without a placement."""
     for name in names:
         if parts.has(name):
             continue
-        strange = nearest(name, [each for each in parts.components if each not in parts.written])
+        strange = nearest(name, [candidate for candidate in parts.components if candidate not in parts.written])
         if parts.notes.partial:
             parts.notes.unsure(SETTING, name, f"`{name}` is not placed in this file; it may come from `defaults`", True, FOLDER)
         elif strange is not None:
             message = f"the hints name `{strange}`, which {parts.reason} does not know, and not `{name}`, which it needs"
-            at = parts.components[strange].span(AMOUNT) or parts.owner
-            parts.error(SETTING, strange, message, f"write `{name}` instead of `{strange}`", f"of `{strange}`", at)
+            span = parts.components[strange].span(AMOUNT) or parts.owner
+            parts.error(SETTING, strange, message, f"write `{name}` instead of `{strange}`", f"of `{strange}`", span)
         else:
             message = f"`{name}` is not placed, but {parts.reason} needs {listed(names)}"
             parts.error(SETTING, name, message, _line_for(parts, name), f"no `{name}`", parts.owner)
 
 
 def _line_for(parts: Parts, name: str) -> str:
-    """Help for a component that is missing: the ranks of one whose accelerators it may share."""
+    """Return help for a missing component: ranks of a component to share with."""
     if name == "rollout" and parts.first_of(*INFERRING, CRITICS_INFERENCE):
         return "add a line for `rollout`, with ranks of its own"
-    shared = next((parts.components[each] for each in TRAINED if each != name and parts.placed(each)), None)
+    shared = next((parts.components[candidate] for candidate in TRAINED if candidate != name and parts.placed(candidate)), None)
     span = shared.span("placement") if shared and not shared.spans.get("node_group") else None
     return f"add a line for `{name}`, such as `{name}: {parts.notes.document.excerpt(span) if span else 'all'}`"
 
 
 def need_sections(parts: Parts, *paths: str) -> None:
-    """An error for sections that the class reads and that are not there, or are no maps."""
-    found = {path: parts.settings.at(path) for path in paths}
-    missing = [] if parts.notes.partial else [path for path, value in found.items() if value is None]
+    """Note errors for missing sections, and for sections that are no maps."""
+    sections = {path: parts.settings.at(path) for path in paths}
+    missing = [] if parts.notes.partial else [path for path, value in sections.items() if value is None]
     if missing:
         listed = " and ".join(f"`{path}`" for path in missing)
         message = f"the file has no {listed}, from which {parts.reason} reads degrees of parallelism"
         parts.error("PW101", "cluster", message, f"add {listed} with the settings of the job", at=parts.owner)
-    for path, value in found.items():
+    for path, value in sections.items():
         if value is not None and not isinstance(value, MapNode) and not is_unknown(value):
             parts.notes.wrong_type(path, path, value, "a map", f"write the settings of `{path}` below it")
 
 
 def need_programs(parts: Parts) -> None:
-    """An error for each component that every program starts and that is not placed, a warning for those that training starts."""
+    """Note components that programs start but the file does not place.
+
+    An error for components that every program starts, a warning for those that only training
+    starts.
+    """
     settings, task = parts.settings, parts.task
     names = STARTED.get(task, ())
     if task == "offline" and _evaluates(parts):
@@ -104,14 +108,14 @@ def _evaluates(parts: Parts) -> bool:
 
 
 def check_unused(parts: Parts) -> None:
-    """A warning for each component that no task starts, a remark on those that other tasks start."""
+    """Note placed components without a starting task (warning) or of other tasks only (info)."""
     if not parts.task or parts.notes.partial:
         return
     started = STARTED_BY_TASK[parts.task]
     idle = [name for name in parts.written if name not in started and parts.settings.at(name) is None]
     for name in idle:
         if name not in KNOWN:
-            span, close = parts.written[name], nearest(name, [each for each in started if not parts.has(each)])
+            span, close = parts.written[name], nearest(name, [candidate for candidate in started if not parts.has(candidate)])
             help = f"write `{close}`" if close else f"drop it; components of this task are {listed(started)}"
             message = f"no program of task `{parts.task}` starts a component `{name}`"
             edit = Edit(span, close) if close and span.length == len(name) else None
@@ -122,7 +126,7 @@ def check_unused(parts: Parts) -> None:
 
 
 def with_faults(parts: Parts) -> frozenset[str]:
-    """Components that only hints name and whose hints are unreadable."""
+    """Return the components that only hints name, with unreadable hints."""
     hints = parts.settings.at("placewright.components")
     named = {entry.key.text for entry in hints} if isinstance(hints, MapNode) else set()
     wrong = {finding.subject for finding in parts.notes.findings if finding.severity is Severity.ERROR}
@@ -130,9 +134,12 @@ def with_faults(parts: Parts) -> frozenset[str]:
 
 
 def take_as_meant(parts: Parts) -> None:
-    """Take a misspelt name for the component that is missed: one error, and the rest is judged of what was meant."""
+    """Replace a misspelt component name by the missing name, with one error.
+
+    All later checks see the corrected name.
+    """
     for name in NEEDED.get(parts.placer, STARTED.get(parts.task, ())):
-        strange = [each for each in parts.written if each not in KNOWN and parts.settings.at(each) is None]
+        strange = [candidate for candidate in parts.written if candidate not in KNOWN and parts.settings.at(candidate) is None]
         close = None if parts.has(name) else nearest(name, strange)
         if close is None:
             continue
@@ -145,9 +152,9 @@ def take_as_meant(parts: Parts) -> None:
 
 
 def drop_critics(notes: Notes, settings: Settings, known: dict[str, Component], written: dict[str, Span]) -> None:
-    """Take out what the release at hand never starts: inference by role, and critics."""
+    """Note and remove critics and role inference that the release at hand never starts."""
     older = Range(until=CRITICS.since)
-    for name in [each for each in ("critic", CRITICS_INFERENCE, "actor_inference") if each in written]:
+    for name in [critic for critic in ("critic", CRITICS_INFERENCE, "actor_inference") if critic in written]:
         message = f"RLinf before {older.until} starts no `{name}`: its ranks count for nothing"
         notes.judge(older, Severity.WARNING, IDLE, name, message, written[name], "not used", f"drop `{name}`, or run RLinf {older.until}")
         if settings.choice is not None and settings.choice.has(older):

@@ -1,4 +1,4 @@
-"""Components as RLinf packs them: one solid range of ranks, processes one after the other.
+"""Packing of components: a contiguous range of ranks, processes side by side.
 
 Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement._generate_placements.
 """
@@ -25,18 +25,24 @@ from ..known import DEGREE
 from .parts import Degrees, Extent, Parts, extent_of, masks
 
 IGNORED, HINTS = "PW124", "PW121"
-"""Codes of what RLinf ignores, and of hints that contradict the settings of the job."""
+"""Codes of ignored settings, and of hints that contradict the settings of the job."""
 
 
 def fitting_tp(parts: Parts, actor: Amount | None, near: int, count: int) -> int:
-    """Largest tp up to `near` that divides the accelerators of rollout and of a node, and the actor's tp."""
+    """Return the largest suitable tp of rollout up to `near`.
+
+    A suitable tp divides the accelerators of rollout, those of a node, and the actor's tp.
+    """
     on_node = min((has for alike in parts.cluster.alike if (has := alike.node.count(ACCELERATOR))), default=count)
     common = gcd(count, on_node, actor.value if actor else 0)
-    return max(each for each in divisors(common) if each <= max(near, 1))
+    return max(divisor for divisor in divisors(common) if divisor <= max(near, 1))
 
 
 def shape_of_rollout(parts: Parts, shares: bool, actor: Degrees, rollout: Degrees, count: int | None) -> Shape | None:
-    """Shape of rollout that `shares` the actor's accelerators or not; None where it is unknown or refused."""
+    """Return the shape of rollout, with (`shares`) or without the actor's accelerators.
+
+    None if it is unknown or refused.
+    """
     if not shares:
         return _engines_apart(parts, rollout, count)
     if not actor.tp or not rollout.tp:
@@ -46,9 +52,10 @@ def shape_of_rollout(parts: Parts, shares: bool, actor: Degrees, rollout: Degree
 
 
 def interleaved(actor: int, rollout: int, fsdp: bool) -> Shape | None:
-    """Rollout on the accelerators of the actor, from the tp of both: its engines interleave; None if they do not go together.
+    """Return the shape of rollout on the actor's accelerators: interleaved engines.
 
-    Of `fsdp` with a tp that is smaller than that of rollout, and not 1, no rank finds the one that it hands its weights to.
+    None if the tps `actor` and `rollout` do not fit. With `fsdp`, an actor tp above 1 and below the
+    tp of rollout does not fit: no actor rank finds the engine for its weights.
     """
     if (actor > rollout and actor % rollout) or (fsdp and 1 < actor < rollout):
         return None
@@ -56,7 +63,7 @@ def interleaved(actor: int, rollout: int, fsdp: bool) -> Shape | None:
 
 
 def _engines_interleaved(parts: Parts, actor: Amount, rollout: Amount, count: int | None) -> Shape | None:
-    """Groups of rollout interleave on the actor's accelerators; pp is not looked at."""
+    """Return the shape of rollout that interleaves on the actor's accelerators; pp is ignored."""
     if actor.value > rollout.value and actor.scalar and actor.is_float:
         parts.settings.wrong_type(actor.name, actor.scalar, actor.value)
         return None
@@ -69,7 +76,10 @@ def _engines_interleaved(parts: Parts, actor: Amount, rollout: Amount, count: in
 
 
 def _engines_apart(parts: Parts, rollout: Degrees, count: int | None) -> Shape | None:
-    """Engines on accelerators of their own: RLinf divides these by the number of engines that fit."""
+    """Return the shape of engines on separate accelerators.
+
+    RLinf divides the accelerators by the number of engines that fit.
+    """
     if not rollout.tp or not rollout.pp:
         return None
     engine = rollout.tp.value * rollout.pp.value
@@ -81,12 +91,12 @@ def _engines_apart(parts: Parts, rollout: Degrees, count: int | None) -> Shape |
         help = f"give it {engine} accelerators, or lower its tp and pp"
         parts.error(DEGREE, "rollout", message, help, f"{engine} needed")
         return None
-    each = count // (count // engine)
-    if not fits_whole(parts, "rollout", count, Shape(each), rollout.tp):
+    per_process = count // (count // engine)
+    if not fits_whole(parts, "rollout", count, Shape(per_process), rollout.tp):
         return None
-    message = f"RLinf gives each process of `rollout` {each} accelerators, but {of_engine} uses {engine}"
+    message = f"RLinf gives each process of `rollout` {per_process} accelerators, but {of_engine} uses {engine}"
     parts.warn(DEGREE, "rollout", message, f"give it {_near(count, engine)} accelerators", f"no multiple of {engine}")
-    return Shape(each)
+    return Shape(per_process)
 
 
 def _near(count: int, step: int) -> str:
@@ -95,7 +105,7 @@ def _near(count: int, step: int) -> str:
 
 
 def fits_in(parts: Parts, name: str, tp: Amount | None, count: int, actor: Amount | None = None) -> bool:
-    """True if a tensor parallel group is no larger than its component; RLinf refuses others."""
+    """Return True if a tensor parallel group fits its component; RLinf refuses larger groups."""
     if tp is None or tp.value <= count:
         return True
     better = fitting_tp(parts, actor, count, count)
@@ -106,22 +116,22 @@ def fits_in(parts: Parts, name: str, tp: Amount | None, count: int, actor: Amoun
 
 
 def fits_whole(parts: Parts, name: str, count: int, shape: Shape, tp: Amount | None = None) -> bool:
-    """True if the accelerators are a multiple of what the processes are packed in."""
-    left = count % shape.block
-    if left:
+    """Return True if the accelerators are a multiple of the shape's block."""
+    rest = count % shape.block
+    if rest:
         packed = f"processes of {shape.per_process}" + (f" that interleave by {shape.stride}" if shape.stride > 1 else "")
-        message = f"the {with_noun(count, 'accelerator')} of `{name}` cannot be packed in {packed}: {left} would be left"
+        message = f"the {with_noun(count, 'accelerator')} of `{name}` cannot be packed in {packed}: {rest} would be left"
         message += f" ({tp.said})" if tp and tp.scalar else ""
         parts.error(DEGREE, name, message, f"give it {_near(count, shape.block)} accelerators", f"no multiple of {shape.block}")
-    return not left
+    return not rest
 
 
 def at_least(parts: Parts, name: str, tp: Amount | None) -> None:
-    """Give a component that is left to solve as many accelerators as its tensor parallel group has."""
+    """Raise the minimum of an open component to the size of its tensor parallel group."""
     component = parts.components.get(name)
     if tp is None or component is None or not parts.is_open(name):
         return
-    least = min((each.tp for each in parts.choices.get(name, ())), default=tp.value)
+    least = min((choice.tp for choice in parts.choices.get(name, ())), default=tp.value)
     if component.least < least <= component.most:
         parts.components[name] = component.between(least, component.most)
     elif least > component.most and 1 not in parts.steps_of(name):
@@ -131,7 +141,10 @@ def at_least(parts: Parts, name: str, tp: Amount | None) -> None:
 
 
 def engine_degrees(rollout: Degrees, shape: Shape | None) -> Parallel | None:
-    """Degrees of an engine that fills its process: tp x pp, or tp alone where pp is not looked at."""
+    """Return the degrees of an engine that fills a process: tp x pp, or tp.
+
+    tp alone where RLinf ignores pp.
+    """
     if shape is None or not rollout.tp or not rollout.pp:
         return None
     tp, pp = rollout.tp.value, rollout.pp.value
@@ -139,9 +152,10 @@ def engine_degrees(rollout: Degrees, shape: Shape | None) -> Parallel | None:
 
 
 def pack(parts: Parts, name: str, shape: Shape | None, parallel: Parallel | None = None, fills: bool = False) -> None:
-    """Make of a component what the mode makes of it; without a shape it is only known to be solid.
+    """Give a component the mode's shape; without a shape only make it contiguous.
 
-    `parallel`: degrees that hold; None if the mode has no say in them. `fills`: RLinf takes all from the first rank to the last.
+    `parallel`: degrees that hold; None if the mode does not decide them. `fills`: RLinf takes all
+    ranks from the first to the last.
     """
     component = parts.on_accelerators(name)
     if component is None:
@@ -149,38 +163,39 @@ def pack(parts: Parts, name: str, shape: Shape | None, parallel: Parallel | None
         return
     _check_group(parts, component)
     possible = (parallel,) if parallel else ()
-    found = parts.extent(name)
-    if found is None and parts.is_open(name):
+    extent = parts.extent(name)
+    if extent is None and parts.is_open(name):
         solid = replace(component, contiguous=True)
         parts.components[name] = _hinted(parts, component, shape, parallel) if shape else solid
-    elif found is None and parts.profiled:
+    elif extent is None and parts.profiled:
         check_degrees(parts, component, possible)
         parts.components[name] = replace(component, parallel=parallel or component.parallel)
-    if found is None:
+    if extent is None:
         return
-    if fills and not found.solid:
-        message = f"RLinf places `{name}` on all of {found}, not on the {with_noun(found.count, 'rank')} that {are(found.count)} written"
-        parts.warn(IGNORED, name, message, f"write `{found}`, if that is meant", f"becomes {found}")
-    if not found.solid and not fills:
-        fixes = _without_holes(parts, component, found)
-        parts.components[name] = replace(component, contiguous=True, fixes=fixes)  # PW205 says so
+    if fills and not extent.solid:
+        message = f"RLinf places `{name}` on all of {extent}, not on the {with_noun(extent.count, 'rank')} that {are(extent.count)} written"
+        parts.warn(IGNORED, name, message, f"write `{extent}`, if that is meant", f"becomes {extent}")
+    if not extent.solid and not fills:
+        fixes = _without_holes(parts, component, extent)
+        # PW205 reports the holes.
+        parts.components[name] = replace(component, contiguous=True, fixes=fixes)
     elif shape is None:
         parts.components[name] = replace(component, contiguous=not fills)
     else:
         if parts.profiled:
             check_degrees(parts, component, possible)
-        _packed(parts, component, found, shape, parallel)
+        _packed(parts, component, extent, shape, parallel)
 
 
-def _packed(parts: Parts, component: Component, found: Extent, shape: Shape, parallel: Parallel | None) -> None:
-    """Its runs anew from its range; the processes that were written are thrown away."""
-    name, amount = component.name, found.size
-    runs = packed_runs(parts, component, found, shape)
-    was = Assignment({name: component.runs or ()}).world_size(name)
+def _packed(parts: Parts, component: Component, extent: Extent, shape: Shape, parallel: Parallel | None) -> None:
+    """Replace the runs of a component by packed ones; the written processes are dropped."""
+    name, amount = component.name, extent.size
+    runs = packed_runs(parts, component, extent, shape)
+    written_count = Assignment({name: component.runs or ()}).world_size(name)
     count = amount // shape.per_process
-    if count != was != found.count:
-        message = f"the process ranks of `{name}` say {with_noun(was, 'process')}; {parts.reason} drops them and starts {count}"
-        parts.warn(IGNORED, name, message, f"write `{found}` alone", with_noun(count, "process"))
+    if count != written_count != extent.count:
+        message = f"the process ranks of `{name}` say {with_noun(written_count, 'process')}; {parts.reason} drops them and starts {count}"
+        parts.warn(IGNORED, name, message, f"write `{extent}` alone", with_noun(count, "process"))
     parts.components[name] = replace(
         component, least=amount, most=amount, per_process=shape.per_process, parallel=parallel or component.parallel,
         contiguous=True, stride=shape.stride, runs=runs, fixes={},
@@ -188,45 +203,47 @@ def _packed(parts: Parts, component: Component, found: Extent, shape: Shape, par
 
 
 def packed_runs(parts: Parts, component: Component, found: Extent, shape: Shape) -> Runs | None:
-    """Processes one after the other in a range; None where RLinf refuses that, which is noted."""
+    """Return packed runs of a range; None (noted) if RLinf refuses them."""
     strategy = PackedPlacementStrategy(found.first, found.last, shape.per_process, shape.stride, component.numbered_in)
     try:
         return strategy.runs(parts.cluster)
     except UnusableInput as refused:
-        for each in refused.findings:
-            message = f"`{component.name}`: {each.message}; RLinf notices this only at launch"
-            parts.error(each.code, component.name, message, each.help, "crosses nodes")
+        for finding in refused.findings:
+            message = f"`{component.name}`: {finding.message}; RLinf notices this only at launch"
+            parts.error(finding.code, component.name, message, finding.help, "crosses nodes")
     return None
 
 
-def _without_holes(parts: Parts, component: Component, found: Extent) -> dict[str, Fix]:
-    """Fix that writes as many ranks without holes, where no other component has them."""
-    last = found.first + found.count - 1
-    for other in parts.components.values():
-        if other.runs and other.name != "reward" and masks(other) != masks(component):
-            held = extent_of(other.runs, parts.cluster, other.numbered_in)
-            if other.numbered_in != component.numbered_in or (held.first <= last and found.first <= held.last):
+def _without_holes(parts: Parts, component: Component, extent: Extent) -> dict[str, Fix]:
+    """Return a fix with equally many contiguous ranks, if no other component has them."""
+    last = extent.first + extent.count - 1
+    for neighbour in parts.components.values():
+        if neighbour.runs and neighbour.name != "reward" and masks(neighbour) != masks(component):
+            neighbour_extent = extent_of(neighbour.runs, parts.cluster, neighbour.numbered_in)
+            if neighbour.numbered_in != component.numbered_in or (neighbour_extent.first <= last and extent.first <= neighbour_extent.last):
                 return {}
-    span, text = component.spans.get("placement"), str(Extent(found.first, last, found.count))
+    span, text = component.spans.get("placement"), str(Extent(extent.first, last, extent.count))
     is_plain = span is not None and not {"$", "\n"} & set(parts.notes.document.excerpt(span))
     return {"PW205": Fix(f"write `{text}`", Edit(span, text) if span and is_plain else None)}
 
 
 def _hinted(parts: Parts, component: Component, shape: Shape, parallel: Parallel | None) -> Component:
-    """A component that is left to solve takes the shape too; hints that say otherwise contradict it."""
+    """Return an open component with the shape; note hints that contradict the shape."""
     name = component.name
     for key, field, demanded in (("accelerators_per_process", "per_process", shape.per_process), ("stride", "stride", shape.stride)):
         if field in component.spans and getattr(component, field) != demanded:
             _contradicts(parts, component, key, field, str(getattr(component, field)), str(demanded))
     check_degrees(parts, component, (parallel,) if parallel else ())
     component = _in_processes(parts, component, shape.per_process)
-    found = replace(component, per_process=shape.per_process, stride=shape.stride, contiguous=True, parallel=parallel or component.parallel)
-    steps = (max(found.unit, found.step), *parts.steps_of(name))
-    if component.least == component.most and all(component.least % each for each in steps):
-        asked, step = component.least, min(steps)
-        message = f"`{name}` asks for {with_noun(asked, 'accelerator')}, but the settings of the job need a multiple of {step}"
-        parts.error(DEGREE, name, message, f"ask for {_near(asked, step)}", f"no multiple of {step}", component.span("amount"))
-    return found
+    shaped = replace(
+        component, per_process=shape.per_process, stride=shape.stride, contiguous=True, parallel=parallel or component.parallel
+    )
+    steps = (max(shaped.unit, shaped.step), *parts.steps_of(name))
+    if component.least == component.most and all(component.least % multiple for multiple in steps):
+        amount, step = component.least, min(steps)
+        message = f"`{name}` asks for {with_noun(amount, 'accelerator')}, but the settings of the job need a multiple of {step}"
+        parts.error(DEGREE, name, message, f"ask for {_near(amount, step)}", f"no multiple of {step}", component.span("amount"))
+    return shaped
 
 
 def _contradicts(parts: Parts, component: Component, key: str, field: str, hint: str, made: str) -> None:
@@ -235,27 +252,27 @@ def _contradicts(parts: Parts, component: Component, key: str, field: str, hint:
     parts.error(HINTS, component.name, message, help, at=component.spans[field])
 
 
-def _in_processes(parts: Parts, component: Component, each: int) -> Component:
-    """Amount that hints mean which count processes, each of so many accelerators."""
-    spans, was = component.spans, component.per_process
-    if "processes" not in spans or was == each:
+def _in_processes(parts: Parts, component: Component, per_process: int) -> Component:
+    """Return the component with an amount in accelerators, where hints count processes."""
+    spans, old_size = component.spans, component.per_process
+    if "processes" not in spans or old_size == per_process:
         return component
     if "accelerators" in spans:
-        _contradicts(parts, component, "processes", "processes", f"of {was} accelerators each", f"{each} each")
+        _contradicts(parts, component, "processes", "processes", f"of {old_size} accelerators each", f"{per_process} each")
         return component
-    most = component.most if component.most >= UNBOUNDED else component.most // was * each
-    counts = times(tuple((low // was, high // was) for low, high in component.counts), each)
-    return replace(component, least=component.least // was * each, most=most, counts=counts)
+    most = component.most if component.most >= UNBOUNDED else component.most // old_size * per_process
+    counts = times(tuple((low // old_size, high // old_size) for low, high in component.counts), per_process)
+    return replace(component, least=component.least // old_size * per_process, most=most, counts=counts)
 
 
 def check_degrees(parts: Parts, component: Component, possible: Sequence[Parallel]) -> None:
-    """An error where hints neither say the degrees that hold nor leave them open.
+    """Note an error if hints state degrees and exclude all `possible` ones.
 
-    Degrees of planned components are chosen from a list, and written, whether or not the settings have one of them.
+    Degrees of planned components are chosen from a list and written, in the settings or not.
     """
     choices = parts.offered.get(component.name) or (component.parallel,)
     is_planned = component.timed is not None and len(choices) > 1
-    if "parallel" not in component.spans or not possible or is_planned or any(each in choices for each in possible):
+    if "parallel" not in component.spans or not possible or is_planned or any(candidate in choices for candidate in possible):
         return
     hint, made = (" or ".join(map(str, dict.fromkeys(degrees))) for degrees in (choices, possible))
     _contradicts(parts, component, "parallel", "parallel", hint, made)
@@ -267,14 +284,14 @@ def _check_group(parts: Parts, component: Component) -> None:
         return
     owner = parts.owner
     if component.runs is None and not (owner.file == named.file and owner.start <= named.start < owner.end):
-        return  # hints name the nodes that a plan may use: its ranks are those of the whole cluster
+        return  # hints name the nodes for a plan, whose ranks count the whole cluster
     message = f"{parts.reason} drops the node group `{','.join(groups)}` of `{component.name}`: ranks count the whole cluster"
     help = "write the ranks that these accelerators have in the whole cluster, and drop `node_group`"
     parts.warn(IGNORED, component.name, message, help, "RLinf drops this", named)
 
 
 def _on_other_resources(parts: Parts, name: str) -> None:
-    """RLinf takes the ranks of a component on nodes or robots for accelerators."""
+    """Note that RLinf takes ranks of nodes or robots for accelerators."""
     component = parts.components.get(name)
     if component is None:
         return

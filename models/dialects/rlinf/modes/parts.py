@@ -1,7 +1,7 @@
-"""Task, placement class, components and parallel degrees, as the rules of a mode see them.
+"""Task, placement class, components and parallel degrees for the rules of a mode.
 
-Source: RLinf, rlinf/utils/placement.py, properties of ModelParallelComponentPlacement; of inference also
-rlinf/workers/inference/megatron_inference_worker.py (_build_inference_cfg).
+Source: RLinf, rlinf/utils/placement.py, properties of ModelParallelComponentPlacement; of inference
+also rlinf/workers/inference/megatron_inference_worker.py (_build_inference_cfg).
 """
 
 from __future__ import annotations
@@ -26,10 +26,13 @@ from ....text.tree import Scalar
 from ..known import DEGREE, FSDP, INFERENCE, MEGATRON, MULTI_AGENT, SETTING, before, names
 
 TASKS = names("task")
-"""Every `runner.task_type` of any release. Source: RLinf, rlinf/config.py, SUPPORTED_TASK_TYPE."""
+"""Values of `runner.task_type` in any release.
+
+Source: RLinf, rlinf/config.py, SUPPORTED_TASK_TYPE.
+"""
 
 MULTI_AGENT_DATA = "wideseek_r1"
-"""The `data.type` that only the multi-agent main programs are written for."""
+"""Value of `data.type` that only the multi-agent main programs support."""
 
 INFERRING = ("inference", "actor_inference")
 """Names of the component that computes probabilities with the actor's model."""
@@ -37,7 +40,10 @@ CRITICS_INFERENCE = "critic_inference"
 
 
 class Placer(str, Enum):
-    """The classes that place components. Source: RLinf, rlinf/utils/placement.py."""
+    """Placement classes of RLinf.
+
+    Source: RLinf, rlinf/utils/placement.py.
+    """
 
     HYBRID = "HybridComponentPlacement"
     MODEL_PARALLEL = "ModelParallelComponentPlacement"
@@ -55,7 +61,7 @@ _PLACERS = {
 
 
 def task_of(notes: Notes, settings: Settings) -> str:
-    """`runner.task_type`, or the task that was probably meant; "" where it is unknown."""
+    """Return `runner.task_type`, corrected if misspelt; "" if unknown."""
     task = settings.word("runner.task_type", SETTING)
     value = settings.at("runner.task_type")
     if not task or value is None:
@@ -74,14 +80,14 @@ def task_of(notes: Notes, settings: Settings) -> str:
 
 
 def listed(words: Iterable[str]) -> str:
-    """Words in backticks, as a message lists them."""
-    return ", ".join(f"`{each}`" for each in words)
+    """Return words in backticks, separated by commas."""
+    return ", ".join(f"`{word}`" for word in words)
 
 
 def placer_of(settings: Settings, task: str) -> Placer:
-    """Class that the main program of a task uses; HYBRID where the task is unknown.
+    """Return the placement class of a task's main program; HYBRID for an unknown task.
 
-    `data.type: wideseek_r1` alone tells the multi-agent programs (examples/agent/wideseek_r1).
+    Only `data.type: wideseek_r1` identifies the multi-agent programs (examples/agent/wideseek_r1).
     """
     usual, multi = _PLACERS.get(task, (Placer.HYBRID, Placer.HYBRID))
     has_multi = usual is not multi and (settings.choice is None or settings.choice.has(MULTI_AGENT))
@@ -90,20 +96,20 @@ def placer_of(settings: Settings, task: str) -> Placer:
 
 @dataclass
 class Parts:
-    """The components under their names, as they become what the mode makes of them.
+    """Components by name while a mode transforms them.
 
     Attributes
     ----------
-    written : every name in `component_placement`, also of unreadable components, with its place.
-    owner : where `component_placement` or, without it, `cluster` stands.
-    hinted : relations that the hints demand.
+    written : name -> span in `component_placement`, unreadable components included.
+    owner : span of `component_placement`, else of `cluster`.
+    hinted : relations from the hints.
     planned : components whose ranks are chosen by their times.
     choices : parallel degrees that hints leave open to a plan.
-    profiled : True if the file says times, by which ranks may be chosen.
-    offered : parallel degrees that hints leave open, to whatever.
-    relations : what the mode demands besides.
+    profiled : True if the file has times, so that ranks may be chosen.
+    offered : parallel degrees that hints leave open, for a plan or not.
+    relations : relations that the mode demands.
     ways : arrangements that the mode leaves to the plan.
-    faulty : components whose hints are unreadable, which is noted.
+    faulty : components with unreadable hints (noted).
     """
 
     notes: Notes
@@ -125,85 +131,85 @@ class Parts:
 
     @property
     def reason(self) -> str:
-        """Who demands what a mode demands."""
+        """Name of the placement class that makes the demands of the mode."""
         return f"RLinf's {self.placer.value}"
 
     @property
     def plans_both(self) -> bool:
-        """True if a plan decides how actor and rollout lie to each other."""
+        """True if a plan decides how actor and rollout share accelerators."""
         return {"actor", "rollout"} <= self.planned
 
     def error(
         self, code: str, name: str, message: str, help: str = "", label: str = "",
         at: Span | None = None, edit: Edit | None = None,
     ) -> None:  # fmt: skip
-        """Add an error about a component, at its ranks unless said otherwise."""
+        """Add an error about a component, by default at its ranks."""
         self.notes.error(code, name, message, at or self.place(name), label, help, edit)
 
     def warn(self, code: str, name: str, message: str, help: str = "", label: str = "", at: Span | None = None) -> None:
-        """Add a warning about a component, at its ranks unless said otherwise."""
+        """Add a warning about a component, by default at its ranks."""
         self.notes.warn(code, name, message, at or self.place(name), label, help)
 
     def backend(self, role: str, code: str = DEGREE) -> str | None:
-        """Training backend of a role; None where it is unknown."""
+        """Return the training backend of a role; None if unknown."""
         return self.settings.word(f"{role}.training_backend", code)
 
     def flag(self, path: str) -> bool | None:
-        """Flag of the job; None where it is unknown."""
+        """Return a flag of the job; None if unknown."""
         return self.settings.flag(path, SETTING)
 
     def has(self, name: str) -> bool:
-        """True if the component is placed, or to be placed."""
+        """Return True if the component is placed, or to be placed."""
         return name in self.written or name in self.components or name in self.faulty
 
     def first_of(self, *names: str) -> str | None:
-        """First of these components that exists."""
+        """Return the first existing component of these names."""
         return next((name for name in names if self.has(name)), None)
 
     def on_accelerators(self, name: str) -> Component | None:
-        """Component, if it could be read and is on accelerators: a mode has no say in others."""
-        found = self.components.get(name)
-        return found if found and self.cluster.kind(found.node_groups) == ACCELERATOR else None
+        """Return a readable component on accelerators, else None; a mode ignores others."""
+        component = self.components.get(name)
+        return component if component and self.cluster.kind(component.node_groups) == ACCELERATOR else None
 
     def placed(self, name: str) -> Component | None:
-        """Component, if its accelerators are given and known."""
-        found = self.on_accelerators(name)
-        return found if found and found.runs else None
+        """Return a component with explicit, known accelerators, else None."""
+        component = self.on_accelerators(name)
+        return component if component and component.runs else None
 
     def extent(self, name: str) -> Extent | None:
-        """Ranks of a component, if they are given and known."""
-        found = self.placed(name)
-        return extent_of(found.runs or (), self.cluster, found.numbered_in) if found else None
+        """Return the explicit, known ranks of a component, else None."""
+        component = self.placed(name)
+        return extent_of(component.runs or (), self.cluster, component.numbered_in) if component else None
 
     def count(self, name: str) -> int | None:
-        """Number of given accelerators of a component."""
-        found = self.extent(name)
-        return found.count if found else None
+        """Return the number of explicit accelerators of a component, None if open."""
+        extent = self.extent(name)
+        return extent.count if extent else None
 
     def is_open(self, name: str) -> bool:
-        """True if the component is left to solve."""
-        found = self.on_accelerators(name)
-        return found is not None and found.runs is None and "placement" not in found.spans
+        """Return True if the component is left to solve."""
+        component = self.on_accelerators(name)
+        return component is not None and component.runs is None and "placement" not in component.spans
 
     def steps_of(self, name: str) -> tuple[int, ...]:
-        """Least multiples of its accelerators, by the degrees that are open to it."""
+        """Return minimal multiples of the component's accelerators, by its open degrees."""
         if name in self.choices:
-            return tuple(each.tp for each in self.choices[name])
+            return tuple(parallel.tp for parallel in self.choices[name])
         follows = self.choices and name in self.planned
         return (1,) if follows and "parallel" not in self.components[name].spans else ()
 
     def relate(self, kind: str, *names: str | None, choice: str = "") -> None:
-        """Demand a relation of components, if all of them are known and on accelerators."""
-        known = [each for name in names if name and (each := self.on_accelerators(name))]
+        """Demand a relation of components if all are known and on accelerators."""
+        known = [component for name in names if name and (component := self.on_accelerators(name))]
         if len(known) == len(names):
-            spans = [span for each in known if (span := each.spans.get("placement"))]
-            group = tuple(each.name for each in known)
+            spans = [span for component in known if (span := component.spans.get("placement"))]
+            group = tuple(component.name for component in known)
             self.relations.append(Relation(kind, group, max(spans, default=None), self.reason, choice))
 
     def place(self, name: str) -> Span:
-        """Where its ranks stand, or the name itself."""
-        found = self.components.get(name)
-        ranks = found.span("placement") if found else None
+        """Return the span of the component's ranks, else of its name."""
+        component = self.components.get(name)
+        ranks = component.span("placement") if component else None
         return ranks or self.written.get(name) or self.owner
 
 
@@ -213,11 +219,11 @@ SECTIONS = {
     "rollout": ("rollout", _OF_ROLLOUT),
     **{role: (f"{role}.model", {"tp": _TP, "pp": _PP, "cp": _CP}) for role in ("actor", "critic", "inference")},
 }
-"""Component -> the section that says its degrees, and the key of each."""
+"""Component -> section with its degrees, and key per degree."""
 
 
 def own_of(settings: Settings, name: str) -> Parallel | None:
-    """Degrees that the section of a component says, others as 1; None where it says none.
+    """Return the degrees in the section of a component, others as 1; None without degrees.
 
     Nothing is noted: not every program of RLinf reads these keys.
     """
@@ -233,7 +239,7 @@ def own_of(settings: Settings, name: str) -> Parallel | None:
 
 @dataclass(frozen=True, slots=True)
 class Degrees:
-    """tp, pp and cp of one component; each None where it is unknown."""
+    """Degrees tp, pp and cp of a component; None stands for an unknown degree."""
 
     tp: Amount | None
     pp: Amount | None
@@ -241,7 +247,7 @@ class Degrees:
 
     @property
     def parallel(self) -> Parallel | None:
-        """All three together; None if one is unknown."""
+        """All three degrees; None if any is unknown."""
         if self.tp and self.pp and self.cp:
             return Parallel(self.tp.value, self.pp.value, self.cp.value)
         return None
@@ -251,27 +257,33 @@ _ONE = Amount(1, _CP)
 
 
 def trained(settings: Settings, role: str) -> Degrees:
-    """Degrees of `actor` or `critic`; fsdp reads neither pp nor cp."""
+    """Return the degrees of `actor` or `critic`; fsdp reads neither pp nor cp."""
     is_fsdp = settings.word(f"{role}.training_backend", DEGREE) == FSDP
     keys = (_TP,) if is_fsdp else (_TP, _PP, _CP)
-    found = [settings.whole(f"{role}.model.{key}", DEGREE, 1) for key in keys]
-    return Degrees(found[0], _ONE, _ONE) if is_fsdp else Degrees(*found)
+    sizes = [settings.whole(f"{role}.model.{key}", DEGREE, 1) for key in keys]
+    return Degrees(sizes[0], _ONE, _ONE) if is_fsdp else Degrees(*sizes)
 
 
 def generating(settings: Settings) -> Degrees:
-    """Degrees of the rollout engine."""
+    """Return the degrees of the rollout engine."""
     tp, pp = (settings.whole(f"rollout.{key}", DEGREE, 1, exact=True) for key in _OF_ROLLOUT.values())
     return Degrees(tp, pp, _ONE)
 
 
 def generated_otherwise(rollout: Degrees) -> tuple[Parallel, Parallel] | None:
-    """Degrees of a staged engine by itself, and on the actor's accelerators: tp alone."""
-    own = rollout.parallel
-    return (own, Parallel(own.tp)) if own is not None and own.pp > 1 else None
+    """Return degrees of a staged engine: apart from the actor, and with it (tp alone).
+
+    None for an engine without pipeline stages.
+    """
+    own_degrees = rollout.parallel
+    return (own_degrees, Parallel(own_degrees.tp)) if own_degrees is not None and own_degrees.pp > 1 else None
 
 
 def inferring(settings: Settings, role: str) -> Amount | None:
-    """The tp that places the inference component of a role: of its section, else its role's."""
+    """Return the tp that places the inference component of a role.
+
+    It is in the inference section, else in the section of the role.
+    """
     sections = [name for name in INFERRING if settings.at(name) is not None]
     if role == "critic":
         sections = [CRITICS_INFERENCE] if settings.at(f"{CRITICS_INFERENCE}.model.{_TP}") else []
@@ -279,9 +291,10 @@ def inferring(settings: Settings, role: str) -> Amount | None:
 
 
 def inferred(settings: Settings, role: str) -> Degrees:
-    """Degrees that set up the inference component of a role: tp and pp of its section, cp of the role.
+    """Return the degrees that set up the inference component of a role.
 
-    Megatron's worker looks for `actor_inference` before `inference`.
+    tp and pp are those of its section, cp is that of the role. Megatron's worker looks for
+    `actor_inference` before `inference`.
     """
     sections = (f"{role}_inference", *(("inference",) if role == "actor" else ()))
     section = next((name for name in sections if settings.at(f"{name}.model") is not None), None)
@@ -295,32 +308,32 @@ def inferred(settings: Settings, role: str) -> Degrees:
 
 
 def inferred_otherwise(settings: Settings, role: str) -> tuple[Parallel, Parallel] | None:
-    """Degrees of Megatron's inference by itself and of what trains, where these differ."""
-    own, worker = inferred(settings, role).parallel, trained(settings, role).parallel
-    differ = own and worker and own != worker
+    """Return degrees of Megatron's inference apart and of the trained role, if different."""
+    own_degrees, worker = inferred(settings, role).parallel, trained(settings, role).parallel
+    differ = own_degrees and worker and own_degrees != worker
     if differ and settings.word(f"{role}.training_backend", DEGREE) == MEGATRON:
-        return (own, worker) if own and worker else None
+        return (own_degrees, worker) if own_degrees and worker else None
     return None
 
 
 def megatron_inference(parts: Parts) -> list[tuple[str, str]]:
-    """(inference component, what trains) of those that exist and compute with Megatron."""
-    found = [(name, role) for name, role in INFERENCE.items() if parts.has(name) and parts.has(role)]
-    return [(name, role) for name, role in found if parts.backend(role) == MEGATRON]
+    """Return (inference component, trained role) for existing pairs that run Megatron."""
+    pairs = [(name, role) for name, role in INFERENCE.items() if parts.has(name) and parts.has(role)]
+    return [(name, role) for name, role in pairs if parts.backend(role) == MEGATRON]
 
 
 def sections_of_inference(parts: Parts) -> list[str]:
-    """Sections that the tp of the placed inference components is read from, besides the actor's."""
+    """Return the sections, besides the actor's, with the tp of placed inference components."""
     section = next((name for name in INFERRING if parts.settings.at(name) is not None), None)
-    found = [f"{section}.model"] if section and parts.first_of(*INFERRING) else []
+    sections = [f"{section}.model"] if section and parts.first_of(*INFERRING) else []
     if parts.has(CRITICS_INFERENCE) and parts.settings.at(f"{CRITICS_INFERENCE}.model.{_TP}") is None:
-        found.append("critic.model")
-    return found
+        sections.append("critic.model")
+    return sections
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """Resource ranks of a component: `first` to `last`, of which `count` are named."""
+    """Resource ranks of a component: `count` ranks from `first` to `last`."""
 
     first: int
     last: int
@@ -333,7 +346,7 @@ class Extent:
 
     @property
     def solid(self) -> bool:
-        """True if every rank between the first and the last is named."""
+        """True if the ranks have no holes."""
         return self.count == self.size
 
     def __str__(self) -> str:
@@ -341,22 +354,25 @@ class Extent:
 
 
 def extent_of(runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...]) -> Extent:
-    """Extent of runs in the numbering of their node groups; processes may share resources."""
+    """Return the extent of runs in the numbering of their node groups.
+
+    Processes may share resources.
+    """
     starts: dict[tuple[int, str], int] = {}
     total = 0
     for stretch in cluster.numbering(labels).stretches:
         starts.setdefault((stretch.node_rank, stretch.label), total)
         total += stretch.count
-    held: dict[tuple[int, str], int] = {}
+    masks_by_node: dict[tuple[int, str], int] = {}
     for run in runs:
         key = (run.node, run.node_group)
-        held[key] = held.get(key, 0) | run.mask
-    first = min(starts[key] + (mask & -mask).bit_length() - 1 for key, mask in held.items())
-    last = max(starts[key] + mask.bit_length() - 1 for key, mask in held.items())
-    return Extent(first, last, sum(mask.bit_count() for mask in held.values()))
+        masks_by_node[key] = masks_by_node.get(key, 0) | run.mask
+    first = min(starts[key] + (mask & -mask).bit_length() - 1 for key, mask in masks_by_node.items())
+    last = max(starts[key] + mask.bit_length() - 1 for key, mask in masks_by_node.items())
+    return Extent(first, last, sum(mask.bit_count() for mask in masks_by_node.values()))
 
 
 def masks(component: Component | None) -> Mapping[tuple[int, str], int]:
-    """(node, kind) -> bits of what a component holds."""
+    """Return (node, kind) -> bit mask of the resources of a component."""
     runs = component.runs if component else None
     return Assignment({component.name: runs}).masks(component.name) if component and runs else {}

@@ -1,15 +1,19 @@
-"""Weights between components, arrangements and degrees that are left to a plan, and what FSDP makes of degrees.
+"""Weight transfer, open arrangements and open degrees, and FSDP's use of degrees.
 
-FSDP divides nothing by its tp: RLinf looks whether an actor has as many accelerators, and goes by it where weights are handed to
-rollout. In the hybrid placement of embodied tasks it reads no tp of what FSDP trains.
+FSDP divides nothing by its tp: RLinf only checks that an actor has as many accelerators, and uses
+tp to hand weights to rollout. In the hybrid placement of embodied tasks RLinf reads no tp of
+FSDP-trained components.
 
 Sources in RLinf:
 
-- rlinf/utils/placement.py, ModelParallelComponentPlacement (_is_collocated, _is_disaggregated, _generate_placements).
-- rlinf/workers/actor/fsdp_actor_worker.py (_setup_rollout_weight_dst_ranks) and rlinf/workers/rollout/utils.py
-  (CollocateRankMapper, DisaggRankMapper); rlinf/hybrid_engines/{sglang/common/sgl_scheduler.py,vllm} (who looks for weights).
-- rlinf/utils/resharding/reshard_config.py; rlinf/workers/megatron_worker.py (sync_model_to_inference) and
-  rlinf/workers/inference/megatron_inference_worker.py (sync_model_from_actor).
+- rlinf/utils/placement.py, ModelParallelComponentPlacement (_is_collocated, _is_disaggregated,
+  _generate_placements).
+- rlinf/workers/actor/fsdp_actor_worker.py (_setup_rollout_weight_dst_ranks) and
+  rlinf/workers/rollout/utils.py (CollocateRankMapper, DisaggRankMapper);
+  rlinf/hybrid_engines/{sglang/common/sgl_scheduler.py,vllm} (receivers of weights).
+- rlinf/utils/resharding/reshard_config.py; rlinf/workers/megatron_worker.py
+  (sync_model_to_inference) and rlinf/workers/inference/megatron_inference_worker.py
+  (sync_model_from_actor).
 """
 
 from __future__ import annotations
@@ -49,7 +53,7 @@ ENGINES = ("sglang", "vllm")
 
 
 def has_weight_exchange(parts: Parts) -> bool:
-    """True if engines are known to look for who sends them weights; unknown for files that are no whole job."""
+    """Return True if engines are known to receive weights; False for an incomplete job."""
     settings = parts.settings
     if parts.notes.partial or not settings.has("rollout.group_name"):
         return False
@@ -57,49 +61,55 @@ def has_weight_exchange(parts: Parts) -> bool:
 
 
 def engine_mismatch(parts: Parts, actor: Degrees, rollout: Degrees) -> str:
-    """Why no numbers of accelerators help; "" where some do. Each rank of the actor has the parts of whole ranks of rollout."""
+    """Return why rollout gets no weights with any accelerator count; "" if some counts work.
+
+    Each rank of the actor has the weights of whole ranks of rollout.
+    """
     if not has_weight_exchange(parts) or not actor.tp or not rollout.tp or actor.tp.value % rollout.tp.value == 0:
         return ""
     return f"the tp of actor, {actor.tp.value}, is no multiple of the tp of rollout, {rollout.tp.value}"
 
 
 def check_engine_weights(parts: Parts, actor: Degrees, rollout: Degrees) -> None:
-    """An error if the given accelerators of rollout and actor, or their degrees, leave engines without weights."""
-    mine, others = parts.count("rollout") or 0, parts.count("actor") or 0
-    if not actor.tp or not rollout.tp or mine < rollout.tp.value or others < actor.tp.value:
+    """Note an error if counts or degrees of actor and rollout leave engines without weights."""
+    rollout_count, actor_count = parts.count("rollout") or 0, parts.count("actor") or 0
+    if not actor.tp or not rollout.tp or rollout_count < rollout.tp.value or actor_count < actor.tp.value:
         return
     step, is_megatron = actor.tp.value, parts.backend("actor") == MEGATRON
     if why := engine_mismatch(parts, actor, rollout):
         if step < rollout.tp.value and is_megatron:
-            return  # told by check_engine_tp
+            return  # reported by check_engine_tp
         message, help = f"{why}, and they are apart", f"set `{rollout.tp.name}` to a divisor of {step}"
     elif not has_weight_exchange(parts) or not rollout.pp or rollout.pp.value > 1:
-        return  # of an engine in pipeline stages fewer ranks look for weights
-    elif is_megatron and actor.parallel and others % actor.parallel.replica:
-        return  # such an actor never starts, which is told elsewhere
-    elif Multiple("rollout", "actor", step).holds(mine, others):
+        return  # in an engine with pipeline stages fewer ranks receive weights
+    elif is_megatron and actor.parallel and actor_count % actor.parallel.replica:
+        return  # such an actor never starts; reported elsewhere
+    elif Multiple("rollout", "actor", step).holds(rollout_count, actor_count):
         return
     else:
-        message = f"the weights of `actor` (tp {step}, {others} accelerators) do not come to all of the {mine} of `rollout`"
-        help = f"give `rollout` a multiple of {step} accelerators, at most {others} or whole times as many"
+        message = f"the weights of `actor` (tp {step}, {actor_count} accelerators) do not come to all of the {rollout_count} of `rollout`"
+        help = f"give `rollout` a multiple of {step} accelerators, at most {actor_count} or whole times as many"
     parts.error(DEGREE, "rollout", f"{message}; {LATE}", help)
     parts.notes.findings[-1] = replace(parts.notes.findings[-1], premises=("actor", "rollout"))  # judged by the ranks of both
 
 
 def inference_mismatch(parts: Parts) -> tuple[str, str, Amount, int] | None:
-    """(component, why it gets no weights, its tp, a tp that fits) of the first one; None if all get theirs, or it is unknown."""
+    """Return the first inference component without weights; None if all get weights, or unknown.
+
+    The tuple is (component, reason, its tp, a tp that fits).
+    """
     for name, role in megatron_inference(parts):
-        mine, own = trained(parts.settings, role).tp, inferred(parts.settings, role).tp
-        if mine and own and mine.value % own.value:
-            why = f"the tp of {role}, {mine.value}, is no multiple of the tp of {name}, {own.value}"
-            return name, why, own, gcd(mine.value, own.value)
+        worker_tp, own_tp = trained(parts.settings, role).tp, inferred(parts.settings, role).tp
+        if worker_tp and own_tp and worker_tp.value % own_tp.value:
+            why = f"the tp of {role}, {worker_tp.value}, is no multiple of the tp of {name}, {own_tp.value}"
+            return name, why, own_tp, gcd(worker_tp.value, own_tp.value)
     return None
 
 
 def check_inference_weights(parts: Parts) -> None:
-    """An error where an inference component apart from what trains would stop it, or wait for weights."""
-    if found := inference_mismatch(parts):
-        name, why, tp, better = found
+    """Note an error if a separate inference component would stop training or wait for weights."""
+    if mismatch := inference_mismatch(parts):
+        name, why, tp, better = mismatch
         message, help = f"{why}, to which it hands its weights; {LATE}", f"set `{tp.name}: {better}`"
         parts.error(DEGREE, name, message, help, at=tp.span, edit=tp.becomes(better))
         return
@@ -113,31 +123,32 @@ def check_inference_weights(parts: Parts) -> None:
 
 
 def least_for_inference(parts: Parts) -> dict[str, int]:
-    """Trained component -> least accelerators, so that inference apart from it receives its weights."""
-    every = {role: inferred(parts.settings, role) for _, role in megatron_inference(parts)}
-    return {role: degrees.tp.value * degrees.pp.value for role, degrees in every.items() if degrees.tp and degrees.pp}
+    """Return trained role -> minimum accelerators to send weights to separate inference."""
+    degrees_by_role = {role: inferred(parts.settings, role) for _, role in megatron_inference(parts)}
+    return {role: degrees.tp.value * degrees.pp.value for role, degrees in degrees_by_role.items() if degrees.tp and degrees.pp}
 
 
 ROLES_OF_FSDP = {"actor": "actor", "critic": "critic", **INFERENCE}
-"""Component -> the role of which FSDP computes the gradients, or the probabilities."""
+"""Component -> role whose gradients or probabilities FSDP computes."""
 
 
 def trained_whole(settings: Settings, root: MapNode, hints: Value | None) -> frozenset[str]:
-    """Components that FSDP trains, or with which it infers: hints of their tp ask for no multiple.
+    """Return components that FSDP trains or infers with: a hinted tp needs no multiple.
 
-    Of a file with times only what trains; without ranks none that has times.
+    In a file with times only the trained component counts; without explicit ranks, components with
+    times do not.
     """
     placer = placer_of(settings, settings.word("runner.task_type", DEGREE) or "")
     if placer not in (Placer.HYBRID, Placer.MODEL_PARALLEL):
         return frozenset()
     profiled = is_profiled(root, hints)
     roles = {"actor": "actor"} if placer is Placer.HYBRID or profiled else ROLES_OF_FSDP
-    found = frozenset(name for name, role in roles.items() if settings.word(f"{role}.training_backend", DEGREE) == FSDP)
-    return found if profiled else found - timed_names(hints)
+    components = frozenset(name for name, role in roles.items() if settings.word(f"{role}.training_backend", DEGREE) == FSDP)
+    return components if profiled else components - timed_names(hints)
 
 
 def undivide(parts: Parts, *names: str) -> None:
-    """Components that FSDP trains, or with which it infers, have no degrees, whatever their hints say of tp."""
+    """Clear the degrees of components that FSDP trains or infers with, hinted tp included."""
     for name in names:
         component = parts.on_accelerators(name)
         if component is None or (component.timed is not None and (not parts.profiled or parts.is_open(name))):
@@ -147,45 +158,49 @@ def undivide(parts: Parts, *names: str) -> None:
 
 
 def whole_engines(parallel: Parallel) -> Shape:
-    """Rollout on accelerators of its own, with these degrees: whole engines."""
+    """Return the shape of rollout on separate accelerators: whole engines."""
     return Shape(parallel.tp * parallel.pp, 1, parallel)
 
 
 def shapes_of_choices(parts: Parts) -> dict[str, dict[Parallel, Shape]]:
-    """Processes of planned components by themselves with each choice of their degrees.
+    """Return the shape per planned component and choice of degrees, each component alone.
 
-    What FSDP trains has as many accelerators as its tp at the least where RLinf reads that, and any number elsewhere.
+    A component that FSDP trains has at least tp accelerators where RLinf reads tp, and any number
+    elsewhere.
     """
-    found: dict[str, dict[Parallel, Shape]] = {}
+    shapes: dict[str, dict[Parallel, Shape]] = {}
     if parts.ways and "rollout" in parts.planned and "rollout" in parts.choices:
-        found["rollout"] = {parallel: whole_engines(parallel) for parallel in parts.choices["rollout"]}
+        shapes["rollout"] = {parallel: whole_engines(parallel) for parallel in parts.choices["rollout"]}
     actor = parts.components.get("actor")
     if actor and "actor" in parts.planned and "parallel" in actor.spans and parts.backend("actor") == FSDP:
         reads_tp = parts.placer is not Placer.HYBRID
-        every = parts.choices.get("actor") or (actor.parallel,)
-        found["actor"] = {each: Shape(actor.per_process, actor.stride, least=each.tp if reads_tp else 1) for each in every}
+        candidates = parts.choices.get("actor") or (actor.parallel,)
+        shapes["actor"] = {
+            parallel: Shape(actor.per_process, actor.stride, least=parallel.tp if reads_tp else 1) for parallel in candidates
+        }
         if reads_tp:
-            found["actor"] = {each: Shape(least=each.tp) for each in every}
-    return found
+            shapes["actor"] = {parallel: Shape(least=parallel.tp) for parallel in candidates}
+    return shapes
 
 
-def _choices(parts: Parts, name: str, own: Degrees) -> list[tuple[Parallel | None, Parallel]]:
-    """(choice, degrees) of a component; its own degrees, with no choice, where hints leave none open."""
+def _choices(parts: Parts, name: str, file_degrees: Degrees) -> list[tuple[Parallel | None, Parallel]]:
+    """Return (choice, degrees) of a component; without open degrees its own, with choice None."""
     choices = parts.choices.get(name, ())
-    return [(each, each) for each in choices] or ([(None, own.parallel)] if own.parallel else [])
+    return [(choice, choice) for choice in choices] or ([(None, file_degrees.parallel)] if file_degrees.parallel else [])
 
 
 def _paired(parts: Parts, actor: Degrees, rollout: Degrees, together: bool) -> tuple[Paired, ...]:
-    """Shape of rollout with every choice of degrees; nothing where neither component has one.
+    """Return the shape of rollout per joint choice of degrees; empty without open degrees.
 
-    A megatron actor takes rollout of at most its own tp. Stages of rollout do nothing where it shares the actor's accelerators.
+    A megatron actor accepts a rollout tp up to its own. Stages of rollout have no effect on the
+    actor's accelerators.
     """
-    found: dict[tuple[Parallel | None, Parallel | None], Shape] = {}
+    shape_by_choice: dict[tuple[Parallel | None, Parallel | None], Shape] = {}
     engines, workers = _choices(parts, "rollout", rollout), _choices(parts, "actor", actor)
     if not {"actor", "rollout"} & parts.choices.keys() or not engines or not workers:
         return ()
     backend, plain = parts.backend("actor"), {engine.tp for _, engine in engines if engine.pp == 1}
-    for (one, engine), (other, worker) in product(engines, workers):
+    for (engine_choice, engine), (worker_choice, worker) in product(engines, workers):
         if (backend == MEGATRON and engine.tp > worker.tp) or (together and engine.pp > 1 and engine.tp in plain):
             continue
         if together:
@@ -193,36 +208,49 @@ def _paired(parts: Parts, actor: Degrees, rollout: Degrees, together: bool) -> t
         else:
             shape = whole_engines(engine) if not has_weight_exchange(parts) or worker.tp % engine.tp == 0 else None
         if shape is not None:
-            found[one, other] = shape
-    return (Paired("rollout", "actor", found),)
+            shape_by_choice[engine_choice, worker_choice] = shape
+    return (Paired("rollout", "actor", shape_by_choice),)
 
 
 def _inference_pairs(parts: Parts) -> tuple[Paired, ...]:
-    """Choices of degrees of the trained component whose tp is a multiple of the tp of inference."""
-    found = []
+    """Return choices of a trained component whose tp is a multiple of the inference tp."""
+    pairs = []
     for name, role in megatron_inference(parts):
-        mine, own, choices = trained(parts.settings, role).tp, inferred(parts.settings, role).tp, parts.choices.get(role, ())
-        if choices and mine and own and mine.value != own.value:  # equal ones may follow from each other
-            found.append(Paired(role, name, {(each, None): Shape(parallel=each) for each in choices if each.tp % own.value == 0}))
-    return tuple(found)
+        worker_tp, inference_tp, choices = trained(parts.settings, role).tp, inferred(parts.settings, role).tp, parts.choices.get(role, ())
+        # Equal degrees may depend on each other.
+        if choices and worker_tp and inference_tp and worker_tp.value != inference_tp.value:
+            pairs.append(
+                Paired(role, name, {(choice, None): Shape(parallel=choice) for choice in choices if choice.tp % inference_tp.value == 0})
+            )
+    return tuple(pairs)
 
 
 def _multiples(parts: Parts, actor: Degrees, rollout: Degrees) -> tuple[Multiple, ...]:
-    """Numbers of accelerators that go together apart, with each choice of degrees; of pipeline stages nothing is known."""
+    """Return accelerator counts that fit for separate components, per choice of degrees.
+
+    Nothing is known about pipeline stages.
+    """
     if not has_weight_exchange(parts):
         return ()
     pairs = product(_choices(parts, "rollout", rollout), _choices(parts, "actor", actor))
-    return tuple(Multiple("rollout", "actor", worker.tp, one, other) for (one, engine), (other, worker) in pairs if engine.pp == 1)
+    return tuple(
+        Multiple("rollout", "actor", worker.tp, engine_choice, worker_choice)
+        for (engine_choice, engine), (worker_choice, worker) in pairs
+        if engine.pp == 1
+    )
 
 
 def _multiples_together(parts: Parts, actor: Degrees) -> tuple[Multiple, ...]:
-    """Rollout that shares accelerators with an fsdp actor interleaves in whole groups of its tp; megatron has whole replicas."""
+    """Return multiples for rollout that shares accelerators with an fsdp actor.
+
+    Engines interleave in whole groups of the actor's tp; megatron has whole replicas.
+    """
     steps = _choices(parts, "actor", actor) if parts.backend("actor") == FSDP else []
     return tuple(Multiple("rollout", "actor", worker.tp, None, choice, equal=True) for choice, worker in steps if worker.tp > 1)
 
 
 def arrangements(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way]:
-    """Arrangements that RLinf would start, of components whose ranks are all to be found."""
+    """Yield the arrangements that RLinf would start, for components without explicit ranks."""
     inference, critics = parts.first_of(*INFERRING), parts.first_of(CRITICS_INFERENCE)
     critic = parts.first_of("critic")
     idle = [name for name in (inference, critics) if name]
@@ -230,11 +258,11 @@ def arrangements(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way
     shape = None
     if actor.tp and rollout.tp:
         shape = interleaved(actor.tp.value, rollout.tp.value, parts.backend("actor", PLANS) == FSDP)
-    shares = parts.task != "coding_online_rl" and (any(each.shapes for each in paired) if paired else shape is not None)
+    shares = parts.task != "coding_online_rl" and (any(pair.shapes for pair in paired) if paired else shape is not None)
     if shares:
         pairs = [("actor", "rollout"), ("actor", inference), (critic or "actor", critics)]
         shapes = {**({"rollout": shape} if shape else {}), **_shapes(parts, idle, together=True)}
-        together = frozenset((one, other) for one, other in pairs if other)
+        together = frozenset((first, second) for first, second in pairs if second)
         multiples = _multiples_together(parts, actor)
         yield Way("collocated", together, shapes=shapes, without=frozenset(idle), multiples=multiples, paired=paired)
     why, help = _not_apart(parts, actor, rollout)
@@ -245,13 +273,13 @@ def arrangements(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way
         message = f"{why}: only plans are looked at in which actor and rollout share their accelerators"
         parts.notes.info(PLANS, "rollout", message, parts.owner, "", help)
     else:
-        every = [
+        apart_pairs = [
             *product(("actor", "rollout"), (inference, critic)),
             ("actor", "rollout"),
             (critic or "rollout", critics),
             ("rollout", critics),
         ]
-        apart = frozenset((one, other) for one, other in every if other and one != other)
+        apart = frozenset((first, second) for first, second in apart_pairs if second and first != second)
         shapes = _shapes(parts, idle, together=False)
         if "rollout" not in parts.choices and (staged := generated_otherwise(rollout)):
             shapes["rollout"] = whole_engines(staged[0])
@@ -262,7 +290,7 @@ def arrangements(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way
 
 
 def _not_apart(parts: Parts, actor: Degrees, rollout: Degrees) -> tuple[str, str]:
-    """(why a plan in which they are apart would not be started, what helps); empty if it would."""
+    """Return why RLinf would not start a separate plan, and help; empty if it would."""
     needed = inference_needed(parts)
     adds = {name: saying(name, f"{name}{COST}", parts.settings.has(KEY)) for name in ("inference", CRITICS_INFERENCE)}
     if needed and not (parts.flag(AGAIN) or parts.flag(FIXED)):
@@ -278,28 +306,31 @@ def _not_apart(parts: Parts, actor: Degrees, rollout: Degrees) -> tuple[str, str
     if refused := refused_apart(parts):
         listed = " and ".join(f"`{path}: true`" for path in refused)
         return f"what trains refuses {listed} where rollout is apart", f"drop {listed}"
-    if not any(each.shapes for each in _paired(parts, actor, rollout, together=False)) and (why := engine_mismatch(parts, actor, rollout)):
+    if not any(pair.shapes for pair in _paired(parts, actor, rollout, together=False)) and (why := engine_mismatch(parts, actor, rollout)):
         return f"{why}, so that its engines would get no weights", "choose degrees of which one divides the other"
-    if (mismatch := inference_mismatch(parts)) and not any(each.shapes for each in _inference_pairs(parts)):
+    if (mismatch := inference_mismatch(parts)) and not any(pair.shapes for pair in _inference_pairs(parts)):
         name, why, tp, better = mismatch
         return f"{why}, so that `{name}` would get no weights", f"set `{tp.name}: {better}`"
     return "", ""
 
 
 def _shapes(parts: Parts, names: list[str], together: bool) -> dict[str, Shape]:
-    """Components that infer with Megatron in other degrees than what trains, which does their work if `together`."""
-    every = {name: inferred_otherwise(parts.settings, INFERENCE[name]) for name in names}
-    return {name: Shape(parallel=degrees[together]) for name, degrees in every.items() if degrees}
+    """Return shapes of Megatron inference components with other degrees than their trained role.
+
+    With `together`, the role does the inference work.
+    """
+    degrees_by_name = {name: inferred_otherwise(parts.settings, INFERENCE[name]) for name in names}
+    return {name: Shape(parallel=degrees[together]) for name, degrees in degrees_by_name.items() if degrees}
 
 
 def _least_of_inference(parts: Parts, names: list[str]) -> dict[str, int]:
-    """Components that infer -> accelerators that they need at least: their tp, if their degrees do not say so."""
-    found: dict[str, int] = {}
+    """Return inference component -> minimum accelerators: the tp, unless degrees imply the tp."""
+    least_by_name: dict[str, int] = {}
     for name in names:
         role = INFERENCE[name]
         tp, is_divided = inferring(parts.settings, role), parts.backend(role, PLANS) == MEGATRON
-        own = inferred(parts.settings, role).parallel if is_divided else None
-        if tp and parts.has(role) and not (own and own.replica >= tp.value):
-            least = min((each.tp for each in parts.choices.get(name, ())), default=tp.value)
-            found |= {name: least} if least > 1 else {}
-    return found
+        own_degrees = inferred(parts.settings, role).parallel if is_divided else None
+        if tp and parts.has(role) and not (own_degrees and own_degrees.replica >= tp.value):
+            least = min((parallel.tp for parallel in parts.choices.get(name, ())), default=tp.value)
+            least_by_name |= {name: least} if least > 1 else {}
+    return least_by_name

@@ -1,4 +1,4 @@
-"""The keys that hints have in an RLinf file besides those which they have in any; the schema for editors is made of them."""
+"""Keys of RLinf's hints besides the general ones; the source of the schema for editors."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Hints of a file with times: what RLinf starts of them, and what its costs were measured on.
+"""Hints of a file with times: components that RLinf starts, and accelerators behind costs.
 
-RLinf's tool takes the ranks of the file for those of the run that was measured (toolkits/auto_placement/util.py); a plan that is written
-into the file changes them.
+RLinf's tool takes the ranks of the file for those of the measured run
+(toolkits/auto_placement/util.py); writing a plan into the file changes them.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ from ..modes.parts import masks
 
 @dataclass(frozen=True)
 class Opened:
-    """What of a file is planned.
+    """Planned part of a file.
 
     Attributes
     ----------
-    components : all of the file, the planned ones without ranks and with times, and `inference` where it is a component of its own.
-    own : ranks that the file itself gives to those without.
-    relations : who goes along with whom.
+    components : all of the file; planned ones without ranks and with times, and `inference` if it
+        is a component.
+    own : ranks in the file of the planned components.
+    relations : colocations of followers with their leaders.
     """
 
     components: tuple[Component, ...]
@@ -41,7 +42,7 @@ class Opened:
 
     @property
     def names(self) -> frozenset[str]:
-        """Components that are planned, and those that go along."""
+        """Planned components and their followers."""
         return frozenset(self.own)
 
 
@@ -49,56 +50,58 @@ MEASURED_ON = "measured_on"
 
 
 def measured_on_of(notes: Notes, root: MapNode, block: Value | None) -> tuple[Value | None, Mapping[str, int]]:
-    """The block without these keys, and component -> the count; None where nothing else is in it.
+    """Return the block without `measured_on`, and component -> that count.
 
-    One that is no count, or that is about no cost of the file, is an error.
+    The block is None if nothing else is in it. A value that is no count, or without a cost in the
+    file, is an error.
     """
-    saying = [each for each in _hints(block) if isinstance(each.value, MapNode) and each.value.get(MEASURED_ON) is not None]
-    if not isinstance(block, MapNode) or not saying:
+    measured_entries = [entry for entry in _hints(block) if isinstance(entry.value, MapNode) and entry.value.get(MEASURED_ON) is not None]
+    if not isinstance(block, MapNode) or not measured_entries:
         return block, {}
     from ....text.form import fill
     from .form import MeasuredOnForm
 
-    costs, found, left = root.get(KEY), dict[str, int](), list[Entry]()
-    for each in saying:
-        name, hints = each.key.text, each.value
-        own = [entry for entry in hints if entry.key.text == MEASURED_ON] if isinstance(hints, MapNode) else []
-        others = [entry for entry in hints if entry not in own] if isinstance(hints, MapNode) else []
-        left += [replace(each, value=MapNode(tuple(others), hints.span))] if others else []
+    costs, counts, kept_entries = root.get(KEY), dict[str, int](), list[Entry]()
+    for component_entry in measured_entries:
+        name, hints = component_entry.key.text, component_entry.value
+        own_entries = [entry for entry in hints if entry.key.text == MEASURED_ON] if isinstance(hints, MapNode) else []
+        remaining = [entry for entry in hints if entry not in own_entries] if isinstance(hints, MapNode) else []
+        kept_entries += [replace(component_entry, value=MapNode(tuple(remaining), hints.span))] if remaining else []
         try:
-            count = fill(MeasuredOnForm, MapNode(tuple(own), hints.span), name, f"the hints of `{name}`").measured_on
+            count = fill(MeasuredOnForm, MapNode(tuple(own_entries), hints.span), name, f"the hints of `{name}`").measured_on
         except UnusableInput as problem:
             notes.findings += problem.findings
             continue
         if isinstance(costs, MapNode) and costs.get(f"{name}{COST}") is not None:
-            found |= {name: count} if count is not None else {}
+            counts |= {name: count} if count is not None else {}
         else:
             message = f"`{MEASURED_ON}` of `{name}` is about a cost of it in RLinf's `{KEY}`, and this file has none"
-            notes.error("PW121", name, message, own[0].value.span, "of what?", "write `seconds` by count, such as `{8: 120}`")
-    kept, inner = {each.key.text: each for each in left}, block.get("components")
-    changed = tuple(kept.get(each.key.text, each) for each in _hints(block))
-    whole = tuple(replace(each, value=MapNode(changed, inner.span)) if inner and each.value is inner else each for each in block)
-    return without(replace(block, entries=whole), [each for each in saying if each.key.text not in kept]), found
+            notes.error("PW121", name, message, own_entries[0].value.span, "of what?", "write `seconds` by count, such as `{8: 120}`")
+    entry_by_name, inner = {entry.key.text: entry for entry in kept_entries}, block.get("components")
+    changed = tuple(entry_by_name.get(entry.key.text, entry) for entry in _hints(block))
+    whole = tuple(replace(entry, value=MapNode(changed, inner.span)) if inner and entry.value is inner else entry for entry in block)
+    return without(replace(block, entries=whole), [entry for entry in measured_entries if entry.key.text not in entry_by_name]), counts
 
 
 def _hints(block: Value | None) -> Sequence[Entry]:
-    """Entries of the components of a block."""
+    """Return the entries of the components of a block."""
     inner = block.get("components") if isinstance(block, MapNode) else None
     return inner.entries if isinstance(inner, MapNode) else ()
 
 
 def _without(block: Value | None, names: Collection[str]) -> Value | None:
-    """The block without the hints of these components; None where nothing else is in it."""
-    entries = [each for each in _hints(block) if each.key.text in names]
+    """Return the block without the hints of these components; None if nothing remains."""
+    entries = [entry for entry in _hints(block) if entry.key.text in names]
     return without(block, entries) if entries else block
 
 
 def of_what_runs(
     notes: Notes, settings: Settings, root: MapNode, block: Value, components: tuple[Component, ...], planned: Opened
 ) -> Value | None:
-    """Hints of a file with times without those of what RLinf does not start; None where nothing else is in them.
+    """Return the hints of a file with times, without components that RLinf does not start.
 
-    Where actor and rollout share their accelerators, inference without ranks is not started; elsewhere it is left to solve.
+    None if nothing remains. Where actor and rollout share accelerators, inference without ranks is
+    not started; elsewhere it is left to solve.
     """
     known = planned.names | placed_in(root)
     idle = [name for name in INFERENCE if name not in known]
@@ -106,51 +109,58 @@ def of_what_runs(
         return _without(block, idle)
     from .times import unstarted
 
-    held = {each.name: masks(each) for each in components}
-    shares = held.get("actor") and held.get("actor") == held.get("rollout")
-    left = _without(block, idle if shares else unstarted(settings, known, timed_names(block)))
-    return _judged_plan(left, components, notes.findings)
+    masks_by_name = {component.name: masks(component) for component in components}
+    shares = masks_by_name.get("actor") and masks_by_name.get("actor") == masks_by_name.get("rollout")
+    started_block = _without(block, idle if shares else unstarted(settings, known, timed_names(block)))
+    return _judged_plan(started_block, components, notes.findings)
 
 
 def with_phases_of_idle(
     settings: Settings, cluster: Cluster, whole: Value | None, left: Value | None, names: Collection[str], judged: tuple[Component, ...]
 ) -> tuple[Component, ...]:
-    """Adds the phases of a component to the one that does its work; its hints are in `whole`, not in `left`.
+    """Return components with the phases of idle components added to their stand-ins.
 
-    The planner counts it so too (see Question.turns_beside). `names` are the components of the file, `judged` the same with their hints.
+    An idle component has hints in `whole`, not in `left`; its stand-in does its work. The planner
+    counts phases in the same way (see Question.turns_beside). `names` are the components of the
+    file, `judged` the same with their hints.
     """
-    kept = dict(hinted_entries(left))
-    idle = [entry for name, entry in hinted_entries(whole) if name in INFERENCE and name not in kept]
+    stated = dict(hinted_entries(left))
+    idle = [entry for name, entry in hinted_entries(whole) if name in INFERENCE and name not in stated]
     if not idle:
         return judged
     from ....hints.add import add_hints
     from .times import is_besides
 
-    found, started = {each.name: each for each in judged}, set(names)
+    components, started = {component.name: component for component in judged}, set(names)
     for hinted in add_hints(MapNode(tuple(idle), idle[0].key.span), cluster, judged, []).components:
-        worker = found.get(INFERENCE.get(hinted.name, "")) if hinted.name not in found else None
-        # Without phases what trains has its memory all the time.
+        worker = components.get(INFERENCE.get(hinted.name, "")) if hinted.name not in components else None
+        # Without phases the trained component has its memory all the time.
         if worker and worker.phases and hinted.phases and is_besides(settings, hinted.name, started, ()):
             started.add(hinted.name)
-            found[worker.name] = replace(worker, phases=tuple(dict.fromkeys((*worker.phases, *hinted.phases))))
-    return tuple(found.values())
+            components[worker.name] = replace(worker, phases=tuple(dict.fromkeys((*worker.phases, *hinted.phases))))
+    return tuple(components.values())
 
 
 def _judged_plan(block: Value | None, components: Sequence[Component], findings: list[Finding]) -> Value | None:
-    """The block without its `plan`, which is judged here as if all components had times; None if nothing else is in the block."""
+    """Return the block without `plan`; check the plan as if all components had times.
+
+    None if nothing remains.
+    """
     plan = block.get("plan") if isinstance(block, MapNode) else None
     if plan is None or not isinstance(block, MapNode):
         return block
     from ....hints.plan import read_plan
     from ....hints.times import stages_of
 
-    some = Timed((Measured(1, 1, next(iter(stages_of(plan)), "")),))
-    known = {"inference": Component("inference"), **{each.name: each for each in components}}
-    read_plan(plan, [replace(each, timed=each.timed or some) for each in known.values()], findings, "placewright.plan")
-    others = tuple(entry for entry in block if entry.key.text != "plan")
-    return MapNode(others, block.span, block.flow) if others else None
+    placeholder = Timed((Measured(1, 1, next(iter(stages_of(plan)), "")),))
+    known = {"inference": Component("inference"), **{component.name: component for component in components}}
+    read_plan(
+        plan, [replace(component, timed=component.timed or placeholder) for component in known.values()], findings, "placewright.plan"
+    )
+    remaining = tuple(entry for entry in block if entry.key.text != "plan")
+    return MapNode(remaining, block.span, block.flow) if remaining else None
 
 
 def hinted_entries(block: Value | None) -> Iterator[tuple[str, Entry]]:
-    """(component, its entry) of the hints in a block."""
-    yield from ((each.key.text, each) for each in _hints(block))
+    """Yield (component, entry) of the hints in a block."""
+    yield from ((entry.key.text, entry) for entry in _hints(block))

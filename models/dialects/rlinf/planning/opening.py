@@ -1,7 +1,8 @@
-"""File as it is planned: ranks of components with times are left open.
+"""File as planned: the ranks of components with times are left open.
 
-Inference components have the degrees of what trains where the file says none of theirs. Source: RLinf, rlinf/utils/placement.py
-(inference_tp_size, inference_pp_size) and rlinf/workers/inference/megatron_inference_worker.py (_build_inference_cfg).
+Inference components without degrees in the file have those of the trained component. Source: RLinf,
+rlinf/utils/placement.py (inference_tp_size, inference_pp_size) and
+rlinf/workers/inference/megatron_inference_worker.py (_build_inference_cfg).
 """
 
 from __future__ import annotations
@@ -47,7 +48,10 @@ from .times import (
 )
 
 NEEDED = {"reasoning": ("rollout", "actor"), "coding_online_rl": ("rollout", "actor"), "embodied": ("env", "rollout", "actor")}
-"""Task -> the components whose times a plan is chosen by; the others of a file have one, or go along, or stay."""
+"""Task -> components whose times a plan needs.
+
+Other components of a file have times, follow a planned one, or stay.
+"""
 
 
 def opened(
@@ -58,17 +62,19 @@ def opened(
     hints: Value | None,
     counts: Mapping[str, int],
 ) -> Opened:
-    """The file as it is planned; as it is, with a warning that says why, where that cannot be.
+    """Return the file with planned ranks left open; unchanged, with a warning, if impossible.
 
-    `counts`: accelerators that costs were measured on, where the hints say it.
+    `counts`: accelerators that costs were measured on, where the hints state them.
     """
     task = settings.word("runner.task_type", PLANS) or ""
-    faults, asked = len(notes.findings), len(notes.unchecked)
+    faults, unchecked_before = len(notes.findings), len(notes.unchecked)
     profile, hinted = read_profile(notes, settings), timed_names(hints)
     if len(notes.findings) > faults:
         return Opened(components)
     placed = {
-        each.name: _in_group(each, cluster, hints) for each in components if each.runs and cluster.kind(each.node_groups) == ACCELERATOR
+        component.name: _in_group(component, cluster, hints)
+        for component in components
+        if component.runs and cluster.kind(component.node_groups) == ACCELERATOR
     }
     why, times = _why_not(settings, task, profile, hinted, placed), None
     if not why:
@@ -77,33 +83,36 @@ def opened(
         else:
             times = reasoning(settings, cluster, placed, profile, counts, _choices(hints, profile))
     if times is None:
-        why = why or _unknown(notes, settings, notes.unchecked[asked:])
+        why = why or _unknown(notes, settings, notes.unchecked[unchecked_before:])
         notes.warn(PLANS, KEY, f"the times of the file choose no ranks: {why[0]}", profile.span() or settings.top, "", why[1])
         return Opened(components)
-    check_times(notes, settings, cluster, placed, profile, {name: each for name, each in times.items() if name not in hinted}, task)
+    check_times(notes, settings, cluster, placed, profile, {name: timed for name, timed in times.items() if name not in hinted}, task)
     planned = {name: placed[name] for name in placed if name in times or name in hinted}
     if task != "embodied":
         _tell_measured_on(notes, cluster, placed, profile, counts)
-    own = {name: each.runs for name, each in planned.items() if each.runs}
-    found = [_open(planned[each.name], times.get(each.name)) if each.name in planned else each for each in components]
+    own = {name: component.runs for name, component in planned.items() if component.runs}
+    opened_components = [
+        _open(planned[component.name], times.get(component.name)) if component.name in planned else component for component in components
+    ]
     for name in _inference(notes, settings, placed, times, hints) if task != "embodied" else []:
-        role = INFERENCE[name]  # where actor and rollout share accelerators, RLinf does not start it
+        # RLinf does not start inference where actor and rollout share accelerators.
+        role = INFERENCE[name]
         own[name] = own[role]
         span = profile.span(name)
-        found.append(_open(replace(placed[role], name=name, spans={"name": span} if span else {}), times.get(name)))
+        opened_components.append(_open(replace(placed[role], name=name, spans={"name": span} if span else {}), times.get(name)))
     followers = dict(along(placed, planned, {} if task == "embodied" else _lost(settings, cluster, planned, times)))
     own |= {name: runs for name in followers if (runs := placed[name].runs)}
-    found = [_open(each, None) if each.name in followers else each for each in found]
+    opened_components = [_open(component, None) if component.name in followers else component for component in opened_components]
     relations = tuple(
         Relation(COLOCATED, (leader, name), None, f"`{name}` goes along with `{leader}`", proposed=True)
         for name, leader in followers.items()
     )
-    return Opened(tuple(_with_span(each, profile) for each in found), own, relations)
+    return Opened(tuple(_with_span(component, profile) for component in opened_components), own, relations)
 
 
 def _choices(hints: Value | None, profile: Profile) -> dict[str, tuple[Parallel, ...]]:
-    """Degrees that hints leave open, of components with costs; what is wrong with them is told where they are read."""
-    found = dict[str, tuple[Parallel, ...]]()
+    """Return the open degrees of components with costs; errors are noted by the later reading."""
+    choices = dict[str, tuple[Parallel, ...]]()
     for name, entry in hinted_entries(hints):
         value = find(entry.value, "parallel")
         if name in profile.costs and isinstance(value, MapNode):
@@ -111,12 +120,15 @@ def _choices(hints: Value | None, profile: Profile) -> dict[str, tuple[Parallel,
             from ....text.form import fill
 
             with suppress(UnusableInput):
-                found[name] = fill(ParallelForm, value, name, "").choices()
-    return {name: every for name, every in found.items() if len(every) > 1}
+                choices[name] = fill(ParallelForm, value, name, "").choices()
+    return {name: degrees for name, degrees in choices.items() if len(degrees) > 1}
 
 
 def _in_group(component: Component, cluster: Cluster, hints: Value | None) -> Component:
-    """Component on the node group of its hints, where they name one: RLinf's own entries cannot always."""
+    """Return the component on the node group of its hints.
+
+    RLinf's own entries cannot always name that group.
+    """
     named = find(hints, f"components.{component.name}.node_group") if hints is not None else None
     label = named.text if isinstance(named, Scalar) else ""
     known = label in cluster.groups and cluster.kind((label,)) == ACCELERATOR
@@ -130,44 +142,50 @@ def _tell_measured_on(notes: Notes, cluster: Cluster, placed: Placed, profile: P
 
 
 def _inference(notes: Notes, settings: Settings, placed: Placed, times: Mapping[str, Timed], hints: Value | None) -> list[str]:
-    """Components that infer and that the file does not place: those with times, and those of hints that are started."""
-    found, hinted = [name for name in times if name not in placed], timed_names(hints)
-    nowhere = unstarted(settings, {*placed, *found}, hinted)
-    for name in sorted(hinted.intersection(INFERENCE).difference(placed, found)):
-        if is_besides(settings, name, placed, found):
-            found.append(name)
-        elif name in nowhere:
-            at = find(hints, f"components.{name}.seconds") if hints is not None else None
+    """Return inference components without a placement: with times, or hinted and started."""
+    unplaced, hinted = [name for name in times if name not in placed], timed_names(hints)
+    unstarted_names = unstarted(settings, {*placed, *unplaced}, hinted)
+    for name in sorted(hinted.intersection(INFERENCE).difference(placed, unplaced)):
+        if is_besides(settings, name, placed, unplaced):
+            unplaced.append(name)
+        elif name in unstarted_names:
+            span = find(hints, f"components.{name}.seconds") if hints is not None else None
             why = (
                 "there is no critic whose values it computes" if name == CRITICS_INFERENCE else "`algorithm.recompute_logprobs` is not true"
             )
-            notes.info(PLANS, name, f"`{name}` is not started: {why}; its seconds count nowhere", at or settings.top)
-    return found
+            notes.info(PLANS, name, f"`{name}` is not started: {why}; its seconds count nowhere", span or settings.top)
+    return unplaced
 
 
-def _unknown(notes: Notes, settings: Settings, asked: Sequence[Unchecked]) -> tuple[str, str]:
-    """Which setting is unknown on which times depend, and what helps."""
+def _unknown(notes: Notes, settings: Settings, unchecked: Sequence[Unchecked]) -> tuple[str, str]:
+    """Return the unknown setting that times depend on, and help."""
     lacking = next((f"`{path}` is not in this file" for path in BATCH if not settings.has(path)), "a setting is unknown")
     unread = ", or name the folder of its `defaults` with `--config-root`" if notes.partial else ""
-    return asked[-1].why if asked else lacking, f"write it into this file{unread}"
+    return unchecked[-1].why if unchecked else lacking, f"write it into this file{unread}"
 
 
 def _lost(settings: Settings, cluster: Cluster, planned: Placed, times: Mapping[str, Timed]) -> dict[str, Lost]:
-    """Counts of a planned component that do not divide the prompts of a step among `reward`."""
+    """Return, for `reward`, a function that counts the excluded counts of a planned component.
+
+    A count is excluded if it does not divide the prompts of a step.
+    """
     batch = batch_of(settings)
 
     def lost(name: str) -> int:
         total = cluster.numbering(planned[name].node_groups).size
-        counts = {each.accelerators for each in times[name].measured} if name in times else range(1, total + 1)
+        counts = {row.accelerators for row in times[name].measured} if name in times else range(1, total + 1)
         return sum(batch is not None and batch.prompts % count > 0 for count in counts)
 
     return {"reward": lost} if batch else {}
 
 
 def _why_not(settings: Settings, task: str, profile: Profile, hinted: frozenset[str], placed: Placed) -> tuple[str, str] | None:
-    """Why nothing is planned, and what helps; None if something is."""
+    """Return why nothing is planned, and help; None if a plan is possible."""
     if task not in NEEDED:
-        return f"of task `{task or 'unknown'}` nothing is planned", f"tasks that are planned: {', '.join(f'`{each}`' for each in NEEDED)}"
+        return (
+            f"of task `{task or 'unknown'}` nothing is planned",
+            f"tasks that are planned: {', '.join(f'`{known_task}`' for known_task in NEEDED)}",
+        )
     if (placer := placer_of(settings, task)) not in (Placer.HYBRID, Placer.MODEL_PARALLEL):
         return f"of programs that place by RLinf's {placer.value} nothing is planned", f"drop `{KEY}` and `seconds`"
     if settings.flag("cluster.auto_scheduler", PLANS):
@@ -185,50 +203,56 @@ def _why_not(settings: Settings, task: str, profile: Profile, hinted: frozenset[
 
 
 def _open(component: Component, timed: Timed | None) -> Component:
-    """Component without its ranks: as many accelerators as are found best."""
+    """Return the component without ranks, with any number of accelerators."""
     spans = {name: span for name, span in component.spans.items() if name != "placement"}
     return replace(component, least=component.per_process, most=UNBOUNDED, counts=(), runs=None, fixes={}, spans=spans, timed=timed)
 
 
 def _with_span(component: Component, profile: Profile) -> Component:
-    """With the place of its times."""
+    """Return the component with the span of its times."""
     span = profile.spans.get(component.name)
     return replace(component, spans={**component.spans, "timed": span}) if span and component.timed else component
 
 
 _KNOWN = frozenset((*ROLES, *INFERENCE))
-"""Components that RLinf's programs may have, besides those that a file places."""
+"""Possible components of RLinf's programs, in addition to those of a file."""
 _BY_KEY = {key: name for name, key in BY_ENVIRONMENTS.items()}
 
 
 def misspelt_times(notes: Notes, profile: Value | None, hints: Value | None, placed: Collection[str], task: str) -> Value | None:
-    """The hints, without those whose name is nearly that of a component; a finding for these, and for such keys of `profile_data`."""
+    """Return the hints without misspelt components; note these and unknown profile keys.
+
+    Profile keys are those of `profile_data`.
+    """
     _no_map(notes, profile, KEY)
     known = [*(f"{name}{COST}" for name in dict.fromkeys((*placed, *INFERENCE))), *_BY_KEY]
     for entry in profile if isinstance(profile, MapNode) else ():
         name = entry.key.text
         if name in _BY_KEY:
             _no_map(notes, entry.value, f"{KEY}.{name}")
-        whose = _BY_KEY.get(name) or (name.removesuffix(COST) if name.endswith(COST) else "")
-        if whose in _KNOWN and whose not in (*placed, *INFERENCE):
-            message, help = f"`{KEY}.{name}` is not used: the file places no `{whose}`", f"place `{whose}`, or drop it"
+        component = _BY_KEY.get(name) or (name.removesuffix(COST) if name.endswith(COST) else "")
+        if component in _KNOWN and component not in (*placed, *INFERENCE):
+            message, help = f"`{KEY}.{name}` is not used: the file places no `{component}`", f"place `{component}`, or drop it"
             notes.info("PW104", KEY, message, entry.key.span, "", help)
-        elif name not in known and whose not in _KNOWN:
+        elif name not in known and component not in _KNOWN:
             message, close = f"`{KEY}.{name}` belongs to no component of the file: it is ignored", nearest(name, known)
-            help = f"write `{close}`" if close else "its keys are " + ", ".join(f"`{each}`" for each in known)
+            help = f"write `{close}`" if close else "its keys are " + ", ".join(f"`{known_key}`" for known_key in known)
             notes.warn("PW104", KEY, message, entry.key.span, "not known", help, notes.renamed(entry, close) if close else None)
-    nobody: list[Entry] = []
+    misspelt: list[Entry] = []
     for name, entry in hinted_entries(hints):
         close = nearest(name, placed) if name not in placed and name not in _KNOWN and task in TASKS else None
         if close:
             help, edit = f"write `{close}`", notes.renamed(entry, close)
             notes.error("PW104", name, f"`{name}` is no component of this job", entry.key.span, "not placed", help, edit)
-            nobody.append(entry)
-    return without(hints, nobody) if nobody else hints
+            misspelt.append(entry)
+    return without(hints, misspelt) if misspelt else hints
 
 
 def _no_map(notes: Notes, value: Value | None, path: str) -> None:
-    """A warning where something else stands where a map of seconds belongs: RLinf trains all the same, and nothing is planned by it."""
+    """Note a warning for a value that is no map of seconds.
+
+    RLinf trains all the same, and no plan uses the value.
+    """
     if value is None or isinstance(value, MapNode) or (isinstance(value, Scalar) and (value.is_null or "${" in value.text)):
         return
     message = f"`{path}` is {kind_of(value)}, not a map of seconds: it is ignored"
@@ -236,54 +260,55 @@ def _no_map(notes: Notes, value: Value | None, path: str) -> None:
 
 
 def _with_degrees(root: MapNode, degrees: Mapping[str, Parallel]) -> MapNode:
-    """The tree with these degrees, where the writer writes them."""
+    """Return the tree with new degrees, at the keys of the writer."""
     for name, parallel in degrees.items():
         root = with_hint(root, name, parallel)
         path, keys = SECTIONS.get(name, ("", {}))
         section = find(root, path) if path else None
         for degree, key in keys.items() if isinstance(section, MapNode) else ():
-            value, here = int(getattr(parallel, degree)), section.get(key) if isinstance(section, MapNode) else None
-            if (isinstance(here, Scalar) and here.value != value) or (here is None and value > 1):
+            value, current = int(getattr(parallel, degree)), section.get(key) if isinstance(section, MapNode) else None
+            if (isinstance(current, Scalar) and current.value != value) or (current is None and value > 1):
                 root = with_value(root, f"{path}.{key}", value)
     return root
 
 
 Read = Callable[[Document], Reading]
-"""Reads a file with these ranks left open."""
+"""Reader of a file with certain ranks left open."""
 
 
 def anew(read: Read, document: Document, written: Problem | None) -> Reading:
-    """The file as it is planned; the own ranks of what is open are as RLinf would have them of what is `written`."""
-    found = read(document)
-    if found.problem is None or written is None:
-        return found
-    placed = {each.name: each.runs for each in written.components if each.runs}
+    """Return the file as planned, with the ranks of `written` as the baseline."""
+    reading = read(document)
+    if reading.problem is None or written is None:
+        return reading
+    placed = {component.name: component.runs for component in written.components if component.runs}
     job = replace(
-        found.problem.job,
+        reading.problem.job,
         planning=replace(
-            found.problem.job.planning, own={name: placed.get(name, runs) for name, runs in found.problem.job.planning.own.items()}
+            reading.problem.job.planning, own={name: placed.get(name, runs) for name, runs in reading.problem.job.planning.own.items()}
         ),
     )
     refused: tuple[Finding, ...] = ()
     if job.choices and not (refused := choices_refused(read, document)):
-        roles = {role for name, role in INFERENCE.items() if name in job.planning.own}  # whose degrees those of others follow from
+        # Roles whose degrees determine those of inference.
+        roles = {role for name, role in INFERENCE.items() if name in job.planning.own}
         leaders = [name for name in job.choices if name in roles or interpolates(document.root)]
         job, refused = following(job, leaders, lambda degrees: _job_with(read, document, degrees))
-    findings = (*found.findings, *(refused if not found.failed else ()))
-    return replace(found, problem=replace(found.problem, job=job), findings=findings)
+    findings = (*reading.findings, *(refused if not reading.failed else ()))
+    return replace(reading, problem=replace(reading.problem, job=job), findings=findings)
 
 
 def choices_refused(read: Read, document: Document) -> tuple[Finding, ...]:
-    """An error where RLinf refuses every choice of degrees that hints leave open."""
-    found = read(document)
-    if found.problem is None or found.failed or not found.problem.job.choices:
+    """Return an error if RLinf refuses every choice of degrees that hints leave open."""
+    reading = read(document)
+    if reading.problem is None or reading.failed or not reading.problem.job.choices:
         return ()
-    return all_refused(found.problem.job, lambda degrees: _job_with(read, document, degrees))
+    return all_refused(reading.problem.job, lambda degrees: _job_with(read, document, degrees))
 
 
 def _job_with(read: Read, document: Document, degrees: Chosen) -> Job | str:
-    """The job of the file with these degrees; why, where RLinf refuses it."""
+    """Return the job of the file with these degrees, or the reason of RLinf's refusal."""
     reading = read(replace(document, root=_with_degrees(document.root, degrees)))
     if reading.problem is not None and not reading.failed:
         return reading.problem.job
-    return next((each.message for each in reading.findings if each.severity is Severity.ERROR), "the file cannot be read")
+    return next((finding.message for finding in reading.findings if finding.severity is Severity.ERROR), "the file cannot be read")

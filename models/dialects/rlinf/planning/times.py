@@ -2,10 +2,11 @@
 
 Sources in RLinf:
 
-- toolkits/auto_placement/util.py (init_global_config_reasoning, init_global_config_env), node.py and auto_placement_worker.py
-  (get_workflow_graph).
-- examples/embodiment/train_async.py (the losses that it runs), rlinf/workers/rollout/hf/async_huggingface_worker.py (wait_if_stale: with
-  0 nothing is generated before the weights are new).
+- toolkits/auto_placement/util.py (init_global_config_reasoning, init_global_config_env), node.py and
+  auto_placement_worker.py (get_workflow_graph).
+- examples/embodiment/train_async.py (the losses that it runs),
+  rlinf/workers/rollout/hf/async_huggingface_worker.py (wait_if_stale: with 0 nothing is generated
+  before the weights are new).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from ....hints.block import said_of_plan, timed_names
 from ....machines.cluster import Cluster
 from ....placements.assignment import Assignment
 from ....planning.measured import TABLE, Measured
-from ....planning.workload import RLINF_EMBODIED, STEADY, After, Timed, Workload
+from ....planning.workload import STEADY, After, Timed, Workload
 from ....text.tree import Value
 from ....times import as_it_runs
 from ..known import INFERENCE, KEY, PLANS
@@ -30,12 +31,14 @@ from ..modes.parts import CRITICS_INFERENCE, INFERRING, generated_otherwise, gen
 from .tables import BY_ENVIRONMENTS, Batch, Profile, Table, formula_of, generated_table, simulated_table, trained_table
 
 BATCH = ("data.rollout_batch_size", "algorithm.group_size")
-"""Without these nothing is known of the batch of a step."""
+"""Settings that the batch of a step requires."""
 Placed = Mapping[str, Component]
+EMBODIED_MODEL = "rlinf-embodied"
+"""Name of `RlinfEmbodied` in cost_models.py, which a file that is only read does not load."""
 
 
 def held_by(placed: Placed) -> Assignment:
-    """What components with ranks hold."""
+    """Return the assignment of components with ranks."""
     return Assignment({name: component.runs or () for name, component in placed.items()})
 
 
@@ -47,24 +50,25 @@ def reasoning(
     counts: Mapping[str, int],
     choices: Mapping[str, Sequence[Parallel]],
 ) -> dict[str, Timed] | None:
-    """Component -> its times, `inference` among them where it is a component of its own; None where a setting is unknown.
+    """Return component -> times, `inference` included if separate; None if a setting is unknown.
 
-    The costs are those of a run in which actor and rollout share their accelerators. Where the file has them apart, that run is taken
-    to have been on all accelerators of the cluster, or of the node groups that both name. `counts`: where hints say it. With each of the
-    `choices` of degrees a component may be on the counts that the formulas have for replicas of that size.
+    Costs are those of a run in which actor and rollout share accelerators. If they are apart in the
+    file, the run is assumed to be on all accelerators of the cluster, or of the node groups that
+    both name. `counts`: accelerators from hints. With each of the `choices` of degrees a component
+    may have the counts that the formulas give for replicas of that size.
     """
     batch, running = batch_of(settings), settings.whole("rollout.max_running_requests", PLANS, 1)
     if batch is None:
         return None
     total, shared = cluster.total(), measured_on(cluster, placed)[0]
-    found: dict[str, Timed] = {}
+    times: dict[str, Timed] = {}
     for name, cost in profile.costs.items():
-        if (name not in placed and not is_besides(settings, name, placed, found)) or (name in INFERRING and not infers(settings)):
+        if (name not in placed and not is_besides(settings, name, placed, times)) or (name in INFERRING and not infers(settings)):
             continue
         role, measured = INFERENCE.get(name), counts.get(name, shared)
         degrees = generating(settings) if name == "rollout" else inferred(settings, role) if role else trained(settings, _trains(name))
-        own = degrees.parallel
-        if own is None or running is None:
+        own_degrees = degrees.parallel
+        if own_degrees is None or running is None:
             return None
         table: Callable[[int], Table]
         if name == "rollout":
@@ -72,12 +76,17 @@ def reasoning(
         else:
             formula = formula_of(settings.word(f"{role or name}.training_backend", PLANS))
             table = partial(trained_table, cost, measured, total=total, batch=batch, formula=formula)
-        # Engines are of tp alone on the accelerators of the actor, and inference has there the degrees of what trains.
-        both = generated_otherwise(degrees) if name == "rollout" else inferred_otherwise(settings, role) if role else None
-        every = dict.fromkeys([*(both or ()), *((own, *choices[name]) if name in choices else ())])
-        rows = [row for each in every for row in _measured(table(each.replica), each)] if every else _measured(table(own.replica))
-        found[name] = Timed(tuple(rows), TABLE)
-    return found
+        # On the actor's accelerators, engines have tp alone, and inference has the degrees of the
+        # trained role.
+        both_degrees = generated_otherwise(degrees) if name == "rollout" else inferred_otherwise(settings, role) if role else None
+        candidates = dict.fromkeys([*(both_degrees or ()), *((own_degrees, *choices[name]) if name in choices else ())])
+        rows = (
+            [row for parallel in candidates for row in _measured(table(parallel.replica), parallel)]
+            if candidates
+            else _measured(table(own_degrees.replica))
+        )
+        times[name] = Timed(tuple(rows), TABLE)
+    return times
 
 
 def _trains(name: str) -> str:
@@ -85,95 +94,107 @@ def _trains(name: str) -> str:
 
 
 def measured_on(cluster: Cluster, placed: Placed) -> tuple[int, str]:
-    """Accelerators that the costs were measured on, and what was assumed for that; "" if nothing was."""
-    held, total = held_by(placed), cluster.total()
-    if held.masks("actor") != held.masks("rollout"):
+    """Return the accelerators behind the costs, and the assumption about them ("" if none)."""
+    assignment, total = held_by(placed), cluster.total()
+    if assignment.masks("actor") != assignment.masks("rollout"):
         labels = placed["actor"].node_groups
         size = cluster.numbering(labels).size if labels == placed["rollout"].node_groups else total
         where = f" of {' and '.join(f'`{label}`' for label in labels)}" if size < total else ""
         run = f"all {size} accelerators{where}; here they are apart"
         return size, f"the costs are taken as those of a run in which actor and rollout share {run}"
-    measured = held.held("actor")
-    said = f"the costs are taken as measured on {with_noun(measured, 'accelerator')}, which actor and rollout share in this file, not on all {total}"
-    return measured, said if measured < total else ""
+    measured = assignment.held("actor")
+    note = f"the costs are taken as measured on {with_noun(measured, 'accelerator')}, which actor and rollout share in this file, not on all {total}"
+    return measured, note if measured < total else ""
 
 
 def batch_of(settings: Settings) -> Batch | None:
-    """Batch of a step; None where a number of it is unknown."""
+    """Return the batch of a step; None if a part is unknown."""
     prompts, group = (settings.whole(path, PLANS) for path in BATCH)
     updates = settings.whole("algorithm.n_minibatches", PLANS, 1)
     return Batch(prompts.value, group.value, updates.value) if prompts and group and updates else None
 
 
 def is_besides(settings: Settings, name: str, placed: Collection[str], found: Collection[str]) -> bool:
-    """True if it is a component of its own where actor and rollout are apart, though the file does not place it."""
+    """Return True if inference is a component although the file does not place it.
+
+    That is so where actor and rollout are apart.
+    """
     if name == CRITICS_INFERENCE:
         return "critic" in placed and bool(settings.flag("critic.use_critic_model", PLANS))
     return name in INFERRING and infers(settings) and not set(INFERRING) & {*placed, *found}
 
 
 def unstarted(settings: Settings, placed: Collection[str], hinted: Collection[str]) -> list[str]:
-    """Components that infer, whose hints say seconds, and that are started nowhere: nobody asks for what they compute."""
-    asked = [name for name in INFERENCE if name in hinted and name not in placed]
-    asked = [name for name in asked if name == CRITICS_INFERENCE or not infers(settings)]
-    return [name for name in asked if not is_besides(settings, name, placed, ())]
+    """Return inference components with hinted seconds that no program starts."""
+    unplaced = [name for name in INFERENCE if name in hinted and name not in placed]
+    unplaced = [name for name in unplaced if name == CRITICS_INFERENCE or not infers(settings)]
+    return [name for name in unplaced if not is_besides(settings, name, placed, ())]
 
 
 def infers(settings: Settings) -> bool:
-    """True if probabilities are computed once more before training, by a component of their own where that is apart."""
+    """Return True if probabilities are recomputed before training.
+
+    A separate component does it where actor and rollout are apart.
+    """
     return bool(settings.flag("algorithm.recompute_logprobs", PLANS) or settings.flag("algorithm.importance_sampling_fix", PLANS))
 
 
 def _measured(table: Table, parallel: Parallel | None = None) -> list[Measured]:
-    """Measurements of a table, for these degrees alone; for any where there are none."""
+    """Return the measurements of a table, for these degrees alone; None: for any."""
     return [Measured(count, row.nanoseconds, "", parallel, assumed=row.formula) for count, row in sorted(table.items())]
 
 
 ENVIRONMENTS = ("data.env_num", "env.train.total_num_envs")
-"""Where their number stands: RLinf's tool reads the first, its workers the second."""
+"""Keys of the number of environments: RLinf's tool reads the first, its workers the second."""
 
 
 def embodied(settings: Settings, cluster: Cluster, placed: Placed, profile: Profile, counts: Mapping[str, int]) -> dict[str, Timed] | None:
-    """Component -> its times; None where the number of environments is unknown. `counts`: accelerators of measured costs."""
+    """Return component -> times; None if the number of environments is unknown.
+
+    `counts`: accelerators of measured costs.
+    """
     amount = environments(settings)
     if amount is None and profile.shares:
         return None
-    held, found = held_by(placed), dict[str, Timed]()
+    assignment, times = held_by(placed), dict[str, Timed]()
     for name, component in placed.items():
         total = cluster.numbering(component.node_groups).size
         if name in profile.shares and amount is not None:
             table = simulated_table(profile.shares[name], amount.value, total, even=name == "env")
         elif name in profile.costs:
             formula = formula_of(settings.word(f"{name}.training_backend", PLANS))
-            table = trained_table(profile.costs[name], counts.get(name, held.held(name)), 1, total, Batch(1, 1, 1), formula)
+            table = trained_table(profile.costs[name], counts.get(name, assignment.held(name)), 1, total, Batch(1, 1, 1), formula)
         else:
             continue
-        found[name] = Timed(tuple(_measured(table)), TABLE)
-    return found
+        times[name] = Timed(tuple(_measured(table)), TABLE)
+    return times
 
 
 def environments(settings: Settings) -> Amount | None:
-    """Number of environments."""
+    """Return the number of environments."""
     return next((amount for path in ENVIRONMENTS if settings.has(path) and (amount := settings.whole(path, PLANS))), None)
 
 
 LEADERS = ("rollout", "actor", "env")
-"""With which of the planned components one goes along that has no time and lies on the accelerators of several."""
+"""Preferred leaders of a component without times on accelerators of several planned ones."""
 Lost = Callable[[str], int]
-"""Counts of a planned component that its follower cannot have."""
+"""Number of counts of a planned component excluded by a follower."""
 
 
 def along(placed: Placed, planned: Placed, lost: Mapping[str, Lost]) -> Iterator[tuple[str, str]]:
-    """(component, the planned one that it goes along with), for those without times on accelerators of planned ones.
+    """Yield (component, planned leader) for components without times on planned accelerators.
 
-    It is the first on the same accelerators, or on some of them; one in `lost` goes along with the first that loses the fewest counts.
+    The leader is the first on the same accelerators, else on some of them; a component in `lost`
+    follows the first leader with the fewest excluded counts.
     """
-    held = held_by(placed)
+    assignment = held_by(placed)
     order = [name for name in LEADERS if name in planned] + [name for name in planned if name not in LEADERS]
     for name in placed:
-        mine = held.masks(name)
-        equal = [each for each in order if held.masks(each) == mine]
-        met = [each for each in order if any(mask & held.masks(each).get(key, 0) for key, mask in mine.items())]
+        component_masks = assignment.masks(name)
+        equal = [candidate for candidate in order if assignment.masks(candidate) == component_masks]
+        met = [
+            candidate for candidate in order if any(mask & assignment.masks(candidate).get(key, 0) for key, mask in component_masks.items())
+        ]
         first = [] if name in planned else [*equal, *met][:1]
         for leader in first:
             yield name, min([leader, *order], key=lost[name]) if name in lost else leader
@@ -182,7 +203,7 @@ def along(placed: Placed, planned: Placed, lost: Mapping[str, Lost]) -> Iterator
 def check_times(
     notes: Notes, settings: Settings, cluster: Cluster, placed: Placed, profile: Profile, times: Mapping[str, Timed], task: str
 ) -> None:
-    """Findings where the settings of the job do not suit the times."""
+    """Note findings where the settings of the job do not suit the times."""
     if task == "embodied":
         _check_environments(notes, settings, cluster, placed, profile, times)
         return
@@ -195,7 +216,7 @@ def check_times(
 def _check_environments(
     notes: Notes, settings: Settings, cluster: Cluster, placed: Placed, profile: Profile, times: Mapping[str, Timed]
 ) -> None:
-    """The times are those of the environments that the workers start; the tables have a time for some share of them."""
+    """Note differing numbers of environments, and tables without a usable share."""
     tools, workers = (settings.whole(path, PLANS) if settings.has(path) else None for path in ENVIRONMENTS)
     if profile.shares and tools and workers and tools.value != workers.value:
         message = f"the times are those of {with_noun(tools.value, 'environment')} (`{tools.name}`, which RLinf's tool reads), but its workers start"
@@ -214,68 +235,84 @@ def _check_environments(
 LOSS, STALE, STAGES = "algorithm.loss_type", "algorithm.staleness_threshold", "rollout.pipeline_stage_num"
 ONLY = "decoupled_actor_critic"
 EITHER = ("embodied_sac", "embodied_dagger", "rlt_ac")
-"""Losses that both of RLinf's programs run: `train_embodied_agent.py`, which trains when all is generated, and `train_async.py`."""
+"""Losses that both of RLinf's programs run.
+
+`train_embodied_agent.py` trains when all is generated; `train_async.py` does not wait.
+"""
 
 
-def _as_started(settings: Settings, workload: Workload, said: Collection[str], names: Collection[str]) -> Workload:
-    """Workload of an embodied job by the program that starts it. `said` are the keys of its plan."""
+def _as_started(settings: Settings, workload: Workload, stated_keys: Collection[str], names: Collection[str]) -> Workload:
+    """Return the workload of an embodied job, adapted to the starting program.
+
+    `stated_keys` are the keys of its plan.
+    """
     loss = settings.word(LOSS, PLANS)
     stale = settings.whole(STALE, PLANS, least=0) if settings.has(STALE) else None
     ahead = stale is not None and stale.value > 0
-    found = workload
+    adjusted = workload
     if loss == ONLY and (stale is None or ahead):
-        found = as_it_runs(workload, said, f"`{LOSS}: {ONLY}`")
+        adjusted = as_it_runs(workload, stated_keys, f"`{LOSS}: {ONLY}`")
     elif loss in EITHER and ahead:
-        found = as_it_runs(workload, said, f"`{STALE}`")
-    elif loss in EITHER and "cost_model" not in said:
+        adjusted = as_it_runs(workload, stated_keys, f"`{STALE}`")
+    elif loss in EITHER and "cost_model" not in stated_keys:
         how = f"cost model {workload.model}: the job is taken to train when all is generated, as `train_embodied_agent.py` has it;"
         how += f" where `train_async.py` starts it, write `cost_model: {STEADY}` in `placewright.plan`"
-        found = replace(workload, assumed=(*workload.assumed, how))
-    stages = settings.whole(STAGES, PLANS, 1) if found.model == STEADY and {"env", "rollout"} <= set(names) else None
+        adjusted = replace(workload, assumed=(*workload.assumed, how))
+    stages = settings.whole(STAGES, PLANS, 1) if adjusted.model == STEADY and {"env", "rollout"} <= set(names) else None
     if stages is not None and stages.value == 1:
-        apart = f"env and rollout: counted as if neither waited for the other, as each does where they are apart (`{STAGES}: 1`)"
-        found = replace(found, assumed=(*found.assumed, apart))
-    return found
+        note = f"env and rollout: counted as if neither waited for the other, as each does where they are apart (`{STAGES}: 1`)"
+        adjusted = replace(adjusted, assumed=(*adjusted.assumed, note))
+    return adjusted
 
 
 def as_rlinf(settings: Settings, task: str, workload: Workload, components: Sequence[Component], hints: Value | None) -> Workload:
-    """Workload of the file, whose `components` have times; what its block does not say is as RLinf does it.
+    """Return the workload of components with times; unstated keys follow RLinf.
 
-    Batches are the prompts of a step, of an embodied job the stages of its pipeline. There training begins when all rollouts are done.
+    Batches are the prompts of a step; in an embodied job they are the stages of the pipeline, and
+    training begins after all rollouts.
     """
-    said, is_embodied, names = said_of_plan(hints), task == "embodied", [each.name for each in components]
+    stated_keys, is_embodied, names = said_of_plan(hints), task == "embodied", [component.name for component in components]
     if is_embodied:
         assumed = (*workload.assumed, *_counts_of_actor(components, timed_names(hints)))
-        workload = _as_started(settings, replace(workload, assumed=assumed), said, names)
-    by_environment = workload.model == RLINF_EMBODIED
-    if "workflow" not in said:
+        workload = _as_started(settings, replace(workload, assumed=assumed), stated_keys, names)
+    by_environment = workload.model == EMBODIED_MODEL
+    if "workflow" not in stated_keys:
         edges = _embodied_order(names, by_environment) if is_embodied else _reasoning_order(names)
         workload = replace(workload, after=tuple(edges))
-    if "batches" not in said and is_embodied:
+    if "batches" not in stated_keys and is_embodied:
         amount = environments(settings) if by_environment else settings.whole(STAGES, PLANS, 1)
         workload = replace(workload, batches=amount.value if amount else 1)
-    elif "batches" not in said:
+    elif "batches" not in stated_keys:
         batch = batch_of(settings)
         workload = replace(workload, batches=batch.prompts if batch else 1)
-    return replace(workload, nested=True) if is_embodied and "nested" not in said else workload
+    return replace(workload, nested=True) if is_embodied and "nested" not in stated_keys else workload
 
 
 def _counts_of_actor(components: Sequence[Component], hinted: Collection[str]) -> Iterator[str]:
-    """That RLinf's tool knows one accelerator and the measured ones of what trains in an embodied job, so that no others are planned."""
-    timed = next((each.timed for each in components if each.name == "actor" and each.name not in hinted), None)
+    """Yield a note that RLinf's tool plans an embodied actor on at most two counts.
+
+    They are one accelerator and the measured number.
+    """
+    timed = next((component.timed for component in components if component.name == "actor" and component.name not in hinted), None)
     if timed is not None and timed.scaling == TABLE and len(timed.measured) <= 2:
-        counts = " or ".join(str(count) for count in sorted({each.accelerators for each in timed.measured}))
+        counts = " or ".join(str(count) for count in sorted({row.accelerators for row in timed.measured}))
         yield f"actor: on {counts} alone, as RLinf's tool has it; `seconds` of it in `placewright.components`, by count, let it be on others"
 
 
 def _embodied_order(names: Collection[str], by_environment: bool) -> Iterator[After]:
-    """The simulator and its policy answer each other, stage by stage; training waits for all of it, but in RLinf's own estimate."""
+    """Yield the order of an embodied job: env and rollout by stage, then training.
+
+    Training waits for all stages, except in RLinf's own estimate.
+    """
     chain = [name for name in ("env", "rollout", "actor") if name in names]
-    yield from (After(one, other, other == "actor" and not by_environment) for one, other in zip(chain, chain[1:]))
+    yield from (After(before, after, after == "actor" and not by_environment) for before, after in zip(chain, chain[1:]))
 
 
 def _reasoning_order(names: Collection[str]) -> Iterator[After]:
-    """rollout -> inference -> what trains; without inference rollout -> what trains; other components nowhere."""
+    """Yield the order rollout -> inference -> trained component; others have none.
+
+    Without inference, rollout -> trained component.
+    """
     inference = list({INFERENCE[name]: name for name in INFERENCE if name in names}.values())
     yield from (After("rollout", name) for name in inference)
     yield from (After(name, trains) for trains in ("actor", "critic") if trains in names for name in inference or ["rollout"])

@@ -1,4 +1,4 @@
-"""The arithmetic of degrees and batches: what verl, its engines and Megatron demand, and when they would notice."""
+"""Arithmetic of degrees and batches: demands of verl, engines and Megatron."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from .work import Work
 
 
 def judge(setup: Setup, level: str, models: bool = True) -> None:
-    """Adds to a job what its degrees and batches demand; `level` as in `Dialect.read`.
+    """Add the demands of degrees and batches to a job; `level` as in `Dialect.read`.
 
-    Without `models` only what is refused: no models that rules or estimates are about later, and not how numbers come about.
+    Without `models` only refusals are added: no models for later rules or estimates, and no
+    derivations.
     """
     work = Work(setup)
     steps = [mend_degrees, judge_meshes, judge_engines]

@@ -1,8 +1,9 @@
-"""The batch of a step: what verl demands of its sizes before it starts a worker, and among whom it is dealt out.
+"""Batch of a step: verl's demands on sizes, and division among ranks.
 
-Source: verl, verl/utils/config.py (validate_config), until 0.6.0 trainer/ppo/ray_trainer.py (_validate_config); verl/workers/config/
-actor.py and critic.py; verl/protocol.py (DataProto.chunk), experimental/agent_loop/agent_loop.py (generate_sequences),
-verl/trainer/ppo/ray_trainer.py (_balance_batch), verl/trainer/ppo/v1/ (upsample_batch_to_divisible_size).
+Source: verl, verl/utils/config.py (validate_config), until 0.6.0 trainer/ppo/ray_trainer.py
+(_validate_config); verl/workers/config/ actor.py and critic.py; verl/protocol.py (DataProto.chunk),
+experimental/agent_loop/agent_loop.py (generate_sequences), verl/trainer/ppo/ray_trainer.py
+(_balance_batch), verl/trainer/ppo/v1/ (upsample_batch_to_divisible_size).
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ FITTED, MICRO, INFERRED = "use_dynamic_bsz", "ppo_micro_batch_size", "log_prob_m
 
 @dataclass(frozen=True)
 class Dealing:
-    """The samples of so many prompts must divide among `parts`.
+    """Demand that the samples of some prompts divide among `parts`.
 
     Attributes
     ----------
-    component, prompts, parts : whose they are, the setting that states the prompts, and among how many samples divide.
-    to : what the parts are, in words.
-    when : when verl notices.
-    releases : releases that refuse samples that do not divide.
+    component, prompts, parts : component, setting that states the prompts, and number of parts.
+    to : the parts in words.
+    when : moment when verl notices.
+    releases : releases that refuse uneven samples.
     """
 
     component: str
@@ -46,37 +47,40 @@ class Dealing:
 
 
 def samples_of_step(work: Work) -> int | None:
-    """Samples that are trained on in a step; None if unknown."""
-    each = work.amount(EACH, SHARES)
+    """Return the samples trained on in a step; None if unknown."""
+    per_prompt = work.amount(EACH, SHARES)
     if work.entry.program == FULLY_ASYNC:
         mini, batches = work.amount(f"{ACTOR}.ppo_mini_batch_size", SHARES), work.amount("async_training.require_batches", SHARES)
-        return mini.value * batches.value * each.value if mini and batches and each else None
+        return mini.value * batches.value * per_prompt.value if mini and batches and per_prompt else None
     drawn = (None if work.entry.own_trainer else work.amount(DRAWN, SHARES)) or work.amount(PROMPTS, SHARES)
-    return drawn.value * each.value if drawn and each else None
+    return drawn.value * per_prompt.value if drawn and per_prompt else None
 
 
 def judge_batches(work: Work) -> None:
-    """The samples of a step divide among all that get a part of them."""
+    """Check that the samples of a step divide among all parts."""
     if work.entry.kind not in TRAINERS or work.entry.program == FULLY_ASYNC:
         return
-    prompts, each = work.amount(PROMPTS, SHARES), work.amount(EACH, SHARES)
+    prompts, per_prompt = work.amount(PROMPTS, SHARES), work.amount(EACH, SHARES)
     drawn = work.amount(DRAWN, SHARES) or prompts
-    if not prompts or not each or not drawn:
+    if not prompts or not per_prompt or not drawn:
         return
-    trained = prompts if work.entry.own_trainer else drawn  # such trainers draw until there is enough
+    # Such trainers draw samples until they have enough.
+    trained = prompts if work.entry.own_trainer else drawn
     dealings = [*_at_start(work, prompts), *_to_ranks(work, trained), *_to_workers(work, drawn)]
     seen: set[tuple[str, int]] = set()
     for dealing in dealings:
-        amount, key, total = dealing.prompts, (dealing.prompts.name, dealing.parts), dealing.prompts.value * each.value
+        amount, key, total = dealing.prompts, (dealing.prompts.name, dealing.parts), dealing.prompts.value * per_prompt.value
         if key in seen or total % dealing.parts == 0:
             continue
         if dealing.releases == ALWAYS:
             seen.add(key)
-        step = lcm(*(its.parts for its in dealings if its.prompts.name == amount.name and its.releases == dealing.releases))
+        step = lcm(
+            *(candidate.parts for candidate in dealings if candidate.prompts.name == amount.name and candidate.releases == dealing.releases)
+        )
         mini = work.amount(f"{ACTOR}.ppo_mini_batch_size", SHARES)
-        better = multiples_near(amount.value, step // gcd(step, each.value))
+        better = multiples_near(amount.value, step // gcd(step, per_prompt.value))
         better = [value for value in better if amount is not prompts or not mini or value >= mini.value] or better
-        left = Number(total, work.samples(total, "", amount, each), amount)
+        left = Number(total, work.samples(total, "", amount, per_prompt), amount)
         message = f"{{left}} {do(total)} not divide among {{right}}"
         work.divides(dealing.component, SHARES, left, Number(dealing.parts, dealing.to), dealing.when, better, message, source=SOURCE,
                      releases=dealing.releases)  # fmt: skip
@@ -90,9 +94,10 @@ def judge_batches(work: Work) -> None:
 
 
 def _at_start(work: Work, prompts: Amount) -> Iterator[Dealing]:
-    """What verl counts at the start: the accelerators, or with Megatron (0.4.0) the micro batches of all data parallel ranks.
+    """Yield verl's count at the start: the accelerators.
 
-    Until 0.6.0 batches that are fitted to the tokens are counted too.
+    With Megatron (since 0.4.0) it counts the micro batches of all data parallel ranks. Until 0.6.0
+    batches fitted to the tokens are counted too.
     """
     count, parallel, strategy = work.setup.world_size("actor"), work.data_parallel("actor"), work.is_trained_by(ACTOR)
     fitted = work.settings.flag(f"{ACTOR}.{FITTED}", SHARES) is not False and work.settings.since("0.6.0")
@@ -107,7 +112,10 @@ def _at_start(work: Work, prompts: Amount) -> Iterator[Dealing]:
 
 
 def _not_padded(work: Work) -> Range | None:
-    """Releases whose trainer needs samples that divide; None if it pads them, which the V1 trainer does by default since 0.9.0."""
+    """Return the releases whose trainer needs even samples; None with padding.
+
+    The V1 trainer pads by default since 0.9.0.
+    """
     padded = is_v1(work.settings)
     if padded is False:
         return ALWAYS
@@ -115,7 +123,10 @@ def _not_padded(work: Work) -> Range | None:
 
 
 def _to_ranks(work: Work, trained: Amount) -> Iterator[Dealing]:
-    """Every role deals the samples of a step out to its data parallel ranks. The V1 trainer pads them."""
+    """Yield the samples of a step per data parallel rank of every role.
+
+    The V1 trainer pads them.
+    """
     releases, seen = _not_padded(work), set[int]()
     for name in ("actor", "critic", "reward_model") if releases is not None else ():
         parallel = work.data_parallel(name) if work.is_worker(name) else None
@@ -125,7 +136,11 @@ def _to_ranks(work: Work, trained: Amount) -> Iterator[Dealing]:
 
 
 def _to_workers(work: Work, drawn: Amount) -> Iterator[Dealing]:
-    """Agent loops deal since 0.5.0 where servers generate, evenly but in the V1 trainer; until 0.9.0 workers ask a reward model too."""
+    """Yield the samples of agent loop workers and of reward loop workers.
+
+    Agent loops divide samples since 0.5.0 if servers generate, evenly except in the V1 trainer.
+    Until 0.9.0 workers ask a reward model too.
+    """
     settings, releases = work.settings, _not_padded(work)
     if settings.since("0.5.0") and settings.word(f"{ROLLOUT}.mode", SHARES) != "sync" and releases is not None:
         agents = work.amount(f"{ROLLOUT}.agent.num_workers", SHARES)
@@ -143,7 +158,7 @@ def _to_workers(work: Work, drawn: Amount) -> Iterator[Dealing]:
 
 
 def judge_start(work: Work) -> None:
-    """The sizes of batches of every component; those that are fitted to the tokens need none."""
+    """Check the batch sizes of every component; batches fitted to the tokens need none."""
     if work.entry.kind not in TRAINERS:
         return
     checked, settings = work.is_checked_at_start, work.settings
@@ -161,7 +176,10 @@ def judge_start(work: Work) -> None:
 
 
 def _reference_of_megatron(work: Work) -> None:
-    """Megatron's workers ask for the size even where batches are fitted to the tokens."""
+    """Demand the reference's micro batch size for Megatron's workers.
+
+    They read it even if batches are fitted to the tokens.
+    """
     keys = (f"{REFERENCE}.{INFERRED}", f"{REFERENCE}.{INFERRED}_per_gpu")
     new = has_new_workers(work.settings) and (work.entry.kind is Kind.HYBRID or work.settings.since("0.7.1"))
     if new or not work.has_reference or not work.is_whole or work.is_trained_by(ACTOR) != "megatron":
@@ -177,7 +195,7 @@ def _one_rank(work: Work, key: str) -> str:
 
 
 def _trained(work: Work, name: str, owner: str, when: str) -> None:
-    """What is demanded of something that is trained."""
+    """Check the sizes of a trained component."""
     prompts = work.amount(PROMPTS, NUMBERS) if when == AT_START else None
     mini, micro = work.amount(f"{owner}.ppo_mini_batch_size", NUMBERS), work.amount(f"{owner}.{MICRO}", NUMBERS)
     if mini and prompts:
@@ -195,13 +213,17 @@ def _trained(work: Work, name: str, owner: str, when: str) -> None:
     if mini:
         _micro(work, name, owner, mini, micro, when)
     if name == "actor" and not has_new_workers(work.settings):
-        # Its workers write a rank's part to the other key, and read both again with the model; the new ones demand that of one rank.
+        # Old workers write a rank's part to the other key and later read both; new ones demand the
+        # size of one rank.
         message = f"`{micro.name}` is set: the workers write a rank's part of it to `{key}` too, and refuse both"
         work.tell(MODE, name, message, micro.span, help_, None, "deprecated", IN_WORKERS, releases=Range("0.6.0"))
 
 
 def one_of_two(work: Work, name: str, all_ranks: str, unless: str, when: str) -> bool:
-    """True if one of two sizes of micro batches is set: of all ranks together, which verl calls deprecated, or of one rank."""
+    """Return True if exactly one of two micro batch sizes is set; else report.
+
+    One is the size of all ranks together, which verl calls deprecated, the other that of one rank.
+    """
     one_rank, settings = f"{all_ranks}_per_gpu", work.settings
     if settings.is_open(all_ranks, NUMBERS) or settings.is_open(one_rank, NUMBERS):
         return False
@@ -219,7 +241,7 @@ def one_of_two(work: Work, name: str, all_ranks: str, unless: str, when: str) ->
 
 
 def _micro(work: Work, name: str, owner: str, mini: Amount, micro: Amount, when: str) -> None:
-    """What the size of the micro batches of all ranks together must be."""
+    """Check the micro batch size of all ranks together."""
     work.divides(name, NUMBERS, work.of(mini), work.of(micro), when, source=VALIDATED)
     ranks = work.setup.world_size("actor") if when == AT_START and work.is_trained_by(owner) == "fsdp" else None
     sequence = work.amount(f"{owner}.ulysses_sequence_parallel_size", NUMBERS)
@@ -228,6 +250,7 @@ def _micro(work: Work, name: str, owner: str, mini: Amount, micro: Amount, when:
         least = -(-ranks // parts)
         fitting = next((size for size in range(least, mini.value + 1) if mini.value % size == 0), least)
         product = Number(micro.value * parts, f"{work.text(micro)} x {parts} sequence parallel {plural('rank', parts)}", micro)
-        whole, edits = Number(ranks, f"the {ranks} accelerators of the trainer"), mini.value % micro.value == 0  # one of both is changed
+        # The edit changes only the micro batch, so it must divide the mini batch already.
+        whole, edits = Number(ranks, f"the {ranks} accelerators of the trainer"), mini.value % micro.value == 0
         work.check(name, AtLeast(code=NUMBERS, source=VALIDATED, left=product, right=whole, suggest=[fitting], edits=edits,
                                  message="{left} is less than {right}", when=when))  # fmt: skip

@@ -1,8 +1,10 @@
-"""What inference engines refuse or never get, the accelerators of their servers, and what mends degrees that do not divide the ranks.
+"""Inference engines: refused settings, accelerators of servers, and fixes of uneven degrees.
 
-Source: verl, verl/workers/config/rollout.py (RolloutConfig.__post_init__), verl/workers/rollout/replica.py (RolloutReplica),
-verl/workers/rollout/{vllm,sglang,trtllm}_rollout/*_async_server.py, experimental/reward_loop/reward_model.py,
-verl/utils/config.py (validate_config), verl/workers/engine_workers.py (ActorRolloutRefWorker.init_model).
+Source: verl, verl/workers/config/rollout.py (RolloutConfig.__post_init__),
+verl/workers/rollout/replica.py (RolloutReplica),
+verl/workers/rollout/{vllm,sglang,trtllm}_rollout/*_async_server.py,
+experimental/reward_loop/reward_model.py, verl/utils/config.py (validate_config),
+verl/workers/engine_workers.py (ActorRolloutRefWorker.init_model).
 """
 
 from __future__ import annotations
@@ -25,25 +27,28 @@ from .work import ACCELERATORS, AFTER_WEIGHTS, DEGREES, IN_SERVER, IN_WORKERS, M
 
 SOURCE = "verl, verl/workers/config/rollout.py (RolloutConfig.__post_init__)"
 REPLICAS = {"vllm": Range("0.6.0"), "sglang": Range("0.6.0"), "trtllm": Range("b178a3cd")}
-"""Engine -> releases that have servers of it, and refuse pipeline stages of it.
+"""Engine -> releases that have servers of the engine and refuse pipeline stages.
 
 Source: verl, verl/workers/rollout/replica.py (RolloutReplicaRegistry).
 """
 GONE = ("hf", "naive", "vllm_async", "sglang_async")
-"""Engines that older releases had."""
+"""Engines of older releases."""
 
 
 def judge_engines(work: Work) -> None:
-    """Engine of rollout, of a reward model and of teachers. With simulators rollout is part of the actor, and no server is started."""
+    """Check the engines of rollout, reward model and teachers.
+
+    Beside simulators rollout is part of the actor, and no server is started.
+    """
     settings, entry, setup = work.settings, work.entry, work.setup
     if entry.kind is Kind.SIMULATION:
-        setup.components = tuple(replace(each, server=1) for each in setup.components)
+        setup.components = tuple(replace(component, server=1) for component in setup.components)
         if (known := engine_of(settings, "rollout")) is not None:
             message = "{left}: beside simulators every rank generates by itself, and torch refuses a mesh of more than all ranks"
             tensor = work.of(known[1]["tp"])
             work.check("rollout", Equals(code=DEGREES, source="verl, verl/experimental/vla", left=tensor, right=1, message=message,
                                          when=IN_WORKERS))  # fmt: skip
-    # How many accelerators rollout has need not be known for what its engine refuses.
+    # An engine's refusals do not depend on the number of accelerators.
     names = [component.name for component in setup.components if work.is_engine(component.name)]
     if entry.kind in (*TRAINERS, Kind.SERVER) or ("rollout" in names and entry.kind is Kind.DECLARED):
         _mode(work)
@@ -60,7 +65,7 @@ def judge_engines(work: Work) -> None:
 
 
 def _per_node(work: Work, name: str) -> Amount | None:
-    """Accelerators that verl takes for those of a node."""
+    """Return the number that verl takes for the accelerators of a node."""
     settings, own_key = work.settings, f"{ROLLOUT}.n_gpus_per_node"
     key = own_key if settings.since("0.7.1") and settings.at(own_key) is not None else ACCELERATORS
     if is_teacher(name):
@@ -74,7 +79,7 @@ def _per_node(work: Work, name: str) -> Amount | None:
 
 
 def _mode(work: Work) -> None:
-    """Servers alone generate since 0.7.0."""
+    """Check the generation mode; since 0.7.0 only servers generate."""
     mode, name = f"{ROLLOUT}.mode", f"{ROLLOUT}.name"
     work.check(
         "rollout",
@@ -88,7 +93,7 @@ def _mode(work: Work) -> None:
 
 
 def _refused(work: Work, name: str, known: Degrees) -> None:
-    """Degrees that an engine refuses, or never gets."""
+    """Report degrees that an engine refuses or never gets."""
     settings, amounts = work.settings, known[1]
     key = engine_key(settings, name)
     program = settings.word(key("name"), MODE) or ""
@@ -103,20 +108,23 @@ def _refused(work: Work, name: str, known: Degrees) -> None:
         message = f"{{left}} must be tp x dp = {degrees.tp} x {degrees.dp} = {wanted}, or 1"
         work.check(name, Equals(code=MODE, source=SOURCE, left=work.of(amounts["ep"]), right=wanted, also=(1,), releases=Range("0.6.0"),
                                 message=message, when=when))  # fmt: skip
-    _of_trtllm(work, name, program, key, known, when)
+    _check_trtllm(work, name, program, key, known, when)
     if program == "vllm":
-        _of_vllm(work, name, degrees, amounts)
-    if name == "reward_model" and known[0].replica > known[0].tp:  # until 0.7.1 its pool is cut by tensor parallel groups alone
+        _check_vllm(work, name, degrees, amounts)
+    # Until 0.7.1 only tp divides its pool.
+    if name == "reward_model" and known[0].replica > known[0].tp:
         message = f"the pool of the reward model is cut into pieces of tp {known[0].tp}, but a replica needs {known[0].replica}"
-        other = amounts["dp"] if known[0].dp > 1 else amounts["pp"]
-        work.tell(DEGREES, name, message, other.span, work.set(other, 1), other.becomes(1), "not counted",
+        excess = amounts["dp"] if known[0].dp > 1 else amounts["pp"]
+        work.tell(DEGREES, name, message, excess.span, work.set(excess, 1), excess.becomes(1), "not counted",
                   when_served(work, name, IN_SERVER), releases=Range(until="0.7.1"))  # fmt: skip
 
 
-def _of_vllm(work: Work, name: str, degrees: Parallel, amounts: Mapping[str, Amount]) -> None:
-    """vLLM gets its data parallel size only beside expert parallel ranks until 0.8.0 (vllm_async_server.py, launch_server).
+def _check_vllm(work: Work, name: str, degrees: Parallel, amounts: Mapping[str, Amount]) -> None:
+    """Report data parallel ranks that vLLM never gets.
 
-    The workers of a replica each wait for a worker of vLLM (vllm_rollout.py, s.recv()), of which there are tp: verl#5607, PR 5609.
+    Until 0.8.0 it gets them only beside expert parallel ranks (vllm_async_server.py,
+    launch_server). The workers of a replica each wait for a worker of vLLM (vllm_rollout.py,
+    s.recv()), of which there are tp: verl#5607, PR 5609.
     """
     data = amounts["dp"]
     if degrees.dp > 1 and degrees.ep == 1 and work.settings.word(f"{ROLLOUT}.mode", MODE) != "sync":
@@ -130,15 +138,18 @@ def _of_vllm(work: Work, name: str, degrees: Parallel, amounts: Mapping[str, Amo
                   releases=Range("0.6.1", "0.8.0"))  # fmt: skip
     per_node, newer = _per_node(work, name), work.settings.since("0.8.0")
     if per_node is not None and name == "rollout" and (degrees.dp if newer else degrees.ep) > 1:
-        each = min(per_node.value, degrees.replica)
-        server = Number(each, f"the {with_noun(each, 'accelerator')} of a server")
+        server_size = min(per_node.value, degrees.replica)
+        server = Number(server_size, f"the {with_noun(server_size, 'accelerator')} of a server")
         message = f"with {'data' if newer else 'expert'} parallel ranks {{left}} must be a multiple of {{right}}"
         work.divides(name, DEGREES, server, work.of(amounts["tp"]), IN_SERVER, (), message, change="right", releases=Range("0.6.0"),
                      source="verl, vllm_async_server.py (launch_server)")  # fmt: skip
 
 
-def _of_trtllm(work: Work, name: str, program: str, key: Callable[[str], str], known: Degrees, when: str) -> None:
-    """TensorRT-LLM: no data parallel ranks, one node for a replica until 0.8.0, experts x tensor parallel experts = tp."""
+def _check_trtllm(work: Work, name: str, program: str, key: Callable[[str], str], known: Degrees, when: str) -> None:
+    """Check TensorRT-LLM: no data parallel ranks, and expert x tensor parallel experts = tp.
+
+    Until 0.8.0 a replica must be on one node.
+    """
     settings, (parallel, amounts) = work.settings, known
     moe, tensor, experts = work.number(key("moe_tensor_parallel_size"), MODE), amounts["tp"], amounts["ep"]
     if program != "trtllm":
@@ -167,7 +178,10 @@ def _of_trtllm(work: Work, name: str, program: str, key: Callable[[str], str], k
 
 
 def _parted(work: Work) -> None:
-    """Prefill and decode apart. Source: verl, sglang_pd_replica.py and vllm_pd_replica.py (__init__), since 0.8.0 and 0.9.0."""
+    """Check separate prefill and decode.
+
+    Source: verl, sglang_pd_replica.py and vllm_pd_replica.py (__init__), since 0.8.0 and 0.9.0.
+    """
     settings, key = work.settings, f"{PARTED}.enabled"
     if not settings.flag(key, MODE) or settings.until("0.8.0"):
         return
@@ -205,14 +219,17 @@ def _parted(work: Work) -> None:
 
 
 def _servers(work: Work, name: str, parallel: Parallel, amounts: dict[str, Amount]) -> None:
-    """One server for every `min(accelerators of a node, replica)` ranks, whose accelerators must be of one node."""
+    """Check that the accelerators of every server are on a single node.
+
+    There is one server per `min(accelerators of a node, replica)` ranks.
+    """
     pool, per_node, size = work.setup.pool(name), _per_node(work, name), parallel.replica
     component = work.setup.component(name)
     if pool is None or component is None or component.runs is None or per_node is None:
         return
     if not pool.even or not pool.size or pool.size % size:
         return
-    part, each = pool.parts[0].size, min(per_node.value, size)
+    part, server_size = pool.parts[0].size, min(per_node.value, size)
     at = next((amount.span for amount in amounts.values() if amount.value > 1 and amount.span), per_node.span)
 
     def fits(replica: int) -> bool:
@@ -224,25 +241,27 @@ def _servers(work: Work, name: str, parallel: Parallel, amounts: dict[str, Amoun
     if better := near(parallel.tp, [value for value in divisors(pool.size) if fits(value * (size // parallel.tp))]):
         close = min(better, key=lambda value: abs(value - parallel.tp))
         help_, edit = work.set(amounts["tp"], *better), amounts["tp"].becomes(close)
-    said = f"{work.text(per_node)}, which verl takes for the size of a node"
+    size_text = f"{work.text(per_node)}, which verl takes for the size of a node"
     fixes = dict(component.fixes)
-    if size % each:
-        message = f"a replica of {name} ({with_noun(size, 'accelerator')}) is no multiple of {said} of `{pool.name}` ({pool.sizes})"
+    if size % server_size:
+        message = f"a replica of {name} ({with_noun(size, 'accelerator')}) is no multiple of {size_text} of `{pool.name}` ({pool.sizes})"
         work.tell(TORN, name, message, at, help_, edit, with_noun(size, "accelerator"), when_served(work, name))
-        each = 1  # no server is started
-    elif part % each:
-        fixes[TORN] = Fix(help_, edit, () if per_node.value == part else (f"a server takes {with_noun(each, 'accelerator')} by {said}",))
-    work.setup.change(component, replace(component, server=each, fixes=fixes))
+        server_size = 1  # no server starts
+    elif part % server_size:
+        fixes[TORN] = Fix(
+            help_, edit, () if per_node.value == part else (f"a server takes {with_noun(server_size, 'accelerator')} by {size_text}",)
+        )
+    work.setup.change(component, replace(component, server=server_size, fixes=fixes))
 
 
 def mend_degrees(work: Work) -> None:
-    """Gives every component that does not divide what would mend it."""
+    """Give components with uneven degrees the fixes of the degrees."""
     for component in work.setup.components:
         pool, known = work.setup.pool(component.name), work.setup.degrees(component.name)
         if pool is None or known is None or not known[1]:
             continue
         fixes = {**component.fixes, **_fixes(work, component, pool, known[1])}
-        # Tensor parallel groups stay inside a node where their size divides every part of the pool.
+        # Tensor parallel groups stay inside a node if their size divides every part of the pool.
         tensor = known[1].get("tp")
         best = gcd(tensor.value, *(parts.size for parts in pool.parts)) if tensor and pool.size else 0
         if tensor and best and best != tensor.value:
@@ -251,7 +270,10 @@ def mend_degrees(work: Work) -> None:
 
 
 def _fixes(work: Work, component: Component, pool: Pool, amounts: Mapping[str, Amount]) -> dict[str, Fix]:
-    """What makes replicas divide the pool, inside one of its parts or on whole ones where they are served."""
+    """Return fixes for replicas that divide the pool.
+
+    A served replica must be inside one part, or on whole parts.
+    """
     served, size = work.is_engine(component.name), component.parallel.replica
 
     def fits(size: int) -> bool:
@@ -262,7 +284,7 @@ def _fixes(work: Work, component: Component, pool: Pool, amounts: Mapping[str, A
     degrees = {name: amounts[name].value for name in ("tp", "pp", "cp", "dp") if name in amounts}
     help_, edit = f"give {component.name} a number of accelerators that {size} divides", None
     for name in (name for name in degrees if degrees[name] > 1):
-        rest = prod(value for other, value in degrees.items() if other != name)
+        rest = prod(value for degree, value in degrees.items() if degree != name)
         fitting = [value for value in range(1, pool.size + 1) if fits(value * rest)]
         if fitting:
             best = min(fitting, key=lambda value: (abs(value - degrees[name]), value))
@@ -274,12 +296,15 @@ def _fixes(work: Work, component: Component, pool: Pool, amounts: Mapping[str, A
 
 
 def when_served(work: Work, name: str, otherwise: str = AFTER_WEIGHTS) -> str:
-    """When verl starts the servers of a component: those of a reward model in the pool of the trainer come first until 0.7.1."""
+    """Return the moment when verl starts the servers of a component.
+
+    Until 0.7.1 servers of a reward model in the trainer's pool start first.
+    """
     own = work.settings.flag(reward_key(work.settings, "enable_resource_pool"), DEGREES)
     return WITH_REWARD if name == "reward_model" and own is False and work.settings.until("0.7.1") else otherwise
 
 
 def _defaults(amounts: Mapping[str, Amount]) -> tuple[str, ...]:
-    """Which of the numbers nobody wrote."""
+    """Return a note per default degree."""
     silent = [amount for amount in amounts.values() if amount.span is None and amount.value > 1 and amount.default]
     return tuple(f"nobody wrote `{amount.name}`; {amount.value} is the default ({amount.default})" for amount in silent)

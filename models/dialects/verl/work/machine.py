@@ -1,6 +1,7 @@
-"""What a script tells Ray of its machine, and sections that name accelerators and that nothing here reads.
+"""Machine that a script describes to Ray, and unread sections about accelerators.
 
-Source: verl, verl/single_controller/ray/base.py (_check_resource_available), verl/trainer/main_ppo.py (run_ppo: ray.init).
+Source: verl, verl/single_controller/ray/base.py (_check_resource_available),
+verl/trainer/main_ppo.py (run_ppo: ray.init).
 """
 
 from __future__ import annotations
@@ -22,22 +23,22 @@ from .work import HANGS, Work
 
 FIT, CPUS, UNREAD = "PW215", "PW502", "PW122"
 RAY = (*TRAINERS, Kind.SIMULATION, Kind.DECLARED)
-"""Programs whose pools Ray reserves, all of them at once or one after the other."""
+"""Programs whose pools Ray reserves, together or one by one."""
 _PATTERNS: dict[str, list[str]] = json.loads((FOLDER / "sizing.json").read_text(encoding="utf-8"))
 NAMING = re.compile("|".join(_PATTERNS["names"]))
-"""Names of keys that size something on accelerators, nodes or processes."""
+"""Names of keys that state numbers of accelerators, nodes or processes."""
 UNDERSTOOD = re.compile("|".join(_PATTERNS["understood"]))
-"""Keys that are read where what they belong to runs."""
+"""Keys that are read with their component."""
 IGNORED = (HINTS, SPEC, MAPPING, "topology", "hydra", "defaults", "ray_kwargs", "ray_init", "global_profiler")
-"""Sections that are read as a whole, or that place nothing."""
+"""Sections that are read as a whole, or place nothing."""
 SINCE = (("distillation.", "0.8.0"), ("reward.", "0.7.1"), ("actor_rollout_ref.rollout.n", "0.7.1"))
-"""Beginnings of such keys, and the release that has them first."""
+"""(prefix of sizing keys, first release with the keys)."""
 ROLLOUT_POOL = re.compile(r"rollout\.(nnodes|n_gpus_per_node)")
 MOST_NAMED = 4
 
 
 def judge_machine(work: Work) -> None:
-    """Accelerators and CPUs that the script gives Ray; keys that name accelerators and are not read."""
+    """Check the accelerators and CPUs that the script gives Ray; report unread sizing keys."""
     pools = work.setup.pools
     if work.entry.kind in RAY and pools:
         alone = all(pool.count == 1 for pool in pools)
@@ -49,19 +50,22 @@ def judge_machine(work: Work) -> None:
 
 
 def _accelerators(work: Work, alone: bool) -> None:
-    """On one node Ray has no more accelerators than the script shows it; on several this node may be smaller than the others."""
+    """Check that the script shows Ray enough accelerators.
+
+    With several nodes, this node may be smaller than the others.
+    """
     program, pools = work.notes.document.program, work.setup.pools
     machine = program.machine if program is not None else None
     need = sum(pool.size for pool in pools) if alone else max(parts.size for pool in pools for parts in pool.parts)
-    key, given = "ray_kwargs.ray_init.num_gpus", list[tuple[int, str, Span | None]]()
+    key, limits = "ray_kwargs.ray_init.num_gpus", list[tuple[int, str, Span | None]]()
     if machine is not None and machine.accelerators is not None:
         shown = f"the script shows Ray {with_noun(machine.accelerators, 'accelerator')} of this node"
-        given.append((machine.accelerators, shown, machine.accelerators_span))
+        limits.append((machine.accelerators, shown, machine.accelerators_span))
     if work.settings.since("0.6.0") and work.settings.at(key) is not None and not _is_submitted(program):
         amount = work.settings.whole(key, FIT, least=0)
-        given += [(amount.value, f"`{key}` gives Ray {with_noun(amount.value, 'accelerator')}", amount.span)] if amount else []
-    there, shown, at = min(given, key=lambda each: each[0], default=(need, "", None))
-    if need <= there:
+        limits += [(amount.value, f"`{key}` gives Ray {with_noun(amount.value, 'accelerator')}", amount.span)] if amount else []
+    available, shown, at = min(limits, key=lambda limit: limit[0], default=(need, "", None))
+    if need <= available:
         return
     name = pools[0].name
     if not alone:
@@ -69,32 +73,35 @@ def _accelerators(work: Work, alone: bool) -> None:
         work.tell(FIT, name, message, at, help_, None, "", HANGS, proved=False)
         return
     names = " and ".join(f"`{pool.name}` ({pool.sizes})" for pool in pools)
-    size = work.assigned(pools[0].accelerators_key or "trainer.n_gpus_per_node", there)
-    when = f"verl raises a ValueError: Total available GPUs {there}.0 is less than total desired GPUs {need}"
+    size = work.assigned(pools[0].accelerators_key or "trainer.n_gpus_per_node", available)
+    when = f"verl raises a ValueError: Total available GPUs {available}.0 is less than total desired GPUs {need}"
     work.tell(FIT, name, f"{shown}, but {names} need{'s' * (len(pools) == 1)} {need}", at or pools[0].span("size"),
-              f"show Ray {need} accelerators, or set {size}", None, f"{there} of {need}", when)  # fmt: skip
+              f"show Ray {need} accelerators, or set {size}", None, f"{available} of {need}", when)  # fmt: skip
 
 
 def _is_submitted(program: Program | None) -> bool:
-    """True if Ray runs before the program, which then starts none of its own."""
+    """Return True if Ray runs before the program, which then starts no Ray."""
     return program is not None and program.launcher.startswith("ray")
 
 
 def _cpus(work: Work) -> None:
-    """Every accelerator of a pool is reserved with CPUs; a placement group that lacks some waits without a limit."""
+    """Check the CPUs reserved with the accelerators of pools.
+
+    A placement group that lacks CPUs waits without a limit.
+    """
     key = "ray_kwargs.ray_init.num_cpus" if work.settings.since("0.6.0") else "ray_init.num_cpus"
     program, pools = work.notes.document.program, work.setup.pools
     machine = program.machine if program is not None else None
-    given: list[tuple[int, str, Span | None]] = []
+    limits: list[tuple[int, str, Span | None]] = []
     amount = work.amount(key, CPUS)
     if amount is not None and not _is_submitted(program):
-        given.append((amount.value, f"`{key}` {amount.value}", amount.span))
+        limits.append((amount.value, f"`{key}` {amount.value}", amount.span))
     if machine is not None and machine.cpus is not None:
-        given.append((machine.cpus, f"`--num-cpus` {machine.cpus}", machine.cpus_span))
-    count, reserved = sum(pool.size for pool in pools), sum(each.cpus for each in work.entry.reserves)
+        limits.append((machine.cpus, f"`--num-cpus` {machine.cpus}", machine.cpus_span))
+    count, reserved = sum(pool.size for pool in pools), sum(reserve.cpus for reserve in work.entry.reserves)
     need = sum(pool.size * pool.cpus for pool in pools) + reserved
-    for there, text, at in given:
-        if there < need:
+    for available, text, at in limits:
+        if available < need:
             cpus = f"{need - reserved} for {with_noun(count, 'accelerator')}" + f" and {reserved} for its processes" * bool(reserved)
             edit = amount.becomes(need) if amount is not None and at == amount.span else None
             message = f"{text} is fewer than the CPUs that verl reserves: {cpus}"
@@ -102,11 +109,12 @@ def _cpus(work: Work) -> None:
 
 
 def _unread(work: Work) -> None:
-    """A key that sizes something on accelerators and that nothing asked for is never passed over in silence."""
+    """Note every sizing key that nothing reads as unchecked."""
     sections, document = dict[str, list[str]](), work.notes.document
     separate = work.entry.kind in (Kind.SEPARATE, Kind.GENERATION)
-    others = frozenset(document.others) - {document.source.name, "--set"}  # what a configuration has by default asks for nothing
-    for path in _sizing(document.root, "", others):
+    # Defaults of a configuration demand nothing.
+    sources = frozenset(document.others) - {document.source.name, "--set"}
+    for path in _sizing(document.root, "", sources):
         known = UNDERSTOOD.fullmatch(path) and (separate or not ROLLOUT_POOL.fullmatch(path))
         known = known and not any(path.startswith(section) and work.settings.until(release) for section, release in SINCE)
         if path not in work.settings.asked and not known and path.partition(".")[0] not in IGNORED:
@@ -122,16 +130,19 @@ def _unread(work: Work) -> None:
         work.notes.unsure(UNREAD, owner or paths[0], why, decides=True, add=add)
 
 
-def _sizing(value: Value, path: str, others: Set[str]) -> Iterator[str]:
-    """Paths of keys that name accelerators, nodes or processes and have a number, or a switch that is on; not in `others`, by file."""
+def _sizing(value: Value, path: str, sources: Set[str]) -> Iterator[str]:
+    """Yield the paths of sizing keys with a number or an active switch.
+
+    Keys in the files `others` are skipped.
+    """
     if isinstance(value, ListNode):
         for index, item in enumerate(value.items):
-            yield from _sizing(item, f"{path}.{index}", others)
+            yield from _sizing(item, f"{path}.{index}", sources)
     for line in value if isinstance(value, MapNode) else ():
         key, inner = f"{path}.{line.key.text}".lstrip("."), line.value
         if not isinstance(inner, Scalar):
-            yield from _sizing(inner, key, others)
-        elif inner.span.file not in others and NAMING.search(line.key.text.lower()):
+            yield from _sizing(inner, key, sources)
+        elif inner.span.file not in sources and NAMING.search(line.key.text.lower()):
             number = inner.value
             is_number = isinstance(number, (int, float)) and bool(number)
             if is_unknown(inner) or is_number or (isinstance(number, str) and number.isdecimal()):

@@ -1,8 +1,9 @@
-"""Process groups of what is trained: sequence parallel ranks and shards of FSDP, expert parallel ranks and pipeline stages of Megatron.
+"""Process groups of trained components: FSDP meshes, expert parallel ranks, pipeline stages.
 
-Source: verl, verl/workers/fsdp_workers.py (create_device_mesh, ActorRolloutRefWorker.__init__, CriticWorker); Megatron-LM,
-core/parallel_state.py, initialize_model_parallel (expert tensor x expert x pipeline parallel sizes divide the world), and
-core/transformer/transformer_config.py (TransformerConfig.__post_init__).
+Source: verl, verl/workers/fsdp_workers.py (create_device_mesh, ActorRolloutRefWorker.__init__,
+CriticWorker); Megatron-LM, core/parallel_state.py, initialize_model_parallel (expert tensor x
+expert x pipeline parallel sizes divide the world), and core/transformer/transformer_config.py
+(TransformerConfig.__post_init__).
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ MESH = "verl, verl/workers/fsdp_workers.py (create_device_mesh)"
 
 
 def judge_meshes(work: Work) -> None:
-    """Every size divides the world of its component."""
+    """Check that every group size divides the component's world."""
     if work.entry.kind in TUNES:
         _tuned(work)
         return
@@ -52,7 +53,7 @@ def judge_meshes(work: Work) -> None:
         elif strategy not in ("fsdp", "mindspeed", "", None):
             why = f"the degrees of {strategy} are not read: data parallel ranks and batches of {name} are unknown"
             work.notes.unsure(DEGREES, name, why)
-    # Until 0.7.1 the workers that only generate make the mesh of the actor too, of their own ranks.
+    # Until 0.7.1 workers that only generate make the mesh of the actor too, of their own ranks.
     apart = work.entry.kind is Kind.SEPARATE and not work.entry.own_trainer and work.settings.until("0.7.1")
     ranks = work.setup.world_size("rollout") if apart else None
     if ranks and work.is_trained_by(ACTOR) == "fsdp":
@@ -60,7 +61,7 @@ def judge_meshes(work: Work) -> None:
 
 
 def _tuned(work: Work) -> None:
-    """What is fine-tuned, by FSDP or by the engine of its section `engine`."""
+    """Check a fine-tuned component, of FSDP or of the engine in section `engine`."""
     ranks, engine = work.setup.world_size("actor"), tuner_of(work.settings)
     if ranks is None or not is_counted(work.settings):
         return
@@ -85,7 +86,7 @@ def _tuned(work: Work) -> None:
 
 
 def tuned_ranks(work: Work) -> int | None:
-    """Data parallel ranks of what is fine-tuned; None where they are unknown or do not come out even."""
+    """Return the data parallel ranks of a fine-tuned component; None if unknown or uneven."""
     ranks, component, engine = work.setup.world_size("actor"), work.setup.component("actor"), tuner_of(work.settings)
     if ranks is None or component is None or engine == "" or not is_counted(work.settings):
         return None
@@ -99,28 +100,34 @@ def tuned_ranks(work: Work) -> int | None:
 
 
 def _mesh(work: Work, name: str, owner: str, ranks: int, shards: str) -> None:
-    """Sequence parallel ranks and shards divide the ranks. A negative size, or one that is not below the world, means all ranks."""
+    """Check that sequence parallel ranks and shards divide the ranks.
+
+    A shard size that is negative, or not below the world, means all ranks.
+    """
     sequence, size = work.sequence(owner, DEGREES), work.amount(shards, DEGREES, least=-(10**9))
     _ranks_divide(work, name, ranks, sequence)
     if size and 0 < size.value < ranks:
         _ranks_divide(work, name, ranks, size, f"shards over {size.value}")
 
 
-def _ranks_divide(work: Work, name: str, ranks: int, amount: Amount | None, what: str = "") -> None:
+def _ranks_divide(work: Work, name: str, ranks: int, amount: Amount | None, text: str = "") -> None:
     if amount:
         world = Number(ranks, f"the {with_noun(ranks, 'rank')} of {name}")
-        parts = Number(amount.value, what or f"{amount.value} sequence parallel ranks", amount)
+        parts = Number(amount.value, text or f"{amount.value} sequence parallel ranks", amount)
         work.divides(name, DEGREES, world, parts, IN_WORKERS, (), "{left} cannot be divided into {right}", change="right", source=MESH)
 
 
 def _titan(work: Work, name: str, section: str, ranks: int) -> None:
-    """TorchTitan asserts that its degrees fill the world (torchtitan/distributed/parallel_dims.py, ParallelDims)."""
+    """Check that TorchTitan's degrees fill the world.
+
+    Source: torchtitan/distributed/parallel_dims.py, ParallelDims, which asserts it.
+    """
     keys = ("data_parallel_shard", "tensor_parallel", "data_parallel_replicate", "context_parallel", "pipeline_parallel")
-    found = [amount for key in keys if (amount := work.settings.whole(f"{section}.{key}_size", DEGREES, 1, least=-1))]
-    sizes = [amount.value for amount in found]
+    amounts = [amount for key in keys if (amount := work.settings.whole(f"{section}.{key}_size", DEGREES, 1, least=-1))]
+    sizes = [amount.value for amount in amounts]
     if len(sizes) < len(keys) or sizes[0] < 1 or prod(sizes) == ranks:
-        return  # shards of -1 are what is left
-    shards, tensor, rest = found[0], found[1], prod(sizes[2:])
+        return  # shards of -1 take all remaining ranks
+    shards, tensor, rest = amounts[0], amounts[1], prod(sizes[2:])
     fitting = [size for size in divisors(ranks) if size <= tensor.value and ranks % (rest * size) == 0]
     best = max(fitting, default=0)
     whole = f"dp shards x tp x dp replicas x cp x pp = {' x '.join(map(str, sizes))} = {prod(sizes)}"
@@ -130,16 +137,16 @@ def _titan(work: Work, name: str, section: str, ranks: int) -> None:
         parts += [work.assigned(shards.name, ranks // (rest * best))] if ranks // (rest * best) != shards.value else []
         help_ = f"set {' and '.join(parts)}"
         edit = shards.becomes(ranks // (rest * best)) if best == tensor.value else None
-    at = next((amount.span for amount in (*found[1:], shards) if amount.span and amount.value > 1), shards.span)
+    at = next((amount.span for amount in (*amounts[1:], shards) if amount.span and amount.value > 1), shards.span)
     message = f"{whole} must be the {with_noun(ranks, 'rank')} of {name}"
     work.tell(DEGREES, name, message, at, help_, edit, f"not {ranks}", IN_WORKERS)
     component = work.setup.component(name)
-    if component is not None and ranks % component.parallel.replica:  # the product is said here
+    if component is not None and ranks % component.parallel.replica:  # the product is reported here
         work.setup.change(component, replace(component, parallel=Parallel(), fixes={}))
 
 
 def _groups(work: Work, name: str, owner: str, ranks: int) -> None:
-    """Those of Megatron: the first role of a process makes them for all others."""
+    """Check Megatron's groups, made by the first role of a process for all roles."""
     section = work.setup.section(name)
     if section == owner:
         _stages(work, name, f"{owner}.megatron")
@@ -154,7 +161,7 @@ def _groups(work: Work, name: str, owner: str, ranks: int) -> None:
 
 
 def _stages(work: Work, name: str, degrees: str) -> None:
-    """Only pipeline stages can be split into virtual ones; layers are given to stages in one way."""
+    """Check virtual pipeline stages, and that layers have a single assignment to stages."""
     config = f"{degrees}.{CONFIG}"
     virtual = work.amount(f"{degrees}.virtual_pipeline_model_parallel_size", DEGREES)
     stages = work.amount(f"{degrees}.pipeline_model_parallel_size", DEGREES)
@@ -177,9 +184,10 @@ def _stages(work: Work, name: str, degrees: str) -> None:
 
 
 def stages_of(work: Work, section: str, owner: str) -> Stages | int | None:
-    """How layers are shared out among stages; the decoder layers of a layout; None where that is even.
+    """Return the distribution of layers among stages: None if even.
 
-    The reference policy takes what the actor says where it says nothing itself (ref/megatron_ref.yaml).
+    Returns a number of decoder layers for a layout. The reference policy takes the actor's settings
+    by default (ref/megatron_ref.yaml).
     """
     for place in dict.fromkeys((owner, section)):
         config = f"{place}.megatron.{CONFIG}"
@@ -196,14 +204,17 @@ def stages_of(work: Work, section: str, owner: str) -> Stages | int | None:
 
 
 def _experts(work: Work, name: str, degrees: str, ranks: int) -> None:
-    """The expert tensor parallel size is the tensor parallel size where it is not said; 1 in 0.6.0 (its own default)."""
+    """Check that expert groups divide the ranks.
+
+    The expert tensor parallel size defaults to the tensor parallel size; to 1 in 0.6.0.
+    """
     tensor, stages, _, experts, own = (work.amount(f"{degrees}.{key}", DEGREES) for key in GROUPS)
     if not tensor or not experts or not stages:
         return
     inner = own or tensor
     product = inner.value * experts.value * stages.value
     if (experts.value == 1 and own is None) or ranks % product == 0:
-        return  # without experts this is what tp x pp demand
+        return  # without experts, tp x pp demand the same
     message = f"the {with_noun(ranks, 'rank')} of {name} cannot be divided by expert tp x ep x pp = "
     message += f"{inner.value} x {experts.value} x {stages.value} = {product}"
     key = f"{degrees}.expert_tensor_parallel_size"

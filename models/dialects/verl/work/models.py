@@ -1,7 +1,7 @@
-"""Which model each component runs, and what of it its ranks divide.
+"""Model of each component, how it runs, and dimensions that the ranks divide.
 
-How the models are run is for estimates of memory that ask for it.
-Source: verl, verl/trainer/config/, verl/models/transformers/monkey_patch.py (Ulysses), verl/workers/{megatron,fsdp}_workers.py.
+How it runs is for memory estimates on demand. Source: verl, verl/trainer/config/,
+verl/models/transformers/monkey_patch.py (Ulysses), verl/workers/{megatron,fsdp}_workers.py.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _PRECISIONS = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 
 
 def read_models(work: Work) -> None:
-    """Adds the models of the job to its setup."""
+    """Add the models of the job to the setup."""
     for component in work.setup.components:
         name = component.name
         key = "model.path" if work.entry.kind is Kind.GENERATION else _path(work, name)
         splits = _splits(work, name)
         if splits:
-            # What verl would load by default, nobody means.
+            # A default model is not what the user means.
             written = work.settings.has(key) and not work.settings.is_open(key, DIVIDES)
             path = work.settings.word(key, DIVIDES) if written else ""
             at = work.settings.place(key) if written else None
@@ -36,7 +36,7 @@ def read_models(work: Work) -> None:
 
 
 def _path(work: Work, name: str) -> str:
-    """Key of the model of a component."""
+    """Return the key of a component's model."""
     if is_teacher(name):
         return engine_key(work.settings, name)("").replace(".inference.", ".model_path")
     if name == "reward_model":
@@ -61,20 +61,21 @@ def _splits(work: Work, name: str) -> tuple[Split, ...]:
     virtual = work.amount(f"{section}.megatron.virtual_pipeline_model_parallel_size", DIVIDES)
     times, layers = virtual.value if virtual else 1, stages_of(work, section, owner)
     places, degrees = places_of(**trains[1], vpp=virtual), trains[0]
-    found = megatron_splits(places, degrees.pp, times, layers is None, WITH_MODEL)
+    splits = megatron_splits(places, degrees.pp, times, layers is None, WITH_MODEL)
     if isinstance(layers, int):
         among = f"the {layers} layers of `pipeline_model_parallel_layout`"
-        return (*found, Split("layers", "pp", 1, when=WITH_MODEL, less=layers, among=among, exact=True))
-    return (*found, *layers.splits(degrees.pp, times, WITH_MODEL)) if layers else found
+        return (*splits, Split("layers", "pp", 1, when=WITH_MODEL, less=layers, among=among, exact=True))
+    return (*splits, *layers.splits(degrees.pp, times, WITH_MODEL)) if layers else splits
 
 
 def run_of(work: Work, name: str) -> Estimate | None:
-    """How a component is run; None where nobody asks for an estimate of its memory."""
+    """Return the settings of a component's run, for a memory estimate; None if not demanded."""
     if work.settings.at(f"{HINTS}.{name}.estimate") is None:
         return None
     settings = work.settings
     if name == "rollout":
-        # An engine takes its part of each accelerator, and gives it back while others work, but where that is switched off.
+        # An engine takes its share of each accelerator, and frees it while others work, unless
+        # disabled.
         return Estimate(
             precision=_PRECISIONS.get(str(plainly(settings, f"{ROLLOUT}.dtype", "bfloat16")), "bf16"),
             utilization=percent(plainly(settings, f"{ROLLOUT}.gpu_memory_utilization", 0.5)),
@@ -112,19 +113,23 @@ def run_of(work: Work, name: str) -> Estimate | None:
 
 
 def _sequence(work: Work) -> int:
-    """Tokens of the longest prompt and the longest answer."""
+    """Return the tokens of the longest prompt and answer together."""
     parts = [whole_number(plainly(work.settings, f"data.max_{part}_length", 512)) for part in ("prompt", "response")]
     return sum(parts) if all(parts) else 0
 
 
 def _batch(work: Work, name: str, owner: str) -> tuple[int, int]:
-    """(tokens of a sequence on one rank, sequences of a micro batch); a batch of changing size is one sequence of as many as fit."""
+    """Return (tokens of a sequence per rank, sequences of a micro batch).
+
+    A batch of dynamic size is one sequence of the maximum length.
+    """
     kind, key = ("ppo", "") if name in ("actor", "critic") else ("log_prob", "log_prob_")
     dynamic = plainly(work.settings, f"{ACTOR}.use_dynamic_bsz", False)
     if plainly(work.settings, f"{owner}.{key}use_dynamic_bsz", dynamic) is True:
         most = 32_768 if name == "critic" else plainly(work.settings, f"{ACTOR}.ppo_max_token_len_per_gpu", 16_384)
         return whole_number(plainly(work.settings, f"{owner}.{kind}_max_token_len_per_gpu", most)), 1
-    # Ulysses divides each sequence, with FSDP. Source: verl, verl/workers/actor/dp_actor.py (ulysses_pad_and_slice_inputs).
+    # With FSDP, Ulysses divides every sequence. Source: verl, verl/workers/actor/dp_actor.py
+    # (ulysses_pad_and_slice_inputs).
     usual = plainly(work.settings, f"{ACTOR}.{SEQUENCE}", 1) if owner == OWNERS["ref"] else 1
     sliced = _trained_with(work, owner) != "megatron"
     slices = max(1, whole_number(plainly(work.settings, sequence_key(work.settings, owner), usual))) if sliced else 1
@@ -132,6 +137,9 @@ def _batch(work: Work, name: str, owner: str) -> tuple[int, int]:
 
 
 def _trained_with(work: Work, owner: str) -> str:
-    """Engine of a component; the reference policy has the one of the actor by default (ref.yaml)."""
+    """Return the training engine of a component.
+
+    The reference policy has the actor's by default (ref.yaml).
+    """
     usual = plainly(work.settings, f"{ACTOR}.strategy", "fsdp") if owner == OWNERS["ref"] else "fsdp"
     return str(plainly(work.settings, f"{owner}.strategy", usual))

@@ -1,7 +1,8 @@
-"""Modes and strategies that go together, and with the program: what verl demands of them before it starts a worker, or with it.
+"""Modes and strategies: consistency among them, and with the program.
 
-Source: verl, verl/trainer/main_ppo.py (TaskRunner), verl/trainer/ppo/ray_trainer.py (RayPPOTrainer.__init__, init_workers),
-verl/trainer/ppo/v1/trainer_*.py, verl/experimental/*/ (create_role_worker_mapping), verl/workers/config/actor.py and critic.py.
+Source: verl, verl/trainer/main_ppo.py (TaskRunner), verl/trainer/ppo/ray_trainer.py
+(RayPPOTrainer.__init__, init_workers), verl/trainer/ppo/v1/trainer_*.py, verl/experimental/*/
+(create_role_worker_mapping), verl/workers/config/actor.py and critic.py.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ LATER = {
     "veomni": Range("0.7.1"), "torchtitan": Range("0.7.1"), "mindspeed": Range("0.8.0", "1dda039b"), "automodel": Range("0.8.0"),
     "fsdp_turbo": Range("1dda039b"), "mindspeed_megatron": Range("0.8.0", "1dda039b"),
 }  # fmt: skip
-"""Strategies of later releases. Source: verl, verl/workers/engine/*/ (EngineRegistry.register)."""
+"""Strategies of later releases.
+
+Source: verl, verl/workers/engine/*/ (EngineRegistry.register).
+"""
 DYNAMIC, INFERRED = f"{ACTOR}.use_dynamic_bsz", f"{ROLLOUT}.log_prob_use_dynamic_bsz"
 PADDING = (("actor", ACTOR, "actor_rollout_ref.model.use_remove_padding"), ("critic", "critic", "critic.model.use_remove_padding"))
 V1, STEPS = "trainer.v1.trainer_mode", "trainer.v1.separate_async.parameter_sync_step"
@@ -29,7 +33,7 @@ BACKEND = f"{ROLLOUT}.checkpoint_engine.backend"
 
 
 def judge_modes(work: Work) -> None:
-    """Of the programs that train with roles."""
+    """Check the modes of programs with roles."""
     if work.entry.kind in (*TRAINERS, Kind.SERVER):
         _engines(work)
     if work.entry.kind in (*TRAINERS, Kind.SIMULATION):
@@ -43,7 +47,7 @@ def judge_modes(work: Work) -> None:
 
 
 def _engines(work: Work) -> None:
-    """The inference engines are named by nobody but the user."""
+    """Check for names of the inference engines, which have no default."""
     when = BEFORE_WORKERS if work.entry.kind is Kind.SERVER else IN_WORKERS
     for name in ("rollout", "reward_model"):
         if name == "rollout" or (work.setup.component(name) and work.is_engine(name)):
@@ -54,43 +58,49 @@ def _engines(work: Work) -> None:
 
 
 def _hybrid(work: Work) -> None:
-    """Rollout in the processes of the actor, or apart from them. The V1 trainer and servers apart do not ask."""
+    """Check `hybrid_engine`: rollout inside the actor's processes, or apart from them.
+
+    The V1 trainer, and separate servers, do not read it.
+    """
     wanted = work.entry.kind is not Kind.SEPARATE
     if is_v1(work.settings) is False and work.is_said(HYBRID):
         where = "in the processes of the actor" if wanted else "in a pool of its own"
-        said = "" if work.settings.at(HYBRID) is not None else ", its default"
-        message = f"`{HYBRID}` is {not wanted}{said}, but `{work.entry.name}` generates {where}"
+        suffix = "" if work.settings.at(HYBRID) is not None else ", its default"
+        message = f"`{HYBRID}` is {not wanted}{suffix}, but `{work.entry.name}` generates {where}"
         source = "verl, verl/trainer/ppo/ray_trainer.py (RayPPOTrainer.__init__)"
         work.check("rollout", Requires(code=MODE, source=source, key=HYBRID, value=wanted, message=message, when=BEFORE_WORKERS))
 
 
 def _strategies(work: Work) -> None:
-    """Each is known, and in some releases that of the critic goes with that of the actor, be there a critic or not."""
+    """Check that strategies are known, and in some releases the same.
+
+    Critic and actor must agree even without a critic.
+    """
     settings, kind, old = work.settings, work.entry.kind, work.settings.until("0.8.0")
     later = tuple(name for name, releases in LATER.items() if work.notes.choice is None or settings.has_release(releases))
     known = FSDP if kind is Kind.SIMULATION else (*KNOWN, *later)
-    asked = [] if kind is Kind.HYBRID and has_new_workers(settings) and old else [("actor", ACTORS)]
-    asked += [("critic", CRITICS)] if kind is Kind.HYBRID and (old or work.setup.component("critic")) else []
-    asked += [("reward_model", "reward_model.strategy")] if work.setup.component("reward_model") and settings.until("0.7.1") else []
+    pairs = [] if kind is Kind.HYBRID and has_new_workers(settings) and old else [("actor", ACTORS)]
+    pairs += [("critic", CRITICS)] if kind is Kind.HYBRID and (old or work.setup.component("critic")) else []
+    pairs += [("reward_model", "reward_model.strategy")] if work.setup.component("reward_model") and settings.until("0.7.1") else []
     how = "it raises a NotImplementedError" if old else "no engine of that name is registered"
     message = f"{{left}} is `{{right}}`, for which `{work.entry.name}` has no workers: {how}"
     source = "verl, verl/trainer/main_ppo.py (TaskRunner), verl/workers/engine/base.py (EngineRegistry)"
-    for name, key in asked:
+    for name, key in pairs:
         work.check(name, OneOf(code=MODE, source=source, key=key, values=known, message=message,
                                when=BEFORE_WORKERS if old else IN_WORKERS))  # fmt: skip
-    # Alike: main_ppo until 0.6.0, trainers with two pools until 0.7.1, split placement in every release.
+    # Agreement: main_ppo until 0.6.0, trainers with two pools until 0.7.1, split placement always.
     refused = {Kind.HYBRID: Range(until="0.6.0"), Kind.SEPARATE: Range(until="0.7.1")}.get(kind, ALWAYS)
     actor, critic = settings.word(ACTORS, MODE), settings.word(CRITICS, MODE)
     alike = FSDP if kind in (Kind.SPLIT, Kind.HYBRID) and actor in FSDP else (actor,)
     if actor and actor in known and critic and critic not in alike and (work.is_said(CRITICS) or work.is_said(ACTORS)):
-        said = "" if settings.at(CRITICS) is not None else " (its default)"
-        message = f"`{CRITICS}` is {critic}{said} and `{ACTORS}` is {actor}: they must be the same, be there a critic or not"
+        suffix = "" if settings.at(CRITICS) is not None else " (its default)"
+        message = f"`{CRITICS}` is {critic}{suffix} and `{ACTORS}` is {actor}: they must be the same, be there a critic or not"
         help_, at = f"set {work.assigned(CRITICS, actor)}", settings.place(CRITICS if settings.at(CRITICS) else ACTORS)
         work.tell(MODE, "critic", message, at, help_, settings.becomes(CRITICS, actor), "differs", BEFORE_WORKERS, releases=refused)
 
 
 def _configuration(work: Work) -> None:
-    """A configuration has the sections of one strategy: those of FSDP or those of Megatron."""
+    """Check the strategy against the configuration: with sections of FSDP or of Megatron."""
     settings, table = work.settings, work.settings.table
     for name, key in (("actor", ACTORS), ("critic", CRITICS)) if table and work.is_whole else ():
         word, stated = settings.word(key, MODE), table.defaults.get(key) if table else None
@@ -107,7 +117,10 @@ def _configuration(work: Work) -> None:
 
 
 def _new_workers(work: Work) -> None:
-    """Workers of the model engine: the only ones since 0.8.0, and for trainers with two pools since 0.7.1."""
+    """Check the workers of the model engine.
+
+    They are the only ones since 0.8.0, and since 0.7.1 for trainers with two pools.
+    """
     settings, kind = work.settings, work.entry.kind
     between = settings.until("0.8.0") and settings.since("0.6.0")
     if between and kind is Kind.HYBRID:
@@ -131,14 +144,14 @@ def _new_workers(work: Work) -> None:
 
 
 def _sizes_of_new_workers(work: Work, how: str) -> None:
-    """They take the sizes of micro batches on one rank alone."""
+    """Demand micro batch sizes per rank, which new workers alone accept."""
     dynamic = work.settings.flag(DYNAMIC, MODE)
     if dynamic is None or not work.is_whole:
         return
     source = "verl, verl/workers/engine_workers.py (ActorRolloutRefWorker.init_model)"
     keys = (f"{ROLLOUT}.log_prob_micro_batch_size_per_gpu", f"{ACTOR}.ppo_micro_batch_size_per_gpu")
     for key in () if dynamic else keys:
-        # That neither size is set is said by the first check.
+        # The first check reports two missing sizes.
         if not work.is_checked_at_start or work.settings.said(key.removesuffix("_per_gpu"), MODE):
             message, help_ = f"{how} `{key}` must be set; verl asserts it", f"set {work.assigned(key, 1)}, or more"
             work.check("actor", Requires(code=MODE, source=source, key=key, message=message, help=help_, when=IN_WORKERS))
@@ -147,7 +160,7 @@ def _sizes_of_new_workers(work: Work, how: str) -> None:
 
 
 def _padding(work: Work) -> None:
-    """Sequence parallel ranks need inputs without padding."""
+    """Demand inputs without padding for sequence parallel ranks."""
     checked = work.is_checked_at_start
     for name, owner, key in PADDING:
         if work.setup.component(name) is None or work.is_trained_by(owner) != "fsdp" or (name == "actor" and not checked):
@@ -160,7 +173,10 @@ def _padding(work: Work) -> None:
 
 
 def _v1(work: Work) -> None:
-    """The V1 trainer, and its mode with servers in pools of their own. Source: verl, verl/trainer/ppo/v1/trainer_separate_async.py."""
+    """Check the V1 trainer, and the mode with separate servers.
+
+    Source: verl, verl/trainer/ppo/v1/trainer_separate_async.py.
+    """
     source, settings = "verl, verl/trainer/ppo/v1/trainer_base.py (get_trainer_cls)", work.settings
     message = "{left} is `{right}`, which no trainer is registered for: verl raises a ValueError"
     work.check("actor", OneOf(code=MODE, source=source, key=V1, values=TRAINER_MODES, message=message, when=WITH_TRAINER))

@@ -1,8 +1,10 @@
-"""Mini batches of an update on each rank, and micro batches in them; numbers of the asynchronous trainers; batches of fine-tuning.
+"""Mini batches and micro batches of ranks, asynchronous trainers, and fine-tuning batches.
 
-Source: verl, verl/workers/fsdp_workers.py (ActorRolloutRefWorker and CriticWorker, "normalize config"), megatron_workers.py,
-engine_workers.py (train_mini_batch), verl/workers/actor/megatron_actor.py (make_minibatch_iterator);
-experimental/fully_async_policy/fully_async_rollouter.py (__init__); trainer/fsdp_sft_trainer.py (_normalize_config_bsz).
+Source: verl, verl/workers/fsdp_workers.py (ActorRolloutRefWorker and CriticWorker, "normalize
+config"), megatron_workers.py, engine_workers.py (train_mini_batch),
+verl/workers/actor/megatron_actor.py (make_minibatch_iterator);
+experimental/fully_async_policy/fully_async_rollouter.py (__init__); trainer/fsdp_sft_trainer.py
+(_normalize_config_bsz).
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ LEAST = (("async_training.staleness_threshold", 0), ("async_training.trigger_par
 
 @dataclass(frozen=True)
 class Update:
-    """One mini batch of a component: `mini` prompts with `each` samples, on `ranks` data parallel ranks."""
+    """Mini batch of a component: `mini` prompts x `each` samples, on `ranks` data parallel ranks."""
 
     name: str
     owner: str
@@ -55,31 +57,31 @@ class Update:
 
     @property
     def share(self) -> int:
-        """Samples of one rank; what does not come out even is left off."""
+        """Samples per rank, rounded down."""
         return self.samples // self.ranks
 
     def number(self, work: Work) -> Number:
-        """The samples as a number of a check."""
+        """Return the samples as a number of a check."""
         return Number(self.samples, work.samples(self.samples, " of a mini batch", self.mini, self.each), self.mini)
 
     def even(self, micro: int = 1) -> list[int]:
-        """Sizes of mini batches next to this one that come out even, in micro batches too."""
+        """Return the next mini batch sizes that divide evenly, into micro batches too."""
         step = self.ranks * micro
         return multiples_near(self.mini.value, step // gcd(step, self.each.value))
 
 
 def updates_of(work: Work) -> Iterator[Update]:
-    """Those of actor and critic, as far as they are known."""
+    """Yield the known updates of actor and critic."""
     for name, owner in (("actor", ACTOR), ("critic", "critic")) if work.entry.kind in TRAINERS else ():
         ranks, strategy = work.data_parallel(name), work.is_trained_by(owner)
         if ranks and strategy:
-            mini, each = work.amount(f"{owner}.ppo_mini_batch_size", SHARES), work.amount(EACH, SHARES)
-            if mini and each:
-                yield Update(name, owner, strategy, mini, each, ranks)
+            mini, per_prompt = work.amount(f"{owner}.ppo_mini_batch_size", SHARES), work.amount(EACH, SHARES)
+            if mini and per_prompt:
+                yield Update(name, owner, strategy, mini, per_prompt, ranks)
 
 
 def judge_updates(work: Work) -> None:
-    """The mini batch divides among the ranks, and the part of a rank into micro batches."""
+    """Check that mini batches divide among ranks, and a rank's part into micro batches."""
     seen: set[tuple[str, int]] = set()
     for update in updates_of(work):
         new = has_new_workers(work.settings)
@@ -87,14 +89,14 @@ def judge_updates(work: Work) -> None:
         seen.add((update.mini.name, update.ranks))
         if new is False:
             _rounded(work, update, again)
-        elif new and not again:  # the workers of the model engine refuse what does not come out even
+        elif new and not again:  # the workers of the model engine refuse uneven numbers
             message = f"{{left}} {do(update.samples)} not divide among {{right}}"
             right = Number(update.ranks, f"the {update.ranks} data parallel ranks")
             fixed = update.name == "actor" and work.settings.flag(f"{ACTOR}.{FITTED}", NUMBERS) is False
             micro = work.amount(f"{ACTOR}.{MICRO}_per_gpu", NUMBERS) if fixed else None
             better = update.even(micro.value if micro else 1)
             work.divides(update.name, SHARES, update.number(work), right, FIRST_UPDATE, better, message, edits=False, source=NEW)
-        if new and update.name == "actor":  # the critic's engine fits batches to the tokens in any case
+        if new and update.name == "actor":  # the critic's engine always fits batches to the tokens
             _fixed(work, update)
         key = f"{update.owner}.megatron.virtual_pipeline_model_parallel_size"
         virtual = work.amount(key, NUMBERS) if update.strategy == "megatron" else None
@@ -103,10 +105,13 @@ def judge_updates(work: Work) -> None:
 
 
 def _fixed(work: Work, update: Update) -> None:
-    """The model engine demands that micro batches of a fixed size fill what a rank gets, of a mini batch and of a step."""
+    """Check that micro batches of a fixed size fill a rank's mini batch and step.
+
+    The model engine demands it.
+    """
     static = f"{ACTOR}.{FITTED}"
     if not work.is_said(f"{ACTOR}.strategy") and work.settings.at(f"{ACTOR}.megatron") is not None:
-        return  # its strategy, and so its ranks, are guessed
+        return  # its strategy, and so its ranks, are a guess
     if update.samples % update.ranks == 0:
         fills(work, "actor", update.share, f"{ACTOR}.{MICRO}_per_gpu", static, FIRST_UPDATE)
     samples = None if work.entry.own_trainer or work.entry.program == FULLY_ASYNC else _step(work, update)
@@ -120,7 +125,11 @@ def _fixed(work: Work, update: Update) -> None:
 
 
 def _step(work: Work, update: Update) -> int | None:
-    """Samples of a step; the V1 trainer samples in parts, and pads each to whole mini batches of all that is trained."""
+    """Return the samples of a step; None if unknown.
+
+    The V1 trainer samples in parts, and pads each part to whole mini batches of all trained
+    components.
+    """
     if not is_v1(work.settings):
         return samples_of_step(work)
     prompts = work.amount(PROMPTS, SHARES)
@@ -133,9 +142,10 @@ def _step(work: Work, update: Update) -> int | None:
 
 
 def fills(work: Work, name: str, share: int, key: str, fitted: str, when: str) -> None:
-    """Micro batches fill the samples of a rank where they are not fitted to the tokens.
+    """Check that micro batches fill the samples of a rank, unless fitted to the tokens.
 
-    Source: verl, verl/workers/engine/utils.py (prepare_micro_batches), utils/tensordict_utils.py (chunk_tensordict).
+    Source: verl, verl/workers/engine/utils.py (prepare_micro_batches), utils/tensordict_utils.py
+    (chunk_tensordict).
     """
     micro = work.amount(key, NUMBERS) if work.settings.flag(fitted, NUMBERS) is False else None
     if micro:
@@ -148,7 +158,7 @@ def fills(work: Work, name: str, share: int, key: str, fitted: str, when: str) -
 
 
 def _rounded(work: Work, update: Update, again: bool) -> None:
-    """The other workers round down, and refuse only nothing at all."""
+    """Check updates of the old workers, which round down and refuse only empty shares."""
     left, right = update.number(work), Number(update.ranks, f"the {update.ranks} data parallel ranks of {update.name}")
     if not update.share:
         if not again:
@@ -166,42 +176,52 @@ def _rounded(work: Work, update: Update, again: bool) -> None:
     if update.strategy == "fsdp":
         _micro(work, update)
     elif update.strategy == "megatron":
-        _of_megatron(work, update)
+        _check_megatron(work, update)
 
 
 def _micro(work: Work, update: Update) -> None:
-    """FSDP asserts that micro batches fill a mini batch. The deprecated size of all ranks is divided among them, rounded down."""
+    """Check that micro batches fill a mini batch, as FSDP asserts.
+
+    The deprecated size of all ranks is divided among them, rounded down.
+    """
     every, own = (work.amount(f"{update.owner}.{MICRO}{ending}", NUMBERS) for ending in ("", "_per_gpu"))
     micro = every or own
     if micro is None:
         return
     size, factor = (every.value // update.ranks, update.ranks) if every else (micro.value, 1)
-    better = near(micro.value, [each * factor for each in divisors(update.share)])
+    better = near(micro.value, [divisor * factor for divisor in divisors(update.share)])
     share = f"the {with_noun(update.share, 'sample')} that a rank of {update.name} takes ({update.samples} // {update.ranks})"
     part = work.text(micro) if not every else f"{size}, its part of {work.text(micro)}"
     message = f"{{left}} {are(update.share)} no multiple of {{right}}"
     if size:
         left, right = Number(update.share, share), Number(size, part, micro)
         work.divides(update.name, NUMBERS, left, right, IN_WORKERS, better, message, change="right", edits=not every, source=OLD)
-    elif work.settings.flag(f"{update.owner}.{FITTED}", NUMBERS) or not work.is_checked_at_start:  # else the first check says it
+    # Otherwise the first check reports it.
+    elif work.settings.flag(f"{update.owner}.{FITTED}", NUMBERS) or not work.is_checked_at_start:
         work.tell(NUMBERS, update.name, message.format(left=share, right=part), micro.span, work.set(micro, *better), None, "", IN_WORKERS)
 
 
-def _of_megatron(work: Work, update: Update) -> None:
-    """Megatron's workers assert that mini batches fill the samples that a rank gets in a step.
+def _check_megatron(work: Work, update: Update) -> None:
+    """Check that mini batches fill a rank's samples of a step, as Megatron's workers assert.
 
     With the deprecated size of the actor they divide that of rollout too.
     """
-    micro, other, settings = work.amount(f"{update.owner}.{MICRO}", NUMBERS), f"{ROLLOUT}.{INFERRED}", work.settings
-    if micro and update.name == "actor" and work.is_whole and not settings.is_open(other, NUMBERS) and not settings.said(other, NUMBERS):
-        message = f"`{micro.name}` is set and `{other}` is not: Megatron's workers divide both, and raise a TypeError"
+    micro, inferred, settings = work.amount(f"{update.owner}.{MICRO}", NUMBERS), f"{ROLLOUT}.{INFERRED}", work.settings
+    if (
+        micro
+        and update.name == "actor"
+        and work.is_whole
+        and not settings.is_open(inferred, NUMBERS)
+        and not settings.said(inferred, NUMBERS)
+    ):
+        message = f"`{micro.name}` is set and `{inferred}` is not: Megatron's workers divide both, and raise a TypeError"
         help_ = f"set {work.assigned(f'{micro.name}_per_gpu', 1)}, or more, in its place"
         work.tell(MODE, update.name, message, micro.span, help_, None, "deprecated", IN_WORKERS)
     drawn = samples_of_step(work)
     if drawn is None or drawn % update.ranks:
         return
     share = drawn // update.ranks
-    fitting = [each for each in divisors(drawn // update.each.value) if each * update.each.value % update.ranks == 0]
+    fitting = [divisor for divisor in divisors(drawn // update.each.value) if divisor * update.each.value % update.ranks == 0]
     better = near(update.mini.value, fitting)
     left = Number(share, f"the {with_noun(share, 'sample')} that a rank of {update.name} gets in a step ({drawn} // {update.ranks})")
     right = Number(update.share, f"the {update.share} of its mini batch ({update.number(work).text})", update.mini)
@@ -210,16 +230,16 @@ def _of_megatron(work: Work, update: Update) -> None:
 
 
 def derive_batches(work: Work) -> None:
-    """The chain of every component that is trained."""
-    prompts, each = work.amount(PROMPTS, SHARES, least=0), work.amount(EACH, SHARES)
+    """Add the derivations of every trained component."""
+    prompts, per_prompt = work.amount(PROMPTS, SHARES, least=0), work.amount(EACH, SHARES)
     for update in updates_of(work):
         mini, name, derivations = update.mini, update.name, work.setup.derivations
 
-        def product(prompts: int, each: int = update.each.value) -> str:
-            return f"{with_noun(prompts, 'prompt')} x {with_noun(each, 'sample')} of each"
+        def product(prompts: int, per_prompt: int = update.each.value) -> str:
+            return f"{with_noun(prompts, 'prompt')} x {with_noun(per_prompt, 'sample')} of each"
 
-        if prompts and prompts.value and each:
-            samples, figures = prompts.value * each.value, (prompts.figure, each.figure)
+        if prompts and prompts.value and per_prompt:
+            samples, figures = prompts.value * per_prompt.value, (prompts.figure, per_prompt.figure)
             derivations.append(Derivation(name, "samples per step", samples, product(prompts.value), figures))
         figures = (mini.figure, update.each.figure)
         derivations.append(Derivation(name, "samples per update", update.samples, product(mini.value), figures))
@@ -233,7 +253,7 @@ def derive_batches(work: Work) -> None:
 
 
 def judge_streams(work: Work) -> None:
-    """A fully asynchronous job takes its samples one by one."""
+    """Check a fully asynchronous job, with a stream of samples."""
     if work.entry.program != FULLY_ASYNC:
         return
     _shares(work)
@@ -259,12 +279,12 @@ def judge_streams(work: Work) -> None:
 
 
 def _shares(work: Work) -> None:
-    """The samples of as many mini batches as a step needs go to the ranks in equal parts."""
-    drawn, mini, each = samples_of_step(work), work.amount(f"{ACTOR}.ppo_mini_batch_size", SHARES), work.amount(EACH, SHARES)
+    """Check that the samples of a step's mini batches divide among the ranks."""
+    drawn, mini, per_prompt = samples_of_step(work), work.amount(f"{ACTOR}.ppo_mini_batch_size", SHARES), work.amount(EACH, SHARES)
     for name in ("actor", "critic"):
         ranks = work.data_parallel(name) if work.setup.component(name) else None
-        if drawn and mini and each and ranks and drawn % ranks:
-            text = f"the {with_noun(drawn, 'sample')} of a step ({work.text(mini)} x `async_training.require_batches` x {work.text(each)})"
+        if drawn and mini and per_prompt and ranks and drawn % ranks:
+            text = f"the {with_noun(drawn, 'sample')} of a step ({work.text(mini)} x `async_training.require_batches` x {work.text(per_prompt)})"
             left, right = Number(drawn, text, mini), Number(ranks, f"the {ranks} data parallel ranks of {name}")
             better = multiples_near(mini.value, ranks // gcd(ranks, drawn // mini.value))
             work.divides(name, SHARES, left, right, FIRST_STEP, better, f"{{left}} {do(drawn)} not divide among {{right}}", source=STREAM)
@@ -272,7 +292,7 @@ def _shares(work: Work) -> None:
 
 
 def judge_tuning(work: Work) -> None:
-    """The batch of what is fine-tuned divides among the data parallel ranks, and the part of a rank into micro batches."""
+    """Check that a fine-tuning batch divides among ranks, and a rank's part into micro batches."""
     ranks = tuned_ranks(work) if work.entry.kind in TUNES else None
     batch = work.amount("data.train_batch_size", SHARES) if ranks else None
     if not ranks or not batch:

@@ -1,4 +1,4 @@
-"""What judges a job of verl: its settings, how a finding about them is said, and when verl itself notices."""
+"""Judge of a verl job: settings, form of findings, and moments when verl notices."""
 
 from __future__ import annotations
 
@@ -17,8 +17,12 @@ from ..programs import FULLY_ASYNC, Kind
 from ..releases import SEQUENCE, sequence_key, uses_reference
 
 DEGREES, MODE, SHARES, NUMBERS, REPLACED, DIVIDES, TORN = "PW208", "PW123", "PW401", "PW403", "PW126", "PW404", "PW214"
-"""Codes: degrees that do not divide, what is refused, work among ranks, other numbers, what verl puts another number in the place of,
-what of a model does not divide, servers over the accelerators of several nodes."""
+"""Codes of findings.
+
+In order: degrees that do not divide, refused modes, uneven work among ranks, other numbers, numbers
+that verl replaces, dimensions of a model that do not divide, servers over accelerators of several
+nodes.
+"""
 AT_START = "verl refuses this in its first check, before any worker is started"
 BEFORE_WORKERS = "verl refuses this before any worker is started"
 WITH_TRAINER = "verl refuses this when it makes its trainer, before any worker is started"
@@ -44,7 +48,10 @@ LOOPS = (Kind.HYBRID, Kind.SEPARATE)
 
 
 class Work(Facts):
-    """A job under judgement. Findings about a program with a trainer of its own are warnings: its rules may differ."""
+    """Job under judgment.
+
+    Findings about a program with its own trainer are warnings, as its rules may differ.
+    """
 
     settings: Configuration
 
@@ -54,7 +61,7 @@ class Work(Facts):
         self.entry = setup.settings.entry
 
     def check(self, subject: str, *checks: Check) -> None:
-        """Runs checks about a component."""
+        """Run checks about a component."""
         facts = Work(self.setup, subject)
         for check in checks:
             check.run(facts)
@@ -63,7 +70,7 @@ class Work(Facts):
         self, releases: Range, severity: Severity, code: str, message: str, at: Span, label: str, help: str, edit: Edit | None,
         notes: tuple[str, ...],
     ) -> None:  # fmt: skip
-        """See `Facts.judge`; a program with a trainer of its own may do otherwise."""
+        """See `Facts.judge`; errors of a program with an own trainer become warnings."""
         if self.entry.own_trainer and severity is Severity.ERROR:
             severity, notes = Severity.WARNING, (*notes, OWN_TRAINER)
         program = self.notes.document.program
@@ -75,21 +82,24 @@ class Work(Facts):
         self, code: str, subject: str, message: str, at: Span | None, help: str, edit: Edit | None = None, label: str = "",
         *notes: str, proved: bool = True, releases: Range = ALWAYS,
     ) -> None:  # fmt: skip
-        """Add an error, or a warning where failure is not proved. The notes say when verl notices."""
+        """Add an error, or a warning if failure is not proved.
+
+        The notes say when verl notices.
+        """
         severity = Severity.ERROR if proved else Severity.WARNING
-        kept = tuple(note for note in notes if note)
-        Work(self.setup, subject).judge(releases, severity, code, message, at or self.settings.top, label, help, edit, kept)
+        present = tuple(note for note in notes if note)
+        Work(self.setup, subject).judge(releases, severity, code, message, at or self.settings.top, label, help, edit, present)
 
     def number(self, path: str, code: str) -> Number | None:
-        """See `Facts.number`; a number that is null is unset."""
+        """See `Facts.number`; a null number is unset."""
         return self.of(self.amount(path, code))
 
     def of(self, amount: Amount | None) -> Number | None:
-        """A setting as a number of a check; None if unknown."""
+        """Return a setting as a number of a check; None if unknown."""
         return None if amount is None else Number(amount.value, self.text(amount), amount)
 
     def amount(self, path: str, rule: str, least: int = 1) -> Amount | None:
-        """A number; None where it is null or unknown."""
+        """Return a number; None if null or unknown."""
         if self.settings.is_open(path, rule) or not self.settings.said(path, rule):
             return None
         return self.settings.whole(path, rule, least=least)
@@ -99,13 +109,13 @@ class Work(Facts):
         message: str = "", *, change: str = "left", edits: bool = True, source: str = "", severity: Severity = Severity.ERROR,
         releases: Range = ALWAYS,
     ) -> None:  # fmt: skip
-        """Says where `left` is no multiple of `right`; see `Divides`."""
+        """Check that `left` is a multiple of `right`; see `Divides`."""
         check = Divides(code=code, source=source, left=left, right=right, message=message, when=when, suggest=suggest, change=change,
                         edits=edits, severity=severity, releases=releases)  # fmt: skip
         self.check(subject, check)
 
     def text(self, amount: Amount) -> str:
-        """The key with its value, and that it is a default where nobody wrote it."""
+        """Format a key and a value, and mark a default."""
         return f"`{amount.name}` {amount.value}" + (DEFAULT if amount.span is None and amount.default else "")
 
     def assigned(self, path: str, value: object) -> str:
@@ -113,59 +123,65 @@ class Work(Facts):
         return self.settings.assigned(path, value)
 
     def set(self, amount: Amount, *values: int) -> str:
-        """Advice to write one of these values."""
+        """Format the advice to write a value."""
         return f"set {self.assigned(amount.name, values[0])}" + "".join(f" or `{value}`" for value in values[1:])
 
     def samples(self, count: int, of: str, *amounts: Amount) -> str:
-        """A number of samples, and the settings whose product it is."""
+        """Format a number of samples with the factors."""
         return f"{with_noun(count, 'sample')}{of} ({' x '.join(map(self.text, amounts))})"
 
     @property
     def is_whole(self) -> bool:
-        """True if the configuration is a command line that is known in full, which nothing is added to."""
+        """True if the configuration is a completely known command line."""
         program = self.notes.document.program
         return program is not None and program.complete and not self.notes.partial
 
     def is_said(self, key: str) -> bool:
-        """True if a value is written, or a default that nothing else can change any more."""
+        """Return True if a value is written, or its default is final."""
         return self.settings.at(key) is not None or self.is_whole
 
     @property
     def is_checked_at_start(self) -> bool:
-        """True if the program checks its configuration before it starts workers. Source: verl, verl/utils/config.py (validate_config)."""
+        """True if the program checks the configuration before starting workers.
+
+        Source: verl, verl/utils/config.py (validate_config).
+        """
         return self.entry.kind in LOOPS and not self.entry.own_trainer and self.entry.program != FULLY_ASYNC
 
     def when_divided(self, name: str) -> str:
-        """When verl notices degrees that do not divide the ranks of something trained."""
+        """Return the moment when verl notices uneven degrees of a trained component."""
         if name != "actor" or not self.is_checked_at_start:
             return IN_WORKERS
         return UNCHECKED_AT_START if self.settings.flag(f"{ACTOR}.use_dynamic_bsz", DEGREES) else AT_START
 
     @property
     def has_reference(self) -> bool:
-        """True if what is trained is compared with a reference policy."""
+        """True if training compares with a reference policy."""
         return bool(uses_reference(self.settings))
 
     def is_trained_by(self, owner: str) -> str | None:
-        """Strategy of something that is trained; `fsdp2` counts as `fsdp`. None if unknown."""
+        """Return the strategy of a trained component, `fsdp2` as `fsdp`; None if unknown."""
         word = self.settings.word(f"{owner}.strategy", DEGREES)
         return "fsdp" if word in ("fsdp", "fsdp2", "fsdp_turbo") else word
 
     def is_engine(self, name: str) -> bool:
-        """True if an inference engine serves a component."""
+        """Return True if an inference engine serves a component."""
         return is_engine(self.settings, name)
 
     def is_worker(self, name: str) -> bool:
-        """True if the job has a component that no inference engine serves."""
+        """Return True if the job has this component, without an inference engine."""
         return self.setup.component(name) is not None and not self.is_engine(name)
 
     def sequence(self, owner: str, rule: str) -> Amount | None:
-        """Sequence parallel size of something that FSDP trains."""
+        """Return the sequence parallel size of a component with FSDP; None if unknown."""
         tuned = f"engine.{SEQUENCE}" if tuner_of(self.settings) is not None else SEQUENCE
         return self.amount(tuned if self.entry.kind in TUNES else sequence_key(self.settings, owner), rule)
 
     def data_parallel(self, name: str) -> int | None:
-        """Ranks that get samples of their own; None where they are unknown or do not come out even, which other rules say."""
+        """Return the number of data parallel ranks; None if unknown or uneven.
+
+        Other rules report uneven ranks.
+        """
         ranks, component = self.setup.world_size(name), self.setup.component(name)
         if ranks is None or component is None or name not in OWNERS:
             return None
@@ -175,5 +191,5 @@ class Work(Facts):
             sequence = self.sequence(OWNERS[name], DEGREES) if strategy == "fsdp" else self.amount(key, DEGREES)
             size = sequence.value if sequence else 1
         elif strategy not in STRATEGIES:
-            return None  # degrees of other strategies are not read
+            return None  # degrees of other strategies are unknown
         return ranks // size if ranks % size == 0 and ranks >= size else None

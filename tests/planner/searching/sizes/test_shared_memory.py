@@ -11,8 +11,8 @@ from placewright.models.planning.problem import Edge, MemoryTurns, PlanningProbl
 from placewright.planner.costs import cost_model
 from placewright.planner.search.branching import Branching
 from placewright.planner.search.choices import Choices
+from placewright.planner.search.domains import SharedMemory
 from placewright.planner.search.search import search
-from placewright.planner.search.shared_memory import SharedMemory
 from placewright.planner.search.sizing import Sizing
 from placewright.planner.search.structures import OUTSIDE, Structure, structures
 

@@ -6,10 +6,10 @@ from random import Random
 from typing import Iterator
 
 import pytest
+from placewright.models.planning.cost_models import iteration
 from placewright.models.planning.design import Block, Design
 from placewright.models.planning.problem import PlanningProblem, Task
 from placewright.planner.costs import cost_model
-from placewright.planner.costs.cost_model import iteration
 from placewright.planner.search.segmentations import segmentations
 
 from ...questions import question

@@ -45,6 +45,7 @@ def test_of_more_nodes_the_first_are_taken_with_a_warning() -> None:
     [
         ((0,), 2, False, "1 node joined, but `num_nodes` is 2: RLinf waits for the others forever"),
         ((0, "one"), 2, False, "`RLINF_NODE_RANK` of node 10.0.0.2 is `one`, which is no whole number"),
+        ((0, ""), 2, False, "`RLINF_NODE_RANK` of node 10.0.0.2 is ``, which is no whole number"),
         ((0, None, 2), 3, False, "2 of 3 nodes have `RLINF_NODE_RANK`, 10.0.0.2 has not"),
         ((None, None), 2, True, "the file has node groups, but 10.0.0.1, 10.0.0.2 were started without `RLINF_NODE_RANK`"),
         ((0, 2), 2, False, "`RLINF_NODE_RANK` of node 10.0.0.2 is 2, but 2 nodes joined, so ranks are 0-1"),

@@ -1,13 +1,12 @@
-"""RLinf's own estimates of reasoning and embodied jobs, for comparison with what its tool finds."""
+"""Cost models of RLinf's own planning tool, for comparison with its results."""
 
 from __future__ import annotations
 
 from typing import ClassVar, Sequence
 
-from ...models.planning.design import Design
-from ...models.planning.problem import PlanningProblem
-from .cost_model import Blocks, Maximum
-from .stream import Stream
+from ....planning.cost_models import Blocks, Maximum, Stream
+from ....planning.design import Design
+from ....planning.problem import PlanningProblem
 
 
 class Rlinf(Stream):
@@ -18,6 +17,8 @@ class Rlinf(Stream):
     """
 
     name: ClassVar[str] = "rlinf"
+    restricts: ClassVar[bool] = True
+    nests: ClassVar[bool] = False
     source: ClassVar[str] = "RLinf, toolkits/auto_placement/workflow.py (reasoning)"
 
     def may_be(self, question: PlanningProblem, sets: Blocks) -> bool:
@@ -41,6 +42,7 @@ class RlinfEmbodied(Stream):
     """
 
     name: ClassVar[str] = "rlinf-embodied"
+    restricts: ClassVar[bool] = True
     source: ClassVar[str] = "RLinf, toolkits/auto_placement/{node,workflow}.py, which counts what overlaps for a single environment"
     full: ClassVar[bool] = False
 
