@@ -84,7 +84,7 @@ def pages() -> Iterator[tuple[str, Ask]]:
     }
     timed = {name: text for name, text in texts.items() if _TIMED.search(text) and name.endswith((".yaml", ".sh"))}
     commands = [f"solve {name}" for name in timed]
-    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
         found = re.findall(r"(?m)^\$ placewright (.*)$", page.read_text("utf-8"))
         commands += [command for command in found if any(name in command.split() for name in timed)]
     for number, ask in enumerate(_asks(commands, texts)):

@@ -1,4 +1,4 @@
-"""The example in ROLL's style, run as its users run it; README shows what it prints."""
+"""The example in ROLL's style, run as its users run it; docs show what it prints."""
 
 from __future__ import annotations
 
@@ -19,4 +19,4 @@ def test_the_example_runs_on_simulated_nodes() -> None:
         "2 + 2 = -> actor_infer 1 on node 1, sees 0,1",
         "learned from [2, 2, 2, 2]",
     ], done.stderr
-    assert f"```text\n{done.stdout}```" in (EXAMPLE.parents[2] / "README.md").read_text("utf-8")
+    assert f"```text\n{done.stdout}```" in (EXAMPLE.parents[2] / "docs" / "how_to" / "worker_groups.md").read_text("utf-8")

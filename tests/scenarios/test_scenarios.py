@@ -6,13 +6,12 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import ClassVar, Iterator
+from typing import Iterator
 
 import pytest
+from one_search import one_process_that_searches
 from placewright.cli.main import run
 from placewright.models.findings.codes import CODES
-from placewright.solver.process import Child
-from placewright.solver.session import Session
 from scenario import Outcome, Scenario
 
 HERE = Path(__file__).parent
@@ -20,29 +19,11 @@ PLACEWRIGHT = "from placewright.cli.main import main; main()"
 FILES = sorted(HERE.rglob("*.scenario"))
 
 
-class Shared(Session):
-    """A session whose processes wait for the next one too."""
-
-    kept: ClassVar[dict[tuple[str, ...], Child]] = {}
-
-    def __enter__(self) -> Session:
-        super().__enter__()
-        self._waiting = self.kept
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self._waiting = None
-        super().__exit__(*raised)
-
-
 @pytest.fixture(scope="module", autouse=True)
-def one_process_that_searches() -> Iterator[None]:
-    """All scenarios ask one: to start one takes longer than most of them. That a command starts its own, docs and README show."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("placewright.solver.session.Session", Shared)
+def shared_search() -> Iterator[None]:
+    """Ask one process for all scenarios. That a command starts its own, tests/solver/sandbox shows."""
+    with one_process_that_searches():
         yield
-    for process in Shared.kept.values():
-        process.end()
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(HERE).with_suffix("").as_posix())
@@ -94,7 +75,7 @@ def test_a_scenario_that_is_wrong_is_noticed() -> None:
 
 def test_one_of_anything_is_told_as_one() -> None:
     words = "accelerators|components|demands|errors|groups|nodes|pairs|plans|processes|ranks|replicas|samples|seconds|ways|workers"
-    pages = [*FILES, *HERE.parent.parent.glob("*.md"), *HERE.parent.parent.glob("docs/*.md")]
+    pages = [*FILES, *HERE.parent.parent.glob("*.md"), *HERE.parent.parent.glob("docs/**/*.md")]
     found = {
         f"{path.name}: {match[0]}" for path in pages for match in re.finditer(rf"(?<![\w.,:]) 1 (?:{words})\b.*", path.read_text("utf-8"))
     }

@@ -1,4 +1,4 @@
-"""The example of standalone replicas, run as a reader runs it; README shows what it prints."""
+"""The example of standalone replicas, run as a reader runs it; docs show what it prints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_it_is_short() -> None:
 
 
 @pytest.mark.ray
-def test_it_runs_on_a_simulated_cluster_and_prints_what_the_readme_shows() -> None:
+def test_it_runs_on_a_simulated_cluster_and_prints_what_its_page_shows() -> None:
     done = subprocess.run([sys.executable, str(EXAMPLE)], capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stderr
     first, *_ = lines = done.stdout.splitlines()
@@ -25,4 +25,4 @@ def test_it_runs_on_a_simulated_cluster_and_prints_what_the_readme_shows() -> No
     assert len(lines) == 4
     assert lines[2].replace("replica 1", "replica 0") == first
     assert lines[1] == lines[3]
-    assert f"```text\n{done.stdout}```" in (ROOT / "README.md").read_text("utf-8")
+    assert f"```text\n{done.stdout}```" in (ROOT / "docs" / "how_to" / "replicas.md").read_text("utf-8")

@@ -1,4 +1,4 @@
-"""The example in RLinf's style, run as its users run it; README shows what it prints."""
+"""The example in RLinf's style, run as its users run it; docs show what it prints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The example in verl's style, as a user runs it: four nodes of eight; README shows what it prints."""
+"""The example in verl's style, as a user runs it: four nodes of eight; docs show what it prints."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 pytestmark = pytest.mark.ray
 EXAMPLE = Path(next(iter(placewright.__path__))) / "examples" / "verl" / "worker_group.py"
-README = EXAMPLE.parents[2] / "README.md"
+PAGE = EXAMPLE.parents[2] / "docs" / "how_to" / "worker_groups.md"
 
 
 def test_it_says_what_it_promises(tmp_path: Path) -> None:
@@ -29,4 +29,4 @@ def test_it_says_what_it_promises(tmp_path: Path) -> None:
         "refused: pool `global_pool` needs 40 accelerators, the cluster has 32",
     ]
     assert [line.split(":")[0] for line in lines[6:]] == ["`node-0`", "`node-1`", "`node-2`", "`node-3`", "help"]
-    assert f"```text\n{done.stdout}```" in README.read_text("utf-8")
+    assert f"```text\n{done.stdout}```" in PAGE.read_text("utf-8")

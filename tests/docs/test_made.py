@@ -1,0 +1,127 @@
+"""Pages that are made from the code, links between all pages, the picture, and the site as a whole."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import placewright
+import pytest
+import yaml
+from placewright.cli.main import VERBS
+from placewright.models.findings.codes import CODES
+from placewright.tools.picture import PICTURE, picture
+from placewright.tools.site.links import led_home
+from placewright.tools.site.listings import DOCUMENTS
+from placewright.tools.site.pages import made_pages
+
+from .page import PAGES, README, ROOT, name_of
+
+MADE = dict(made_pages(ROOT))
+WRITTEN = {page.relative_to(ROOT / "docs").as_posix(): page.read_text("utf-8") for page in PAGES if page != README}
+_LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
+_IMAGE = re.compile(r"!\[[^\]]*\]\(([^)\s]+)\)")
+_FENCES = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors of a page, as Python-Markdown names them."""
+    headings = re.findall(r"^#+ (.+)$", _FENCES.sub("", text), re.MULTILINE)
+    return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", re.sub(r"[`*]", "", heading)).strip().lower()) for heading in headings}
+
+
+def test_every_verb_code_and_public_name_has_its_place() -> None:
+    assert {f"reference/cli/{verb}.md" for verb in VERBS} < MADE.keys()
+    assert {f"reference/codes/{code}.md" for code in CODES} < MADE.keys()
+    assert all(re.search(rf"::: placewright\.\S+\.{name}$", MADE["reference/python.md"], re.MULTILINE) for name in placewright.__all__)
+
+
+def test_every_option_of_every_verb_is_listed() -> None:
+    for page in (text for uri, text in MADE.items() if uri.startswith("reference/cli/") and "index" not in uri):
+        assert "--help" in page
+        assert "\b" not in page
+
+
+def test_every_key_of_hints_is_explained() -> None:
+    """So that what the schema completes is explained."""
+    from placewright.models.dialects.rlinf.planning.form import MeasuredOnForm
+    from placewright.models.hints.block import BlockForm
+    from placewright.models.hints.estimate import EstimateForm
+    from placewright.models.hints.forms import ComponentForm, ParallelForm, PlacedForm
+    from placewright.models.hints.plan import BudgetForm, PlanForm
+    from placewright.models.hints.relations import LinkForm, RelationForm
+
+    forms = (ComponentForm, ParallelForm, PlacedForm, EstimateForm, PlanForm, BudgetForm, RelationForm, LinkForm, BlockForm, MeasuredOnForm)
+    keys = {key.written for form in forms for key in form.keys.values()}
+    assert [key for key in sorted(keys) if f"| `{key}`" not in MADE["reference/hints.md"]] == []
+
+
+@pytest.mark.parametrize("uri", [*WRITTEN, *(uri for uri in MADE if uri not in DOCUMENTS.values())])
+def test_every_link_of_the_site_leads_to_a_page_and_a_heading(uri: str) -> None:
+    text = led_home(WRITTEN.get(uri) or MADE[uri], uri, f"docs/{uri}")
+    pages = {**WRITTEN, **MADE}
+    for target in _LINK.findall(_FENCES.sub("", text)):
+        if "://" in target:
+            continue
+        path, _, anchor = target.partition("#")
+        page = posixpath.normpath(posixpath.join(posixpath.dirname(uri), path)) if path else uri
+        assert page in pages, target
+        assert not anchor or anchor in anchors(pages[page]), target
+
+
+@pytest.mark.parametrize("page", [*PAGES, *(ROOT / name for name in DOCUMENTS)], ids=name_of)
+def test_every_link_to_a_file_of_the_repository_leads_somewhere(page: Path) -> None:
+    text = _FENCES.sub("", page.read_text("utf-8"))
+    for target in _LINK.findall(text) + _IMAGE.findall(text):
+        path, _, anchor = target.partition("#")
+        if "://" in target or not path:
+            continue
+        file = (page.parent / path).resolve()
+        uri = file.relative_to(ROOT / "docs").as_posix() if file.is_relative_to(ROOT / "docs") else ""
+        assert file.exists() or uri in MADE, target
+        if anchor and file.suffix == ".md" and uri not in MADE:
+            assert anchor in anchors(file.read_text("utf-8")), target
+
+
+def test_a_link_out_of_the_pages_is_led_to_the_page_of_its_file() -> None:
+    page = (
+        "[a](../../examples/verl/ppo.sh) [b](../../SECURITY.md#reporting) [c](../memory.md) [`d`](../../tools/picture.py) [e](https://x.y)"
+    )
+    assert led_home(page, "how_to/a.md", "docs/how_to/a.md") == (
+        "[a](../reference/examples.md#examplesverlpposh) [b](../about/security.md#reporting) [c](../memory.md) `d` [e](https://x.y)"
+    )
+
+
+def test_the_picture_is_what_its_commands_print() -> None:
+    assert (ROOT / PICTURE).read_text("utf-8") == picture(ROOT)
+    assert "http" not in (ROOT / PICTURE).read_text("utf-8").replace("http://www.w3.org/2000/svg", "").replace(
+        "https://www.textualize.io", ""
+    )
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    def pages_of(node: object) -> list[str]:
+        if isinstance(node, str):
+            return [node]
+        return [page for part in (node.values() if isinstance(node, dict) else node) for page in pages_of(part)]  # type: ignore[attr-defined]
+
+    shown = pages_of(yaml.load((ROOT / "mkdocs.yml").read_text("utf-8"), yaml.BaseLoader)["nav"])
+    codes = {f"reference/codes/{code}.md" for code in CODES}
+    assert sorted(shown) == sorted((WRITTEN.keys() | MADE.keys()) - codes)
+
+
+@pytest.mark.skipif(find_spec("mkdocs") is None or find_spec("mkdocstrings") is None, reason="needs the extra `docs`")
+def test_the_site_is_built_without_a_warning_and_asks_nobody(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)],
+        cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True, timeout=280,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    page = (tmp_path / "index.html").read_text("utf-8")
+    assert re.findall(r'(?:src|href)="(https?:[^"]+)"', page) == []
+    assert (tmp_path / "benchmarks" / "place_scale.svg").exists()

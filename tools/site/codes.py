@@ -1,0 +1,64 @@
+"""A page for each code, from what `placewright explain CODE` knows, and their list."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+from ...models.findings.codes import CODES, FAMILIES
+from ...report.page import Example, Page, read_page
+from ...solver.advice import ADVICE
+from ...solver.rules import RULES
+
+
+def code_pages() -> Iterator[tuple[str, str]]:
+    """Yield (path below `docs/`, Markdown) of the list of codes and of each code."""
+    yield "reference/codes/index.md", _list()
+    for code in CODES:
+        yield f"reference/codes/{code}.md", _markdown(read_page(code, (*RULES, *ADVICE)))
+
+
+def _list() -> str:
+    lines = [
+        "# Codes",
+        "",
+        "Every finding has a code. `placewright explain CODE` prints the page of a code on a terminal.",
+    ]
+    for prefix, family in FAMILIES.items():
+        lines += ["", f"## {prefix}xx: {family}", "", "| code | what it means |", "|---|---|"]
+        codes = sorted(code for code in CODES if code.startswith(prefix))
+        lines += [f"| [{code}]({code}.md) | {_escaped(CODES[code])} |" for code in codes]
+    return "\n".join(lines) + "\n"
+
+
+def _markdown(page: Page) -> str:
+    parts = [f"# {page.code}: {_escaped(page.title)}", "[All codes](index.md)", _escaped(page.text)]
+    command = _command(page.wrong)
+    parts += ["## Wrong", *_examples(page.wrong, "")]
+    parts += ["## Right", *_examples(page.right, command)]
+    parts += ["## What to do", _escaped(page.mend)]
+    if page.source:
+        parts += ["## Where the rule comes from", _escaped(page.source)]
+    if page.see_also:
+        links = "\n".join(f"- [{code}]({code}.md): {_escaped(CODES[code])}" for code in page.see_also)
+        parts += ["## See also", links]
+    return "\n\n".join(parts) + "\n"
+
+
+def _command(examples: tuple[Example, ...]) -> str:
+    return next((example.command for example in examples if example.command), "")
+
+
+def _examples(examples: tuple[Example, ...], known: str) -> Iterator[str]:
+    """Yield each text in a fence, after its command where that differs from the one before."""
+    for example in examples:
+        if example.command and example.command != known:
+            yield f"```sh\nplacewright {example.command}\n```"
+            known = example.command
+        title = f' title="{example.file}"' if example.file else ""
+        yield f"```{example.language}{title}\n{example.text.rstrip()}\n```"
+
+
+def _escaped(text: str) -> str:
+    """Return the text with `<` outside of backticks shown as it is, not as HTML."""
+    parts = text.split("`")
+    return "`".join(part if number % 2 else part.replace("<", "&lt;") for number, part in enumerate(parts))
