@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from math import ceil, isfinite
 from typing import Callable, Mapping, Sequence
 
 from .plain import Rows, Sum
@@ -73,7 +74,7 @@ def scip(rows: Rows, terms: Sum, offset: int, seconds: float, hint: Sequence[int
     solver.SetTimeLimit(int(1000 * seconds))
     if solver.Solve() not in (pywraplp.Solver.OPTIMAL, pywraplp.Solver.FEASIBLE):
         return None
-    bound = int(-(-(solver.Objective().BestBound() - 1e-4) // 1)) + offset
+    bound = _rounded_up(solver.Objective().BestBound()) + offset
     return [round(each.solution_value()) for each in variables], round(solver.Objective().Value()) + offset, bound
 
 
@@ -100,5 +101,13 @@ def highs(rows: Rows, terms: Sum, offset: int, seconds: float, hint: Sequence[in
     info = solver.getInfo()
     if info.primal_solution_status != 2:
         return None
-    bound = int(-(-(info.mip_dual_bound - 1e-4) // 1)) + offset
+    bound = _rounded_up(info.mip_dual_bound) + offset
     return [round(value) for value in solver.getSolution().col_value], round(info.objective_function_value) + offset, bound
+
+
+def _rounded_up(bound: float) -> int:
+    """Return the least integer cost that a bound allows; 0 for an engine stopped before its first bound.
+
+    No tier costs less than 0. Without a bound SCIP reports -1e20, and HiGHS NaN.
+    """
+    return ceil(max(bound, 0.0) - 1e-4) if isfinite(bound) else 0
