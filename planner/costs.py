@@ -1,4 +1,4 @@
-"""Cost models by name: the general ones, and those that belong to a dialect."""
+"""Registry of cost models: the general ones, and those of dialects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Plan of one problem: design, placement, what is proved of both, and alternatives."""
+"""Plan of one problem by logic-based Benders decomposition: design, placement, proof, alternatives.
+
+The loop itself is in `benders.py` (`Rounds`). This module runs it and turns its state into an
+answer: the incumbent with its lower bound, the baseline (the ranks of the file) where no design is
+better, or the reason why no plan exists.
+"""
 
 from __future__ import annotations
 
@@ -35,21 +40,22 @@ from .why.changes import EACH, Planner
 from .why.conflict import helps_to_place, why_none
 
 TRIED = 6
-"""Rounds of a changed question, by which it is known whether the change helps."""
+"""Maximum rounds of the loop for a changed problem, to see if the change helps."""
 
 
 def plan(
     problem: Problem, workload: Workload, solve: Solve, limit: float = 10.0,
     session: Session | None = None, counting: OnCounting = silent, refused: Refused = nobody,
 ) -> Answer:  # fmt: skip
-    """The best design that can be placed, with its placement; of designs that cost the same, of several structures, the better placement.
+    """Return the best design with a placement; among equal designs, the better placement.
 
-    `solve` places a problem whose counts are decided. The proof covers both: every design that would be better was ruled out by a
-    search over designs, or by a proof that it cannot be placed. Where traffic counts as time, designs are placed in the order of their
-    time with the least that any placement of them has, until that is no less than the best with its traffic. Where the file's own
-    placement is as good, it is the answer. Components without times get what this design leaves of what was asked for them. `session`
-    is that of search/search.py. A placement that is `refused` is the answer only where no other was found,
-    and nothing is proved of it.
+    `solve` places a problem with decided counts. The proof covers both levels: every better design
+    was ruled out by the search over designs, or by a proof that it has no placement. If traffic
+    counts as time, designs are placed in the order of time plus a lower bound of the traffic, until
+    that is no less than the best time plus its real traffic. If the baseline (the placement of the
+    file) is as good, it is the answer. Components without times get what the design leaves of their
+    requested accelerators. A placement that is `refused` by the framework is the answer only
+    without another one, and nothing is proved of it.
     """
     run = Rounds(problem, workload, solve, limit, session or Session(), counting, refused)
     if unknown := by_given_ranks(problem, run.question):
@@ -60,57 +66,66 @@ def plan(
 
 
 def _answer(rounds: Rounds) -> Answer:
-    """The best, with what is proved of it; why there is none."""
+    """Return the incumbent with its proof, or the reason why there is none."""
     question = asked(rounds.problem, rounds.workload, rounds.out) if rounds.done else rounds.question
-    own = own_of(rounds.problem, question, rounds.model) if rounds.problem.job.planning.own else None
-    best, stopped, unplaceable = _or_own(rounds, question, own) or rounds.unwritable, rounds.stopped, rounds.unplaceable
+    baseline = own_of(rounds.problem, question, rounds.model) if rounds.problem.job.planning.own else None
+    best, stopped, unplaceable = _or_own(rounds, question, baseline) or rounds.unwritable, rounds.stopped, rounds.unplaceable
     if best is None and stopped is not None:
         return not_placed(stopped, rounds.searched.best is not None or bool(unplaceable))
     if best is None and rounds.searched.best is None and rounds.closed and not unplaceable:
         return _in_scope(why_none(rounds.problem, rounds.workload, rounds.question, _planner(rounds)), question)
     if best is None:
-        none = nothing(rounds.closed and not rounds.unsure, unplaceable) if rounds.searched.best is None else too_many(unplaceable)
+        verdict = nothing(rounds.closed and not rounds.unsure, unplaceable) if rounds.searched.best is None else too_many(unplaceable)
         slow = slowly_placed(unplaceable)
         least = slow.priced.nanoseconds + slow.priced.traffic if slow is not None else None
         changes = helps_to_place(rounds.problem, rounds.workload, _planner(rounds), question.scope.left_out, least)
-        return _in_scope(with_help(none, changes), question)
-    known = [] if rounds.closed or rounds.searched.bound is None else [rounds.least]
-    # Nothing is better than the file's own ranks that are no plan only since nobody knows how to write them, or whether they are legal.
-    stands = own is not None and (own.unclear or own.may_stay(question))
-    may_be = [rounds.price(own.priced)] if own is not None and own.priced is not None and stands else []
-    unknown = (*rounds.unsure, *may_be)
-    bound = min([best.price[0], *known, *(price[0] for price in unknown)])
-    beside, unsure = others(rounds, best)
+        return _in_scope(with_help(verdict, changes), question)
+    bounds = [] if rounds.closed or rounds.searched.bound is None else [rounds.least]
+    # A baseline whose notation or legality is unknown is no plan; still, no claim may ignore its
+    # price.
+    stands = baseline is not None and (baseline.unclear or baseline.may_stay(question))
+    possible_prices = [rounds.price(baseline.priced)] if baseline is not None and baseline.priced is not None and stands else []
+    unproved_prices = (*rounds.unsure, *possible_prices)
+    bound = min([best.price[0], *bounds, *(price[0] for price in unproved_prices)])
+    alternatives, unplaced = others(rounds, best)
     full, filled = _filled(rounds, best, question)
-    if filled:  # one that became as large as what it lies within makes this plan one of another structure
-        beside = tuple(each for each in beside if each.design.structure() != full.priced.design.structure())
-    held = 0 if question.aim == SECONDS else question.given.held
+    # A component that was enlarged to the size of the set around it makes this plan one of another
+    # structure.
+    if filled:
+        alternatives = tuple(
+            alternative for alternative in alternatives if alternative.design.structure() != full.priced.design.structure()
+        )
+    taken = 0 if question.aim == SECONDS else question.given.held
     proved = bound == best.price[0] and best is not rounds.unwritable and not best.priced.design.overlapping
     planned = Planned(
-        question, rounds.model.name, full.priced, bound + held, proved, beside, tuple(unplaceable), rounds.structures,
-        not_placed=tuple(each for each in beside if each in unsure), is_own=best.is_own, filled=filled,
-        lean=best.priced.design if filled else None, ties_open=proved and (not rounds.closed or any(price < best.price for price in unknown)),
+        question, rounds.model.name, full.priced, bound + taken, proved, alternatives, tuple(unplaceable), rounds.structures,
+        not_placed=tuple(alternative for alternative in alternatives if alternative in unplaced), is_own=best.is_own, filled=filled,
+        lean=best.priced.design if filled else None,
+        ties_open=proved and (not rounds.closed or any(price < best.price for price in unproved_prices)),
         spent=rounds.spent,
     )  # fmt: skip
-    told = dict.fromkeys((*full.answer.findings, *([stop.with_answer] if (stop := rounds.stopped) is not None else [])))
-    return replace(full.answer, planned=planned, findings=tuple(told))
+    findings = dict.fromkeys((*full.answer.findings, *([stop.with_answer] if (stop := rounds.stopped) is not None else [])))
+    return replace(full.answer, planned=planned, findings=tuple(findings))
 
 
 def _in_scope(answer: Answer, question: PlanningProblem) -> Answer:
-    """An impossible answer, with the scope of what was searched."""
+    """Return the answer; if infeasible, with a note of the searched scope."""
     if answer.verdict != IMPOSSIBLE or not question.scope.left_out:
         return answer
-    first, *others = answer.findings
+    first, *rest = answer.findings
     note = f"searched: plans {with_limits(question.scope.left_out)}"
-    return replace(answer, findings=(replace(first, notes=(*first.notes, note)), *others))
+    return replace(answer, findings=(replace(first, notes=(*first.notes, note)), *rest))
 
 
 def _but_for(refused: Refused, *codes: str) -> Refused:
-    """What the framework refuses for other reasons than these, that the file as it is gives."""
+    """Return `refused` without the findings of these codes.
+
+    The file as it is gives the other reasons; `codes` are those of rules already checked.
+    """
 
     def but(plan: Plan, design: Design) -> Sequence[Finding]:
-        found = refused(plan, design)
-        return () if all(finding.code in codes for finding in found) else found
+        findings = refused(plan, design)
+        return () if all(finding.code in codes for finding in findings) else findings
 
     return but
 
@@ -120,10 +135,10 @@ def _planner(rounds: Rounds) -> Planner:
 
 
 def _tried(rounds: Rounds, problem: Problem) -> tuple[int, int] | None:
-    """What a changed question comes to: ns with traffic, and accelerators of all components; None where nothing was soon placed."""
+    """Return ns with traffic and accelerators of a changed problem; None without a placement."""
     workload = problem.job.planning.workload or rounds.workload
-    solve = rounds.solve if workload.bandwidth else lambda placed: rounds.solve(unweighed(placed))
-    # The file as it is demands what the question was changed from; the rules were checked of the changed question.
+    solve = rounds.solve if workload.bandwidth else lambda problem: rounds.solve(unweighed(problem))
+    # The file as it is shows the demands before the change; the rules were checked after it.
     refused = _but_for(rounds.refused, *(rule.code for rule in RULES))
     limit = min(EACH, rounds.limit)
     run = trial(problem, workload, solve, limit, rounds.session, refused, TRIED)
@@ -133,30 +148,34 @@ def _tried(rounds: Rounds, problem: Problem) -> tuple[int, int] | None:
     return priced.nanoseconds + priced.traffic, priced.accelerators(run.question)
 
 
-def _or_own(rounds: Rounds, question: PlanningProblem, its: Own | None) -> Placed | None:
-    """The best, or the file's own placement where that is no better: who has placed it so need not change it."""
+def _or_own(rounds: Rounds, question: PlanningProblem, baseline: Own | None) -> Placed | None:
+    """Return the incumbent, or the baseline if that costs no more.
+
+    The file then needs no change.
+    """
     problem, best = rounds.problem, rounds.best
     if (
-        its is None
-        or its.priced is None
-        or not its.may_stay(question)
-        or its.on_several_kinds
-        or (best is not None and rounds.price(its.priced) > best.price)
+        baseline is None
+        or baseline.priced is None
+        or not baseline.may_stay(question)
+        or baseline.on_several_kinds
+        or (best is not None and rounds.price(baseline.priced) > best.price)
     ):
         return best
-    alike = best is not None and _degrees(best.priced) == _degrees(its.priced)
-    if alike and best is not None and best.answer.plan is not None and is_where(best.answer.plan, problem.job.planning.own):
+    same_degrees = best is not None and _degrees(best.priced) == _degrees(baseline.priced)
+    if same_degrees and best is not None and best.answer.plan is not None and is_where(best.answer.plan, problem.job.planning.own):
         return replace(best, is_own=True)
-    # What the dialect lays out is where it puts such sizes: that may be elsewhere, and could not be written.
-    placed = placing if problem.job.planning.laying is not None else as_written
-    answer = rounds.solve(rounds.traffic.asked(placed(problem, question, its.priced.design)))
+    # The dialect lays sizes out at places of its choice: these may differ from the file, and could
+    # not be written.
+    compile_placement = placing if problem.job.planning.laying is not None else as_written
+    answer = rounds.solve(rounds.traffic.asked(compile_placement(problem, question, baseline.priced.design)))
     if answer.plan is None or not is_where(answer.plan, problem.job.planning.own):
         return best
-    own = replace(rounds.as_placed(its.priced, answer, answer.plan), is_own=True)
+    own_placed = replace(rounds.as_placed(baseline.priced, answer, answer.plan), is_own=True)
     if best is None:
-        most = rounds.workload.budget.nanoseconds
-        return own if most is None or own.priced.nanoseconds + own.priced.traffic <= most else None
-    return best if own.price > best.price or (own.price == best.price and best.is_better(own)) else own
+        limit = rounds.workload.budget.nanoseconds
+        return own_placed if limit is None or own_placed.priced.nanoseconds + own_placed.priced.traffic <= limit else None
+    return best if own_placed.price > best.price or (own_placed.price == best.price and best.is_better(own_placed)) else own_placed
 
 
 def _degrees(priced: Priced) -> Mapping[str, Parallel]:
@@ -164,15 +183,16 @@ def _degrees(priced: Priced) -> Mapping[str, Parallel]:
 
 
 def _filled(rounds: Rounds, best: Placed, question: PlanningProblem) -> tuple[Placed, Mapping[str, Filled]]:
-    """The best, where components without times have what the others leave, and what is known of these; it takes no longer.
+    """Return the best design after untimed components took the accelerators left over.
 
-    After a Ctrl-C it is left as it is.
+    Also return the proofs of their counts. The iteration takes no longer; after Ctrl-C the design
+    stays as it is.
     """
     if best.is_own or rounds.session.cancelled:
         return best, {}
     problem, traffic, design, takes = rounds.problem, rounds.traffic, best.priced.design, best.priced.traffic
     full, proved = Filling(problem, question, partial(_as_full, rounds, takes)).widened(design)
-    known = replace(question, barred=())  # what has no placement with less need not be without one
+    known = replace(question, barred=())  # no-goods concern designs with fewer accelerators: larger counts may have a placement
     if full == design or iteration(rounds.model, known, full) > best.priced.nanoseconds or any(faults(known, rounds.model, full)):
         return best, {}
     answer = rounds.solve(traffic.asked(placing(problem, question, full)))
@@ -183,5 +203,5 @@ def _filled(rounds: Rounds, best: Placed, question: PlanningProblem) -> tuple[Pl
 
 
 def _as_full(rounds: Rounds, takes: int, problem: Problem) -> Answer:
-    """A placement in which ranges are as full as can be, with no more time for traffic than that."""
+    """Return a placement with the fullest ranges, and at most `takes` ns of traffic."""
     return rounds.solve(rounds.traffic.at_most(problem, takes) if rounds.traffic.costs else unweighed(problem))

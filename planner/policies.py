@@ -1,4 +1,4 @@
-"""Policies between several plans of a problem: dividing degrees, estimated memory, nesting, pool sizes."""
+"""Policies between plans of several variants of a problem: memory estimates, unread pool sizes."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ from .unplaced import not_all_sizes
 
 
 def preferring(problem: Problem, plan: Solve, limit: float, session: Session) -> Answer:
-    """The best plan that fits by every estimate, with what would win without them; where none fits, the best without them.
+    """Return the best plan within all memory estimates; without one, the best regardless.
 
-    An estimate is no demand: alone it makes nothing impossible, and it never decides without a word.
+    Estimates are not demands: they never make a problem infeasible. A finding names the plan that
+    would win without them.
     """
     open_ = without_estimates(problem)
     if open_ is None:
@@ -37,12 +38,14 @@ def preferring(problem: Problem, plan: Solve, limit: float, session: Session) ->
     answer = plan(problem)
     if answer.planned is None:
         if answer.verdict != IMPOSSIBLE:
-            return answer  # something that fits may still be there
-        other = plan(open_)
-        if other.planned is None:
-            return other
-        its = _bills(problem, _Without(other.planned.best, other.planned.question, other.plan.assignment if other.plan else None))
-        return replace(other, findings=(*other.findings, none_fits(problem, its)))
+            return answer  # A plan within the estimates may still exist.
+        relaxed = plan(open_)
+        if relaxed.planned is None:
+            return relaxed
+        block_bills = _bills(
+            problem, _Without(relaxed.planned.best, relaxed.planned.question, relaxed.plan.assignment if relaxed.plan else None)
+        )
+        return replace(relaxed, findings=(*relaxed.findings, none_fits(problem, block_bills)))
     better = session.unless_cancelled(partial(_better, open_, answer.planned, plan, limit, session), lambda: None)
     if better is None:
         return answer
@@ -52,7 +55,7 @@ def preferring(problem: Problem, plan: Solve, limit: float, session: Session) ->
 
 
 class _Without(NamedTuple):
-    """What wins without estimates, of which question it is a design, and where it was placed, if it was."""
+    """Design, problem and placement (if placed) of the winner without estimates."""
 
     priced: Priced
     question: PlanningProblem
@@ -60,41 +63,45 @@ class _Without(NamedTuple):
 
 
 def _better(open_: Problem, planned: Planned, plan: Solve, limit: float, session: Session) -> _Without | None:
-    """What wins without estimates, if that is better than what was planned.
+    """Return the winner without estimates, if it is better than the plan.
 
-    It is placed only where traffic counts as time, degrees follow others, or a component may be on several kinds of accelerators at once.
+    It is placed only if traffic counts as time, degrees follow others, or a component may be on
+    several kinds of accelerators at once.
     """
     workload = open_.job.planning.workload
     if workload is None:
         return None
     if workload.bandwidth or planned.in_part or planned.question.scope.over_kinds:
         answer = plan(open_)
-        other = answer.planned
-        if other is None or answer.plan is None or other.price >= planned.price:
+        relaxed = answer.planned
+        if relaxed is None or answer.plan is None or relaxed.price >= planned.price:
             return None
-        return _Without(other.best, other.question, answer.plan.assignment)
+        return _Without(relaxed.best, relaxed.question, answer.plan.assignment)
     question, model = asked(as_planned(open_, planned), workload, planned.question.barred), cost_model(workload.model)
-    found = search(question, model, limit, session=session).best
-    if found is None or found.price >= price(planned.question, model, planned.compared):
+    incumbent = search(question, model, limit, session=session).best
+    if incumbent is None or incumbent.price >= price(planned.question, model, planned.compared):
         return None
-    priced = Priced(found.design, iteration(model, question, found.design), tuple(segment_times(model, question, found.design)))
+    priced = Priced(incumbent.design, iteration(model, question, incumbent.design), tuple(segment_times(model, question, incumbent.design)))
     return _Without(priced, question)
 
 
-def _bills(problem: Problem, its: _Without) -> tuple[BlockBill, ...]:
-    """For each set that is planned, what its components need."""
-    return tuple(each for each in bills(problem, its.question, its.priced.design, its.placed) if each.block.kind != NO_KIND)
+def _bills(problem: Problem, winner: _Without) -> tuple[BlockBill, ...]:
+    """Return the memory bills of all planned blocks of accelerators."""
+    return tuple(bill for bill in bills(problem, winner.question, winner.priced.design, winner.placed) if bill.block.kind != NO_KIND)
 
 
 def unless_all_sizes_are_read(plan: Solve) -> Solve:
-    """How a problem is planned, given how one is of whose pools every size is known."""
+    """Wrap a planner for jobs whose pool sizes were not all read.
+
+    The plan then claims no optimum, and infeasibility is not claimed either.
+    """
 
     def answer(problem: Problem) -> Answer:
-        found, left = plan(problem), problem.job.planning.sizes_not_read
-        if not left:
-            return found
-        if found.planned is not None:
-            return replace(found, planned=not_all_known(found.planned))
-        return not_all_sizes(left) if found.verdict == IMPOSSIBLE else found
+        answer_found, unread = plan(problem), problem.job.planning.sizes_not_read
+        if not unread:
+            return answer_found
+        if answer_found.planned is not None:
+            return replace(answer_found, planned=not_all_known(answer_found.planned))
+        return not_all_sizes(unread) if answer_found.verdict == IMPOSSIBLE else answer_found
 
     return answer

@@ -1,4 +1,11 @@
-"""PlanningProblem of a problem with times: tasks, sharing, what given ranks leave."""
+"""Planning problem of a job: tasks, options, sharing, memory turns and remaining capacity.
+
+`asked` compiles a Problem (cluster, job, hints) into a PlanningProblem, which knows kinds of
+accelerators but no node and no rank. In the words of the field: every component has candidate
+configurations (options); the components are partitioned into sets that share accelerators (set
+partitioning), the tasks of an iteration into segments. Costs and limits of a design are sums and
+maxima over its options.
+"""
 
 from __future__ import annotations
 
@@ -24,50 +31,67 @@ from .scope import forbids_nesting, led_inside, left_out
 from .times import models_there, on_the_slowest
 
 MOST = 4
-"""Sorts that are told apart; of more, some count as if whoever may use one of them might use all."""
+"""Maximum number of `Shared` entries; beyond it, the two smallest are merged.
+
+A merged entry is a relaxation: every user of either may use all of its accelerators.
+"""
 
 
 def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = (), over_nodes: bool = False) -> PlanningProblem:
-    """The question, whose answer is none of the designs that are barred.
+    """Return the planning problem; the `barred` designs are no-goods.
 
-    Components whose ranks are given and that nothing relates to a planned one only hold their accelerators. `over_nodes`: tensor parallel
-    groups that nothing is said of may lie over nodes, and so may processes where the framework lets them.
+    Components with fixed ranks that no relation ties to a planned component only take up
+    accelerators. `over_nodes` puts spanning in scope: tensor parallel groups without a hint may lie
+    over nodes, and so may processes where the framework allows it.
     """
-    given = [each for each in problem.components if each.runs is not None and not _related(problem, each)]
-    parts = [counted(problem, each) for each in problem.components if each not in given]
-    space, held = room(problem, given, over_nodes), held_back(problem, given)
+    fixed_components = [component for component in problem.components if component.runs is not None and not _related(problem, component)]
+    parts = [counted(problem, component) for component in problem.components if component not in fixed_components]
+    space, taken = room(problem, fixed_components, over_nodes), held_back(problem, fixed_components)
     tasks, edges, rounds = ordered(parts, workload)
-    every = {each.name: options(problem, each, in_order(each.timed, each.name, tasks), space, workload.handed_on) for each in parts}
-    barred = (*barred, *(each for each in strangers(problem, parts, every, space) if each not in barred))
-    said = related(problem, parts)
-    resident = frozenset(each.name for each in parts if is_resident(each))
-    turns = {each.name: each.phases for each in parts if each.phases}
-    nested, led = bool(said.within) or workload.nested, led_inside(problem)
-    met = {other for _, other in said.in_step}
-    arranged = _arranged(problem, frozenset(each.name for each in parts if hold(problem, each.name)))
-    told = (*barred, *PlanningProblem(space.kinds, tasks, every, ways=arranged).misshapen)
-    ways = {name: undominated(name, its, space, told, name in met, _bound(arranged, name)) for name, its in every.items()}
+    options_by_name = {
+        component.name: options(problem, component, in_order(component.timed, component.name, tasks), space, workload.handed_on)
+        for component in parts
+    }
+    barred = (*barred, *(no_good for no_good in strangers(problem, parts, options_by_name, space) if no_good not in barred))
+    relations = related(problem, parts)
+    resident = frozenset(component.name for component in parts if is_resident(component))
+    turns = {component.name: component.phases for component in parts if component.phases}
+    nested, led = bool(relations.within) or workload.nested, led_inside(problem)
+    in_step_outers = {outer for _, outer in relations.in_step}
+    arranged = _arranged(problem, frozenset(component.name for component in parts if hold(problem, component.name)))
+    no_goods = (*barred, *PlanningProblem(space.kinds, tasks, options_by_name, ways=arranged).misshapen)
+    ways = {
+        name: undominated(name, candidates, space, no_goods, name in in_step_outers, _bound(arranged, name))
+        for name, candidates in options_by_name.items()
+    }
     return PlanningProblem(
         space.kinds, tasks, ways, Workflow(edges, rounds if workload.flows else (), workload.phases, workload.handed_on),
-        MemoryTurns(resident, turns), _sharing(problem, workload, parts, said, nested, led), Given(held, shared(problem, parts, ways, space)),
-        _scope(problem, workload, parts, ways, space.kinds), arranged, workload.aim, _left(workload.budget, held), areas(problem, parts, ways, space),
-        barred, crossing(problem, workload, parts, said.apart, space),
+        MemoryTurns(resident, turns), _sharing(problem, workload, parts, relations, nested, led),
+        Given(taken, shared(problem, parts, ways, space)),
+        _scope(problem, workload, parts, ways, space.kinds), arranged, workload.aim,
+        _left(workload.budget, taken), areas(problem, parts, ways, space),
+        barred, crossing(problem, workload, parts, relations.apart, space),
     )  # fmt: skip
 
 
 def _sharing(
-    problem: Problem, workload: Workload, parts: Sequence[Component], said: Related, nested: bool, led: frozenset[tuple[str, str]]
+    problem: Problem, workload: Workload, parts: Sequence[Component], relations: Related, nested: bool, led: frozenset[tuple[str, str]]
 ) -> Sharing:
-    """Who may share accelerators with whom; `led` are the pairs that the dialect lets lie inside each other."""
+    """Return who may share accelerators; `led` has the pairs nested by the dialect alone."""
     alone = frozenset(
-        each.name
-        for each in parts
-        if (each.runs is not None and not _lets_all(problem, each, parts))
-        or (each.runs is None and each.timed is None and not _goes_along(problem, each, said.together | led))
+        component.name
+        for component in parts
+        if (component.runs is not None and not _lets_all(problem, component, parts))
+        or (
+            component.runs is None
+            and component.timed is None
+            and not _is_with_a_timed_component(problem, component, relations.together | led)
+        )
     )
     forbids = forbids_nesting(workload)
     return Sharing(
-        said.together, said.apart, said.within, said.whole, said.not_fewer, said.in_step, said.filling, alone, nested,
+        relations.together, relations.apart, relations.within, relations.whole, relations.not_fewer,
+        relations.in_step, relations.filling, alone, nested,
         only_within=nested and (forbids or (bool(led) and not workload.nested)), forbids_nesting=forbids,
     )  # fmt: skip
 
@@ -75,79 +99,100 @@ def _sharing(
 def _scope(
     problem: Problem, workload: Workload, parts: Sequence[Component], ways: Mapping[str, Sequence[Option]], kinds: Sequence[Kind]
 ) -> ScopeUsed:
-    """Models that components may be on, and what the scope leaves out."""
+    """Return the models open to each component, and the widenings left out of scope."""
     confined = {
-        each.name: its
-        for each in parts
-        if each.name not in workload.on_models and (its := _confined(problem, each, ways[each.name], kinds))
+        component.name: models
+        for component in parts
+        if component.name not in workload.on_models and (models := _confined(problem, component, ways[component.name], kinds))
     }
     return ScopeUsed(workload.over_kinds, workload.on_models, confined, left_out(problem, kinds))
 
 
-def _confined(problem: Problem, component: Component, its: Sequence[Option], kinds: Sequence[Kind]) -> tuple[str, ...]:
-    """The models that a component may be on, where some kind of its options has others too; none where all are open, or its ranks are given."""
-    every = {model for option in its if option.kind != NO_KIND for model in kinds[option.kind].models}
-    models = models_there(problem, component) if every and component.runs is None else ()
-    return models if set(models) < every else ()
+def _confined(problem: Problem, component: Component, options: Sequence[Option], kinds: Sequence[Kind]) -> tuple[str, ...]:
+    """Return the models open to a component; () without a restriction.
+
+    There is none if its options allow all models, or its ranks are fixed.
+    """
+    option_models = {model for option in options if option.kind != NO_KIND for model in kinds[option.kind].models}
+    models = models_there(problem, component) if option_models and component.runs is None else ()
+    return models if set(models) < option_models else ()
 
 
 def _bound(ways: Sequence[Way], name: str) -> list[Parallel]:
-    """The degrees of a component with which its counts go together with other counts of others than with other degrees."""
-    found = [degrees for way in ways for each in way.multiples for one, degrees in each.meant if one == name and degrees is not None]
-    return list(dict.fromkeys(found))
+    """Return the degrees of a component with a count rule of the framework (`Multiple`)."""
+    bound = [
+        degrees
+        for way in ways
+        for multiple in way.multiples
+        for component, degrees in multiple.meant
+        if component == name and degrees is not None
+    ]
+    return list(dict.fromkeys(bound))
 
 
 def _arranged(problem: Problem, names: frozenset[str]) -> tuple[Way, ...]:
-    """What the ways of the framework say of these components. Those whose degrees are chosen have those that are, in whatever way."""
+    """Return the framework arrangements restricted to these components.
+
+    A component with a choice of degrees keeps the chosen ones in every arrangement: its shapes are
+    left out.
+    """
     ways = tuple(way.among(names) for way in problem.job.planning.ways)
     chosen = {name for name in problem.job.choices if all(name in way.shapes for way in ways)}
-    return tuple(replace(way, shapes={name: its for name, its in way.shapes.items() if name not in chosen}) for way in ways)
+    return tuple(replace(way, shapes={name: shape for name, shape in way.shapes.items() if name not in chosen}) for way in ways)
 
 
-def _left(budget: Budget, held: int) -> Budget:
-    """What a budget leaves where so many accelerators are held already: it is of all components."""
-    return budget if budget.accelerators is None else replace(budget, accelerators=budget.accelerators - held)
+def _left(budget: Budget, taken: int) -> Budget:
+    """Return the budget less the `held` accelerators: a budget counts those of all components."""
+    return budget if budget.accelerators is None else replace(budget, accelerators=budget.accelerators - taken)
 
 
 def in_order(timed: Timed | None, name: str, tasks: Sequence[Task]) -> Timed | None:
-    """The times of a component in the order of its tasks, which may be another than the written one."""
+    """Return the times of a component in the order of its tasks."""
     if timed is None:
         return None
     place = {task.phase: number for number, task in enumerate(tasks) if task.component == name}
-    return replace(timed, measured=tuple(sorted(timed.measured, key=lambda each: place[each.phase])))
+    return replace(timed, measured=tuple(sorted(timed.measured, key=lambda row: place[row.phase])))
 
 
 def counted(problem: Problem, component: Component) -> Component:
-    """The component; with its own count where its ranks are given, and the times that it has on their models."""
+    """Return the component; with fixed ranks, with their count and the times on their models."""
     if component.runs is None:
         return component
-    amount = problem.given().amount(component.name) or component.least  # processes that hold nothing are counted by themselves
+    # CPU processes hold no accelerator: their number is the count.
+    amount = problem.given().amount(component.name) or component.least
     return replace(on_the_slowest(problem, component), least=amount, most=amount)
 
 
 def is_resident(component: Component) -> bool:
-    """Is all of its memory taken all the time? An estimate knows what is there while others work, unless nothing says when it works."""
+    """Return True if all memory of a component is taken all the time.
+
+    An estimate knows what stays while others work, except for a component without phases and times.
+    """
     if component.timed and component.estimate and not (component.memory or component.offloaded):
         return False
     return not component.phases
 
 
 def _related(problem: Problem, component: Component) -> bool:
-    """Is it planned, or on the accelerators of one that is?"""
+    """Return True if a component is planned, or must share with others."""
     if component.timed:
         return True
     kinds = (COLOCATED, RANK_ALIGNED, ZERO_COPY, SUBSET)
     return any(component.name in relation.components for kind in kinds for relation in problem.related(kind))
 
 
-def _lets_all(problem: Problem, given: Component, parts: Sequence[Component]) -> bool:
-    """May all that is planned use accelerators of a component whose ranks are given?"""
-    open_ = {each.name for each in parts if each.runs is None and hold(problem, each.name)}
-    return open_ <= problem.job.overlaps.get(given.name, frozenset())
+def _lets_all(problem: Problem, holder: Component, parts: Sequence[Component]) -> bool:
+    """Return True if all planned components may use accelerators of a fixed component."""
+    open_ = {component.name for component in parts if component.runs is None and hold(problem, component.name)}
+    return open_ <= problem.job.overlaps.get(holder.name, frozenset())
 
 
-def _goes_along(problem: Problem, component: Component, together: Pairs) -> bool:
-    """Is it wherever one is that is planned? Then it is in nobody's way where that one is in nobody's."""
+def _is_with_a_timed_component(problem: Problem, component: Component, together: Pairs) -> bool:
+    """Return True if `together` ties a component, directly or not, to a planned one.
+
+    Such a component takes no accelerators beyond those of the planned one, so that it need not be
+    alone.
+    """
     reached, before = {component.name}, set[str]()
     while reached != before:
         before = set(reached)
@@ -156,38 +201,55 @@ def _goes_along(problem: Problem, component: Component, together: Pairs) -> bool
 
 
 def strangers(problem: Problem, parts: Sequence[Component], options: Mapping[str, Sequence[Option]], room: Room) -> tuple[Barred, ...]:
-    """The designs in which such a pair shares accelerators of a kind that something tells apart; of other kinds placing them says so."""
-    found: list[Barred] = []
-    for kind, its in enumerate(room.kinds):
-        open_ = [each for each in parts if its.mixed and each.runs is None and any(option.kind == kind for option in options[each.name])]
-        allowed = {each.name: room.allowed(problem, each, kind) for each in open_}
-        for one, other in combinations(allowed, 2):
-            if allowed[one].isdisjoint(allowed[other]):
-                uses = {name: Use(kind, 0, None, True) for name in (one, other)}
-                pairs = (one, other), (other, one)
-                found += (Barred(uses, inside) for inside in (frozenset(pairs), frozenset(pairs[:1]), frozenset(pairs[1:])))
-    return tuple(found)
+    """Return no-goods for pairs without a common allowed accelerator on a mixed kind.
+
+    On a kind whose accelerators are all alike, the placement itself finds the conflict.
+    """
+    no_goods: list[Barred] = []
+    for kind, node_kind in enumerate(room.kinds):
+        open_ = [
+            component
+            for component in parts
+            if node_kind.mixed and component.runs is None and any(option.kind == kind for option in options[component.name])
+        ]
+        allowed = {component.name: room.allowed(problem, component, kind) for component in open_}
+        for first, second in combinations(allowed, 2):
+            if allowed[first].isdisjoint(allowed[second]):
+                uses = {name: Use(kind, 0, None, True) for name in (first, second)}
+                pairs = (first, second), (second, first)
+                no_goods += (Barred(uses, inside) for inside in (frozenset(pairs), frozenset(pairs[:1]), frozenset(pairs[1:])))
+    return tuple(no_goods)
 
 
 def shared(problem: Problem, parts: Sequence[Component], options: Mapping[str, Sequence[Option]], room: Room) -> tuple[Shared, ...]:
-    """Of what lies over the room (`Room.overlaid`): how many accelerators which of these components may use too."""
+    """Return how many accelerators of `Room.overlaid` are usable by which components."""
     seats = [(rank, index) for rank, mask in room.overlaid.items() for index in range(mask.bit_length()) if mask >> index & 1]
-    kinds_of = {rank: frozenset(kind for kind, its in enumerate(room.nodes) if any(node.rank == rank for node in its)) for rank, _ in seats}
-    reached = {each.name: _reached(problem, each, options[each.name], room) for each in parts if hold(problem, each.name)} if seats else {}
-    found: dict[tuple[frozenset[int], frozenset[str]], int] = {}
+    kinds_of = {
+        rank: frozenset(kind for kind, nodes in enumerate(room.nodes) if any(node.rank == rank for node in nodes)) for rank, _ in seats
+    }
+    reached = (
+        {
+            component.name: _reached(problem, component, options[component.name], room)
+            for component in parts
+            if hold(problem, component.name)
+        }
+        if seats
+        else {}
+    )
+    counts: dict[tuple[frozenset[int], frozenset[str]], int] = {}
     for seat in seats:
-        key = kinds_of[seat[0]], frozenset(name for name, its in reached.items() if seat in its)
-        found[key] = found.get(key, 0) + 1
-    sorts = [Shared(count, kinds, users) for (kinds, users), count in found.items()]
-    while len(sorts) > MOST:
-        one, other = min(combinations(sorts, 2), key=lambda pair: pair[0].accelerators + pair[1].accelerators)
-        both = Shared(one.accelerators + other.accelerators, one.kinds | other.kinds, one.users | other.users)
-        sorts = [each for each in sorts if each not in (one, other)] + [both]
-    return tuple(sorts)
+        key = kinds_of[seat[0]], frozenset(name for name, places in reached.items() if seat in places)
+        counts[key] = counts.get(key, 0) + 1
+    entries = [Shared(count, kinds, users) for (kinds, users), count in counts.items()]
+    while len(entries) > MOST:
+        first, second = min(combinations(entries, 2), key=lambda pair: pair[0].accelerators + pair[1].accelerators)
+        merged = Shared(first.accelerators + second.accelerators, first.kinds | second.kinds, first.users | second.users)
+        entries = [entry for entry in entries if entry not in (first, second)] + [merged]
+    return tuple(entries)
 
 
 def _reached(problem: Problem, component: Component, options: Sequence[Option], room: Room) -> frozenset[object]:
-    """The accelerators of the room that it may use or, where its ranks are given, that it has."""
+    """Return the places a component may use; with fixed ranks, its own places."""
     if component.runs is not None:
         return frozenset(problem.given().accelerators(component.name))
     kinds = {option.kind for option in options if option.accelerators}
@@ -195,22 +257,23 @@ def _reached(problem: Problem, component: Component, options: Sequence[Option], 
 
 
 def crossing(problem: Problem, workload: Workload, parts: Sequence[Component], apart: Pairs, space: Room) -> Crossing | None:
-    """What can cross; None where nothing can.
+    """Return the traffic that depends on the design; None if no traffic counts as time.
 
-    What components exchange whose ranks are given crosses in every design. That of others which may be on the very same accelerators as
-    one of them is counted only where they must.
+    Traffic of components with fixed ranks is the same in every design. Traffic between a fixed
+    component and one that may lie on the very same accelerators counts only where it is
+    unavoidable: the result is a lower bound.
     """
     if not (workload.bandwidth and space.kinds):
         return None
-    from ..solver.objectives.domains import several  # which load all terms of the objective, that few questions need
+    from ..solver.objectives.domains import several  # They load all terms of the objective, and few problems need them.
     from .traffic import Traffic
 
     traffic = Traffic(problem, workload)
-    asked = traffic.asked(problem)
-    levels = tuple(_level(asked, level, cost, space) for level, cost in traffic.costs.items() if several(asked, level))
+    base_problem = traffic.asked(problem)
+    levels = tuple(_level(base_problem, level, cost, space) for level, cost in traffic.costs.items() if several(base_problem, level))
     open_ = set(_open(problem, parts, apart))
-    placed = {each.name for each in parts if problem.kind(each) == ACCELERATOR}
-    exchanged = {each.name: each.traffic for each in parts if each.name in open_ and each.traffic}
+    placed = {component.name for component in parts if problem.kind(component) == ACCELERATOR}
+    exchanged = {component.name: component.traffic for component in parts if component.name in open_ and component.traffic}
     flows = tuple(
         Flow(link.source, link.target, link.weights, link.stream, link.ratio)
         for link in problem.job.links
@@ -221,16 +284,16 @@ def crossing(problem: Problem, workload: Workload, parts: Sequence[Component], a
 
 
 def _open(problem: Problem, parts: Sequence[Component], apart: Pairs) -> Iterator[str]:
-    """The components whose place is searched, whatever the design."""
-    given = [each.name for each in parts if each.runs is not None and problem.kind(each) == ACCELERATOR]
-    searched = [each.name for each in parts if each.runs is None and problem.kind(each) == ACCELERATOR]
-    yield from (name for name in searched if all((name, other) in apart or (other, name) in apart for other in given))
+    """Yield the open components that may not lie on accelerators with fixed ranks."""
+    fixed_names = [component.name for component in parts if component.runs is not None and problem.kind(component) == ACCELERATOR]
+    searched = [component.name for component in parts if component.runs is None and problem.kind(component) == ACCELERATOR]
+    yield from (name for name in searched if all((name, fixed_name) in apart or (fixed_name, name) in apart for fixed_name in fixed_names))
 
 
-def _level(asked: Problem, level: str, cost: int, space: Room) -> Crossed:
-    """Room in each domain of a level, by kind."""
-    names = tuple(dict.fromkeys(domain(node, level) for node in asked.cluster.nodes))
-    where = {node.rank: domain(node, level) for node in asked.cluster.nodes}
+def _level(base_problem: Problem, level: str, cost: int, space: Room) -> Crossed:
+    """Return the cost of crossing a level, and its free accelerators by domain."""
+    names = tuple(dict.fromkeys(domain(node, level) for node in base_problem.cluster.nodes))
+    where = {node.rank: domain(node, level) for node in base_problem.cluster.nodes}
     free = tuple(
         tuple(tuple(space.free[node.rank] for node in nodes if where[node.rank] == name) for name in names) for nodes in space.nodes
     )

@@ -1,4 +1,8 @@
-"""Options of each component: every count and choice of degrees, with its time and memory."""
+"""Candidate configurations of each component: counts and degrees with time and memory.
+
+Dominated configurations are removed: another one of the same kind and count is no worse in every
+figure (time, memory, divisibility of the group, no-goods).
+"""
 
 from __future__ import annotations
 
@@ -23,69 +27,79 @@ Figures = tuple[int, ...]
 
 
 def options(problem: Problem, component: Component, timed: Timed | None, room: Room, batches: int) -> tuple[Option, ...]:
-    """Every way to run a component, with the file's own degrees first.
+    """Return all configurations of a component; those with the degrees of the file first.
 
-    `timed` is None for a component whose time nobody says: it takes accelerators and no time. Times are rounded up to whole
-    multiples of `batches`.
+    `timed` is None for a component without times: it takes accelerators and no time. Times are
+    rounded up to whole multiples of `batches`.
     """
-    own, shapes = _in_ways(problem, component), problem.job.planning.shapes.get(component.name, {})
-    mine = problem.own_degrees(component)
-    choices = sorted(problem.job.choices.get(component.name, tuple(own)), key=lambda each: each != mine)
-    found: list[Option] = []
+    own_shapes, shapes = _in_ways(problem, component), problem.job.planning.shapes.get(component.name, {})
+    own_degrees = problem.own_degrees(component)
+    choices = sorted(problem.job.choices.get(component.name, tuple(own_shapes)), key=lambda parallel: parallel != own_degrees)
+    candidates: list[Option] = []
     if problem.kind(component) != ACCELERATOR:
         most = len(problem.cluster.numbering(component.node_groups).stretches) if component.most >= UNBOUNDED else component.most
-        times, takes = _times(timed, component.parallel, ""), Need(component.memory, component.offloaded)
+        times, need = _times(timed, component.parallel, ""), Need(component.memory, component.offloaded)
         for amount in range(component.least, max(component.least, most) + 1):
             if component.may_have(amount):
-                found += _timed(times, NO_KIND, amount, component.parallel, batches, takes, 1, component.per_process)
-        return tuple(found)
+                candidates += _timed(times, NO_KIND, amount, component.parallel, batches, need, 1, component.per_process)
+        return tuple(candidates)
     for parallel in choices:
         if not _divides(problem, component, parallel):
             continue
-        one = _shaped(component, parallel, shapes.get(parallel) or own.get(parallel))
-        size = room.group(problem, one)
+        shaped = _shaped(component, parallel, shapes.get(parallel) or own_shapes.get(parallel))
+        size = room.group(problem, shaped)
         for kind in range(len(room.kinds)):
-            most, sizes = min(one.most, room.most(problem, one, kind)), room.sizes(kind)
-            amounts = [count for count in range(-(-one.least // one.step) * one.step, most + 1, one.step) if one.may_have(count)]
-            times = _times(timed, parallel, room.model(problem, one, kind)) if amounts else []
+            most, sizes = min(shaped.most, room.most(problem, shaped, kind)), room.sizes(kind)
+            amounts = [
+                count for count in range(-(-shaped.least // shaped.step) * shaped.step, most + 1, shaped.step) if shaped.may_have(count)
+            ]
+            times = _times(timed, parallel, room.model(problem, shaped, kind)) if amounts else []
             for amount in amounts:
-                if _shares(problem, one, amount, parallel) and not (
-                    timed and timed.samples and timed.samples % (amount // one.parallel.replica)
+                if _shares(problem, shaped, amount, parallel) and not (
+                    timed and timed.samples and timed.samples % (amount // shaped.parallel.replica)
                 ):
-                    takes = need_on(problem, one, parallel, amount, sizes)
-                    whole = problem.divided(component.name, parallel) != parallel
-                    found += _timed(times, kind, amount, parallel, batches, takes, size, one.per_process, whole)
-    if len(choices) > 1 and unheeded(problem, component):  # of degrees that are as good otherwise, those that need least are the first
-        found.sort(
-            key=lambda each: (each.kind, each.amount, *least(problem, component, each.parallel, each.amount, room.kinds[each.kind].memory))
+                    need = need_on(problem, shaped, parallel, amount, sizes)
+                    is_undivided = problem.divided(component.name, parallel) != parallel
+                    candidates += _timed(times, kind, amount, parallel, batches, need, size, shaped.per_process, is_undivided)
+    if len(choices) > 1 and unheeded(problem, component):  # Of otherwise equal degrees, those with the least memory come first.
+        candidates.sort(
+            key=lambda option: (
+                option.kind,
+                option.amount,
+                *least(problem, component, option.parallel, option.amount, room.kinds[option.kind].memory),
+            )
         )
-    return tuple(found)
+    return tuple(candidates)
 
 
 def undominated(
     name: str, found: Sequence[Option], room: Room, barred: Sequence[Barred] = (), met: bool = False, bound: Sequence[Parallel] = ()
 ) -> tuple[Option, ...]:
-    """Options of a component that no other option beats at the same count; of equal ones the first.
+    """Return the undominated options of a component; of equal options the first.
 
-    What would be kept if nothing were barred is kept too: it may come first elsewhere.
+    An option that is undominated without no-goods stays too: it may come first in other problems.
 
     Parameters
     ----------
-    met : whether others keep in step with the processes of the component, so that their size matters.
-    bound : degrees with which some counts of others do not go together.
+    met : True if others keep in step with the processes of the component, so that the process size
+        matters.
+    bound : degrees with a count rule, with which some counts of others do not go together.
     """
-    uses = [each.uses[name] for each in barred if name in each.uses]
+    uses = [no_good.uses[name] for no_good in barred if name in no_good.uses]
     sizes = room.splitting(option.group for option in found if option.kind != NO_KIND)
     processes = sorted({option.each for option in found}) if met else []
 
     def figures(option: Option) -> Figures:
-        """Times, memory, divisors of the group among the sizes that leave something over on a node, and size of a process."""
-        on_sizes = (mebibytes for each in option.on_sizes for mebibytes in (each.memory, each.kept))
+        """Return times, memory, divisibility of the group and process size.
+
+        Only sizes count that leave a remainder on some node.
+        """
+        on_sizes = (mebibytes for need in option.on_sizes for mebibytes in (need.memory, need.kept))
         shape = (*(option.group % size == 0 for size in sizes), *(option.each == size for size in processes))
         return (*option.nanoseconds, option.memory, option.kept, *on_sizes, *map(int, shape))
 
     def all_figures(option: Option) -> Figures:
-        """These, the degrees that bind others, and what is barred."""
+        """Return the same figures, and those of binding degrees and no-goods."""
         return (
             *figures(option),
             *(int(option.parallel == degrees) for degrees in bound),
@@ -96,35 +110,41 @@ def undominated(
 
 
 def _in_ways(problem: Problem, component: Component) -> Mapping[Parallel, Shape | None]:
-    """Degrees that a component has by itself and in the ways of its framework -> its shape with them, None for its own."""
-    found: dict[Parallel, Shape | None] = {component.parallel: None}
+    """Return the degrees of a component, own and by arrangement, with their shapes.
+
+    The shape is None for the degrees of the component itself.
+    """
+    shape_of: dict[Parallel, Shape | None] = {component.parallel: None}
     shapes = [way.shapes[component.name] for way in problem.job.planning.ways if component.name in way.shapes]
     for shape in (
         shapes if len(shapes) == len(problem.job.planning.ways) else ()
-    ):  # else they are its own, whatever becomes of them in a way
-        found.setdefault(shape.parallel, shape)
-    return found
+    ):  # Else the shapes are its own, whatever becomes of them in an arrangement.
+        shape_of.setdefault(shape.parallel, shape)
+    return shape_of
 
 
 def _shaped(component: Component, parallel: Parallel, shape: Shape | None) -> Component:
-    """The component with these degrees, in the processes that are made of it then."""
+    """Return the component with degrees and their process shape."""
     if shape is None:
         return replace(component, parallel=parallel)
-    its = replace(component, per_process=shape.per_process, stride=shape.stride, parallel=shape.parallel)
-    return replace(its, least=max(its.least, shape.least))
+    shaped = replace(component, per_process=shape.per_process, stride=shape.stride, parallel=shape.parallel)
+    return replace(shaped, least=max(shaped.least, shape.least))
 
 
 def _times(timed: Timed | None, parallel: Parallel, model: str) -> Sequence[Callable[[int], Time | None]]:
-    """For each phase, the time on any number of accelerators."""
+    """Return, for each phase, the time by number of accelerators."""
     return [times_of(timed, phase, parallel, model) for phase in timed.phases] if timed else []
 
 
 def _timed(
-    times: Sequence[Callable[[int], Time | None]], kind: int, amount: int, parallel: Parallel, batches: int, takes: Need, group: int, each: int,
+    times: Sequence[Callable[[int], Time | None]], kind: int, amount: int, parallel: Parallel, batches: int, need: Need, group: int, per_process: int,
     undivided: bool = False,
 ) -> Iterator[Option]:  # fmt: skip
-    """The option with so many accelerators, if all of its times are known. `each`: accelerators of a process."""
-    known = [time for its in times if (time := its(amount)) is not None]
+    """Yield the option with this count if all its times are known.
+
+    `per_process` is the number of accelerators of a process.
+    """
+    known = [time for time_by_count in times if (time := time_by_count(amount)) is not None]
     if len(known) == len(times):
         rounded = tuple([-(-time.nanoseconds // batches) * batches for time in known])
         outside = any(time.extrapolated for time in known)
@@ -133,19 +153,19 @@ def _timed(
             amount,
             parallel,
             rounded,
-            takes.memory,
-            takes.kept,
+            need.memory,
+            need.kept,
             outside,
-            takes.estimated,
+            need.estimated,
             group=group,
-            processes=amount // each,
-            on_sizes=takes.on_sizes,
+            processes=amount // per_process,
+            on_sizes=need.on_sizes,
             undivided=undivided,
         )
 
 
 def _shares(problem: Problem, component: Component, amount: int, parallel: Parallel) -> bool:
-    """Does all work that is dealt out, and what is sharded, divide among as many, and does the dialect take such a count with such degrees?"""
+    """Return True if all shares divide among this count, and the dialect accepts it."""
     processes, known = amount // component.per_process, problem.job.planning.accepted.get(component.name)
     if known is not None and (amount, parallel) not in known:
         return False
@@ -155,7 +175,10 @@ def _shares(problem: Problem, component: Component, amount: int, parallel: Paral
 
 
 def _divides(problem: Problem, component: Component, parallel: Parallel) -> bool:
-    """Does its model divide by these degrees, as far as it is known and nothing else is proved to run?"""
+    """Return True if the known model divides by these degrees.
+
+    Only splits count that are proved to fail otherwise; unknown and assumed models pass.
+    """
     use = problem.job.models.get(component.name)
     if use is None or use.card is None or use.card.assumed:
         return True
@@ -164,27 +187,28 @@ def _divides(problem: Problem, component: Component, parallel: Parallel) -> bool
 
 
 def _undominated(found: Sequence[Option], *figures: Callable[[Option], Figures]) -> Iterator[Option]:
-    """Options that no other with the same kind and count equals in everything and beats or precedes, by any of these figures."""
+    """Yield the options that are undominated by any of these figure functions."""
     groups: dict[tuple[int, int], list[Option]] = {}
     for option in found:
         groups.setdefault((option.kind, option.amount), []).append(option)
-    for its in groups.values():
-        tables = [[each(option) for option in its] for each in figures]
-        if all(len(set(every)) == 1 for every in tables):
-            yield its[0]
+    for group in groups.values():
+        tables = [[figure(option) for option in group] for figure in figures]
+        if all(len(set(table)) == 1 for table in tables):
+            yield group[0]
             continue
-        for place, option in enumerate(its):
-            if any(_is_undominated(every, place, len(option.nanoseconds)) for every in tables):
+        for place, option in enumerate(group):
+            if any(_is_undominated(table, place, len(option.nanoseconds)) for table in tables):
                 yield option
 
 
 def _is_undominated(every: Sequence[Figures], place: int, times: int) -> bool:
-    """True if no other equals an option in all figures, and beats it in a time or precedes it.
+    """Return True if no other option is at least as good, and quicker or earlier.
 
-    One with less memory that comes later is no better: the first that has room is chosen.
+    Figures that are all no larger make an option as good. A later option with less memory does not
+    dominate: the first one that fits is chosen.
     """
-    mine = every[place]
-    others = ((theirs, number) for number, theirs in enumerate(every) if number != place)
+    figures = every[place]
+    rivals = ((rival, number) for number, rival in enumerate(every) if number != place)
     return not any(
-        all(a <= b for a, b in zip(theirs, mine)) and (theirs[:times] != mine[:times] or number < place) for theirs, number in others
+        all(a <= b for a, b in zip(theirs, figures)) and (theirs[:times] != figures[:times] or number < place) for theirs, number in rivals
     )

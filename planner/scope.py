@@ -1,4 +1,8 @@
-"""Scope of a plan: what it leaves out, and the problem in a wider scope."""
+"""Scope of a plan: the widenings left out, and the problem in a wider scope.
+
+Three widenings exist: nesting (components on some of the accelerators of others), spanning (tensor
+parallel groups over nodes) and heterogeneous (a component on several models of accelerator).
+"""
 
 from __future__ import annotations
 
@@ -21,35 +25,35 @@ from .room import names_a_model
 from .times import model_of, models_there, on_models
 
 Models = Mapping[str, tuple[str, ...]]
-"""Component -> the models that it is on, in the order of the nodes."""
+"""Component -> its models, in node order."""
 MOST = 128
-"""Choices of models that are looked at, at most."""
+"""Maximum number of combinations of models that are planned."""
 
 
 def left_out(problem: Problem, kinds: Sequence[Kind]) -> tuple[str, ...]:
-    """The widenings of the scope by which a question of these kinds would have other plans, as far as a glance shows."""
-    open_ = [each for each in problem.components if each.runs is None and problem.kind(each) == ACCELERATOR]
+    """Return the widenings of the scope that may allow further plans, by a quick check."""
+    open_ = [component for component in problem.components if component.runs is None and problem.kind(component) == ACCELERATOR]
     nodes = sum(bool(node.accelerators) for node in problem.cluster.nodes)
-    found = {
-        SPANNING: nodes > 1 and any(_is_on_one_node(problem, each) for each in open_),
+    is_left_out = {
+        SPANNING: nodes > 1 and any(_is_on_one_node(problem, component) for component in open_),
         HETEROGENEOUS: bool(open_) and sum(not kind.holders for kind in kinds) > 1,
         NESTED: len(open_) > 1 and with_nesting(problem) is not None,
     }
-    return tuple(name for name, is_left in found.items() if is_left)
+    return tuple(name for name, is_left in is_left_out.items() if is_left)
 
 
 def _is_on_one_node(problem: Problem, component: Component) -> bool:
-    """True if a component may have tensor parallel groups, and each of them lies on one node by the scope alone."""
+    """Return True if the scope alone keeps tensor parallel groups on one node."""
     return let_over_nodes(component) is not component and has_groups(problem, component)
 
 
 def widened(problem: Problem, widenings: Collection[str]) -> Iterator[tuple[str, Problem]]:
-    """Each of these widenings of the scope, with the problem that it makes."""
+    """Yield these widenings of the scope with the widened problem."""
     job, workload = problem.job, problem.job.planning.workload
     if NESTED in widenings and (inside := with_nesting(problem)) is not None:
         yield NESTED, inside
     if SPANNING in widenings:
-        parts = tuple(let_over_nodes(each) if _is_on_one_node(problem, each) else each for each in problem.components)
+        parts = tuple(let_over_nodes(component) if _is_on_one_node(problem, component) else component for component in problem.components)
         yield SPANNING, replace(problem, job=replace(job, components=parts))
     if HETEROGENEOUS in widenings and workload is not None:
         wide = replace(problem, job=replace(job, planning=replace(job.planning, workload=replace(workload, heterogeneous=True))))
@@ -58,12 +62,19 @@ def widened(problem: Problem, widenings: Collection[str]) -> Iterator[tuple[str,
 
 
 def with_limits(widenings: Sequence[str]) -> str:
-    """What holds of all plans without these widenings: `with each tp group on one node`; "" where there are none."""
+    """Return the limits on plans without these widenings; "" without any.
+
+    Such as `with each tp group on one node`.
+    """
     return f"with {listed([LIMITS[name] for name in widenings])}" if widenings else ""
 
 
 def with_nesting(problem: Problem) -> Problem | None:
-    """The problem with `nested: true`; None where its file says that already, or what its framework or its cost model takes is no matter of that."""
+    """Return the problem with `nested: true`; None if that changes nothing.
+
+    That is so if the file decides on nesting itself, the cost model does not nest, or the framework
+    arranges all sharing.
+    """
     job, workload = problem.job, problem.job.planning.workload
     if workload is None or workload.nested or "nested" in workload.spans or not cost_model(workload.model).nests:
         return None
@@ -74,76 +85,97 @@ def with_nesting(problem: Problem) -> Problem | None:
 
 
 def _all_are_arranged(problem: Problem) -> bool:
-    """Does the framework say of all that is planned whether it shares accelerators as a whole or not at all?"""
+    """Return True if the framework decides all sharing, as whole sets or not at all."""
     named = [{name for pair in (*way.together, *way.apart) for name in pair} for way in problem.job.planning.ways]
-    timed = [each.name for each in problem.components if each.timed and each.runs is None]
-    return bool(named) and all(name in its for its in named for name in timed)
+    timed = [component.name for component in problem.components if component.timed and component.runs is None]
+    return bool(named) and all(name in names for names in named for name in timed)
 
 
 def forbids_nesting(workload: Workload) -> bool:
-    """Does the file say `nested: false`? Then only what is demanded or given so lies inside others."""
+    """Return True if the file has `nested: false`.
+
+    Then only demanded or fixed nesting is allowed.
+    """
     return not workload.nested and "nested" in workload.spans
 
 
 def led_inside(problem: Problem) -> frozenset[tuple[str, str]]:
-    """Pairs of which the first is to lie inside the second, though nothing demands it: it goes along with that one."""
-    found = (each.components for each in problem.related(SUBSET) if each.proposed)
-    return frozenset((inner, outer) for inner, outer in found)
+    """Return pairs (inner, outer) that the dialect proposes to nest, without a demand."""
+    pairs = (relation.components for relation in problem.related(SUBSET) if relation.proposed)
+    return frozenset((inner, outer) for inner, outer in pairs)
 
 
 def choices_of_models(problem: Problem) -> tuple[list[Problem], int]:
-    """The problem with each choice of models, where a plan may have components on several at once; and how many choices are left out.
+    """Return the problem for each combination of models, and the number left out.
 
-    Of too many choices those remain in which each component is on one model or on all, or else all components are on the same models.
+    Of too many combinations those remain in which each component is on one model or on all; of
+    still too many, those in which all components are on the same models.
     """
     if not may_span(problem):
         return [problem], 0
     sets = sets_of_models(problem)
-    few = {name: tuple(each for each in its if len(each) == 1 or each == its[-1]) for name, its in sets.items()}
-    alike = ({name: each if each in its else its[-1] for name, its in few.items()} for each in chain.from_iterable(few.values()))
-    fitting = next((its for its in (sets, few) if prod(map(len, its.values())) <= MOST), None)
-    chosen = [dict(zip(sets, its)) for its in product(*fitting.values())] if fitting is not None else [*alike]
-    known = [each for place, each in enumerate(chosen) if each not in chosen[:place]]
-    return [as_spanning(problem, each) for each in known], prod(map(len, sets.values())) - len(known)
+    few = {name: tuple(models for models in choices if len(models) == 1 or models == choices[-1]) for name, choices in sets.items()}
+    alike = (
+        {name: models if models in choices else choices[-1] for name, choices in few.items()}
+        for models in chain.from_iterable(few.values())
+    )
+    fitting = next((choices for choices in (sets, few) if prod(map(len, choices.values())) <= MOST), None)
+    chosen = [dict(zip(sets, combination)) for combination in product(*fitting.values())] if fitting is not None else [*alike]
+    known = [combination for place, combination in enumerate(chosen) if combination not in chosen[:place]]
+    return [as_spanning(problem, combination) for combination in known], prod(map(len, sets.values())) - len(known)
 
 
 def may_span(problem: Problem) -> bool:
-    """True if the scope has components on several models at once, there are several, and the times of given ranks on them are known.
+    """Return True if components may be on several models at once.
 
-    Ranks of the file's own that are on several models widen the scope too: they are an answer.
+    This needs at least two models, known times of fixed ranks on them, and the scope. A baseline on
+    several models widens the scope too: it is an answer.
     """
     workload, models = problem.job.planning.workload, {node.accelerator_model for node in problem.cluster.nodes if node.accelerators}
     if workload is None or workload.over_kinds or len(models) < 2:
         return False
     if not workload.heterogeneous and not _own_spans(problem):
         return False
-    its = (each for each in problem.components if each.runs is not None and each.timed and problem.kind(each) == ACCELERATOR)
-    return all(model_of(problem, each) is not None for each in its) and all(sets_of_models(problem).values())
+    fixed = (
+        component
+        for component in problem.components
+        if component.runs is not None and component.timed and problem.kind(component) == ACCELERATOR
+    )
+    return all(model_of(problem, component) is not None for component in fixed) and all(sets_of_models(problem).values())
 
 
 def on_all_models(problem: Problem) -> Problem:
-    """The problem in which each component may be on all models that one vendor makes; nothing else has more placements."""
-    return as_spanning(problem, {name: its[-1] for name, its in sets_of_models(problem).items()})
+    """Return the problem with each component on any models of one vendor.
+
+    No other combination of models has more placements.
+    """
+    return as_spanning(problem, {name: sets[-1] for name, sets in sets_of_models(problem).items()})
 
 
 def sets_of_models(problem: Problem) -> Mapping[str, tuple[tuple[str, ...], ...]]:
-    """Open components whose times name models, of which each may be on several -> all sets of models of one vendor, the smallest first."""
-    found = {}
+    """Return open components -> all sets of models of one vendor, smallest first.
+
+    Only components with times that name models, and a choice of several, are listed.
+    """
+    sets_by_name = {}
     for component in _choosing(problem):
         vendors: dict[str, list[str]] = {}
         for model in models_there(problem, component):
             vendors.setdefault(_vendor(problem, model), []).append(model)
-        sets = (combinations(its, size) for its in vendors.values() for size in range(1, len(its) + 1))
-        found[component.name] = tuple(sorted(chain.from_iterable(sets), key=len))
-    return found
+        sets = (combinations(models, size) for models in vendors.values() for size in range(1, len(models) + 1))
+        sets_by_name[component.name] = tuple(sorted(chain.from_iterable(sets), key=len))
+    return sets_by_name
 
 
 def _choosing(problem: Problem) -> tuple[Component, ...]:
-    """The components for which a plan with several kinds at once depends on the models that they are on."""
+    """Return the components whose models matter in a plan over several kinds."""
     return tuple(
-        each
-        for each in problem.components
-        if each.runs is None and each.timed is not None and problem.kind(each) == ACCELERATOR and model_of(problem, each) is None
+        component
+        for component in problem.components
+        if component.runs is None
+        and component.timed is not None
+        and problem.kind(component) == ACCELERATOR
+        and model_of(problem, component) is None
     )
 
 
@@ -152,42 +184,52 @@ def _vendor(problem: Problem, model: str) -> str:
 
 
 def as_spanning(problem: Problem, models: Models) -> Problem:
-    """The problem, of which a plan may have components on several kinds at once; those that have to be on some models are on these.
+    """Return the problem with components on several kinds at once; `models` restricts some.
 
-    On several models at once a component takes as long as on the slowest of them. The file's own ranks are left where they are on the same.
+    On several models at once a component takes as long as on the slowest of them. The baseline
+    stays only if it uses the same models.
     """
     workload = problem.job.planning.workload
     if workload is None:
         return problem
-    parts = tuple(on_models(problem, each, models[each.name]) if each.name in models else each for each in problem.components)
-    own = problem.job.planning.own if all(its == models[name] for name, its in _own_models(problem).items() if name in models) else {}
+    parts = tuple(
+        on_models(problem, component, models[component.name]) if component.name in models else component for component in problem.components
+    )
+    own = (
+        problem.job.planning.own
+        if all(own_models == models[name] for name, own_models in _own_models(problem).items() if name in models)
+        else {}
+    )
     workload = replace(workload, over_kinds=True, on_models=dict(models))
     return replace(problem, job=replace(problem.job, components=parts, planning=replace(problem.job.planning, workload=workload, own=own)))
 
 
 def as_it_spans(problem: Problem, question: PlanningProblem) -> Problem:
-    """The problem of which a question was asked: with components on several kinds at once where that has them so."""
+    """Return the problem of a planning problem, spanning kinds if that does."""
     return as_spanning(problem, question.scope.on_models) if question.scope.over_kinds else problem
 
 
 def _own_spans(problem: Problem) -> bool:
-    """True if the file's own ranks have a component on several models that something tells apart."""
+    """Return True if the baseline has a component on several distinguished models."""
     several = any(len(its) > 1 for its in _own_models(problem).values())
     return several and any(map(names_a_model, problem.components))
 
 
 def _own_models(problem: Problem) -> Models:
-    """The models that open components are on by the file's own ranks."""
+    """Return the models of open components in the baseline."""
     own = Assignment({name: runs for name, runs in problem.job.planning.own.items() if problem[name].runs is None})
-    return {name: tuple(its) for name, its in counts_by_model(problem, own, own.runs).items()}
+    return {name: tuple(counts) for name, counts in counts_by_model(problem, own, own.runs).items()}
 
 
 def counts_by_model(problem: Problem, placed: Assignment, names: Iterable[str]) -> dict[str, dict[str, int]]:
-    """How many accelerators of each model these components hold in a placement, in the order of their nodes; those that hold some."""
-    found: dict[str, dict[str, int]] = {}
-    for name in (each for each in names if each in placed.runs):
+    """Return component -> accelerators by model in a placement, in node order.
+
+    Components without accelerators are left out.
+    """
+    counts: dict[str, dict[str, int]] = {}
+    for name in (name for name in names if name in placed.runs):
         for (node, kind), mask in sorted(placed.masks(name).items()):
             if kind == ACCELERATOR and mask:
-                its, model = found.setdefault(name, {}), problem.cluster.nodes[node].accelerator_model
-                its[model] = its.get(model, 0) + mask.bit_count()
-    return found
+                by_model, model = counts.setdefault(name, {}), problem.cluster.nodes[node].accelerator_model
+                by_model[model] = by_model.get(model, 0) + mask.bit_count()
+    return counts

@@ -1,4 +1,9 @@
-"""Branch and bound over the choices of one structure."""
+"""Branch and bound over the choices of one structure: a multiple-choice knapsack with maxima.
+
+A choice for each set, accelerators as the knapsack; the objective is a weighted sum of maxima of
+load sums. A node of the search tree is a `Domains`; propagation narrows it, and the set with most
+choices is halved.
+"""
 
 from __future__ import annotations
 
@@ -12,23 +17,23 @@ from .found import Price
 from .sizing import Sizing
 
 COUNTED = 50
-"""Amounts of two sets between which it is counted what crosses, in the time of one part."""
+"""Number of amount pairs whose traffic is computed in the time of one subproblem."""
 AGAIN = 3
-"""Times that the maxima of one part are raised and all sets narrowed once more."""
+"""Maximum number of times that maxima are raised and sets narrowed again."""
 
 
 Best = tuple[Price, tuple[Choice, ...]]
 
 
 class Branching:
-    """A structure whose choices are searched for.
+    """Search tree over the choices of one structure.
 
     Attributes
     ----------
-    best : the best choices that were found until now, and what they cost; None if there are none.
-    floor : no choices cost less; None if there are none at all, or none that cost less than what was asked for.
-    parts : how many parts of the structure were looked at.
-    crossing : parts that take as long as counting what crosses between its sets took, where it was not known yet.
+    best : incumbent: price and choices; None without one.
+    floor : lower bound; None if no choices are feasible, or none below the cutoff.
+    parts : subproblems solved.
+    crossing : computed traffic between sets, as the number of subproblems that take as long.
     """
 
     def __init__(self, sizing: Sizing) -> None:
@@ -45,24 +50,24 @@ class Branching:
 
     @property
     def floor(self) -> Price | None:
-        """See the attributes."""
+        """Lower bound of the open subproblems and the incumbent."""
         known = [price for price, *_ in self._waiting[:1]] + ([self.best[0]] if self.best else [])
         return min(known, default=None)
 
     @property
     def decided(self) -> bool:
-        """Is nothing left to be looked at?"""
+        """True if no subproblem is open."""
         return not self._waiting
 
     def search(self, below: Price | None, parts: int) -> None:
-        """Looks for choices that cost less than `below` and than the best so far, in so many parts.
+        """Search for choices below the cutoff and the incumbent, in at most `parts` subproblems.
 
-        What costs no less than `below` is never looked at again.
+        What costs no less than the cutoff `below` is dropped for good.
         """
         if below is not None and (self._below is None or below < self._below):
             self._below = below
-        most = self.parts + parts
-        while self._waiting and self.parts < most:
+        end = self.parts + parts
+        while self._waiting and self.parts < end:
             price, _, domains = heappop(self._waiting)
             if self._below is None or price < self._below:
                 for part in self._divided(domains):
@@ -71,12 +76,12 @@ class Branching:
                 self._waiting.clear()
 
     def _add(self, domains: Domains) -> None:
-        """Narrows a part, and keeps it if it can hold anything better."""
+        """Narrow a subproblem; keep it if it may hold an improvement."""
         self.parts += 1
         for _ in range(AGAIN):
             if not self._narrowing.narrow(domains, self._below):
                 return
-            self._try(tuple(its[0] for its in domains.left))
+            self._try(tuple(places[0] for places in domains.left))
             rises = self._raise(domains)
             if rises is None:
                 return
@@ -87,30 +92,35 @@ class Branching:
             heappush(self._waiting, (price, -self.parts, domains))
 
     def _raise(self, domains: Domains) -> bool | None:
-        """Raise the maxima, and try what comes out; True if any rose, None if nothing fits."""
+        """Raise the maxima and try the choices behind them.
+
+        True if any maximum rose, None if the subproblem is infeasible.
+        """
         price = self._narrowing.price(domains)
         time, used = price if self.sizing.question.aim == SECONDS else (price[1], price[0])
-        most = self._narrowing.allowed(time, used, self._below)
-        if most is None:
+        allowed = self._narrowing.allowed(time, used, self._below)
+        if allowed is None:
             return None
         rises = False
-        for index, each in enumerate(self.sizing.greatest):
-            if each.sums[0][0] in self.sizing.crossing:
-                continue  # it is no more with fewer accelerators, which all can have at once
-            found = raised(self._narrowing, domains, each, most[1])
-            if found is None:
+        for index, greatest in enumerate(self.sizing.greatest):
+            if greatest.sums[0][0] in self.sizing.crossing:
+                # The traffic of a set is no less with fewer accelerators, which all sets can have
+                # at once.
+                continue
+            raise_found = raised(self._narrowing, domains, greatest, allowed[1])
+            if raise_found is None:
                 return None
-            value, places = found
-            self._try(tuple(places.get(number, its[0]) for number, its in enumerate(domains.left)))
+            value, places = raise_found
+            self._try(tuple(places.get(number, remaining[0]) for number, remaining in enumerate(domains.left)))
             if value > domains.floors[index]:
                 rises = True
                 domains.floors[index] = value
         return rises
 
     def _try(self, places: Sequence[int]) -> None:
-        """Takes choices as the best so far, if they are."""
+        """Take choices as the incumbent if they improve on it."""
         sizing = self.sizing
-        chosen = tuple(its[place] for its, place in zip(sizing.choices, places))
+        chosen = tuple(candidates[place] for candidates, place in zip(sizing.choices, places))
         if not sizing.allows(chosen):
             return
         price = sizing.price(chosen)
@@ -118,12 +128,12 @@ class Branching:
             self.best, self._below = (price, chosen), price
 
     def _divided(self, domains: Domains) -> Sequence[Domains]:
-        """Two parts that are all of it together; none if its only answer was tried."""
-        if all(len(its) == 1 for its in domains.left):
+        """Return two halves of a subproblem; () if its only solution was tried."""
+        if all(len(places) == 1 for places in domains.left):
             return ()
         low, high = domains.copy(), domains
-        number = max(range(len(domains.left)), key=lambda each: len(domains.left[each]))
-        its = domains.left[number]
-        half = (len(its) + 1) // 2
-        low.left[number], high.left[number] = its[:half], its[half:]
+        number = max(range(len(domains.left)), key=lambda candidate: len(domains.left[candidate]))
+        places = domains.left[number]
+        half = (len(places) + 1) // 2
+        low.left[number], high.left[number] = places[:half], places[half:]
         return low, high

@@ -1,7 +1,7 @@
-"""Best-first search over structures and parts of a structure.
+"""Best-first branch and bound over structures and over the choices of each structure.
 
-A structure says who shares accelerators with whom, and what runs at the same time. Each has a lower bound; the structure
-with the least is divided until none is left below the best designs known.
+Every structure has a lower bound, refined by the subproblems solved in it (`branching.py`). The
+structure with the least bound goes next, until no bound is below the incumbent.
 """
 
 from __future__ import annotations
@@ -28,36 +28,36 @@ from .structures import OUTSIDE, Arrangement, arrangements
 __all__ = ["Found", "Price", "Searched", "search"]
 
 STRUCTURE, BEGUN, LISTED = 0.0002, 0.00005, 0.000001
-"""Deterministic seconds of a structure, of an arrangement begun, and of each kind and amount listed for a set of components."""
+"""Deterministic seconds of a structure, a partial arrangement, and a kind and amount listed."""
 LISTING = 0.5
 """Share of the limit after which no further arrangements are listed."""
 ROOT, PORTION = 1, 100
-"""Subproblems of a structure solved first, and in one turn."""
+"""Number of subproblems of a structure solved first, and per turn."""
 COSTLY = 200
-"""Options of all components from which on structures are bounded by less memory before what fits is listed."""
+"""Number of options of all components from which on the memory relaxation is solved first."""
 HURRIED = 8
-"""Structures looked at once more where the limit is over and nothing was found."""
+"""Maximum number of structures tried after the limit while there is no design."""
 
 
 FREE, NOTHING = (0, 0), (ENDLESS, 0)
-"""Prices that no design is below, and that every design is below."""
+"""Prices below and above those of all designs."""
 RELAXED = 500
-"""Subproblems of the relaxed structure, at most, before the real one is listed."""
+"""Maximum number of relaxed subproblems of a structure before the real ones are listed."""
 
 
 def search(
     question: PlanningProblem, model: CostModel, limit: float = 10.0, count: int = 1, session: Session | None = None,
     counting: OnCounting = silent, any_will_do: bool = False,
 ) -> Searched:  # fmt: skip
-    """Find the best designs of the `count` best structures.
+    """Return the best design of each of the `count` best structures.
 
     Parameters
     ----------
     limit : in deterministic seconds: the same answer on any machine.
-    counting : receives the progress now and then.
+    counting : called now and then with incumbent and lower bound.
     any_will_do : stop at the first design.
-    session : what this search shares with others; it says whether Ctrl-C ends the search with what
-        was found, or raises KeyboardInterrupt.
+    session : state shared with other searches. It decides if Ctrl-C ends the search with the
+        incumbent, or raises KeyboardInterrupt.
     """
     stopped: Stopped | None = None
     session = session or Session()
@@ -77,7 +77,7 @@ def search(
 
 
 class _Search:
-    """Structures, the best designs of them, and what is proved of both."""
+    """Open structures, incumbents, and the lower bound of all designs."""
 
     def __init__(self, question: PlanningProblem, model: CostModel, count: int, any_will_do: bool, progress: Progress) -> None:
         self.question, self.model, self.count, self.progress = question, model, count, progress
@@ -89,62 +89,69 @@ class _Search:
         self.candidates: list[Candidate] = []
         self.best: list[Found] = []
         self.unseen: Price | None = self._floor_of_all()
-        """Lower bound of the structures that are not listed; None: all are."""
+        """Lower bound of the arrangements that are not listed; None if all are."""
         self.least: Price = (0, 0)
-        """The greatest lower bound of all designs so far."""
+        """Greatest lower bound of all designs so far."""
         self.numbers = count_from(0)
         self.arrangements: list[tuple[Price, int, Arrangement]] = []
-        """A heap of those that are not cut into structures yet."""
+        """Heap of arrangements not yet divided into structures."""
         self.uncut: Price | None = None
-        """Lower bound of the structures of arrangements that were cut in part; None: there are none."""
+        """Lower bound of partly divided arrangements; None without any."""
         self.cutting: Price | None = None
-        """Lower bound of the arrangement whose structures are being listed."""
+        """Lower bound of the arrangement being divided."""
 
     # -- branch and bound
 
     def divide(self) -> None:
-        """Divide what has the least lower bound until the incumbent meets it or the limit is over: arrangements, then their structures."""
+        """Branch on the least lower bound until the incumbent meets it or the limit is over.
+
+        Arrangements are divided into structures, structures into subproblems.
+        """
         self.progress.heed(None, self.bound)
         self._list_arrangements()
-        waiting = [(one.floor, one.number, one) for one in self.candidates]
+        waiting = [(candidate.floor, candidate.number, candidate) for candidate in self.candidates]
         heapify(waiting)
         hurried = 0
         while (waiting or self.arrangements) and not (self.any_will_do and self.best):
             if self.arrangements and (not waiting or self.arrangements[0][0] <= waiting[0][0]):
-                for one in self._cut(*heappop(self.arrangements)):
-                    heappush(waiting, (one.floor, one.number, one))
+                for candidate in self._cut(*heappop(self.arrangements)):
+                    heappush(waiting, (candidate.floor, candidate.number, candidate))
                 continue
-            *_, one = heappop(waiting)
-            if one.proved or not self._may_be_best(one):
-                one.proved = True
+            *_, candidate = heappop(waiting)
+            if candidate.proved or not self._may_be_best(candidate):
+                candidate.proved = True
             elif self.progress.left > 0:
-                self._search(one, max(ROOT, min(PORTION, int(self.progress.left / self.progress.part))))
-                heappush(waiting, (one.floor, one.number, one))
+                self._search(candidate, max(ROOT, min(PORTION, int(self.progress.left / self.progress.part))))
+                heappush(waiting, (candidate.floor, candidate.number, candidate))
             elif not self.best and hurried < HURRIED:
-                self._search(one, 0)
+                self._search(candidate, 0)
                 hurried += 1
 
     def hurry(self) -> None:
-        """Look at a few structures, so that there is an answer after a Ctrl-C, if there is one."""
-        listed = sorted(self.candidates, key=lambda each: (each.floor, each.number))
-        more = (one for each in arrangements(self.question, self.model) for one in self._structures(each))
-        for one in islice(chain(listed, more), HURRIED):
+        """Try a few structures after Ctrl-C, for an answer if there is one."""
+        listed = sorted(self.candidates, key=lambda candidate: (candidate.floor, candidate.number))
+        more = (candidate for arrangement in arrangements(self.question, self.model) for candidate in self._structures(arrangement))
+        for candidate in islice(chain(listed, more), HURRIED):
             for _ in range(HURRIED):
-                one.search(None, 0)
-                if one.found is not None:
-                    self.candidates, self.best = [*self.candidates, one], [one.found]
+                candidate.search(None, 0)
+                if candidate.found is not None:
+                    self.candidates, self.best = [*self.candidates, candidate], [candidate.found]
                     return
 
     def _list_arrangements(self) -> None:
-        """Bound every arrangement, begun or whole, as long as a share of the limit lasts; the first that may have a design is searched at once."""
+        """Bound every arrangement, partial or whole, within a share of the limit.
+
+        The first one that may have a design is searched at once, for an incumbent.
+        """
         progress, end, late = self.progress, LISTING * self.progress.limit, False
 
         def floor_of(sets: Sequence[Sequence[str]], inside: Sequence[int] | None) -> Price | None:
-            found = self.busiest.floor(sets, inside)
-            return found if found is None or self.model.full else max(least, (0, 0))
+            floor = self.busiest.floor(sets, inside)
+            return floor if floor is None or self.model.full else max(least, (0, 0))
 
         def can_be(sets: Sequence[Sequence[str]]) -> bool:
-            # A component that joins a set may leave others of it unstarted, so that the set needs less memory.
+            # A component that joins a set may leave members unstarted, so that the set needs less
+            # memory.
             return not late if idles else can_lie(sets, None if nested else (OUTSIDE,) * len(sets))
 
         def can_lie(sets: Sequence[Sequence[str]], inside: Sequence[int] | None) -> bool:
@@ -156,35 +163,35 @@ class _Search:
             return floor is not None and not self._is_cut_off(floor)
 
         nested, idles, least = self.question.sharing.nested, bool(self.question.idle.beside), self.unseen or (0, 0)
-        for each in arrangements(self.question, self.model, can_be, can_lie):
+        for arrangement in arrangements(self.question, self.model, can_be, can_lie):
             progress.spent += STRUCTURE
-            floor = floor_of(each.sets, each.inside)
+            floor = floor_of(arrangement.sets, arrangement.inside)
             if floor is None or late:
                 continue
-            heappush(self.arrangements, (floor, next(self.numbers), each))
+            heappush(self.arrangements, (floor, next(self.numbers), arrangement))
             if not self.candidates or self.any_will_do:
-                for one in self._cut(*heappop(self.arrangements)):
-                    self._search(one, 0 if self.any_will_do or not self.best else ROOT)
+                for candidate in self._cut(*heappop(self.arrangements)):
+                    self._search(candidate, 0 if self.any_will_do or not self.best else ROOT)
                     if self.any_will_do and self.best:
                         return
         self.unseen = least if late else None
 
     def _cut(self, floor: Price, number: int, arrangement: Arrangement) -> Iterator[Candidate]:
-        """The structures of an arrangement that may have a design."""
+        """Yield the structures of an arrangement that may have a design."""
         if self._is_cut_off(floor):
             return
         self.cutting = floor
-        for one in self._structures(arrangement):
-            one.floor = max(one.floor, floor)
-            self.candidates.append(one)
-            yield one
+        for candidate in self._structures(arrangement):
+            candidate.floor = max(candidate.floor, floor)
+            self.candidates.append(candidate)
+            yield candidate
             if self.progress.left <= 0:
                 self.uncut = min(floor, self.uncut or floor)
                 break
         self.cutting = None
 
     def _structures(self, arrangement: Arrangement) -> Iterator[Candidate]:
-        relaxation = self.relaxation if any(len(its) > 1 for its in arrangement.sets) else None
+        relaxation = self.relaxation if any(len(members) > 1 for members in arrangement.sets) else None
         for structure in arrangement.structures():
             self.progress.heed(self.best[0].price if self.best else None, self.bound)
             listed = self._listings()
@@ -195,68 +202,79 @@ class _Search:
                 yield Candidate(next(self.numbers), sizing, relaxation)
 
     def _listings(self) -> int:
-        """Kinds and amounts of sets listed so far."""
+        """Return the number of kinds and amounts listed for sets so far."""
         return self.ways.listed + (self.relaxation.ways.listed if self.relaxation is not None else 0)
 
     def _floor_of_all(self) -> Price:
-        """Lower bound of every design: some component has to do its work, on as few accelerators as it can."""
-        options = [its for its in self.question.options.values() if its]
-        used = max((min(option.accelerators for option in its) for its in options), default=0)
-        used = max(used, sum(each.accelerators for each in self.question.given.shared))
+        """Return the lower bound of all designs: the longest task on its best option.
+
+        In accelerators: the largest minimum of a component.
+        """
+        options = [candidates for candidates in self.question.options.values() if candidates]
+        used = max((min(option.accelerators for option in candidates) for candidates in options), default=0)
+        used = max(used, sum(part.accelerators for part in self.question.given.shared))
         if self.question.aim != SECONDS:
             return used, 0
-        times = (min(option.nanoseconds[place] for option in its) for its in options for place in range(len(its[0].nanoseconds)))
+        times = (
+            min(option.nanoseconds[place] for option in candidates)
+            for candidates in options
+            for place in range(len(candidates[0].nanoseconds))
+        )
         return (max(times, default=0) if self.model.full else 0), 0
 
-    def _search(self, one: Candidate, parts: int) -> None:
+    def _search(self, candidate: Candidate, parts: int) -> None:
         self.progress.heed(self.best[0].price if self.best else None, self.bound)
-        before, listed = one.found, self._listings()
-        self.progress.spent += self.progress.part * one.search(self._below(one), parts)
+        incumbent, listed = candidate.found, self._listings()
+        self.progress.spent += self.progress.part * candidate.search(self._below(candidate), parts)
         self.progress.spent += LISTED * (self._listings() - listed)
-        if one.found is not before and one.found is not None:
-            self._keep(one.found)
+        if candidate.found is not incumbent and candidate.found is not None:
+            self._keep(candidate.found)
 
     def _keep(self, found: Found) -> None:
-        """Keep the best designs of as many structures as are asked for, and of one more."""
-        self.best = sorted([*(each for each in self.best if each.number != found.number), found])[: self.count + 1]
+        """Keep the best designs of the `count` best structures and of one more."""
+        self.best = sorted([*(known for known in self.best if known.number != found.number), found])[: self.count + 1]
 
-    def _below(self, one: Candidate) -> Price | None:
-        """What a structure must be better than to be among the best."""
-        others = [found.price for found in self.best if found.number != one.number]
-        return others[self.count - 1] if len(others) >= self.count else None
+    def _below(self, candidate: Candidate) -> Price | None:
+        """Return the cutoff of a structure: the price it must beat to be among the best."""
+        rivals = [found.price for found in self.best if found.number != candidate.number]
+        return rivals[self.count - 1] if len(rivals) >= self.count else None
 
-    def _may_be_best(self, one: Candidate) -> bool:
-        """Could it have a design that is among the best, and better than the best known of it?"""
-        bars = [price for price in (self._below(one), one.found.price if one.found else None) if price is not None]
-        return not bars or one.floor < min(bars)
+    def _may_be_best(self, candidate: Candidate) -> bool:
+        """Return True if a structure may improve on its own incumbent and be among the best."""
+        bars = [price for price in (self._below(candidate), candidate.found.price if candidate.found else None) if price is not None]
+        return not bars or candidate.floor < min(bars)
 
     def _is_cut_off(self, floor: Price) -> bool:
-        """Is what costs no less than this not among the best?"""
+        """Return True if this lower bound excludes a structure from the best."""
         return len(self.best) >= self.count and floor >= self.best[self.count - 1].price
 
     def _floors(self) -> list[Price]:
-        """Lower bounds of all that is open."""
-        floors = [each.floor for each in self.candidates if not each.proved] + [each[0] for each in self.arrangements[:1]]
-        return floors + [each for each in (self.unseen, self.uncut, self.cutting) if each is not None]
+        """Return the lower bounds of all that is open."""
+        floors = [candidate.floor for candidate in self.candidates if not candidate.proved] + [entry[0] for entry in self.arrangements[:1]]
+        return floors + [floor for floor in (self.unseen, self.uncut, self.cutting) if floor is not None]
 
     def bound(self) -> Price:
-        """No design costs less."""
-        self.least = max(self.least, min([*self._floors(), *(each.price for each in self.best[:1])], default=(0, 0)))
+        """Return the lower bound of all designs; it never falls."""
+        self.least = max(self.least, min([*self._floors(), *(incumbent.price for incumbent in self.best[:1])], default=(0, 0)))
         return self.least
 
     def result(self, stopped: Stopped | None) -> Searched:
-        """What was found and proved."""
-        for one in self.candidates:  # a Ctrl-C may come between a design and its being kept
-            if one.found is not None:
-                self._keep(one.found)
+        """Return incumbents and proofs."""
+        # Ctrl-C may come after a design is found and before it is kept.
+        for candidate in self.candidates:
+            if candidate.found is not None:
+                self._keep(candidate.found)
         found = tuple(self.best[: self.count])
         bar = found[-1].price if len(found) == self.count else (ENDLESS, 0)
         floors = self._floors()
         unproved = [floor[0] for floor in floors if floor < bar]
-        counted = (sum(each.possible for each in self.candidates), sum(each.possible and each.parts > 0 for each in self.candidates))
+        counted = (
+            sum(candidate.possible for candidate in self.candidates),
+            sum(candidate.possible and candidate.parts > 0 for candidate in self.candidates),
+        )
         return Searched(
             found,
-            bound=min([*unproved, *(each.price[0] for each in found[:1])], default=None),
+            bound=min([*unproved, *(incumbent.price[0] for incumbent in found[:1])], default=None),
             proved=not unproved,
             structures=counted,
             spent=self.progress.spent,
@@ -266,17 +284,18 @@ class _Search:
 
 
 class Candidate:
-    """A structure whose counts and degrees are searched as far as it may be among the best.
+    """A structure whose counts and degrees are searched.
 
-    With a relaxation, that is searched first: only what costs less than the incumbent there is listed and searched as it really is.
+    With a relaxation, the relaxed structure is searched first: only amounts that cost less than the
+    incumbent there are listed and searched exactly.
 
     Attributes
     ----------
-    floor : lower bound of what is better than its best design, and may be among the best.
-    found : the best design so far.
+    floor : lower bound of all designs of the structure better than its incumbent.
+    found : incumbent of the structure.
     parts : subproblems solved.
-    proved : nothing better in it may be among the best.
-    possible : False where it has no design at all.
+    proved : True if the structure has no better design among the best.
+    possible : False if the structure has no design.
     """
 
     def __init__(self, number: int, sizing: Sizing, relaxation: Relaxation | None = None) -> None:
@@ -285,13 +304,13 @@ class Candidate:
         self.parts, self.proved, self.possible = 0, False, True
         self._relaxation = relaxation
         self._listed, self._unlisted = sizing, NOTHING
-        """What is listed of the real structure, and the lower bound of the rest."""
+        """Listed choices of the real structure, and the lower bound of the unlisted rest."""
         self._branching: Branching | None = None
 
     def search(self, below: Price | None, parts: int) -> int:
-        """Solve so many subproblems more, at first the root alone; returns how many were solved.
+        """Solve up to `parts` more subproblems (first the root alone); return the number solved.
 
-        Designs that cost no less than `below` are cut off. With no `parts` the real structure is looked at, for any design of it.
+        `below` is the cutoff. Without `parts`, the real structure is searched for any design.
         """
         branching = self._branching
         if branching is None:
@@ -320,7 +339,7 @@ class Candidate:
             real = relaxation.real(best, self.sizing)
             if real is not None:
                 self.take(real[1])
-            else:  # the same counts with other degrees cost hardly more
+            else:  # The same counts with other degrees cost hardly more.
                 near = Branching(self.sizing.only(tuple((choice.amount,) for choice in best[1])))
                 near.search(below, parts)
                 self.take(near.best[1] if near.best is not None else None)
@@ -340,6 +359,6 @@ class Candidate:
             self.floor = max(self.floor, min(branching.floor, self._unlisted, cut_off))
 
     def take(self, chosen: Sequence[Choice] | None) -> None:
-        """Keep these choices if they are better."""
+        """Keep these choices if they improve on the incumbent."""
         if chosen is not None and (self.found is None or self.sizing.price(chosen) < self.found.price):
             self.found = Found(self.sizing.price(chosen), self.number, self.sizing.design(chosen), self.sizing.structure)

@@ -1,4 +1,8 @@
-"""Segmentations: every cut of an iteration into segments that run one after the other."""
+"""Segmentations: every division of an iteration into segments that run one after another.
+
+Only maximal segments are enumerated (no two can be merged), in one canonical order, with task sets
+as bit masks.
+"""
 
 from __future__ import annotations
 
@@ -12,22 +16,23 @@ from ...models.planning.problem import PlanningProblem
 from ...models.record import dataclass
 
 MOST, KNOWN = 200, 1_024
-"""Ways that are kept where there are no more, and of how many pairs of tasks that cannot run together, and orders."""
+"""Longest list of segmentations that is cached, and the size of that cache (overridden below)."""
 
 
 Sets = tuple[tuple[str, ...], ...]
 Tasks = int
-"""Tasks as bits, the first of the question lowest."""
+"""Set of tasks as a bit mask, the first task of the problem lowest."""
 KNOWN = 1 << 14
-"""Sets of tasks of which it is kept which they are: a search asks for the same ones again and again."""
+"""Size of the caches by tasks and conflicts; a search repeats the same sets."""
 
 
 def segmentations(question: PlanningProblem, model: CostModel, users: Sets) -> Iterator[tuple[int, ...]]:
-    """Every way to divide the tasks into parts of the iteration of which no two could be one, each once: for each task its part.
+    """Yield each segmentation once, without mergeable segments: for each task its segment.
 
-    Of two parts that could be one, neither is tried: no cost model counts more for all of their tasks at once than for one part after the
-    other, and neither memory nor accelerators depend on the parts. The same parts in another order take as long: they come in one order,
-    in which of those that need not wait the one with the first task comes first.
+    Two mergeable segments are never better than one (dominance): no cost model counts more for all
+    of their tasks at once than for one segment after the other, and neither memory nor accelerators
+    depend on segments. The same segments in another order take as long: they come in one order, in
+    which of segments that need not wait the one with the first task comes first.
     """
     tasks = range(len(question.tasks))
     if model.by_phase:
@@ -40,14 +45,14 @@ def segmentations(question: PlanningProblem, model: CostModel, users: Sets) -> I
 
 @dataclass(frozen=True)
 class _Part:
-    """A part that was cut off.
+    """A segment of a partial segmentation.
 
     Attributes
     ----------
-    tasks : that run in it.
-    apart : the tasks of which none can run in it.
-    after : the tasks that work on what it makes.
-    waits : of the parts before it, as bits, those that end before it begins, whatever the order of parts.
+    tasks : tasks that run in the segment.
+    apart : tasks that cannot run in the segment.
+    after : tasks that depend on the segment.
+    waits : earlier segments that must end before this one in every order, as bits.
     """
 
     tasks: Tasks
@@ -58,13 +63,13 @@ class _Part:
 
 @dataclass(frozen=True)
 class _Cutting:
-    """What can run at the same time.
+    """Conflicts and precedences of tasks.
 
     Attributes
     ----------
-    units : tasks that run together in any case, by the first of each.
-    apart : for each task, those that cannot run with it.
-    before, after : for each task, those whose results it works on, and those that work on its own.
+    units : sets of tasks that always run together, by the first task of each.
+    apart : for each task, the tasks in conflict with it.
+    before, after : for each task, its predecessors and its successors.
     """
 
     units: tuple[Tasks, ...]
@@ -74,24 +79,26 @@ class _Cutting:
 
     @staticmethod
     def of(question: PlanningProblem, model: CostModel, users: Sets) -> _Cutting:
-        """Of a question, with these components on the same accelerators."""
+        """Return the conflicts and precedences of a problem, by the components that share sets."""
         count, edges = len(question.tasks), question.flow.edges
         apart = conflicts(question, model, users)
-        either = {(edge.earlier, edge.later) for edge in edges if edge.whole} | {(edge.later, edge.earlier) for edge in edges if edge.whole}
+        ordered_pairs = {(edge.earlier, edge.later) for edge in edges if edge.whole} | {
+            (edge.later, edge.earlier) for edge in edges if edge.whole
+        }
         return _Cutting(
             units(question, apart),
-            _beside(apart | either, count),
+            _beside(apart | ordered_pairs, count),
             _beside({(edge.later, edge.earlier) for edge in edges}, count),
             _beside({(edge.earlier, edge.later) for edge in edges}, count),
         )
 
     def segmentations(self) -> Iterator[tuple[int, ...]]:
-        """Every cut: for each task its part."""
+        """Yield every segmentation: for each task its segment."""
         for parts in self.cuts():
-            yield tuple(next(number for number, its in enumerate(parts) if its >> task & 1) for task in range(len(self.apart)))
+            yield tuple(next(number for number, tasks in enumerate(parts) if tasks >> task & 1) for task in range(len(self.apart)))
 
     def cuts(self) -> Iterator[tuple[Tasks, ...]]:
-        """Every cut: its parts in their order."""
+        """Yield every segmentation as task sets in their order."""
 
         def extend(left: Tasks, parts: tuple[_Part, ...]) -> Iterator[tuple[Tasks, ...]]:
             if not left:
@@ -100,42 +107,45 @@ class _Cutting:
             for tasks in self._together(left):
                 part = self._part(tasks, parts)
                 rest = left & ~tasks
-                if part is not None and self._may_come(part, rest) and all(_can_stay(each, rest) for each in (*parts, part)):
+                if part is not None and self._may_come(part, rest) and all(_can_stay(segment, rest) for segment in (*parts, part)):
                     yield from extend(rest, (*parts, part))
 
         return extend(reduce(or_, self.units, 0), ())
 
     def _may_come(self, part: _Part, left: Tasks) -> bool:
-        """May a part come before the one with the first task that is left? That one must wait for something then."""
+        """Return True if a segment may precede the one with the first remaining task.
+
+        That one must wait for a remaining task then; else the order would not be canonical.
+        """
         first = left & -left
         return not left or part.tasks & -part.tasks < first or bool(_all(self.after, part.tasks | left) & left)
 
     def _together(self, left: Tasks) -> Sequence[Tasks]:
-        """The tasks that can run next at the same time, the most first."""
+        """Return the task sets that can be the next segment, largest first."""
         units = [unit for unit in self.units if unit & left]
-        found = []
+        candidates = []
 
         def extend(place: int, tasks: Tasks, apart: Tasks, before: Tasks) -> None:
             for number in range(place, len(units)):
                 unit = units[number]
                 if not unit & apart:
-                    its_apart, its_before = _all(self.apart, unit), _all(self.before, unit)
-                    if not its_apart & (tasks | unit):
-                        extend(number + 1, tasks | unit, apart | its_apart, before | its_before)
+                    unit_apart, unit_before = _all(self.apart, unit), _all(self.before, unit)
+                    if not unit_apart & (tasks | unit):
+                        extend(number + 1, tasks | unit, apart | unit_apart, before | unit_before)
             if tasks and not before & left & ~tasks:
-                found.append(tasks)
+                candidates.append(tasks)
 
         extend(0, 0, 0, 0)
-        return sorted(found, key=lambda its: (-its.bit_count(), numbers(its)))
+        return sorted(candidates, key=lambda tasks: (-tasks.bit_count(), numbers(tasks)))
 
     def _part(self, tasks: Tasks, parts: Sequence[_Part]) -> _Part | None:
-        """These tasks as the next part; None if it could be one with a part before it, or come before that."""
-        before, waits, far = _all(self.before, tasks), 0, 0
+        """Return these tasks as the next segment; None if it could be merged or moved forward."""
+        before, waits, indirect_waits = _all(self.before, tasks), 0, 0
         for number, part in enumerate(parts):
             if part.tasks & before:
                 waits |= part.waits | 1 << number
-                far |= part.waits
-        if any(not part.apart & tasks and not far >> number & 1 for number, part in enumerate(parts)):
+                indirect_waits |= part.waits
+        if any(not part.apart & tasks and not indirect_waits >> number & 1 for number, part in enumerate(parts)):
             return None
         for part in reversed(parts):
             if part.tasks & before:
@@ -147,56 +157,65 @@ class _Cutting:
 
 @lru_cache(maxsize=KNOWN)
 def few_of(cutting: _Cutting) -> tuple[tuple[int, ...], ...] | None:
-    """All segmentations, where there are few: most arrangements of a question leave the same pairs of tasks apart. None of more."""
-    found = tuple(islice(cutting.segmentations(), MOST + 1))
-    return found if len(found) <= MOST else None
+    """Return all segmentations if there are at most `MOST`, else None.
+
+    Cached: most arrangements of a problem have the same conflicts.
+    """
+    segmentations = tuple(islice(cutting.segmentations(), MOST + 1))
+    return segmentations if len(segmentations) <= MOST else None
 
 
 def _can_stay(part: _Part, left: Tasks) -> bool:
-    """Is there anything left that could keep a part from being one with another one?"""
+    """Return True if some remaining task could keep this segment from being merged."""
     return not left or bool(part.apart & left or part.after)
 
 
-def _all(of: Sequence[Tasks], tasks: Tasks) -> Tasks:
-    """What is said of any of the tasks."""
-    found = 0
+def _all(sets: Sequence[Tasks], tasks: Tasks) -> Tasks:
+    """Return the union of these sets over the tasks."""
+    union = 0
     for task in numbers(tasks):
-        found |= of[task]
-    return found
+        union |= sets[task]
+    return union
 
 
 def _beside(pairs: set[tuple[int, int]], count: int) -> tuple[Tasks, ...]:
-    """For each task, the tasks that stand second beside it."""
-    return tuple(reduce(or_, (1 << other for one, other in pairs if one == task), 0) for task in range(count))
+    """Return, for each task, the tasks paired with it."""
+    return tuple(reduce(or_, (1 << second for first, second in pairs if first == task), 0) for task in range(count))
 
 
 def units(question: PlanningProblem, apart: set[tuple[int, int]]) -> tuple[Tasks, ...]:
-    """Each task by itself; of a round of which no two are `apart`, all together."""
-    found = [1 << task for task in range(len(question.tasks))]
-    for its in question.flow.rounds:
-        if apart.isdisjoint(combinations(sorted(its), 2)):
-            members = sum(1 << task for task in its)
-            joined = reduce(or_, (unit for unit in found if unit & members))
-            found = [joined, *(unit for unit in found if not unit & joined)]
-    return tuple(sorted(found, key=lambda unit: unit & -unit))
+    """Return the sets of tasks that always run together.
+
+    A task alone, or all tasks of a round without conflicts inside.
+    """
+    units = [1 << task for task in range(len(question.tasks))]
+    for round_tasks in question.flow.rounds:
+        if apart.isdisjoint(combinations(sorted(round_tasks), 2)):
+            members = sum(1 << task for task in round_tasks)
+            joined = reduce(or_, (unit for unit in units if unit & members))
+            units = [joined, *(unit for unit in units if not unit & joined)]
+    return tuple(sorted(units, key=lambda unit: unit & -unit))
 
 
 def conflicts(question: PlanningProblem, model: CostModel, users: Sets) -> set[tuple[int, int]]:
-    """(task, other task) that cannot run at the same time. Of a round no two can where some two cannot."""
+    """Return ordered pairs of tasks that cannot run at the same time.
+
+    If two tasks of a round conflict, all tasks of that round do.
+    """
     whole = {(edge.earlier, edge.later) for edge in question.flow.edges if edge.whole}
-    shared = {(one, other) for its in users for one in its for other in its}
-    found = set()
+    shared = {(first, second) for names in users for first in names for second in names}
+    pairs = set()
     for a, b in combinations(range(len(question.tasks)), 2):
-        one, other = question.tasks[a].component, question.tasks[b].component
-        if one == other or (not model.turns and (one, other) in shared):
-            found |= {(a, b), (b, a)}
-    for its in question.flow.rounds:
-        if any(pair in found or pair in whole for pair in combinations(sorted(its), 2)):
-            found |= set(permutations(its, 2))
-    return found
+        first, second = question.tasks[a].component, question.tasks[b].component
+        if first == second or (not model.turns and (first, second) in shared):
+            pairs |= {(a, b), (b, a)}
+    for round_tasks in question.flow.rounds:
+        if any(pair in pairs or pair in whole for pair in combinations(sorted(round_tasks), 2)):
+            pairs |= set(permutations(round_tasks, 2))
+    return pairs
 
 
 @lru_cache(maxsize=KNOWN)
 def numbers(tasks: Tasks) -> tuple[int, ...]:
-    """Which tasks they are, the first one first."""
+    """Return the indices of the tasks, ascending."""
     return tuple(task for task in range(tasks.bit_length()) if tasks >> task & 1)

@@ -1,4 +1,9 @@
-"""Structures: set partitions of the components onto blocks, or forests with nesting."""
+"""Structures: set partitions of the components, or forests of sets with nesting.
+
+A structure is complete once the segmentation is decided too (`segmentations.py`). Partial
+partitions and forests are pruned as soon as a relation, the cost model or a lower bound excludes
+them.
+"""
 
 from __future__ import annotations
 
@@ -18,20 +23,23 @@ OUTSIDE = -1
 Sets = tuple[tuple[str, ...], ...]
 CanBe = Callable[[Sequence[Sequence[str]]], bool]
 Inside = tuple[int, ...]
-"""For each of the first sets, the set whose accelerators it uses some of; `OUTSIDE` if there is none."""
+"""For each of the first sets, the set around it (it uses some of the accelerators); else `OUTSIDE`.
+"""
 CanLie = Callable[[Sequence[Sequence[str]], Inside], bool]
-"""Could sets lie so in anything that is asked for, the first of them as is said?"""
+"""Test of a partial forest: the sets, and the sets around the first of them; False prunes it."""
 
 
 @dataclass(frozen=True)
 class Structure:
-    """One structure.
+    """A set partition with nesting, and the segment of each task.
 
     Attributes
     ----------
-    sets : components on exactly the same accelerators; one that needs none is a set of its own.
-    inside : for each set, the set whose accelerators it uses some of; `OUTSIDE` if there is none.
-    segments : for each task of the question, the part of the iteration in which it runs.
+    sets : components on exactly the same accelerators; a component without accelerators is a set of
+        its own.
+    inside : for each set, the set around it, whose accelerators it uses in part; `OUTSIDE` without
+        one.
+    segments : for each task of the problem, its segment of the iteration.
     """
 
     sets: tuple[tuple[str, ...], ...]
@@ -40,32 +48,32 @@ class Structure:
 
     @cached_property
     def around(self) -> tuple[tuple[int, ...], ...]:
-        """For each set, the sets whose accelerators hold its own, itself first."""
-        found = []
+        """For each set, the chain of sets around it, itself first."""
+        chains = []
         for number in range(len(self.sets)):
-            its = [number]
-            while self.inside[its[-1]] != OUTSIDE:
-                its.append(self.inside[its[-1]])
-            found.append(tuple(its))
-        return tuple(found)
+            chain = [number]
+            while self.inside[chain[-1]] != OUTSIDE:
+                chain.append(self.inside[chain[-1]])
+            chains.append(tuple(chain))
+        return tuple(chains)
 
     @cached_property
     def users(self) -> tuple[tuple[str, ...], ...]:
-        """For each set, all components that use its accelerators: its own, and those of the sets around it."""
+        """For each set, all components on its accelerators: its own and those of sets around it."""
         return tuple(tuple(name for number in around for name in self.sets[number]) for around in self.around)
 
     @cached_property
     def parts(self) -> tuple[tuple[int, ...], ...]:
-        """The tasks of each part of the iteration, in the order in which the question names the first of each."""
-        found: dict[int, list[int]] = {}
+        """Tasks of each segment, in the order of the first task of each."""
+        segments: dict[int, list[int]] = {}
         for task, segment in enumerate(self.segments):
-            found.setdefault(segment, []).append(task)
-        return tuple(map(tuple, found.values()))
+            segments.setdefault(segment, []).append(task)
+        return tuple(map(tuple, segments.values()))
 
 
 @dataclass(frozen=True)
 class Arrangement:
-    """Who is on the same accelerators and whose lie inside whose, before it is said what runs at the same time (see Structure)."""
+    """A set partition with nesting, before the iteration is divided into segments."""
 
     question: PlanningProblem
     model: CostModel
@@ -73,7 +81,11 @@ class Arrangement:
     inside: tuple[int, ...]
 
     def structures(self) -> Iterator[Structure]:
-        """With every way to cut the iteration. Of those that differ only in what they run apart without need, the one that runs it together."""
+        """Yield the structures of all segmentations.
+
+        Where structures differ only in needless separation of tasks, only the one with the tasks
+        together is yielded.
+        """
         users = self.users
         for segments in segmentations(self.question, self.model, users):
             if not self.model.refuses(self.question, users, segments):
@@ -81,25 +93,25 @@ class Arrangement:
 
     @property
     def users(self) -> Sets:
-        """For each set that needs accelerators, all components that use them."""
-        placed = [number for number, its in enumerate(self.sets) if not _is_bare(self.question, its[0])]
+        """For each set with accelerators, all components on them."""
+        placed = [number for number, members in enumerate(self.sets) if not _is_bare(self.question, members[0])]
         return Structure(self.sets, self.inside, ()).users[: len(placed)]
 
 
 def structures(question: PlanningProblem, model: CostModel) -> Iterator[Structure]:
-    """Each structure once."""
-    return (structure for each in arrangements(question, model) for structure in each.structures())
+    """Yield each structure once."""
+    return (structure for arrangement in arrangements(question, model) for structure in arrangement.structures())
 
 
 def arrangements(
     question: PlanningProblem, model: CostModel, can_be: CanBe | None = None, can_lie: CanLie | None = None
 ) -> Iterator[Arrangement]:
-    """Each arrangement once; components without accelerators are sets of their own, after all others.
+    """Yield each arrangement once; components without accelerators are sets at the end.
 
     Parameters
     ----------
-    can_be : could these be sets, whoever else joins them, of anything that is asked for? What could not be is left out.
-    can_lie : could sets lie so inside one another?
+    can_be : False prunes a partial partition, whichever components join the sets.
+    can_lie : False prunes a partial forest.
     """
     bare = tuple((name,) for name in question.components if _is_bare(question, name))
     placed = [name for name in question.components if not _is_bare(question, name)]
@@ -116,28 +128,30 @@ def arrangements(
 
 
 def _is_bare(question: PlanningProblem, name: str) -> bool:
-    """Does a component need no accelerators?"""
+    """Return True if a component needs no accelerators."""
     options = question.options[name]
     return bool(options) and options[0].kind == NO_KIND
 
 
 def _partitions(question: PlanningProblem, names: Sequence[str], can_be: CanBe) -> Iterator[Sets]:
-    """Every way to put components together, sets and each set in the order of the question."""
+    """Yield every set partition in the order of the problem, pruned by `can_be`."""
     place = {name: number for number, name in enumerate(question.components)}
 
     def extend(position: int, sets: list[list[str]]) -> Iterator[Sets]:
         if position == len(names):
-            found = tuple(sorted((tuple(sorted(its, key=place.__getitem__)) for its in sets), key=lambda its: place[its[0]]))
-            if all(any({one, other} <= set(its) for its in found) for one, other in question.sharing.together):
-                yield found
+            partition = tuple(
+                sorted((tuple(sorted(members, key=place.__getitem__)) for members in sets), key=lambda members: place[members[0]])
+            )
+            if all(any({first, second} <= set(members) for members in partition) for first, second in question.sharing.together):
+                yield partition
             return
         name = names[position]
-        for its in sets:
-            if all(may_share(question, name, other) for other in its):
-                its.append(name)
+        for members in sets:
+            if all(may_share(question, name, member) for member in members):
+                members.append(name)
                 if can_be(sets):
                     yield from extend(position + 1, sets)
-                its.pop()
+                members.pop()
         sets.append([name])
         if can_be(sets):
             yield from extend(position + 1, sets)
@@ -147,74 +161,81 @@ def _partitions(question: PlanningProblem, names: Sequence[str], can_be: CanBe) 
 
 
 def _keeps(way: Way, sets: Sets, users: Sets) -> bool:
-    """Is this what a way says?"""
-    together = all(any({one, other} <= set(its) for its in sets) for one, other in way.together)
-    return together and not any({one, other} <= set(its) for its in users for one, other in way.apart)
+    """Return True if a partition agrees with a framework arrangement."""
+    together = all(any({first, second} <= set(members) for members in sets) for first, second in way.together)
+    return together and not any({first, second} <= set(members) for members in users for first, second in way.apart)
 
 
 def nestings(question: PlanningProblem, sets: Sequence[Sequence[str]], can_lie: CanLie | None = None) -> Iterator[Inside]:
-    """Every forest of sets inside sets; the one without any nesting first.
+    """Yield every forest of sets; the one without nesting first.
 
-    What no relation allows, or `can_lie` refuses, is left as soon as it is seen in the first few sets.
+    A partial forest that breaks a relation or fails `can_lie` is pruned.
     """
-    of = {name: number for number, its in enumerate(sets) for name in its}
-    within = {(of[one], of[other]) for one, other in question.sharing.within if of[one] != of[other]}
+    set_of = {name: number for number, members in enumerate(sets) for name in members}
+    within = {(set_of[inner], set_of[outer]) for inner, outer in question.sharing.within if set_of[inner] != set_of[outer]}
     count = len(sets)
-    may = [[_may_hold(question, one, other) for other in sets] for one in sets] if question.sharing.nested else []
+    may = [[_may_hold(question, inner, outer) for outer in sets] for inner in sets] if question.sharing.nested else []
     if question.sharing.only_within:
-        demanded = _followed(within)
-        may = [[its and (number, place) in demanded for place, its in enumerate(row)] for number, row in enumerate(may)]
+        demanded = _transitive_closure(within)
+        may = [[may_nest_here and (number, place) in demanded for place, may_nest_here in enumerate(row)] for number, row in enumerate(may)]
 
     def extend(inside: Inside) -> Iterator[Inside]:
         number = len(inside)
         if number == count:
             yield inside
             return
-        for other in (OUTSIDE, *range(count if question.sharing.nested else 0)):
-            more = (*inside, other)
-            may_be = other == OUTSIDE or (other != number and may[number][other] and _is_forest(more))
-            if may_be and _obeys(more, may, within) and (can_lie is None or can_lie(sets, more)):
-                yield from extend(more)
+        for outer in (OUTSIDE, *range(count if question.sharing.nested else 0)):
+            extended = (*inside, outer)
+            may_be = outer == OUTSIDE or (outer != number and may[number][outer] and _is_forest(extended))
+            if may_be and _obeys(extended, may, within) and (can_lie is None or can_lie(sets, extended)):
+                yield from extend(extended)
 
     return extend(())
 
 
-def _may_hold(question: PlanningProblem, one: Sequence[str], other: Sequence[str]) -> bool:
-    """May one set lie inside the other?"""
-    return all(may_share(question, a, b) and may_nest(question, a, b) for a in one for b in other)
+def _may_hold(question: PlanningProblem, inner: Sequence[str], outer: Sequence[str]) -> bool:
+    """Return True if the first set may lie inside the second."""
+    return all(
+        may_share(question, inner_name, outer_name) and may_nest(question, inner_name, outer_name)
+        for inner_name in inner
+        for outer_name in outer
+    )
 
 
-def _followed(within: set[tuple[int, int]]) -> set[tuple[int, int]]:
-    """These pairs of sets, and those that follow: what lies inside a set lies inside all that is around that."""
-    found, before = set(within), set[tuple[int, int]]()
-    while found != before:
-        before = set(found)
-        found |= {(one, other) for one, between in before for its, other in before if its == between and one != other}
-    return found
+def _transitive_closure(within: set[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Return the transitive closure of pairs (inner, outer) of sets."""
+    closure, before = set(within), set[tuple[int, int]]()
+    while closure != before:
+        before = set(closure)
+        closure |= {(inner, outer) for inner, middle in before for inside, outer in before if inside == middle and inner != outer}
+    return closure
 
 
 def _around(inside: Inside, number: int) -> Iterator[int]:
-    """The sets around a set from the nearest on, as far as they are known; `OUTSIDE` last where all of them are."""
+    """Yield the known sets around a set, nearest first; `OUTSIDE` ends a complete chain."""
     while number < len(inside) and number != OUTSIDE:
         number = inside[number]
         yield number
 
 
 def _is_forest(inside: Inside) -> bool:
-    """Does the last set not lie inside itself, where none before it does?"""
+    """Return True if the last set closes no cycle."""
     return len(inside) - 1 not in _around(inside, len(inside) - 1)
 
 
 def _obeys(inside: Inside, may: Sequence[Sequence[bool]], within: set[tuple[int, int]]) -> bool:
-    """Can the first of all pairs still be inside the second, and do only those share through a third set that may?"""
+    """Return True if a partial forest can still satisfy `within`, and shares only where allowed.
+
+    Sets that share through a third set around both must be allowed to nest too.
+    """
     around = [tuple(_around(inside, number)) for number in range(len(inside))]
-    if any(other != OUTSIDE and not may[number][other] for number, its in enumerate(around) for other in its):
+    if any(outer != OUTSIDE and not may[number][outer] for number, chain in enumerate(around) for outer in chain):
         return False
-    return not any(one < len(inside) and around[one][-1] == OUTSIDE and other not in around[one] for one, other in within)
+    return not any(inner < len(inside) and around[inner][-1] == OUTSIDE and outer not in around[inner] for inner, outer in within)
 
 
 def may_share(question: PlanningProblem, one: str, other: str) -> bool:
-    """May two components use an accelerator both?"""
+    """Return True if two components may both use an accelerator."""
     pairs = {(one, other), (other, one)}
     if pairs & question.sharing.apart:
         return False
@@ -222,5 +243,5 @@ def may_share(question: PlanningProblem, one: str, other: str) -> bool:
 
 
 def may_nest(question: PlanningProblem, one: str, other: str) -> bool:
-    """May one use some of the accelerators of the other, and not all?"""
+    """Return True if one component may use only some of the accelerators of the other."""
     return not {(one, other), (other, one)} & question.sharing.whole
