@@ -1,4 +1,4 @@
-"""`placewright convert`: the same job in the words of another dialect."""
+"""Verb `placewright convert`: the same job in another dialect."""
 
 from __future__ import annotations
 
@@ -38,8 +38,11 @@ def convert(
 ) -> int:  # fmt: skip
     """Write the job of FILE in another dialect: ranks as ranks, hints as hints.
 
-    The new text was read again and verified, and every process is where it was. What it says less, or otherwise, is
-    listed on standard error (in the JSON as `losses`); what the other dialect cannot say at all is refused with the reason.
+    The new text is read again and verified, and every process keeps its place. Losses and
+    differences
+    are listed on standard error (in the JSON as `losses`). A job that the other dialect cannot
+    express
+    is refused with the reason.
 
     \b
     placewright convert train.yaml --to native --cluster 2x8xH100
@@ -49,22 +52,22 @@ def convert(
     from .written import write_new
 
     reading = load(file, machines, dialect, level, composer)
-    done = converted(reading, target, strict)
-    code = EXIT_CODES[done.verdict]
+    conversion = converted(reading, target, strict)
+    code = EXIT_CODES[conversion.verdict]
     if output and not code:
-        write_new(output, done.text, force)
+        write_new(output, conversion.text, force)
     if form == "json":
-        click.echo(render_json(done))
+        click.echo(render_json(conversion))
         return code
-    _tell(done, reading.document.texts, output)
+    _tell(conversion, reading.document.texts, output)
     return code
 
 
-def _tell(done: Converted, texts: dict[str, str], output: str | None) -> None:
-    """The new text to standard output, all about it to standard error."""
-    said = [*done.findings, *(() if done.findings else done.losses)]
-    if said:
-        echo_findings(said, err=True, texts=texts)
-    if done.text and not output:
-        click.echo(done.text, nl=False)
-    click.echo(summary(done, output or ""), err=True)
+def _tell(conversion: Converted, texts: dict[str, str], output: str | None) -> None:
+    """Print the new text to standard output, findings and summary to standard error."""
+    findings = [*conversion.findings, *(() if conversion.findings else conversion.losses)]
+    if findings:
+        echo_findings(findings, err=True, texts=texts)
+    if conversion.text and not output:
+        click.echo(conversion.text, nl=False)
+    click.echo(summary(conversion, output or ""), err=True)

@@ -1,4 +1,4 @@
-"""`placewright discover`: which machines there are, as a cluster file for every other verb."""
+"""Verb `placewright discover`: the machines of a cluster, as a cluster file."""
 
 from __future__ import annotations
 
@@ -34,9 +34,13 @@ def discover(
 ) -> int:  # fmt: skip
     """Say which machines there are, and write them as a cluster file.
 
-    Each node of a Ray cluster is looked at by one process there: its accelerators as its driver tells them, their ids,
-    NVLink and NUMA, and which of them other jobs hold. Nodes are in the order of their ranks: by the label
-    placewright.node-rank, else by RLINF_NODE_RANK or NODE_RANK, else by rack, address and name.
+    One process on each node of a Ray cluster reads the accelerators that the driver reports, their
+    ids,
+    NVLink and NUMA, and the accelerators that other jobs hold. Nodes are in the order of their
+    ranks:
+    by the label placewright.node-rank, else by RLINF_NODE_RANK or NODE_RANK, else by rack, address
+    and
+    name.
 
     \b
     placewright discover --address 10.0.0.1:6379 -o cluster.yaml
@@ -51,16 +55,16 @@ def discover(
     if matrices and not texts:
         raise click.UsageError("--topo belongs to --nvidia-smi")
     try:
-        found = _of_ray(address, form) if address is not None else from_files(slurm, (*texts, *more), matrices)
+        discovered = _discover_ray(address, form) if address is not None else from_files(slurm, (*texts, *more), matrices)
     except UnusableInput as problem:
         if form != "json":
             raise
         return said_as_json(problem)
-    return found if isinstance(found, int) else _shown(found, output, force, form)
+    return discovered if isinstance(discovered, int) else _shown(discovered, output, force, form)
 
 
-def _of_ray(address: str, form: str) -> Discovered | int:
-    """What is found there; an exit code, its reason printed, if nothing is."""
+def _discover_ray(address: str, form: str) -> Discovered | int:
+    """Discover a Ray cluster; on failure print the reason and return the exit code."""
     from ..runtime.discovering.discover import at_address
     from ..runtime.failure import LaunchFailed
 
@@ -75,27 +79,30 @@ def _of_ray(address: str, form: str) -> Discovered | int:
         return problem.exit_code
 
 
-def _shown(found: Discovered, output: str | None, force: bool, form: str) -> int:
-    """The table stands beside the cluster file: on standard error where that goes to standard output."""
+def _shown(discovered: Discovered, output: str | None, force: bool, form: str) -> int:
+    """Write and print the cluster file and the table of nodes.
+
+    The table goes to standard error if the cluster file goes to standard output.
+    """
     from ..report.discovered import nodes_table, to_cluster_file, to_json
     from ..report.text import render_unchecked
     from .written import write_new
 
     if output:
-        write_new(output, to_cluster_file(found.cluster), force)
+        write_new(output, to_cluster_file(discovered.cluster), force)
     if form == "json":
-        click.echo(to_json(found.cluster, found.notes, found.unchecked))
+        click.echo(to_json(discovered.cluster, discovered.notes, discovered.unchecked))
         return OK
-    aside = not output
-    if aside:
-        click.echo(to_cluster_file(found.cluster), nl=False)
+    to_stderr = not output
+    if to_stderr:
+        click.echo(to_cluster_file(discovered.cluster), nl=False)
         sys.stdout.flush()
         click.echo(err=True)
-    click.echo(nodes_table(found.cluster) + "\n", err=aside)
-    if found.notes:
-        echo_findings(found.notes, err=aside)
-    if found.unchecked:
-        click.echo(render_unchecked(found.unchecked) + "\n", err=aside)
-    count = f"{with_noun(len(found.cluster.nodes), 'node', ',')}, {with_noun(found.cluster.total(), 'accelerator', ',')}"
-    click.echo(f"found {count}" + (f"; wrote {output}" if output else ""), err=aside)
+    click.echo(nodes_table(discovered.cluster) + "\n", err=to_stderr)
+    if discovered.notes:
+        echo_findings(discovered.notes, err=to_stderr)
+    if discovered.unchecked:
+        click.echo(render_unchecked(discovered.unchecked) + "\n", err=to_stderr)
+    count = f"{with_noun(len(discovered.cluster.nodes), 'node', ',')}, {with_noun(discovered.cluster.total(), 'accelerator', ',')}"
+    click.echo(f"found {count}" + (f"; wrote {output}" if output else ""), err=to_stderr)
     return OK

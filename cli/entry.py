@@ -1,4 +1,7 @@
-"""Where the command `placewright` begins: from here on a Ctrl-C ends it without a traceback, while its modules are loaded too."""
+"""Entry point of the command `placewright`.
+
+From here on a Ctrl-C ends the command without a traceback, also while its modules are loaded.
+"""
 
 from __future__ import annotations
 
@@ -13,24 +16,30 @@ if TYPE_CHECKING:  # `typing` takes as long to load as all of this file
 
 
 def main() -> NoReturn:
-    """Runs the command line of this process and exits with its code. A Ctrl-C that the shell has it ignore stays ignored."""
-    loading = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if loading:
+    """Run the command line of this process and exit with its code.
+
+    A Ctrl-C that the shell makes the process ignore stays ignored.
+    """
+    handles_ctrl_c = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if handles_ctrl_c:
         signal.signal(signal.SIGINT, _end)
     try:
         from .exit_codes import INTERRUPTED
         from .main import main as command
 
-        if loading:
+        if handles_ctrl_c:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         command()
-    except KeyboardInterrupt:  # before the command line is run, or after it
+    except KeyboardInterrupt:  # before or after the command line runs
         _tell()
         sys.exit(INTERRUPTED)
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    """Ends at once: an exception might come out in the middle of an import, some of which would only tell of it and go on."""
+    """Exit at once, without an exception.
+
+    An exception could rise in the middle of an import, and some imports only report it and go on.
+    """
     _tell()
     os._exit(128 + number)
 
@@ -38,5 +47,5 @@ def _end(number: int, frame: FrameType | None) -> None:
 def _tell() -> None:
     try:
         os.write(2, b"interrupted\n")
-    except OSError:  # nobody reads it any more
+    except OSError:  # the reader of the output is gone
         return

@@ -1,20 +1,20 @@
-"""What the verbs return to the shell."""
+"""Exit codes of the verbs."""
 
 from __future__ import annotations
 
 OK = 0
 FINDINGS = 1
-"""Findings, or nothing is possible."""
+"""Findings, or an infeasible problem."""
 UNUSABLE = 2
-"""The input cannot be used."""
+"""Unusable input."""
 UNDECIDED = 3
-"""Undecided in the time."""
+"""Time limit reached before a verdict."""
 DIFFERENT = 4
-"""The world differs from the plan."""
+"""Cluster that does not match the plan."""
 INCOMPLETE = 5
-"""Something that decides the placement is unknown."""
+"""Unknown value that decides the placement."""
 OUR_FAULT = 70
 SIGNALLED = 128
-"""And the number of the signal."""
+"""Base of the exit codes of signals; the number of the signal is added."""
 INTERRUPTED = SIGNALLED + 2
 BROKEN_PIPE = SIGNALLED + 13

@@ -1,4 +1,4 @@
-"""`placewright explain`: what a code means, or what a configuration comes to."""
+"""Verb `placewright explain`: the meaning of a code, or the needs of a configuration."""
 
 from __future__ import annotations
 
@@ -42,8 +42,10 @@ def explain(
 ) -> int:
     """Say what a configuration comes to, or what a code means. Without either, list all codes.
 
-    Of a file: how many accelerators and nodes it needs, what shares with what, and every number that follows from others,
-    with its formula, and where its figures stand. Of a code: the rule, a wrong and a right example, how to mend it.
+    Of a file: the accelerators and nodes it needs, the components that share accelerators, and
+    every
+    derived number with its formula and the places of its inputs. Of a code: the rule, a wrong and a
+    right example, and the fix.
 
     \b
     placewright explain train.yaml
@@ -90,14 +92,14 @@ def _codes(codes: list[str], form: str) -> int:
 def _files(files: tuple[str, ...], machines: Cluster | AsDeclared | None, load: Callable[..., Reading], form: str, level: str) -> int:
     from ..planner.accounting import explain as explanation_of
 
-    found = [explanation_of(load(file, machines), partial(load, file)) for file in files]
+    explanations = [explanation_of(load(file, machines), partial(load, file)) for file in files]
     if form == "json":
         from ..report.explanation.data import render as to_json
 
-        click.echo(to_json(found))
+        click.echo(to_json(explanations))
     else:
         from ..report.explanation.text import render as to_text
 
         colour = wants_colour(sys.stdout)
-        click.echo("\n\n\n".join(to_text(each, colour, level) for each in found), color=True)
-    return exit_code(each.report.verdict for each in found)
+        click.echo("\n\n\n".join(to_text(explanation, colour, level) for explanation in explanations), color=True)
+    return exit_code(explanation.report.verdict for explanation in explanations)

@@ -1,4 +1,4 @@
-"""`placewright launch`: start the workers of a plan or a configuration, each at its place, and say where they are."""
+"""Verb `placewright launch`: start the workers of a plan or a configuration."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PLAN = re.compile(rb'\s*\{\s*"schema"\s*:')
 
 
 def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
-    """A number of seconds. Raises BadParameter for one that never ends."""
+    """Return the seconds; a click callback that refuses infinity."""
     if value is not None and not value < float("inf"):
         raise click.BadParameter("name a number of seconds", ctx, param)
     return value
@@ -78,62 +78,70 @@ def launch(
 ) -> int:  # fmt: skip
     """Start the workers of a plan, or of a configuration, each at its place.
 
-    A configuration is verified first, and solved where it gives hints. All workers start or none; each says where it
-    is, which is compared with the plan; then all are ended, and nothing is left, also after Ctrl-C. With `--keep` or
-    `--detach` they run on until you end them.
+    A configuration is verified first, and solved if it gives hints. All workers start, or none.
+    Each
+    worker reports its place, which is compared with the plan; then all workers end and nothing is
+    left,
+    also after Ctrl-C. With `--keep` or `--detach` they run until you end them.
 
     \b
     placewright launch train.yaml --simulate --cluster 2x8
     placewright launch plan.json --address 10.0.0.1:6379 --worker train.workers:Worker --call run
-    placewright launch plan.json --simulate --detach trial; placewright status; placewright stop trial
+    placewright launch plan.json --simulate --detach trial; placewright status; placewright stop
+    trial
     """
     if simulate and address:
         raise click.UsageError("--simulate and --address exclude each other")
     if keep and detach is not None:
         raise click.UsageError("--keep and --detach exclude each other")
-    with _heeding_signals() as heard:
+    with _signals_as_interrupts() as received:
         try:
             if detach and (code := name_refused(detach)):
                 return code
-            found = _plan(file, machines, dialect, level, composer)
-            if isinstance(found, int):
-                return found
-            plan, reading = found
-            wanted = Wanted(
+            outcome = _plan(file, machines, dialect, level, composer)
+            if isinstance(outcome, int):
+                return outcome
+            plan, reading = outcome
+            request = Wanted(
                 plan, file, address, worker, method, timeout, wait, restarts, share_nodes, elastic, trusted_env, progress, reading
             )
-            return launch_here(wanted, keep) if detach is None else launch_detached(wanted, detach)
+            return launch_here(request, keep) if detach is None else launch_detached(request, detach)
         except KeyboardInterrupt:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # nothing is left to interrupt but the end of this process
-            number = heard[0] if heard else signal.SIGINT
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the end of this process is left to interrupt
+            number = received[0] if received else signal.SIGINT
             click.echo(f"interrupted by {signal.Signals(number).name}: nothing is left running", err=True)
             return SIGNALLED + number
 
 
 @contextmanager
-def _heeding_signals() -> Iterator[list[int]]:
-    """SIGTERM and SIGHUP end the verb as orderly as Ctrl-C does; those that came are in the list.
+def _signals_as_interrupts() -> Iterator[list[int]]:
+    """Make SIGTERM and SIGHUP end the verb like Ctrl-C; yield the signals received.
 
-    They raise KeyboardInterrupt, because Ray drops every other exception of a handler while it waits.
+    The handlers raise KeyboardInterrupt, because Ray drops every other exception of a handler while
+    it
+    waits.
     """
-    heard: list[int] = []
+    received: list[int] = []
 
     def end(number: int, frame: FrameType | None) -> None:
-        heard.append(number)
+        received.append(number)
         raise KeyboardInterrupt
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    handlers = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
-        yield heard
+        yield received
     finally:
-        for number, handler in before.items():
+        for number, handler in handlers.items():
             signal.signal(number, handler)
 
 
 def _plan(
     file: str, machines: Cluster | AsDeclared | None, dialect: str, level: str, composer: Composer
 ) -> tuple[Plan, Reading | None] | int:
-    """The plan that the file is or leads to, and how it was read in that case; an exit code, its reason printed, if there is none."""
+    """Return the plan of a file and the Reading of a configuration (None for a plan file).
+
+    If there is no plan, print the reason and return the exit code.
+    """
     if _is_plan(file):
         from ..models.placements.plan_file import read_plan
 
@@ -166,7 +174,10 @@ def _plan(
 
 
 def _is_plan(file: str) -> bool:
-    """Does the file start as a plan does? A file that cannot be read does not; whoever reads it next says why."""
+    """Return True if the file starts like a plan file; False if unreadable.
+
+    The next reader reports why a file is unreadable.
+    """
     try:
         with open(file, "rb") as opened:
             return bool(_PLAN.match(opened.read(64)))

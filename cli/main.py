@@ -1,7 +1,7 @@
-"""The command `placewright`: its verbs, each loaded only when it is called, and its exit codes.
+"""Command `placewright`: its verbs, each loaded only when called, and its exit codes.
 
-0 ok; 1 findings, or what is asked for is impossible; 2 the input or the command line cannot be used; 3 undecided within
-the limit; 4 the cluster does not match the plan; 5 incomplete; 70 internal error.
+0 ok; 1 findings, or an infeasible request; 2 unusable input or command line; 3 undecided within the
+limit; 4 the cluster does not match the plan; 5 incomplete; 70 internal error.
 """
 
 from __future__ import annotations
@@ -36,30 +36,39 @@ VERBS = {
 
 
 WORTH_COLLECTING = 200_000
-"""Objects that are made before those that refer to each other are looked for. A file or two make fewer, and looking for what may go while
-modules are loaded, which all stay, takes a twentieth of `verify`."""
+"""Number of new objects before a garbage collection for cycles.
+
+A file or two make fewer. Collecting while modules load, which all stay, takes a twentieth of
+`verify`.
+"""
 READ_FILES = frozenset({"verify", "solve", "whatif", "explain", "convert", "launch"})
-"""Verbs that read configurations, for which the settings of a project hold."""
+"""Verbs that read configurations; the settings of a project apply to them."""
 LEAVES_NOTHING = frozenset({"verify"})
-"""Verbs that start nothing and open nothing: their process ends at once. Taking down one by one what was loaded takes a tenth of `verify`."""
+"""Verbs that start and open nothing; their process exits without teardown.
+
+Teardown of the loaded modules takes a tenth of `verify`.
+"""
 
 
 class LazyGroup(click.Group):
-    """The verbs by name. A verb is the attribute of the same name of the module of the same name beside this file."""
+    """Verbs by name, loaded on demand.
+
+    A verb is the attribute of the same name in the module of the same name beside this file.
+    """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of the verbs, in the order of use."""
+        """Return the names of the verbs, in the order of use."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The verb, loaded; None if there is none of this name."""
+        """Load and return a verb; None for an unknown name."""
         if cmd_name not in VERBS:
             return None
         verb: click.Command = getattr(import_module(f".{cmd_name}", __package__), cmd_name)
         return verb
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        """The verb of a line, with the settings of the project as the defaults of its options."""
+        """Return the verb of a line, with the project settings as option defaults."""
         name, verb, rest = super().resolve_command(ctx, args)
         if name in READ_FILES and not ctx.resilient_parsing and not (name == "explain" and _are_codes(rest)):
             from .settings import settings_of
@@ -68,13 +77,13 @@ class LazyGroup(click.Group):
         return name, verb, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The verbs with their sentences, without loading them."""
+        """Write the verbs with their sentences, without loading them."""
         with formatter.section("Verbs"):
             formatter.write_dl(list(VERBS.items()))
 
 
 def _are_codes(words: Sequence[str]) -> bool:
-    """True if `explain` is asked for codes alone; that works whatever the settings say."""
+    """Return True if `explain` gets only codes; they need no settings, not even valid ones."""
     from ..report.page import means_code
 
     return bool(words) and all(means_code(word) for word in words if not word.startswith("-"))
@@ -86,7 +95,7 @@ def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> N
 
         try:
             number = version("placewright")
-        except PackageNotFoundError:  # run from a checkout that is on the path but was never installed
+        except PackageNotFoundError:  # run from a checkout on the path without an installation
             number = "(not installed)"
         click.echo(f"placewright {number}")
         if ctx.params.get("verbose"):
@@ -109,12 +118,12 @@ def cli(verbose: bool) -> None:
 
 
 def main() -> NoReturn:
-    """Runs the command line of this process and exits with its code."""
+    """Run the command line of this process and exit with its code."""
     gc.set_threshold(WORTH_COLLECTING)
-    ends_at_once = LEAVES_NOTHING.issuperset(sys.argv[1:2])
+    skips_teardown = LEAVES_NOTHING.issuperset(sys.argv[1:2])
     code = run(sys.argv[1:])
-    if ends_at_once:
-        with suppress(OSError):  # nobody reads it any more
+    if skips_teardown:
+        with suppress(OSError):  # the reader of the output is gone
             for stream in filter(None, (sys.stdout, sys.stderr)):
                 stream.flush()
         os._exit(code)
@@ -122,7 +131,10 @@ def main() -> NoReturn:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Runs one command line; the exit code. Never raises: this is the last place where a fault can be told."""
+    """Run one command line and return the exit code. Never raises.
+
+    Nothing above this function could report a fault.
+    """
     from ..models.findings.finding import UnusableInput
 
     for stream in (sys.stdout, sys.stderr):
@@ -142,20 +154,23 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         click.echo("interrupted", err=True)
         return INTERRUPTED
-    except BrokenPipeError:  # nobody reads the output any more; nothing may be left to flush at exit
+    except BrokenPipeError:  # the reader is gone; nothing may be left to flush at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except Exception as problem:
         if os.environ.get("PLACEWRIGHT_DEBUG"):
             raise
-        what = " ".join(f"{type(problem).__name__}: {problem}".split())
-        click.echo(f"placewright itself failed: {what[:300]}\nset PLACEWRIGHT_DEBUG=1 to see where, and please report it", err=True)
+        summary = " ".join(f"{type(problem).__name__}: {problem}".split())
+        click.echo(f"placewright itself failed: {summary[:300]}\nset PLACEWRIGHT_DEBUG=1 to see where, and please report it", err=True)
         return OUR_FAULT
 
 
 def _invoke(arguments: Sequence[str]) -> int:
-    """Runs the verb; its exit code. Not by click's own `main`, which takes a broken pipe for an ordinary failure."""
-    if "_PLACEWRIGHT_COMPLETE" in os.environ:  # a shell asks how a line could go on
+    """Run the verb and return its exit code.
+
+    click's own `main` treats a broken pipe as an ordinary failure.
+    """
+    if "_PLACEWRIGHT_COMPLETE" in os.environ:  # a shell asks for completions
         cli.main(list(arguments), prog_name="placewright")
     try:
         with cli.make_context("placewright", list(arguments)) as context:
@@ -165,7 +180,7 @@ def _invoke(arguments: Sequence[str]) -> int:
 
 
 def _asks_for_json(arguments: Sequence[str]) -> bool:
-    """True if `--format json` is among the words of a line."""
+    """Return True if the words contain `--format json`."""
     return "--format=json" in arguments or ("--format", "json") in zip(arguments, arguments[1:])
 
 

@@ -1,4 +1,4 @@
-"""Releases of the frameworks that are known, for `placewright --version --verbose`."""
+"""Known releases of the frameworks, for `placewright --version --verbose`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..models.releases.release import read_releases
 
 
 def known_releases() -> str:
-    """A block for each framework: a line for each release with its commit and date, oldest first."""
+    """Return one block per framework: a line per release with commit and date, oldest first."""
     lines = []
     for name in FRAMEWORKS:
         file = dialect_named(name).RELEASES

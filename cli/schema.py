@@ -1,4 +1,4 @@
-"""`placewright schema`: what may stand in a file, for editors."""
+"""Verb `placewright schema`: JSON Schemas for editors."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import click
 @click.command()
 @click.argument("kind", type=click.Choice(["native", "cluster", "plan", "rlinf", "roll", "verl"]), default="native")
 def schema(kind: str) -> int:
-    """Print the JSON Schema (draft-07) of native files, of cluster files, of plans, or of files of a framework with hints.
+    """Print the JSON Schema (draft-07) of native files, of cluster files, of plans, or of files of
+    a framework with hints.
 
-    An editor that knows it completes and explains every key, and marks what cannot be read. With the YAML language server
-    (VS Code, Neovim...) the first line of a file names its schema:
+    With the schema an editor completes and explains every key, and marks unreadable values. With
+    the
+    YAML language server (VS Code, Neovim...) the first line of a file names its schema:
 
     \b
     placewright schema native > placewright.schema.json

@@ -1,4 +1,7 @@
-"""Settings that a project states once: `placewright.toml`, or `[tool.placewright]` of `pyproject.toml`, found upwards from here."""
+"""Project settings: `placewright.toml`, or `[tool.placewright]` of `pyproject.toml`.
+
+The nearest file counts, from the current folder upwards.
+"""
 
 from __future__ import annotations
 
@@ -21,31 +24,34 @@ FILE, PROJECT, TABLE = "placewright.toml", "pyproject.toml", "tool.placewright"
 MAX_BYTES = 1 << 20
 
 Settings = dict[str, object]
-"""Parameter of a verb -> its default."""
+"""Defaults of verbs by parameter name."""
 
 
 def settings_of(folder: str) -> Settings:
-    """Settings that hold in a folder; none without a file. Raises UnusableInput with a PW016 Finding for each fault."""
+    """Return the settings that apply in a folder; empty without a file.
+
+    Raises UnusableInput with a PW016 Finding for each fault.
+    """
     path = next(_candidates(folder), None)
     return {} if path is None else _read(path)
 
 
 def _candidates(folder: str) -> Iterator[str]:
-    """Files with settings, nearest first, up to the root of the repository or the home folder."""
-    home, here = os.path.expanduser("~"), os.path.abspath(folder)
+    """Yield settings files, nearest first, up to the repository root or the home folder."""
+    home, directory = os.path.expanduser("~"), os.path.abspath(folder)
     while True:
-        if os.path.isfile(path := os.path.join(here, FILE)):
+        if os.path.isfile(path := os.path.join(directory, FILE)):
             yield path
-        if os.path.isfile(path := os.path.join(here, PROJECT)) and _has_table(path):
+        if os.path.isfile(path := os.path.join(directory, PROJECT)) and _has_table(path):
             yield path
-        parent = os.path.dirname(here)
-        if here in (home, parent) or os.path.exists(os.path.join(here, ".git")):
+        parent = os.path.dirname(directory)
+        if directory in (home, parent) or os.path.exists(os.path.join(directory, ".git")):
             return
-        here = parent
+        directory = parent
 
 
 def _has_table(path: str) -> bool:
-    """True if a `pyproject.toml` names the table; it is parsed only then."""
+    """Return True if a `pyproject.toml` contains the table; avoids parsing every file."""
     try:
         with open(path, "rb") as opened:
             return f"[{TABLE}]".encode() in opened.read(MAX_BYTES)
@@ -68,14 +74,14 @@ def _read(path: str) -> Settings:
     if os.path.basename(path) == PROJECT:
         data = data["tool"]["placewright"]
     reader = _Reader(name, text, Path(path).parent)
-    found = reader.read(data)
+    settings = reader.read(data)
     if reader.findings:
         raise UnusableInput(reader.findings)
-    return found
+    return settings
 
 
 class _Reader:
-    """One file of settings while it is read."""
+    """Reader of one settings file; collects findings."""
 
     def __init__(self, name: str, text: str, folder: Path) -> None:
         self._name, self._text, self._folder = name, text, folder
@@ -89,21 +95,21 @@ class _Reader:
         }
 
     def read(self, data: Mapping[str, object]) -> Settings:
-        """Settings by the parameter of a verb; what is wrong is in `findings`."""
-        found: Settings = {}
+        """Return settings by parameter name; faults go to `findings`."""
+        settings: Settings = {}
         for key, value in data.items():
             if key not in self._keys:
-                close = nearest(key, self._keys)
-                known = ", ".join(f"`{each}`" for each in self._keys)
-                help_ = f"write `{close}`" if close else f"keys are {known}"
+                suggestion = nearest(key, self._keys)
+                known = ", ".join(f"`{name}`" for name in self._keys)
+                help_ = f"write `{suggestion}`" if suggestion else f"keys are {known}"
                 self._fault(key, f"`{key[:80]}` is not a setting of placewright", "not a setting", help_)
                 continue
-            parameter, as_read, wanted = self._keys[key]
+            parameter, convert, expected = self._keys[key]
             try:
-                found[parameter] = as_read(value)
+                settings[parameter] = convert(value)
             except ValueError as problem:
-                self._fault(key, f"`{key}` is not {wanted}", str(problem) or "not usable", f"write {wanted}")
-        return found
+                self._fault(key, f"`{key}` is not {expected}", str(problem) or "not usable", f"write {expected}")
+        return settings
 
     def _fault(self, key: str, message: str, label: str, help_: str) -> None:
         match = re.search(rf"^[ \t]*[\"']?({re.escape(key)})[\"']?[ \t]*[=.]", self._text, re.MULTILINE)

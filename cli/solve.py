@@ -1,4 +1,4 @@
-"""`placewright solve`: find placements where a file gives hints instead of ranks."""
+"""Verb `placewright solve`: placements for files with hints instead of ranks."""
 
 from __future__ import annotations
 
@@ -75,9 +75,10 @@ def solve(
 ) -> int:  # fmt: skip
     """Find the best placement of everything that FILE leaves open.
 
-    The answer is proved optimal or comes with its gap, and every answer was verified. What is impossible is said with
-    the sum that shows it. The search runs in its own process: Ctrl-C ends it, with the best answer that was verified
-    until then.
+    The answer is proved optimal or comes with its gap, and every answer is verified. An infeasible
+    problem is reported with the sum that proves it. The search runs in its own process: Ctrl-C ends
+    it
+    with the best answer verified so far.
 
     \b
     placewright solve train.yaml -o plan.json
@@ -87,47 +88,49 @@ def solve(
     """
     if output and Path(output).exists() and Path(file).exists() and Path(output).samefile(file):
         raise click.UsageError("-o names the configuration itself; name another file for the plan")
-    loaded = load(file, machines, dialect, level, composer).to_solve
-    reading, answered, before = solvable(with_models(loaded, model) if model else loaded, form)
+    reading_to_solve = load(file, machines, dialect, level, composer).to_solve
+    reading, answer_code, before = solvable(with_models(reading_to_solve, model) if model else reading_to_solve, form)
     if reading is None or reading.problem is None:
-        return answered
+        return answer_code
     from ..api import solver
     from ..planner.placing.placing import chosen, decided
     from ..solver.sandbox.stopped import stopped_further
     from ..solver.session import Session
 
     try:
-        question = further.limited(previous.asked(reading.problem))
-    except UnusableInput as problem:
+        problem = further.limited(previous.asked(reading.problem))
+    except UnusableInput as fault:
         if form != "json":
             raise
-        return said_as_json(problem)
-    with Session() as session:  # the first Ctrl-C ends all that is searched here, and what was found until then is shown
-        with shown(progress, form == "json", _costs(question)) as told:
-            answer = solver(limit, seed, True, told.of_placements, memory_limit, reading, told.of_counts, session)(question)
+        return said_as_json(fault)
+    with Session() as session:  # the first Ctrl-C ends every search here; the results so far are shown
+        with shown(progress, form == "json", _costs(problem)) as progress_sinks:
+            answer = solver(limit, seed, True, progress_sinks.of_placements, memory_limit, reading, progress_sinks.of_counts, session)(
+                problem
+            )
         if answer.plan is None:
-            return _no_plan(reading, answer, form, before)
+            return _print_no_plan(reading, answer, form, before)
         findings = reading.document.environment.concealed(answer.findings)
         if findings:
             echo_findings(findings, err=True, texts=reading.document.texts)
         solves = solver(limit, seed, memory=memory_limit, reading=reading, session=session)
-        placed = decided(question, answer)
-        moves = previous.moves(placed, chosen(question, answer), answer.plan, solves)
+        placed = decided(problem, answer)
+        moves = previous.moves(placed, chosen(problem, answer), answer.plan, solves)
         blocks, data = further.asked(placed, answer.plan, solves)
-        planned = account_of(question, answer, limit, solves, verbose)
+        planned = account_of(problem, answer, limit, solves, verbose)
         if session.cancelled and not any(finding.code == "PW602" for finding in answer.findings):
             findings = (*findings, stopped_further())
             echo_findings(findings[-1:], err=True)
     data |= planned.data
-    edits, of_file = previous.writable(*edits_of(reading, answer))
+    edits, file_findings = previous.writable(*edits_of(reading, answer))
     not_written: tuple[Finding, ...] = ()
     try:
         if output:
             save(output, answer)
         if write and edits:
             write_edits(file, reading, edits)
-    except UnusableInput as problem:  # the answer is shown all the same
-        not_written, output, write = problem.findings, "", False
+    except UnusableInput as fault:  # the answer is still shown
+        not_written, output, write = fault.findings, "", False
         echo_findings(not_written, err=True)
     code = (
         UNUSABLE
@@ -136,15 +139,15 @@ def solve(
             OUR_FAULT
             if _is_our_fault(answer)
             else FINDINGS
-            if write and any(each.severity is Severity.ERROR for each in of_file)
-            else answered
+            if write and any(finding.severity is Severity.ERROR for finding in file_findings)
+            else answer_code
         )
     )
     if form == "json":
         from ..report.solution import to_json
 
-        said = (*before, *findings, *of_file, *not_written)
-        click.echo(to_json(answer.plan, moves, data, said, answer.unchecked, reading.source.name), nl=False)
+        all_findings = (*before, *findings, *file_findings, *not_written)
+        click.echo(to_json(answer.plan, moves, data, all_findings, answer.unchecked, reading.source.name), nl=False)
         return code
     from ..report.solution import render
 
@@ -153,7 +156,7 @@ def solve(
         reading,
         answer,
         edits,
-        of_file,
+        file_findings,
         placements,
         write,
         output or "",
@@ -170,16 +173,16 @@ def solve(
     return code
 
 
-def _costs(question: Problem) -> Mapping[str, int]:
-    """Nanoseconds for a MiB of each term of the objective, where traffic counts as time."""
-    if question.job.planning.workload is None:
+def _costs(problem: Problem) -> Mapping[str, int]:
+    """Return nanoseconds per MiB of each objective term; empty if traffic is no time."""
+    if problem.job.planning.workload is None:
         return {}
     from ..planner.traffic import costs_of_traffic
 
-    return costs_of_traffic(question)
+    return costs_of_traffic(problem)
 
 
-def _no_plan(reading: Reading, answer: Answer, form: str, before: tuple[Finding, ...]) -> int:
+def _print_no_plan(reading: Reading, answer: Answer, form: str, before: tuple[Finding, ...]) -> int:
     from ..models.answer import UNDECIDED as UNDECIDED_ANSWER
 
     file, findings = reading.source.name, reading.document.environment.concealed(answer.findings)
@@ -195,5 +198,8 @@ def _no_plan(reading: Reading, answer: Answer, form: str, before: tuple[Finding,
 
 
 def _is_our_fault(answer: Answer) -> bool:
-    """Did the search do what no input excuses? The best verified answer is shown all the same."""
+    """Return True if the search failed for an internal reason (PW610).
+
+    The best verified answer is still shown.
+    """
     return any(finding.code == "PW610" for finding in answer.findings)

@@ -1,4 +1,4 @@
-"""`placewright stop`: end a launch that runs on after its command has ended."""
+"""Verb `placewright stop`: end a detached launch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BEFORE = {"ended": "had ended", "failed": "had failed", "lost": "was lost"}
 def stop(name: str) -> int:
     """End the launch NAME; returns when nothing of it is left.
 
-    Of a launch that has ended or failed already, the record is removed.
+    For a launch that has ended or failed, only its record is removed.
 
     \b
     placewright stop trial
@@ -24,10 +24,12 @@ def stop(name: str) -> int:
     from ..runtime.failure import LaunchFailed
 
     try:
-        seen = ended(name)
+        launch = ended(name)
     except LaunchFailed as problem:
         return failed(problem, "not stopped")
     click.echo(
-        f"`{name}` has ended: nothing is left running" if seen.alive else f"`{name}` {_BEFORE[seen.state]} before; its record is removed"
+        f"`{name}` has ended: nothing is left running"
+        if launch.alive
+        else f"`{name}` {_BEFORE[launch.state]} before; its record is removed"
     )
     return OK

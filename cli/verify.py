@@ -1,4 +1,4 @@
-"""`placewright verify`: are the placements of these files right?"""
+"""Verb `placewright verify`: check the placements of files."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ def verify(
 ) -> int:  # fmt: skip
     """Check the placements of configuration files, without any cluster.
 
-    Every fault is reported at its line, with its reason and what mends it. An unusable file does not stop the others. Of a
-    folder, the files that place something are checked.
+    Every fault is reported at its line, with its reason and a fix. An unusable file does not stop
+    the
+    others. Of a folder, the files that place something are checked.
 
     \b
     placewright verify train.yaml --cluster 2x8xH100
@@ -61,13 +62,13 @@ def verify(
 def _echo_json(reports: Iterable[Report], inputs: Inputs, placements: bool) -> list[str]:
     from ..report.json import render
 
-    every, findings = list[Report](), tuple[Finding, ...]()
+    printed, findings = list[Report](), tuple[Finding, ...]()
     try:
-        every += reports
+        printed += reports
     except UnusableInput as problem:
         findings = problem.findings
-    click.echo(render(every, placements, findings, inputs.skipped))
-    return [*(report.verdict for report in every), *(UNUSABLE for _ in findings)]
+    click.echo(render(printed, placements, findings, inputs.skipped))
+    return [*(report.verdict for report in printed), *(UNUSABLE for _ in findings)]
 
 
 def _echo_text(reports: Iterable[Report], inputs: Inputs, placements: bool) -> list[str]:

@@ -1,1 +1,1 @@
-"""What is asked on a command line, where several verbs understand the same: files, options, and whether it can be solved."""
+"""Command-line options, and checks of files, that several verbs share."""

@@ -1,4 +1,4 @@
-"""`--top`, `--at-most` and `--why`: what else could have been, and why it is not."""
+"""Options `--top`, `--at-most` and `--why`: alternatives, caps and explanations of an answer."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _WHY = "Say why a component is where it is, or why an accelerator such as `node-
 
 
 def further_options(verb: Verb) -> Verb:
-    """Adds `--top`, `--at-most` and `--why` to a verb, as its argument `further`: a Further."""
+    """Add `--top`, `--at-most` and `--why` to a verb, as the argument `further` (a Further)."""
 
     @wraps(verb)
-    def asking(*arguments: Any, top: int, why: tuple[str, ...], limits: tuple[str, ...], **others: Any) -> Any:
-        return verb(*arguments, further=Further(top, why, limits), **others)
+    def asking(*arguments: Any, top: int, why: tuple[str, ...], limits: tuple[str, ...], **options: Any) -> Any:
+        return verb(*arguments, further=Further(top, why, limits), **options)
 
     limited = click.option("--at-most", "limits", multiple=True, metavar="TERM=NUMBER", help=_AT_MOST)
     reasons = click.option("--why", multiple=True, metavar="COMPONENT|NODE:INDEX", help=_WHY)(cast(Verb, asking))
@@ -37,16 +37,19 @@ def further_options(verb: Verb) -> Verb:
 
 
 class Further:
-    """What is asked of an answer beyond the answer itself."""
+    """Alternatives, caps and explanations that the command line requests."""
 
     def __init__(self, top: int, why: tuple[str, ...], limits: tuple[str, ...]) -> None:
         self._top, self._why, self._limits = top, why, limits
 
     def limited(self, problem: Problem) -> Problem:
-        """The question with its limits. Raises UnusableInput if something is asked about, or limited, that does not exist."""
+        """Return the problem with the caps of `--at-most`.
+
+        Raises UnusableInput for an unknown component, accelerator or term.
+        """
         for word in self._why:
             if word not in {component.name for component in problem.components}:
-                _accelerator(problem, word)
+                _read_accelerator(problem, word)
         if not self._limits:
             return problem
         from ...solver.objectives.tiers import cap_of
@@ -55,7 +58,10 @@ class Further:
         return replace(problem, caps=(*problem.caps, *(cap_of(name.strip(), number.strip()) for name, _, number in limits)))
 
     def asked(self, problem: Problem, plan: Plan, solve: Solver) -> tuple[list[str], dict[str, object]]:
-        """(blocks of text, the same as JSON data) about a plan that answers the question; after a Ctrl-C what was found until then."""
+        """Return (blocks of text, JSON data) about a plan for the problem.
+
+        After a Ctrl-C both hold the results so far.
+        """
         blocks: list[str] = []
         data: dict[str, object] = {}
         if self._top > 1:
@@ -63,15 +69,15 @@ class Further:
             from ...solver.alternatives import alternatives
             from ...solver.structure import level_of
 
-            found = alternatives(problem, plan, self._top, solve, solve.session)
-            blocks.append(render(found, level_of(problem)))
-            data["alternatives"] = to_data(found)
+            ranking = alternatives(problem, plan, self._top, solve, solve.session)
+            blocks.append(render(ranking, level_of(problem)))
+            data["alternatives"] = to_data(ranking)
         if self._why:
             unless = solve.session.unless_cancelled
-            asked = (unless(partial(self._reason, problem, plan, solve, word), lambda: None) for word in self._why)
-            told = [its for its in asked if its is not None]
-            blocks += [text for text, _ in told]
-            data["why"] = [its for _, its in told]
+            answers = (unless(partial(self._reason, problem, plan, solve, word), lambda: None) for word in self._why)
+            explanations = [answer for answer in answers if answer is not None]
+            blocks += [text for text, _ in explanations]
+            data["why"] = [fields for _, fields in explanations]
         return blocks, data
 
     def _reason(self, problem: Problem, plan: Plan, solve: Solver, word: str) -> tuple[str, dict[str, object]]:
@@ -80,16 +86,16 @@ class Further:
         if word in {component.name for component in problem.components}:
             from ...solver.whyhere import why_component
 
-            found = why_component(problem, plan, word, solve)
-            return why.of_component(found), why.component_data(found)
+            explanation = why_component(problem, plan, word, solve)
+            return why.of_component(explanation), why.component_data(explanation)
         from ...solver.whyhere import why_accelerator
 
-        its = why_accelerator(problem.as_chosen(plan.degrees, plan.assignment), plan, *_accelerator(problem, word))
-        return why.of_accelerator(its), why.accelerator_data(its)
+        holding = why_accelerator(problem.as_chosen(plan.degrees, plan.assignment), plan, *_read_accelerator(problem, word))
+        return why.of_accelerator(holding), why.accelerator_data(holding)
 
 
-def _accelerator(problem: Problem, word: str) -> tuple[int, int]:
-    """(node rank, local index). Raises UnusableInput."""
+def _read_accelerator(problem: Problem, word: str) -> tuple[int, int]:
+    """Return (node rank, local index) of `NODE:INDEX`. Raises UnusableInput."""
     name, _, number = word.rpartition(":")
     ranks = {node.name: node.rank for node in problem.cluster.nodes}
     rank = ranks.get(name, int(name) if name.isdecimal() and len(name) < 10 and int(name) < len(ranks) else -1)

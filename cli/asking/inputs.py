@@ -1,4 +1,4 @@
-"""The files of a command line, folders searched for those that place something."""
+"""Files of a command line; folders are searched for configurations with placements."""
 
 from __future__ import annotations
 
@@ -15,16 +15,22 @@ from ...models.script.recognise import ENDINGS as SCRIPTS
 
 ENDINGS = (".yaml", ".yml", *SCRIPTS)
 Load = Callable[[str, Union[str, None]], Sequence[Reading]]
-"""Reads a file; of a folder that was named, whose other files may be parts of it, with that folder."""
+"""Reader of a file, called with the file and the folder in which it was searched.
+
+The folder is None for a file that was named. Other files of the folder may be parts of the
+configuration.
+"""
 _MARKS = ("component_placement", "components:", "device_mapping")
 _NOT_A_CONFIGURATION = {"PW003", "PW004", "PW005", "PW007"}
 
 
 @dataclass
 class Inputs:
-    """Files and folders, and how many files of the folders place nothing (`skipped`).
+    """Files and folders of a command line.
 
-    Words such as `trainer.nnodes=2` that name no file are the settings of one configuration.
+    `skipped` counts the files of folders without any placement. Words such as `trainer.nnodes=2`
+    that
+    name no file are the settings of one configuration.
     """
 
     words: Sequence[str]
@@ -32,60 +38,63 @@ class Inputs:
 
     @cached_property
     def paths(self) -> list[str]:
-        """The words that name files and folders."""
+        """Words that name files and folders."""
         return [word for word in self.words if word not in self.settings]
 
     @cached_property
     def settings(self) -> list[str]:
-        """The words that are settings."""
+        """Words that are settings."""
         return [word for word in self.words if "=" in word and not os.path.exists(word)]
 
     @property
     def several(self) -> bool:
-        """May it be more than one file?"""
+        """True if there may be more than one file."""
         return len(self.paths) + bool(self.settings) > 1 or any(map(os.path.isdir, self.paths))
 
     @property
     def searched(self) -> bool:
-        """Is one of them a folder?"""
+        """True if a word names a folder."""
         return any(map(os.path.isdir, self.paths))
 
     def readings(self, load: Load, set_: Callable[[Sequence[str]], Reading]) -> Iterator[Reading]:
-        """Every file, read; settings by `set_`. Raises UnusableInput for a folder in which nothing is placed."""
+        """Yield a Reading per file; `set_` reads the settings.
+
+        Raises UnusableInput for a folder without any placement.
+        """
         if self.settings:
             yield set_(self.settings)
         for path in self.paths:
             if os.path.isdir(path):
-                yield from self._of_folder(path, load)
+                yield from self._readings_in(path, load)
             else:
                 yield from load(path, None)
 
-    def _of_folder(self, folder: str, load: Load) -> Iterator[Reading]:
-        looked_at, skipped = 0, self.skipped
+    def _readings_in(self, folder: str, load: Load) -> Iterator[Reading]:
+        file_count, skipped_before = 0, self.skipped
         for file in configurations(folder):
-            looked_at += 1
+            file_count += 1
             readings = [reading for reading in load(file, folder) if not places_nothing(reading)]
             self.skipped += not readings
             yield from readings
-        if self.skipped - skipped == looked_at:
-            message = f"`{folder}` holds no configuration that places something (files looked at: {looked_at})"
+        if self.skipped - skipped_before == file_count:
+            message = f"`{folder}` holds no configuration that places something (files looked at: {file_count})"
             raise UnusableInput([error("PW001", "", message, help="name the folder of the configurations")])
 
 
 def configurations(folder: str) -> Iterator[str]:
-    """The YAML files and scripts below a folder, in the order of their names.
+    """Yield the YAML files and scripts below a folder, in the order of their names.
 
-    Nothing that is hidden, no folder through a link, and no pipe or device, on which reading would wait.
+    Hidden files, folders behind links, and pipes and devices (reading would block) are left out.
     """
-    for here, folders, files in os.walk(folder):
+    for parent, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for path in (os.path.join(here, name) for name in sorted(files) if name.endswith(ENDINGS) and not name.startswith(".")):
-            if os.path.isfile(path) or not os.path.exists(path):  # a link that leads nowhere is said to be unreadable
+        for path in (os.path.join(parent, name) for name in sorted(files) if name.endswith(ENDINGS) and not name.startswith(".")):
+            if os.path.isfile(path) or not os.path.exists(path):  # a dangling link gets its "unreadable" finding later
                 yield path
 
 
 def places_nothing(reading: Reading) -> bool:
-    """Is it no configuration of any dialect: another YAML file, or a part that others are composed of?"""
+    """Return True if a YAML file is no configuration, or a part for composition."""
     codes = {finding.code for finding in reading.findings if finding.unusable}
     if "PW010" in codes or (reading.dialect in DIALECTS and not is_meant_for(dialect_named(reading.dialect), reading.document)):
         return True

@@ -1,4 +1,4 @@
-"""Options that several verbs share, and what their text means."""
+"""Options that several verbs share, and the reading of their values."""
 
 from __future__ import annotations
 
@@ -22,13 +22,16 @@ _FRAMEWORK = "The release that the files are for, such as verl==0.6.1; may be gi
 _ALLOW_ENV = "Let interpolations read this environment variable; its text is never shown."
 
 CLUSTER_VARIABLE = "PLACEWRIGHT_CLUSTER"
-"""Environment variable that names the machines where the command line does not."""
+"""Environment variable that names the cluster if the command line does not."""
 
 DIALECTS = ("auto", "rlinf", "roll", "verl", "native")
 
 
 def memory_mib(ctx: click.Context, param: click.Parameter, value: str) -> int:
-    """The MiB of an option such as `4GiB`: no less than a search needs to begin, no more than any machine has."""
+    """Return the MiB of an option such as `4GiB`; a click callback.
+
+    A search needs 512 MiB to begin; no machine has more than 1024 TiB.
+    """
     from ...models.quantity import read_memory
 
     try:
@@ -41,9 +44,9 @@ def memory_mib(ctx: click.Context, param: click.Parameter, value: str) -> int:
 
 
 def read_machines(text: str) -> Cluster | AsDeclared:
-    """The machines of a shorthand such as ``2x8xH100`` or ``x8``, or of a cluster file.
+    """Return the machines of a shorthand (``2x8xH100``, ``x8``) or of a cluster file.
 
-    Raises UnusableInput for a file that cannot be used, ValueError for a shorthand that cannot.
+    Raises UnusableInput for an unusable file, ValueError for an unusable shorthand.
     """
     from ...models.machines.shorthand import looks_like_shorthand, read_shorthand
 
@@ -55,31 +58,35 @@ def read_machines(text: str) -> Cluster | AsDeclared:
 
 
 def node_words(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    """The names and ranks of nodes in each text of an option such as `node-3,7`; each names at least one."""
-    found = tuple(tuple(word.strip() for word in text.split(",") if word.strip()) for text in texts)
-    if not all(found):
+    """Return the node names and ranks in each text such as `node-3,7`.
+
+    A click callback; each text names at least one node.
+    """
+    nodes = tuple(tuple(word.strip() for word in text.split(",") if word.strip()) for text in texts)
+    if not all(nodes):
         raise click.BadParameter("name nodes by name or rank, such as `node-3,7`", ctx, param)
-    return found
+    return nodes
 
 
 def cluster_option(verb: Verb) -> Verb:
-    """Adds `--cluster` to a verb, as its argument `machines`: Cluster, AsDeclared or None.
+    """Add `--cluster` to a verb, as the argument `machines`: Cluster, AsDeclared or None.
 
-    A shorthand that cannot be read is a usage error; a cluster file that cannot be used raises UnusableInput. A verb that
-    was asked for JSON says either as JSON.
+    An unreadable shorthand is a usage error; an unusable cluster file raises UnusableInput. A verb
+    with
+    `--format json` prints both as JSON.
     """
 
     @wraps(verb)
-    def with_machines(*arguments: Any, cluster: str | None, **others: Any) -> Any:
+    def with_machines(*arguments: Any, cluster: str | None, **options: Any) -> Any:
         try:
             machines = None if cluster is None else read_machines(cluster)
         except (UnusableInput, ValueError) as problem:
-            if others.get("form") == "json":
+            if options.get("form") == "json":
                 return said_as_json(problem)
             if isinstance(problem, ValueError):
                 raise click.BadParameter(str(problem), click.get_current_context(), param_hint="'--cluster'") from None
             raise
-        return verb(*arguments, machines=machines, **others)
+        return verb(*arguments, machines=machines, **options)
 
     return click.option(
         "--cluster",
@@ -92,7 +99,7 @@ def cluster_option(verb: Verb) -> Verb:
 
 
 def said_as_json(problem: UnusableInput | ValueError) -> int:
-    """Prints what cannot be used, of machines, nodes or a plan, as JSON; the exit code."""
+    """Print unusable machines, nodes or plans as JSON and return the exit code."""
     from ...report.json import render
 
     unread = (error("PW011", "", str(problem), help="write it like `2x8xH100` or `x8`"),)
@@ -101,20 +108,20 @@ def said_as_json(problem: UnusableInput | ValueError) -> int:
 
 
 def dialect_option(verb: Verb) -> Verb:
-    """Adds `--dialect` to a verb, as its argument `dialect`."""
+    """Add `--dialect` to a verb, as the argument `dialect`."""
     return click.option("--dialect", type=click.Choice(DIALECTS), default="auto", show_default=True, help="How the file says placements.")(
         verb
     )
 
 
 def model_option(verb: Verb) -> Verb:
-    """Adds `--model-config` to a verb, as its argument `model`: a ModelCard, or None.
+    """Add `--model-config` to a verb, as the argument `model`: a ModelCard or None.
 
-    A file that cannot be used raises UnusableInput; a verb that was asked for JSON says so as JSON.
+    An unusable file raises UnusableInput; a verb with `--format json` prints the findings as JSON.
     """
 
     @wraps(verb)
-    def with_model(*arguments: Any, model_config: str | None, **others: Any) -> Any:
+    def with_model(*arguments: Any, model_config: str | None, **options: Any) -> Any:
         card = None
         try:
             if model_config is not None:
@@ -122,10 +129,10 @@ def model_option(verb: Verb) -> Verb:
 
                 card = read_model_config(model_config)
         except UnusableInput as problem:
-            if others.get("form") == "json":
+            if options.get("form") == "json":
                 return said_as_json(problem)
             raise
-        return verb(*arguments, model=card, **others)
+        return verb(*arguments, model=card, **options)
 
     text = "The `config.json` of the policy, whose heads, layers and experts are divided among ranks. In a native file it is the model "
     text += "of each component that has degrees or an `estimate`, names no other model, and is no critic, reward, teacher, env or agent."
@@ -133,14 +140,14 @@ def model_option(verb: Verb) -> Verb:
 
 
 def level_option(verb: Verb) -> Verb:
-    """Adds `--level` to a verb, as its argument `level`."""
+    """Add `--level` to a verb, as the argument `level`."""
     return click.option(
         "--level", type=click.Choice(LEVELS), default=DEFAULT_LEVEL, show_default=True, help="How much is checked; placement is faster."
     )(verb)
 
 
 def _known_frameworks(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Releases that are stated, each of a known framework."""
+    """Check that every release names a known framework; a click callback."""
     if not texts:
         return ()
     from ...models.dialects.released import known_framework
@@ -152,22 +159,26 @@ def _known_frameworks(ctx: click.Context, param: click.Parameter, texts: tuple[s
 
 
 def composing_options(verb: Verb) -> Verb:
-    """Adds `--set`, `--config-root`, `--allow-env` and `--framework` to a verb, as its argument `composer`."""
+    """Add `--set`, `--config-root`, `--allow-env` and `--framework`, as the argument `composer`."""
 
     @wraps(verb)
     def composed(
         *arguments: Any, settings: tuple[str, ...], roots: tuple[str, ...], allowed: tuple[str, ...], frameworks: tuple[str, ...],
-        **others: Any,
+        **options: Any,
     ) -> Any:  # fmt: skip
         from ...models.composition import Composer
 
-        return verb(*arguments, composer=Composer(roots, settings, allowed, frameworks), **others)
+        return verb(*arguments, composer=Composer(roots, settings, allowed, frameworks), **options)
 
     return composing_arguments(cast(Verb, composed))
 
 
 def composing_arguments(verb: Verb) -> Verb:
-    """Adds the same options to a verb, as its arguments `settings`, `roots`, `allowed` and `frameworks`: what a Composer is made of."""
+    """Add the options of `composing_options` as separate arguments.
+
+    The arguments are `settings`, `roots`, `allowed` and `frameworks`, from which a Composer is
+    made.
+    """
     folder = click.Path(exists=True, file_okay=False)
     for option in (
         click.option("--framework", "frameworks", multiple=True, metavar="NAME==VERSION", callback=_known_frameworks, help=_FRAMEWORK),

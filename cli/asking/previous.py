@@ -1,4 +1,7 @@
-"""`--previous`, `--lose`, `--trade`: a placement near the one that runs now, after the cluster or the job has changed."""
+"""Options `--previous`, `--lose`, `--trade`: a placement near the running plan.
+
+The cluster or the job has changed since that plan was made.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +28,13 @@ _LOSE = "These nodes are gone, by name or by rank."
 
 
 def previous_options(verb: Verb) -> Verb:
-    """Adds `--previous`, `--lose` and `--trade` to a verb, as its argument `previous`: a Previous."""
+    """Add `--previous`, `--lose` and `--trade` to a verb, as the argument `previous`."""
 
     @wraps(verb)
-    def near(*arguments: Any, previous: str | None, lost: tuple[tuple[str, ...], ...], trade: bool, **others: Any) -> Any:
+    def near(*arguments: Any, previous: str | None, lost: tuple[tuple[str, ...], ...], trade: bool, **options: Any) -> Any:
         if trade and previous is None:
             raise click.UsageError("--trade compares with the plan that runs now: name it with --previous")
-        return verb(*arguments, previous=Previous(previous, lost, trade), **others)
+        return verb(*arguments, previous=Previous(previous, lost, trade), **options)
 
     lose = click.option("--lose", "lost", multiple=True, metavar="NODE,...", callback=node_words, help=_LOSE)
     further = click.option("--trade", is_flag=True, help=_TRADE)(lose(cast(Verb, near)))
@@ -39,7 +42,7 @@ def previous_options(verb: Verb) -> Verb:
 
 
 class Previous:
-    """What was there before, as the command line says it: the file of a plan, and nodes that are gone."""
+    """Running plan and lost nodes, as the command line names them."""
 
     def __init__(self, file: str | None, lost: tuple[tuple[str, ...], ...], trade: bool) -> None:
         self._trade = trade
@@ -48,7 +51,10 @@ class Previous:
         self._plan: Plan | None = None
 
     def asked(self, problem: Problem) -> Problem:
-        """The question on what is left of the cluster, near the plan. Raises UnusableInput for a plan or nodes that are none."""
+        """Return the problem on the remaining nodes, near the running plan.
+
+        Raises UnusableInput for an unreadable plan or unknown nodes.
+        """
         if not self._words and self._file is None:
             return problem
         from ...models.placements.plan_file import read_plan
@@ -58,18 +64,26 @@ class Previous:
         return near(problem, self._plan, self._words)
 
     def moves(self, question: Problem, chosen: Problem, plan: Plan, solve: Solver) -> Moves | None:
-        """What a plan moves of what was `chosen`; None where nothing was there before. `question` is the one that is asked further."""
+        """Return the moves from the running plan to `plan`; None without a running plan.
+
+        `chosen` is the problem with the chosen counts; `question` is the problem for the searches
+        of
+        `--trade`.
+        """
         if self._plan is None:
             return None
         from ...solver.replanning.replan import moves, with_trade
 
-        found = moves(chosen, self._plan, plan)
+        moved = moves(chosen, self._plan, plan)
         if not self._trade:
-            return found
-        return solve.session.unless_cancelled(lambda: with_trade(question, found, plan, solve), lambda: found)
+            return moved
+        return solve.session.unless_cancelled(lambda: with_trade(question, moved, plan, solve), lambda: moved)
 
     def writable(self, edits: list[Edit], unwritable: tuple[Finding, ...]) -> tuple[list[Edit], tuple[Finding, ...]]:
-        """The edits of the file, unless its ranks count nodes that are gone: then why not."""
+        """Return the edits of the file; none, and a finding, if nodes are gone.
+
+        The ranks in the file still count the lost nodes.
+        """
         if not self._words or not (edits or unwritable):
             return edits, unwritable
         message = "the answer cannot be written into this file: its ranks still count the nodes that are gone"

@@ -1,4 +1,4 @@
-"""A number of seconds on the command line."""
+"""Parameter type for a number of seconds."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import click
 
 
 class Seconds(click.FloatRange):
-    """A finite number above 0."""
+    """Finite number above 0."""
 
     def __init__(self) -> None:
         super().__init__(min=0, min_open=True)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The number. Fails with a usage error for anything else."""
-        found = float(super().convert(value, param, ctx))
-        if not math.isfinite(found):
+        """Return the number; anything else is a usage error."""
+        seconds = float(super().convert(value, param, ctx))
+        if not math.isfinite(seconds):
             self.fail(f"{value} is no number of seconds.", param, ctx)
-        return found
+        return seconds

@@ -1,4 +1,4 @@
-"""Whether a file can be solved at all: said before a search begins, for every verb that searches."""
+"""Check before a search that a file can be solved, for every verb that searches."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
 
 class Solvable(NamedTuple):
-    """The reading if it can be solved, and the exit code of an answer: 5 where something that decides is unknown.
+    """Reading to solve, the exit code for an answer, and the findings printed so far.
 
-    Else None and the exit code. `findings` are those that were printed.
+    The code is 5 (incomplete) if something that decides the placement is unknown. `reading` is None
+    if
+    no search is possible; the verb then exits with `code`.
     """
 
     reading: Reading | None
@@ -28,7 +30,7 @@ class Solvable(NamedTuple):
 
 
 def solvable(reading: Reading, form: str) -> Solvable:
-    """Whether it can be solved; what is wrong with it is printed."""
+    """Verify a reading, print its findings, and decide if it can be solved."""
     from ...solver.verify import verify
 
     report, file = verify(reading), reading.source.name
