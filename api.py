@@ -454,7 +454,7 @@ def discover(
     nvidia_smi : files with the output of ``nvidia-smi -L``.
     topo : files with that of ``nvidia-smi topo -m``, a file per machine or one for all.
     """
-    from .runtime.discovering.discover import at_address, from_files
+    from .runtime.discover import at_address, from_files
 
     if (address is not None) + (slurm or bool(nvidia_smi)) != 1:
         raise ValueError("name what is to be discovered: an address, Slurm's job, or files with what nvidia-smi printed")

@@ -14,7 +14,7 @@ from .exit_codes import OK
 from .showing.findings import echo_findings
 
 if TYPE_CHECKING:
-    from ..runtime.discovering.discover import Discovered
+    from ..runtime.discover import Discovered
 
 
 @click.command()
@@ -46,7 +46,7 @@ def discover(
     placewright discover --address 10.0.0.1:6379 -o cluster.yaml
     placewright discover --nvidia-smi gpu-a.txt gpu-b.txt --topo topo.txt
     """
-    from ..runtime.discovering.discover import from_files
+    from ..runtime.discover import from_files
 
     if more and not texts:
         raise click.UsageError(f"unexpected `{more[0]}`; texts of nvidia-smi stand after --nvidia-smi")
@@ -65,7 +65,7 @@ def discover(
 
 def _discover_ray(address: str, form: str) -> Discovered | int:
     """Discover a Ray cluster; on failure print the reason and return the exit code."""
-    from ..runtime.discovering.discover import at_address
+    from ..runtime.discover import at_address
     from ..runtime.failure import LaunchFailed
 
     try:

@@ -14,7 +14,7 @@ from .launching.outcome import failed, not_checked, sizes, workers_and_given
 from .showing.findings import echo_findings
 
 if TYPE_CHECKING:
-    from ..runtime.detached.asking import Seen
+    from ..runtime.detached.launches import Seen
 
 RUNNING = "running"
 
@@ -35,7 +35,7 @@ def status(name: str | None, form: str) -> int:
     placewright status
     placewright status trial --format json
     """
-    from ..runtime.detached.asking import launch_named, launches
+    from ..runtime.detached.launches import launch_named, launches
     from ..runtime.failure import LaunchFailed
 
     try:

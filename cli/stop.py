@@ -20,7 +20,7 @@ def stop(name: str) -> int:
     \b
     placewright stop trial
     """
-    from ..runtime.detached.asking import stop as ended
+    from ..runtime.detached.launches import stop as ended
     from ..runtime.failure import LaunchFailed
 
     try:

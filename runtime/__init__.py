@@ -12,16 +12,30 @@ if TYPE_CHECKING:
     from ..models.strategies import FlexiblePlacementStrategy as FlexiblePlacementStrategy
     from ..models.strategies import NodePlacementStrategy as NodePlacementStrategy
     from ..models.strategies import PackedPlacementStrategy as PackedPlacementStrategy
-    from .dispatch.batches import DataProtoFuture as DataProtoFuture
-    from .dispatch.mesh import make_nd_compute_dataproto_dispatch_fn as make_nd_compute_dataproto_dispatch_fn
-    from .dispatch.modes import Dispatch as Dispatch
-    from .dispatch.modes import Execute as Execute
-    from .dispatch.register import register as register
-    from .dispatch.table import collect_all_to_all as collect_all_to_all
-    from .dispatch.table import register_dispatch_mode as register_dispatch_mode
-    from .dispatch.table import update_dispatch_mode as update_dispatch_mode
+    from .compat.rlinf.cluster import Cluster as Cluster
+    from .compat.rlinf.components import ComponentPlacement as ComponentPlacement
+    from .compat.rlinf.group import WorkerGroup as WorkerGroup
+    from .compat.rlinf.results import WorkerGroupFuncResult as WorkerGroupFuncResult
+    from .compat.verl.dispatch.batches import DataProtoFuture as DataProtoFuture
+    from .compat.verl.dispatch.mesh import Dispatch as Dispatch
+    from .compat.verl.dispatch.mesh import Execute as Execute
+    from .compat.verl.dispatch.mesh import make_nd_compute_dataproto_dispatch_fn as make_nd_compute_dataproto_dispatch_fn
+    from .compat.verl.dispatch.register import register as register
+    from .compat.verl.dispatch.table import collect_all_to_all as collect_all_to_all
+    from .compat.verl.dispatch.table import register_dispatch_mode as register_dispatch_mode
+    from .compat.verl.dispatch.table import update_dispatch_mode as update_dispatch_mode
+    from .compat.verl.groups.colocated import create_colocated_worker_cls as create_colocated_worker_cls
+    from .compat.verl.groups.colocated import create_colocated_worker_cls_fused as create_colocated_worker_cls_fused
+    from .compat.verl.groups.colocated import create_colocated_worker_raw_cls as create_colocated_worker_raw_cls
+    from .compat.verl.groups.ray_class import RayClassWithInitArgs as RayClassWithInitArgs
+    from .compat.verl.groups.worker_group import RayWorkerGroup as RayWorkerGroup
+    from .compat.verl.pools.manager import ResourcePoolManager as ResourcePoolManager
+    from .compat.verl.pools.pool import RayResourcePool as RayResourcePool
+    from .compat.verl.pools.pool import ResourcePool as ResourcePool
+    from .compat.verl.pools.split import SubRayResourcePool as SubRayResourcePool
+    from .compat.verl.pools.split import merge_resource_pool as merge_resource_pool
+    from .compat.verl.pools.split import split_resource_pool as split_resource_pool
     from .failure import LaunchFailed as LaunchFailed
-    from .replicas.arithmetic import num_replicas as num_replicas
     from .replicas.engine_replica import EchoReplica as EchoReplica
     from .replicas.engine_replica import EngineReplica as EngineReplica
     from .replicas.engine_replica import TransformerReplica as TransformerReplica
@@ -30,65 +44,51 @@ if TYPE_CHECKING:
     from .replicas.launching import launch_replicas as launch_replicas
     from .replicas.replica import Replica as Replica
     from .replicas.replica import RolloutMode as RolloutMode
-    from .rlinf.cluster import Cluster as Cluster
-    from .rlinf.components import ComponentPlacement as ComponentPlacement
-    from .rlinf.group import WorkerGroup as WorkerGroup
-    from .rlinf.results import WorkerGroupFuncResult as WorkerGroupFuncResult
-    from .simulated.simulated_cluster import simulated_cluster as simulated_cluster
-    from .verl.groups.colocated import create_colocated_worker_cls as create_colocated_worker_cls
-    from .verl.groups.fused import create_colocated_worker_cls_fused as create_colocated_worker_cls_fused
-    from .verl.groups.fused import create_colocated_worker_raw_cls as create_colocated_worker_raw_cls
-    from .verl.groups.ray_class import RayClassWithInitArgs as RayClassWithInitArgs
-    from .verl.groups.worker_group import RayWorkerGroup as RayWorkerGroup
-    from .verl.pools.manager import ResourcePoolManager as ResourcePoolManager
-    from .verl.pools.pool import RayResourcePool as RayResourcePool
-    from .verl.pools.resource_pool import ResourcePool as ResourcePool
-    from .verl.pools.split import SubRayResourcePool as SubRayResourcePool
-    from .verl.pools.split import merge_resource_pool as merge_resource_pool
-    from .verl.pools.split import split_resource_pool as split_resource_pool
+    from .replicas.replica import num_replicas as num_replicas
+    from .simulated.simulate import simulated_cluster as simulated_cluster
     from .workers.inside.address import WorkerAddress as WorkerAddress
     from .workers.inside.base import Worker as Worker
 
 _WHERE = {
-    "Cluster": ".rlinf.cluster",
-    "ComponentPlacement": ".rlinf.components",
-    "DataProtoFuture": ".dispatch.batches",
-    "Dispatch": ".dispatch.modes",
+    "Cluster": ".compat.rlinf.cluster",
+    "ComponentPlacement": ".compat.rlinf.components",
+    "DataProtoFuture": ".compat.verl.dispatch.batches",
+    "Dispatch": ".compat.verl.dispatch.mesh",
     "EchoReplica": ".replicas.engine_replica",
     "EngineReplica": ".replicas.engine_replica",
-    "Execute": ".dispatch.modes",
+    "Execute": ".compat.verl.dispatch.mesh",
     "FlexiblePlacementStrategy": "..models.strategies",
     "LaunchFailed": ".failure",
     "NodePlacementStrategy": "..models.strategies",
     "PackedPlacementStrategy": "..models.strategies",
-    "RayClassWithInitArgs": ".verl.groups.ray_class",
-    "RayResourcePool": ".verl.pools.pool",
-    "RayWorkerGroup": ".verl.groups.worker_group",
+    "RayClassWithInitArgs": ".compat.verl.groups.ray_class",
+    "RayResourcePool": ".compat.verl.pools.pool",
+    "RayWorkerGroup": ".compat.verl.groups.worker_group",
     "Replica": ".replicas.replica",
-    "ResourcePool": ".verl.pools.resource_pool",
-    "ResourcePoolManager": ".verl.pools.manager",
+    "ResourcePool": ".compat.verl.pools.pool",
+    "ResourcePoolManager": ".compat.verl.pools.manager",
     "RolloutMode": ".replicas.replica",
-    "SubRayResourcePool": ".verl.pools.split",
+    "SubRayResourcePool": ".compat.verl.pools.split",
     "TransformerReplica": ".replicas.engine_replica",
     "Worker": ".workers.inside.base",
     "WorkerAddress": ".workers.inside.address",
-    "WorkerGroup": ".rlinf.group",
-    "WorkerGroupFuncResult": ".rlinf.results",
-    "collect_all_to_all": ".dispatch.table",
-    "create_colocated_worker_cls": ".verl.groups.colocated",
-    "create_colocated_worker_cls_fused": ".verl.groups.fused",
-    "create_colocated_worker_raw_cls": ".verl.groups.fused",
+    "WorkerGroup": ".compat.rlinf.group",
+    "WorkerGroupFuncResult": ".compat.rlinf.results",
+    "collect_all_to_all": ".compat.verl.dispatch.table",
+    "create_colocated_worker_cls": ".compat.verl.groups.colocated",
+    "create_colocated_worker_cls_fused": ".compat.verl.groups.colocated",
+    "create_colocated_worker_raw_cls": ".compat.verl.groups.colocated",
     "get_replica_class": ".replicas.engine_replica",
     "get_rollout_replica_class": ".replicas.engine_replica",
     "launch_replicas": ".replicas.launching",
-    "make_nd_compute_dataproto_dispatch_fn": ".dispatch.mesh",
-    "merge_resource_pool": ".verl.pools.split",
-    "num_replicas": ".replicas.arithmetic",
-    "register": ".dispatch.register",
-    "register_dispatch_mode": ".dispatch.table",
-    "simulated_cluster": ".simulated.simulated_cluster",
-    "split_resource_pool": ".verl.pools.split",
-    "update_dispatch_mode": ".dispatch.table",
+    "make_nd_compute_dataproto_dispatch_fn": ".compat.verl.dispatch.mesh",
+    "merge_resource_pool": ".compat.verl.pools.split",
+    "num_replicas": ".replicas.replica",
+    "register": ".compat.verl.dispatch.register",
+    "register_dispatch_mode": ".compat.verl.dispatch.table",
+    "simulated_cluster": ".simulated.simulate",
+    "split_resource_pool": ".compat.verl.pools.split",
+    "update_dispatch_mode": ".compat.verl.dispatch.table",
 }
 """Name -> its module."""
 

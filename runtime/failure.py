@@ -1,4 +1,4 @@
-"""Failure of a launch: the cluster differs from the plan, or an input is unusable."""
+"""Failures of a launch, and refusals of a request."""
 
 from __future__ import annotations
 
@@ -42,3 +42,25 @@ def _again(cls: type[LaunchFailed], findings: tuple[Finding, ...], traceback: st
 def failed(code: str, subject: str, message: str, help: str, *witnesses: int | str, traceback: str = "") -> LaunchFailed:
     """Build a failure with a single Finding."""
     return LaunchFailed(error(code, subject, message, help=help, witnesses=witnesses), traceback=traceback)
+
+
+class Refusal(LaunchFailed, ValueError):
+    """Request that contradicts itself or exceeds the cluster; raised before anything is started.
+
+    Its text is complete (holders, help), because it mostly ends a user's program.
+    """
+
+    def __str__(self) -> str:
+        return "\n".join(line for finding in self.findings for line in (finding.message, *finding.notes, f"help: {finding.help}"))
+
+
+def refused(
+    code: str, subject: str, message: str, help: str, *witnesses: int | str, amount: int = 0, notes: tuple[str, ...] = ()
+) -> Refusal:
+    """Build a refusal with a single Finding."""
+    return Refusal(error(code, subject, message, help=help, witnesses=witnesses, amount=amount, notes=notes))
+
+
+def kind_of(value: object) -> str:
+    """Describe a value: ``None``, a class name, or ``a dict``."""
+    return "None" if value is None else value.__name__ if isinstance(value, type) else f"a {type(value).__name__}"

@@ -20,9 +20,8 @@ from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.on_ray import RayPort
 from placewright.runtime.progress import Step
 from placewright.runtime.reserving.reservation import Reservation
-from placewright.runtime.reserving.wanted import wanted_of
-from placewright.runtime.workers.gang import Gang
-from placewright.runtime.workers.group import WorkerGroup
+from placewright.runtime.reserving.shortage import wanted_of
+from placewright.runtime.workers.group import Gang, WorkerGroup
 from placewright.runtime.workers.member import members_of
 from placewright.runtime.world.inventory import inventory
 from placewright.runtime.world.matching import match

@@ -90,7 +90,7 @@ def _verls_words(workers: int, base: Any, with_arguments: Any, pool: Any, group_
 def plain(workers: int, address: str, environment: bool = True) -> Layer:
     """Ray actors in one placement group, with the environment variables of a rank, which are set before their interpreters start."""
     import ray
-    from placewright.runtime.workers.environment import rank_environment
+    from placewright.runtime.workers.member import rank_environment
     from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
     placements = plan_of(workers).placements("noop")

@@ -26,8 +26,7 @@ def launch_detached(wanted: Wanted, name: str) -> int:
     """Launches in a keeper, under this name or a fresh one; the exit code when all workers are ready."""
     from ...models.placements.plan_file import plan_to_json
     from ...runtime.detached.detach import detach
-    from ...runtime.detached.file_as_read import reading_to_text
-    from ...runtime.detached.messages import Request, problem_to_text
+    from ...runtime.detached.messages import Request, problem_to_text, reading_to_text
     from ...runtime.failure import LaunchFailed
     from ...runtime.world.matching import used_nodes
 

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from ...runtime.detached.claim import Claim
     from ...runtime.detached.record import Record, Worker
     from ...runtime.failure import LaunchFailed
-    from ...runtime.launched import Launch
+    from ...runtime.launch import Launch
 
 
 def launch_here(wanted: Wanted, kept: bool) -> int:
     """Launches in this process, and ends it: at once, when the method has returned, or if it is kept on Ctrl-C. The exit code."""
     from ...report.text import render_unchecked
     from ...runtime.detached.claim import Claim
-    from ...runtime.detached.keeping import heeding, keep
+    from ...runtime.detached.keeper import heeding, keep
     from ...runtime.detached.record import workers_of
     from ...runtime.failure import LaunchFailed
     from ...runtime.launch import launch

@@ -1,4 +1,4 @@
-"""Claim on the name of a launch: a file lock held for the lifetime of its keeper."""
+"""Claim on the name of a launch: a lock that its keeper holds while it lives."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from pathlib import Path
 from ...models.placements.plan_file import write_whole
 from ..failure import LaunchFailed, failed
 from ..shield import shielded
-from .directory import directory_of, must_be_private, unusable
-from .record import ALIVE, Record, read_record
+from .record import ALIVE, Record, directory_of, must_be_private, read_record, unusable
 
 LOCK, STOP, LOG, PLAN = "lock", "stop", "keeper.log", "plan.json"
 PATIENCE = 0.5

@@ -1,4 +1,4 @@
-"""Keeper process of a launch, in a separate session.
+"""The keeper: a process of its own session that holds a launch until somebody ends it.
 
 Everything ends with the keeper. It reads the Request from the first input line, reports every step,
 and finally either that all workers run or why not. Until the command answers KEEP, it ends with the
@@ -15,20 +15,60 @@ import signal
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import TextIO
+from typing import Callable, Iterator, TextIO
 
 from ...models.placements.plan_file import plan_of, plan_to_json
 from ..failure import LaunchFailed, failed
-from ..launch import launch
-from ..launched import Launch
+from ..launch import Launch, launch
 from ..progress import Step
 from .claim import LOG, Claim
-from .file_as_read import reading_of
-from .keeping import heeding, keep
-from .messages import KEEP, Failure, Message, Progress, Request, problem_of
+from .messages import KEEP, Failure, Message, Progress, Request, problem_of, reading_of
 from .record import ENDED, FAILED, STARTING, Record, Trouble, record_of
+
+INTERVAL = 0.1
+
+
+def keep(
+    running: Launch, method: str | None, noted: Callable[[Launch], None], lost: Callable[[LaunchFailed], None], stay: bool = False
+) -> None:
+    """Run a method on every worker and return, or watch the launch forever.
+
+    It watches if there is no method, or if `stay` is True. `noted` is called with the launch at
+    start and after every recovery, `lost` before a recovery with the loss. Raises LaunchFailed as
+    `Launch.run` does.
+    """
+
+    def live(launch: Launch) -> None:
+        noted(launch)
+        if method:
+            launch.call_all(method)
+        if stay or not method:
+            launch.watch()
+
+    running.on_restart(lost)
+    running.run(live)
+
+
+@contextmanager
+def heeding(claim: Claim, until: Callable[[], bool] = lambda: False) -> Iterator[None]:
+    """Send SIGTERM to this process on a stop request, or once `until()` is True."""
+    stopped = threading.Event()
+
+    def heed() -> None:
+        while not stopped.wait(INTERVAL):
+            if claim.asked_to_stop or until():
+                os.kill(os.getpid(), signal.SIGTERM)
+                return
+
+    thread = threading.Thread(target=heed, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stopped.set()
+        thread.join()
 
 
 def main() -> None:

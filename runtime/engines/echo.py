@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any, AsyncGenerator, Mapping, Sequence
 
-from .engine import Engine, EngineWorker, Message, Sampling
-from .shape import Shape
+from .engine import Engine, EngineWorker, Message, Sampling, Shape
 
 
 class EchoWorker(EngineWorker):

@@ -1,4 +1,4 @@
-"""Interface of inference engines: a server half and a worker half."""
+"""Interface of an inference engine: a half in the server, and a half in each worker."""
 
 from __future__ import annotations
 
@@ -6,8 +6,59 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, AsyncGenerator, Mapping, Protocol, Sequence
 
-from .bytes_tokenizer import BytesTokenizer
-from .shape import Shape
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Degrees of parallelism.
+
+    rank = (data * pipeline degree + stage) * tensor degree + tensor rank.
+
+    Source of the order, tensor ranks adjacent: vLLM, vllm/distributed/parallel_state.py,
+    `initialize_model_parallel`.
+    """
+
+    tensor: int = 1
+    data: int = 1
+    pipeline: int = 1
+
+    @property
+    def world_size(self) -> int:
+        """Number of workers of a replica of this shape."""
+        return self.tensor * self.data * self.pipeline
+
+    def ranks(self, data: int, stage: int) -> range:
+        """Return the ranks of a pipeline stage of a data-parallel copy."""
+        first = (data * self.pipeline + stage) * self.tensor
+        return range(first, first + self.tensor)
+
+    def tensor_rank(self, rank: int) -> int:
+        """Return the tensor-parallel rank of a rank."""
+        return rank % self.tensor
+
+    def stage(self, rank: int) -> int:
+        """Return the pipeline stage of a rank."""
+        return rank // self.tensor % self.pipeline
+
+
+BYTES = 256
+
+
+class BytesTokenizer:
+    """Tokenizer whose token i is byte i in UTF-8, plus an end token."""
+
+    size: int = BYTES + 1
+    end: int | None = BYTES
+
+    def encode(self, text: str) -> list[int]:
+        """Convert text to tokens; see Tokenizer.
+
+        An unpaired surrogate, which UTF-8 cannot express, becomes a question mark.
+        """
+        return list(text.encode("utf-8", errors="replace"))
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """Convert tokens to text; see Tokenizer."""
+        return bytes(token for token in tokens if token < BYTES).decode("utf-8", errors="replace")
 
 
 class Tokenizer(Protocol):

@@ -1,11 +1,84 @@
-"""Port: every call of the runtime to the cluster, on Ray or on a fake for tests."""
+"""The port: every call by which the runtime touches Ray."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any, Callable, Mapping, Protocol, Sequence
 
-from .node import RayNode
+
+class AnswerFailed(Exception):
+    """Missing answer; `reason` is a line of text."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
+class Died(AnswerFailed):
+    """Process that ended before an answer, or never started. `node_lost`: the node is gone."""
+
+    def __init__(self, reason: str, node_lost: bool = False) -> None:
+        self.node_lost = node_lost
+        super().__init__(reason)
+
+
+class Raised(AnswerFailed):
+    """Exception of the code in the process.
+
+    `lines`: the traceback; `cause`: the exception itself, if it could be sent.
+    """
+
+    def __init__(self, reason: str, lines: tuple[str, ...] = (), cause: BaseException | None = None) -> None:
+        self.lines = lines
+        self.cause = cause
+        super().__init__(reason)
+
+
+class Refused(AnswerFailed):
+    """Any further failure: unreachable process, or lost answer."""
+
+
+class NameTaken(Exception):
+    """Name of a process or reservation that exists already."""
+
+
+class Unborn(Raised):
+    """Process that could not load the worker class, mostly because of a missing module."""
+
+
+RANK_LABEL = "placewright.node-rank"
+RANK_LABELS = (RANK_LABEL, "RLINF_NODE_RANK")
+
+
+@dataclass(frozen=True, slots=True)
+class RayNode:
+    """Live node: Ray's id, host name, address, labels, and `total` and `free` resources by Ray's
+    names.
+
+    `port`: listening port of its raylet; 0 if unknown.
+    """
+
+    node_id: str
+    name: str
+    address: str
+    labels: Mapping[str, str]
+    total: Mapping[str, float]
+    free: Mapping[str, float]
+    port: int = 0
+
+    @property
+    def rank(self) -> int | None:
+        """Node rank from a label; None without a numeric label."""
+        for label in RANK_LABELS:
+            if self.labels.get(label, "").isdecimal():
+                return int(self.labels[label])
+        return None
+
+    @property
+    def presence(self) -> str:
+        """Resource that every node has by its presence."""
+        return f"node:{self.address}"
+
 
 Actor = Any
 """Handle of a started process, opaque outside the port."""

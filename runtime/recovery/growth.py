@@ -9,7 +9,7 @@ from ...models.placements.plan import Plan
 from ..failure import LaunchFailed
 from ..port.port import Port
 from ..world.inventory import inventory
-from .nodes.membership import Membership
+from .nodes import Membership
 from .replanner import Replanner
 
 Better = tuple[Plan, Moves, tuple[str, ...]]

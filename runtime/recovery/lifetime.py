@@ -1,29 +1,111 @@
-"""Whole life of a launch: start, and restarts after losses, as often as allowed."""
+"""A launch over its whole life, restarted after losses as often as is allowed."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Callable, Iterator
 
+from ...models.findings.finding import Unchecked
+from ...models.placements.moves import Moves
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
+from ...models.reading import Reading
 from ..failure import LaunchFailed
 from ..progress import Step
 from ..shield import shielded
-from ..starting.running import Running
-from ..starting.start import Way, start
-from ..watching.monitor import OnFailure
-from ..watching.watch import Watch
+from ..starting.start import Running, Way, start
+from ..watching.monitor import OnFailure, Watch
 from ..world.differences import NOTHING_SEEN
 from ..world.inventory import inventory
 from ..world.matching import used_nodes
 from .growth import Growth
-from .losses import NO_ROOM, is_lost
-from .nodes.membership import Membership
-from .recovery import Recovery
-from .replanner import Replanner, Search
-from .restarts import Restarts
+from .nodes import Membership
+from .replanner import Replanner, Search, searched
+from .restarts import NO_ROOM, Restarts, is_lost
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """Recovered launch.
+
+    Attributes
+    ----------
+    lost : names of the previous plan's nodes that are gone.
+    joined : names of new nodes.
+    moves : moved groups of the previous plan; None if the plan is unchanged.
+    attempt : number of this restart of the launch, from 1; 0 without a failure.
+    seconds : from the failure, or the decision to grow, to the audit of all workers.
+    taken : names of the previous plan's nodes on which other jobs now use too much.
+    """
+
+    lost: tuple[str, ...]
+    joined: tuple[str, ...]
+    moves: Moves | None
+    attempt: int
+    seconds: float
+    taken: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        nodes = [f"without {_listed(self.lost)}"] * bool(self.lost)
+        nodes += [f"beside the jobs that took {_listed(self.taken)}"] * bool(self.taken)
+        nodes += [f"with {_listed(self.joined)}"] * bool(self.joined)
+        details = f" {', '.join(nodes)}" if nodes else ""
+        return f"running again after {self.seconds:.1f} s{details}: {self.moved}"
+
+    @property
+    def moved(self) -> str:
+        """Text with the number of moved groups."""
+        if self.moves is None:
+            return "everything is where it was"
+        parts, lost_count = self.moves.parts, self.moves.lost
+        group_count, new_count = sum(part.now for part in parts), sum(max(0, part.now - part.before) for part in parts)
+        moved = sum(part.started for part in parts) - new_count
+        words = [f"{moved} of {group_count} {'group' if group_count == 1 else 'groups'} moved"]
+        words += [f"{lost_count} {'was' if lost_count == 1 else 'were'} on {'lost' if not self.taken else 'such'} nodes"] * bool(lost_count)
+        words += [f"{new_count} {'is' if new_count == 1 else 'are'} new"] * bool(new_count)
+        words += ["proved to be the fewest"] * self.moves.proved
+        return ", ".join(words)
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+ONLY_A_PLAN = "where it is placed anew, no more is kept than sizes and who shares accelerators, and no framework is asked: launch the plan's file itself"
+NOT_HEEDED = "where it is placed anew, what a framework would refuse is not known: a framework's own file is launched with its `reading`"
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """Restart policy: allowed restarts after a loss, growth, and the problem for re-placement.
+
+    Without a problem every component keeps its size (see question.py). `heeds`: True if the search
+    knows what the framework refuses.
+    """
+
+    restarts: int = 0
+    elastic: bool = False
+    problem: Problem | None = None
+    search: Search = searched
+    heeds: bool = True
+
+    @classmethod
+    def of(cls, restarts: int, elastic: bool, problem: Problem | None, reading: Reading | None) -> Again:
+        """Build the policy, with the framework's refusals if reading options are known."""
+        heeds = reading is not None and reading.session.as_before is not None
+        return cls(restarts, elastic, problem, partial(searched, reading=reading), heeds)
+
+    @property
+    def unchecked(self) -> tuple[Unchecked, ...]:
+        """Checks omitted by re-placement; empty if there is none."""
+        if self.heeds or not (self.restarts or self.elastic):
+            return ()
+        return (Unchecked("framework", "", NOT_HEEDED) if self.problem else Unchecked("plan", "", ONLY_A_PLAN),)
+
+
+NEVER = Again()
 
 
 class Lifetime:

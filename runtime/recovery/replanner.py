@@ -1,21 +1,150 @@
-"""Re-placement with few moves after nodes were lost or joined."""
+"""A new plan after nodes were lost or joined, near the plan before."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Callable, Collection
+from itertools import combinations
+from math import gcd
+from typing import Callable, Collection, Iterator
 
 from ...models.answer import IMPOSSIBLE, Answer
+from ...models.component import COLOCATED, SUBSET, Component, Parallel, Relation
 from ...models.findings.finding import UnusableInput
+from ...models.job import Capabilities, Job
 from ...models.machines.cluster import Cluster
+from ...models.machines.node_group import ACCELERATOR, NODE
 from ...models.placements.moves import Moves
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
 from ...models.reading import Reading
 from ..failure import LaunchFailed
-from .given_up import NO_ROOM_HELP, given_up
-from .question import loosened, question_of
+from .restarts import NO_ROOM_HELP, given_up
+
+GROUP_SIZES = (1, 2, 4, 8)
+
+Masks = dict[tuple[int, str], int]
+
+
+def question_of(plan: Plan) -> Problem:
+    """Derive the most open problem that this plan solves.
+
+    Every component requests as many resources as it has, in processes of the same size, of the same
+    node groups. A plan tells tensor parallel groups only if they were a choice; otherwise up to
+    eight accelerators that share a node throughout the component stay on one node (see `loosened`).
+    Components on the same accelerators stay together, and a component within another stays within
+    it. Given ranks remain for everything else: processes of different sizes, on several nodes or on
+    a part of a resource, and components that overlap in part.
+    """
+    masks = {name: plan.assignment.masks(name) for name in plan.components}
+    relations = tuple(_relations(masks))
+    fixed = _given(plan, masks, {frozenset(relation.components) for relation in relations})
+    components = tuple(_given_component(plan, name) if name in fixed else _component(plan, name) for name in plan.components)
+    open_relations = tuple(relation for relation in relations if not fixed.intersection(relation.components))
+    return Problem(plan.cluster, Job(components, open_relations, Capabilities(shares_accelerators=True)))
+
+
+def _given(plan: Plan, masks: dict[str, Masks], related: set[frozenset[str]]) -> set[str]:
+    """Return the components with given ranks, and all that share accelerators with them."""
+    fixed = {name for name in masks if not _even(plan, name)}
+    for first, second in combinations(masks, 2):
+        if _overlap(masks[first], masks[second]) and not _joined(first, second, related):
+            fixed |= {first, second}
+    while additional := {name for name in masks.keys() - fixed if any(_overlap(masks[name], masks[second]) for second in fixed)}:
+        fixed |= additional
+    return fixed
+
+
+def _component(plan: Plan, name: str) -> Component:
+    runs = plan.assignment.of(name)
+    first = runs[0]
+    amount = plan.assignment.world_size(name) if first.kind == NODE else plan.assignment.amount(name)
+    return Component(
+        name, _node_groups(plan, name), least=amount, most=amount, per_process=max(1, first.each),
+        parallel=plan.degrees.get(name) or Parallel(tp=_together(plan, name)), cpus=plan.cpus.get(name, 0),
+    )  # fmt: skip
+
+
+def loosened(problem: Problem, plan: Plan) -> Problem:
+    """Remove the guesses of `question_of`: only node locality stated in the plan remains."""
+    components = tuple(replace(component, parallel=plan.degrees.get(component.name, Parallel())) for component in problem.components)
+    return replace(problem, job=replace(problem.job, components=components))
+
+
+def _together(plan: Plan, name: str) -> int:
+    """Return the largest group size whose consecutive groups each lie on a single node.
+
+    For components on accelerators; 1 otherwise.
+    """
+    runs = plan.assignment.of(name)
+    if runs[0].kind != ACCELERATOR:
+        return 1
+    ends = [run.ranks.stop * run.each for run, following in zip(runs, (*runs[1:], None)) if following is None or following.node != run.node]
+    return max(size for size in GROUP_SIZES if gcd(*ends) % size == 0)
+
+
+def _given_component(plan: Plan, name: str) -> Component:
+    return Component(name, _node_groups(plan, name), runs=plan.assignment.of(name), cpus=plan.cpus.get(name, 0))
+
+
+def _node_groups(plan: Plan, name: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(run.node_group for run in plan.assignment.of(name)))
+
+
+def _even(plan: Plan, name: str) -> bool:
+    """Return True if all processes have equal exclusive resources, each on a single node."""
+    runs = plan.assignment.of(name)
+    if len({(run.each, run.kind) for run in runs}) > 1 or any(len(run.ranks) == 0 for run in runs):
+        return False
+    if sum(len(run.ranks) for run in runs) != plan.assignment.world_size(name):
+        return False
+    return runs[0].kind == NODE or plan.assignment.held(name, runs[0].kind) == plan.assignment.amount(name)
+
+
+def _relations(masks: dict[str, Masks]) -> Iterator[Relation]:
+    """Yield colocations with an earlier component, and subset relations."""
+    first: dict[tuple[tuple[tuple[int, str], int], ...], str] = {}
+    for name, component_masks in masks.items():
+        if not any(kind == ACCELERATOR for _, kind in component_masks):
+            continue
+        key = tuple(sorted(component_masks.items()))
+        if key in first:
+            yield Relation(COLOCATED, (first[key], name))
+            continue
+        first[key] = name
+        outer = min(
+            (candidate for candidate in masks if _within(component_masks, masks[candidate])),
+            key=lambda candidate: _size(masks[candidate]),
+            default=None,
+        )
+        if outer is not None:
+            yield Relation(SUBSET, (name, outer))
+
+
+def _within(inner: Masks, outer: Masks) -> bool:
+    return inner != outer and all(not mask & ~outer.get(place, 0) for place, mask in inner.items())
+
+
+def _overlap(first: Masks, second: Masks) -> bool:
+    return any(mask & second.get(place, 0) for place, mask in first.items() if place[1] == ACCELERATOR)
+
+
+def _size(masks: Masks) -> int:
+    return sum(mask.bit_count() for mask in masks.values())
+
+
+def _joined(start: str, goal: str, related: set[frozenset[str]]) -> bool:
+    """Return True if a chain of relations connects the two."""
+    visited, pending = {start}, [start]
+    while pending:
+        name = pending.pop()
+        for pair in related:
+            for next_ in pair if name in pair else ():
+                if next_ not in visited:
+                    visited.add(next_)
+                    pending.append(next_)
+    return goal in visited
+
 
 Search = Callable[[Problem], Answer]
 

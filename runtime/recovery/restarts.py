@@ -1,10 +1,26 @@
-"""Number of restarts, and the pauses before them."""
+"""Restarts of a launch: which failures allow one, how many, and the pauses between."""
 
 from __future__ import annotations
 
+from typing import Sequence
+
+from ...models.findings.finding import Finding, error
 from ..failure import LaunchFailed
 from ..port.port import Port
-from .given_up import SPENT_HELP, given_up
+
+LOST = frozenset({"PW704", "PW713"})
+"""Codes of a dead worker and of a lost node."""
+NO_ROOM = "PW702"
+"""Code of a cluster that differs from the plan or lacks capacity: capacity elsewhere may
+suffice.
+"""
+
+
+def is_lost(failure: LaunchFailed) -> bool:
+    """Return True if a restart can repair the failure, unless the launch is given up."""
+    codes = {finding.code for finding in failure.findings}
+    return bool(codes & LOST) and NOT_RECOVERED not in codes
+
 
 LONGEST_PAUSE = 30.0
 STEADY = 60.0
@@ -48,3 +64,13 @@ class Restarts:
 def pause_before(in_a_row: int) -> float:
     """Return the pause in seconds: 0 before the first restart, then 1, 2, 4, up to 30."""
     return 0.0 if not in_a_row else min(LONGEST_PAUSE, 2.0 ** (in_a_row - 1))
+
+
+NOT_RECOVERED = "PW714"
+NO_ROOM_HELP = "give ranges such as `8-16` where fewer do as well, or keep a node free"
+SPENT_HELP = "mend what was lost, or allow more restarts (`--restarts`)"
+
+
+def given_up(failure: LaunchFailed, why: str, help: str, reasons: Sequence[Finding] = ()) -> LaunchFailed:
+    """Build the final failure (PW714): the loss, and why it cannot be replaced."""
+    return LaunchFailed(*failure.findings, *reasons, error(NOT_RECOVERED, "", f"the launch is not recovered: {why}", help=help))

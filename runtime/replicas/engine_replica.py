@@ -1,16 +1,16 @@
-"""Replicas of the built-in engines: workers with accelerators, queried by servers over ZeroMQ."""
+"""Replicas of the engines that are registered here."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar, Mapping
 
-from ..engines.needed import need_serving
-from ..engines.registry import engine_class
-from ..refusal import refused
-from ..verl.groups.ray_class import RayClassWithInitArgs
+from ..compat.verl.groups.ray_class import RayClassWithInitArgs
+from ..engines.registry import engine_class, need_serving
+from ..failure import refused
+from .channel.wire import Malformed
 from .limits import Limits
+from .loop import in_thread
 from .replica import Replica, setting
-from .threads import in_thread
 from .worker import ReplicaWorker
 
 
@@ -153,7 +153,7 @@ def check_plain(model: Mapping[str, Any], subject: str) -> None:
 
     Raises a ValueError (PW741) otherwise, for example for objects with code.
     """
-    from .channel.wire import Malformed, encode
+    from .channel.wire import encode
 
     for name, value in model.items():
         try:

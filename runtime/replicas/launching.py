@@ -7,15 +7,12 @@ from contextlib import asynccontextmanager
 from typing import Any, AsyncIterator, Sequence
 
 from ...models.findings.wording import plural
-from ..failure import LaunchFailed
-from ..refusal import refused
-from ..verl.pools.on import port_of
-from ..verl.pools.pool import RayResourcePool
-from ..verl.pools.split import split_resource_pool
+from ..compat.verl.pools.pool import RayResourcePool, port_of
+from ..compat.verl.pools.split import split_resource_pool
+from ..failure import LaunchFailed, refused
 from ..world.vendors import RESOURCES
-from .arithmetic import divide
-from .replica import Replica
-from .threads import in_thread
+from .loop import in_thread
+from .replica import Replica, divide
 
 
 async def reserve_replicas(replicas: Sequence[Replica]) -> RayResourcePool:

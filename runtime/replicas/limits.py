@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ..refusal import refused
+from ..failure import refused
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,8 @@ import os
 import socket
 from typing import Any, Mapping, Sequence
 
-from ..engines.engine import EngineWorker
+from ..engines.engine import EngineWorker, Shape
 from ..engines.registry import engine_class
-from ..engines.shape import Shape
 from .channel.address import own_address
 from .channel.wire import Malformed
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Mapping, Sequence
 
-from ..port.node import RayNode
+from ..port.port import RayNode
 
 Need = Mapping[str, float]
 """Joint demand on a single node, by Ray's resource names."""

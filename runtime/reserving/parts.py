@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Mapping, Sequence
 
 from ..failure import LaunchFailed, failed
-from ..port.errors import AnswerFailed
-from ..port.node import RayNode
-from ..port.port import Hold, Port, Ticket
-from ..world.labels import is_simulated
+from ..port.port import AnswerFailed, Hold, Port, RayNode, Ticket
+from ..world.ray_machine import is_simulated
 from . import probe
-from .wanted import Wanted
+from .shortage import Wanted
 
 PROBE_LIMIT = 60.0
 """Seconds for Ray to start a process in every part."""

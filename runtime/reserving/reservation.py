@@ -1,4 +1,4 @@
-"""Reservation in Ray: a placement group with bundles pinned to nodes, all or none."""
+"""A reservation in Ray: one placement group, each bundle pinned to its node."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from contextlib import ExitStack
 from typing import Sequence
 
 from ..failure import LaunchFailed, failed
-from ..port.errors import NameTaken
-from ..port.port import CREATED, INFEASIBLE, PENDING, REMOVED, Hold, Port
+from ..port.port import CREATED, INFEASIBLE, PENDING, REMOVED, Hold, NameTaken, Port
 from ..shield import shielded
-from .shortage import is_hopeless, shortages
-from .wanted import Wanted
+from .shortage import Wanted, is_hopeless, shortages
 
 WAIT_LIMIT = 0.6
 """Seconds after which a shortage counts: just released resources appear as free a little later."""

@@ -1,16 +1,77 @@
-"""Explanation of an impossible reservation per node: need, capacity, and holders of the rest."""
+"""Reasons why a reservation cannot be had, node by node."""
 
 from __future__ import annotations
 
-from typing import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Iterable, Iterator, Mapping, Sequence
 
 from ...models.findings.finding import Finding, error
-from ..port.node import RayNode
-from ..port.port import Holding, Port
-from ..world.vendors import RESOURCES
+from ..port.port import Bundle, Holding, Port, RayNode
+from ..world.matching import Match, count, has
+from ..world.vendors import RESOURCES, vendor_of
 from .fitting import NOISE
-from .wanted import Wanted
-from .words import amount_of, by_holders, held_on
+
+PRESENCE = 0.001
+_HELP = "wait for the other job, end it, or solve around it: `placewright discover` counts what it holds as taken"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Demand: bundle, `subject` of findings, `where` (the node in words), and `rank` of the node.
+
+    `help`: advice if others hold the resources; `least`: number of accelerators sufficient with
+    node sharing, 0 if sharing is impossible.
+    """
+
+    bundle: Bundle
+    subject: str
+    where: str
+    rank: int = 0
+    help: str = "wait for the other job, or end it"
+    least: int = 0
+
+
+def wanted_of(match: Match, cpus: float = 0, part: int = 0, share: bool = False) -> Wanted:
+    """Return the demand on a plan's node: accelerators, or the node's presence without any.
+
+    All accelerators if the plan counts none as taken: Ray does not report which accelerators form a
+    part, so only the whole node surely contains the right ones. With `share`, only `part` of them,
+    if the plan uses no more and any can replace them; then they must be queried (see parts.py).
+    """
+    vendor = vendor_of(match.node.accelerator_type)
+    resources = {match.ray.presence: PRESENCE}
+    if vendor is not None and match.held:
+        taken = match.node.taken.bit_count()
+        whole = count(match.node) - taken if taken else has(match.node, match.ray)
+        resources = {vendor.resource: float(part if part and share else whole)}
+    if cpus:
+        resources["CPU"] = cpus
+    location = f"node {match.node.rank} (`{match.node.name}`, Ray node `{match.ray.name}`)"
+    return Wanted(Bundle(match.ray.node_id, resources), match.node.name, location, match.node.rank, _HELP, 0 if share else part)
+
+
+def amount_of(resource: str, amount: float) -> str:
+    """Format an amount: ``1 accelerator``, ``8 CPUs`` or ``2 `license```; all makers' are
+    accelerators.
+    """
+    kind = "accelerator" if resource in RESOURCES else resource
+    return f"{amount:g} {kind}{'' if amount == 1 else 's'}" if kind in ("accelerator", "CPU") else f"{amount:g} `{resource}`"
+
+
+def held_on(holdings: Iterable[Holding], resource: str) -> dict[str, dict[str, float]]:
+    """Return Ray node id -> reservation name -> its amount of a resource there."""
+    amounts: dict[str, dict[str, float]] = {}
+    for holding in holdings:
+        for bundle in holding.bundles:
+            if amount := bundle.resources.get(resource, 0.0):
+                by_name = amounts.setdefault(bundle.node_id, {})
+                by_name[holding.name] = by_name.get(holding.name, 0.0) + amount
+    return amounts
+
+
+def by_holders(amounts: Mapping[str, float]) -> str:
+    """Format holders, like ``3 by `other`, 1 by `mine```."""
+    return ", ".join(f"{amount:g} by `{name}`" for name, amount in amounts.items())
 
 
 def shortages(port: Port, wanted: Sequence[Wanted], limit: float) -> Iterator[Finding]:

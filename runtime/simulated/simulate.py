@@ -1,4 +1,4 @@
-"""Simulated Ray cluster on this machine, with the plan's accelerators as mere numbers."""
+"""A Ray cluster on this machine with simulated accelerators."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ import signal
 import subprocess
 import sys
 import tempfile
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Iterable, Mapping
+from typing import Iterable, Iterator, Mapping
 
+from ...models.machines.cluster import Cluster
 from ...models.machines.node import Node
+from ...models.machines.shorthand import read_shorthand
 from ..failure import LaunchFailed, failed
 from ..port.ray_compat import need_ray
 from ..shield import shielded
-from ..world.labels import labels_of
+from ..world.ray_machine import labels_of
 from ..world.vendors import BENEATH, VARIABLES, vendor_of
 
 MOST_NODES = 64
@@ -153,3 +155,38 @@ def _not_started(reason: str) -> LaunchFailed:
     return failed(
         "PW710", "", f"the simulated cluster did not start: {reason}", "simulate a smaller cluster, or name a real one with `--address`"
     )
+
+
+CPUS_WITH_EACH = 16
+"""Number of CPUs per accelerator: more than the ten that verl's pools request by default."""
+_HELP = "name them as in `2x8xH100`: nodes, accelerators on each, model"
+
+
+@contextmanager
+def simulated_cluster(machines: str, cpus: int | None = None) -> Iterator[str]:
+    """Yield HOST:PORT of a simulated Ray cluster on this machine (``2x8xH100``).
+
+    `cpus`: number of CPUs per node; by default 16 per accelerator. This process is not connected to
+    it: call ``ray.init(address=...)``, and `ray.shutdown` before the block ends. The block's end
+    ends every process of the cluster. Raises LaunchFailed (PW708, PW710) if it cannot be simulated.
+    """
+    nodes = simulated_machines(machines).nodes
+    cluster = SimulatedCluster()
+    try:
+        yield cluster.start(nodes, {node.rank: CPUS_WITH_EACH * len(node.accelerators) if cpus is None else cpus for node in nodes})
+    finally:
+        cluster.stop()
+
+
+def simulated_machines(word: str) -> Cluster:
+    """Return the machines of a shorthand.
+
+    Raises LaunchFailed (PW710) for an unreadable shorthand, or an unspecified number of nodes.
+    """
+    try:
+        machines = read_shorthand(word)
+    except ValueError as problem:
+        raise failed("PW710", "", str(problem), _HELP) from None
+    if not isinstance(machines, Cluster):
+        raise failed("PW710", "", f"`{word}` does not say how many nodes there are", _HELP)
+    return machines

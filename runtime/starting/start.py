@@ -1,4 +1,4 @@
-"""Start of a plan's workers in a single reservation: compared, reserved, started, audited."""
+"""Start of a plan's workers in one reservation: compare, reserve, start, audit."""
 
 from __future__ import annotations
 
@@ -7,25 +7,77 @@ import uuid
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from typing import Sequence
+from typing import Iterator, Mapping, Sequence
 
+from ...models.findings.finding import Unchecked
+from ...models.machines.node_group import ACCELERATOR, NODE
 from ...models.placements.plan import Plan
 from ...models.reserved import cpus_on_nodes
-from ..port.node import RayNode
-from ..port.port import Port
+from ..port.port import Port, RayNode
 from ..progress import OnStep, Step
 from ..reserving.reservation import Reservation
-from ..reserving.wanted import wanted_of
-from ..watching.audit import agreed
+from ..reserving.shortage import wanted_of
+from ..watching.audit import AuditRow, agreed
 from ..watching.monitor import Monitor
-from ..workers.gang import Gang
-from ..workers.group import WorkerGroup
+from ..workers.group import Gang, WorkerGroup
 from ..workers.member import members_of
-from ..world.differences import NOTHING_SEEN, Seen, compared
+from ..world.differences import NOTHING_SEEN, Seen, compared, hardware_there
 from ..world.interpreters import check_interpreters
-from .running import Running
-from .sharing import given, parts_of, with_given
-from .unchecked import unchecked
+from ..world.matching import Match
+from ..world.ray_machine import is_simulated
+from .sharing import Given, given, parts_of, with_given
+
+
+@dataclass(frozen=True)
+class Running:
+    """Started and audited workers of a plan.
+
+    Attributes
+    ----------
+    name : name of the reservation, and prefix of the workers' names.
+    plan : the running plan.
+    groups : component -> workers.
+    audit : actual location of every worker, a row per process.
+    monitor : detects losses.
+    unchecked : demands on nodes that could not be seen.
+    given : replacements of accelerators named in the plan, on shared nodes.
+    """
+
+    name: str
+    plan: Plan
+    groups: Mapping[str, WorkerGroup]
+    audit: tuple[AuditRow, ...]
+    monitor: Monitor
+    unchecked: tuple[Unchecked, ...]
+    given: tuple[Given, ...] = ()
+
+
+def unchecked(plan: Plan, matches: Mapping[int, Match], available: Sequence[RayNode], seen: Seen = NOTHING_SEEN) -> tuple[Unchecked, ...]:
+    """Return hardware unknown to Ray, nodes without a survey, and unverifiable taken
+    accelerators.
+    """
+    return (*_hardware(plan, available), *_not_seen(matches, seen), *_taken(matches, seen))
+
+
+def _hardware(plan: Plan, available: Sequence[RayNode]) -> Iterator[Unchecked]:
+    known = hardware_there(available)
+    for name in plan.components:
+        for kind in sorted({run.kind for run in plan.assignment.of(name)} - {ACCELERATOR, NODE}):
+            if kind.lower() not in known:
+                yield Unchecked(kind, name, "Ray does not know whether its nodes have this hardware")
+
+
+def _not_seen(matches: Mapping[int, Match], survey: Seen) -> Iterator[Unchecked]:
+    for match in matches.values():
+        if reason := survey.missing.get(match.ray.node_id):
+            yield Unchecked("devices", match.node.name, f"nobody could look at the accelerators there: {reason}")
+
+
+def _taken(matches: Mapping[int, Match], survey: Seen) -> Iterator[Unchecked]:
+    for match in matches.values():
+        looked = not is_simulated(match.ray) and survey.reports.get(match.ray.node_id, {}).get("devices")
+        if match.held and match.node.taken and not looked:
+            yield Unchecked("taken", match.node.name, "Ray does not say which accelerators its other jobs have there")
 
 
 @dataclass(frozen=True)

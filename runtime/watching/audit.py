@@ -1,19 +1,112 @@
-"""Audit: comparison of every worker's report with its Placement."""
+"""Audit of running workers: location, visible accelerators, sharing."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from dataclasses import dataclass, replace
 from typing import Any, Iterator, Mapping, Sequence
 
 from ...models.findings.finding import Finding, error
 from ...models.placements.placement import Placement
 from ...models.placements.plan import Plan
+from ...models.ranks import merge, write_ranks
 from ..failure import LaunchFailed
 from ..world.matching import Match
 from ..world.vendors import VARIABLES, vendor_of
-from .apart import together
-from .audit_row import AuditRow
-from .hidden import hidden
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """Worker as it reports itself.
+
+    `visible`: physical accelerator ids; `differences`: empty if correct.
+
+    `devices`: unique identifiers of the visible accelerators: UUIDs if a driver reported them, else
+    Ray's node and the id there. `planned`: the accelerators it should see, as (node rank, physical
+    id).
+    """
+
+    component: str
+    rank: int
+    world_size: int
+    node_rank: int
+    node: str
+    ray_node: str
+    host: str
+    pid: int
+    local_rank: int
+    local_world_size: int
+    visible: tuple[str, ...]
+    differences: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+    planned: frozenset[tuple[int, str]] = frozenset()
+
+
+_LEVEL_ZERO = re.compile(r"level_zero:(\d+(?:,\d+)*)")
+
+
+def hidden(accelerator_type: str, visible: Sequence[str], environment: Mapping[str, str]) -> str:
+    """Return which variable hides accelerators, in words; "" if none does.
+
+    AMD: HIP counts what ROCR_VISIBLE_DEVICES leaves. Intel: ONEAPI_DEVICE_SELECTOR counts what
+    ZE_AFFINITY_MASK leaves, from 0. Sources: ROCm, "GPU isolation techniques"; oneAPI DPC++,
+    EnvironmentVariables.
+    """
+    beneath = environment.get("ROCR_VISIBLE_DEVICES", "")
+    visible_count = len([id for id in beneath.split(",") if id])
+    if accelerator_type == "AMD_GPU" and beneath and any(id.isdecimal() and int(id) >= visible_count for id in visible):
+        return f"ROCR_VISIBLE_DEVICES is {beneath}, which leaves {visible_count} accelerators; HIP_VISIBLE_DEVICES is {','.join(visible)}"
+    chosen = _LEVEL_ZERO.search(environment.get("ONEAPI_DEVICE_SELECTOR", ""))
+    if accelerator_type == "INTEL_GPU" and chosen and not set(map(str, range(len(visible)))) <= set(chosen[1].split(",")):
+        return f"ONEAPI_DEVICE_SELECTOR is {chosen[0]}, which counts from 0 what ZE_AFFINITY_MASK leaves: {','.join(visible)}"
+    return ""
+
+
+Planned = frozenset[tuple[int, str]]
+
+
+def together(rows: Sequence[AuditRow]) -> Iterator[Finding]:
+    """Yield a PW712 per set of workers that see common accelerators against the plan.
+
+    An accelerator is known by its UUID if a driver reports it, which also finds an accelerator that
+    two nodes count as theirs.
+    """
+    users_by_plan: dict[str, dict[Planned, list[AuditRow]]] = {}
+    for row in rows:
+        for device in row.devices:
+            users_by_plan.setdefault(device, {}).setdefault(row.planned, []).append(row)
+    shared: dict[tuple[int, ...], list[str]] = {}
+    users: dict[tuple[int, ...], list[AuditRow]] = {}
+    for device, by_plan in users_by_plan.items():
+        offenders = [
+            row
+            for planned, users_of_plan in by_plan.items()
+            if any(planned.isdisjoint(other_plan) for other_plan in by_plan)
+            for row in users_of_plan
+        ]
+        if offenders:
+            shared.setdefault(tuple(map(id, offenders)), []).append(device)
+            users[tuple(map(id, offenders))] = offenders
+    for key, devices in shared.items():
+        yield _finding(devices, users[key])
+
+
+def _finding(devices: Sequence[str], rows: Sequence[AuditRow]) -> Finding:
+    hosts = ", ".join(f"`{host}`" for host in dict.fromkeys(row.host for row in rows))
+    names = ", ".join(device.rpartition("/")[2] for device in devices)
+    plural, verb = ("accelerators", "are") if len(devices) > 1 else ("accelerator", "is")
+    workers_text = " and ".join(f"`{component}` rank {text}" for component, text in _ranks(rows).items())
+    message = f"{plural} {names} of {hosts} {verb} seen by {workers_text}, which the plan keeps apart"
+    help = "look for what sets the visibility variable there, and for two nodes that count the same accelerators as theirs"
+    return error("PW712", rows[0].component, message, help=help, witnesses=tuple(devices), amount=len(devices))
+
+
+def _ranks(rows: Sequence[AuditRow]) -> dict[str, str]:
+    ranks: dict[str, list[range]] = {}
+    for row in rows:
+        ranks.setdefault(row.component, []).append(range(row.rank, row.rank + 1))
+    return {component: write_ranks(merge(spans)) for component, spans in ranks.items()}
+
 
 ALL = "all"
 """Marker for a process from which no accelerator is hidden."""

@@ -1,4 +1,4 @@
-"""Detection of lost nodes, processes and reservations of running workers."""
+"""Lost nodes, processes and reservations of running workers."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import Callable, Mapping, Sequence
 from ...models.findings.finding import Finding, error
 from ...models.ranks import merge, write_ranks
 from ..failure import LaunchFailed
-from ..port.errors import AnswerFailed
-from ..port.port import CREATED, Hold, Port
+from ..port.port import CREATED, AnswerFailed, Hold, Port
 from ..workers.group import WorkerGroup
 from ..workers.inside.host import REPORT
-from ..workers.trouble import trouble
+from ..workers.results import trouble
 
 RUNNING = "was running"
 REASON_LIMIT = 0.5
@@ -119,3 +118,30 @@ class Monitor:
             except AnswerFailed as reason:
                 problem = reason
         return trouble(problem, group.component, rank, group.members[rank].placement.node_id, RUNNING)
+
+
+PERIOD = 0.5
+
+
+class Watch:
+    """Periodic check until a loss or a stop."""
+
+    def __init__(self, monitor: Monitor, period: float = PERIOD) -> None:
+        self.monitor = monitor
+        self.period = period
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._look, name="placewright-watch", daemon=True)
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop, and wait for the thread to end. Idempotent; may be called from `on_failure`."""
+        self._over.set()
+        if self._thread.is_alive() and threading.current_thread() is not self._thread:
+            self._thread.join()
+
+    def _look(self) -> None:
+        while not self._over.wait(self.period) and self.monitor.step() is None:
+            pass

@@ -1,4 +1,4 @@
-"""Calls of workers: all of a group or some ranks, with common or individual arguments."""
+"""Calls to workers together: to all of a group or to some ranks."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from ...models.ranks import merge, write_ranks
 from ...models.text.nearest import nearest
 from ..port.port import Port, Ticket
 from .member import Member
-from .results import Results
-from .waiting import Answering
+from .results import Answering, Results
 
 Which = Union[int, slice, Sequence[int], Callable[[Placement], bool]]
 """Selection of ranks: a rank, several, a slice of all, or a predicate on the Placement."""

@@ -1,17 +1,22 @@
-"""Workers of a component: an actor per process, in the bundle of its node, called together."""
+"""Workers of one component, and the start of several groups together."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Callable, Mapping, Sequence
 
+from ...models.machines.accelerators import NO_ACCELERATOR
+from ...models.machines.node_group import CLUSTER_LABEL
+from ...models.placements.placement import Placement
 from ..failure import failed
-from ..port.errors import AnswerFailed, NameTaken, Raised
-from ..port.port import Actor, Hold, Port, Start, Ticket
+from ..port.port import Actor, AnswerFailed, Hold, NameTaken, Port, Raised, Start, Ticket
+from ..progress import OnStep, Step, silent
+from ..reserving.reservation import Reservation
+from ..shield import shielded
 from .calls import Calls, shared
-from .inside.host import BORN, CONSTRUCT, INVOKE, SETTLE, Host, embodied
+from .inside.host import BORN, CONSTRUCT, INVOKE, SETTLE, UNIMPORTABLE, Host, embodied
 from .member import Member
-from .trouble import trouble
-from .waiting import CALL_HELP, as_done
+from .results import CALL_HELP, STARTING, as_done, trouble, unimportable
 
 ENDED_HELP = "call it before the group, its reservation or the block that holds them has ended"
 
@@ -163,3 +168,99 @@ def call_all(
     for group, rank, ticket in as_done(pending, timeout, f"have not answered `{method}`{within}", CALL_HELP):
         results[group.component][rank] = group.answer(ticket, rank, f"ran `{method}`")
     return results
+
+
+ELSEWHERE = "a node that others chose"
+
+
+def attached(port: Port, component: str, names: Sequence[str], handles: Sequence[Actor], worker: type) -> WorkerGroup:
+    """Build a group of these workers in order; `names` may be empty. The placements are unknown."""
+    members = []
+    for rank in range(len(handles)):
+        placement = Placement(rank, -1, ELSEWHERE, -1, -1, NO_ACCELERATOR, rank, len(handles), (), True, (), CLUSTER_LABEL)
+        members.append(Member(placement, names[rank] if names else f"{component}:{rank}", {}))
+    group = WorkerGroup(port, component, members, worker)
+    group.workers = list(handles)
+    return group
+
+
+GONE_LIMIT = 5.0
+Report = dict[str, Any]
+Reports = dict[str, list[Report]]
+"""Reports of the workers: by component, in rank order."""
+Up = dict[str, tuple[int, int]]
+"""Component -> (reported workers, all workers)."""
+
+
+def _accept_all(reports: Reports) -> None:
+    """Accept all reports."""
+
+
+def _told(progress: OnStep, words: str, up: Up) -> None:
+    progress(Step(words, up))
+
+
+class Gang:
+    """Groups that start all or none in a common reservation. `bundles`: node rank -> bundle."""
+
+    def __init__(self, port: Port, reservation: Reservation, bundles: Mapping[int, int], groups: Sequence[WorkerGroup]) -> None:
+        self.port = port
+        self._reservation = reservation
+        self._bundles = dict(bundles)
+        self.groups = {group.component: group for group in groups}
+
+    def start(
+        self, paths: Sequence[str], timeout: float, progress: OnStep = silent, settled: Callable[[Reports], object] = _accept_all
+    ) -> Reports:
+        """Start every worker and return the reports of the constructed workers.
+
+        All workers start at once. Each sets its environment and reports what it sees; `settled`
+        gets all these reports, and an exception of it ends the start before any code of the user's
+        class has run. Then all construct their objects, as soon as rank 0 of their component has
+        found the rendezvous port. The first failure of any worker ends the start and all workers.
+        Raises LaunchFailed: PW703, PW704, PW705, PW707, PW717.
+        """
+        try:
+            return self._started(paths, timeout, progress, settled)
+        except BaseException:
+            self.kill()
+            raise
+
+    def _started(self, paths: Sequence[str], timeout: float, progress: OnStep, settled: Callable[[Reports], object]) -> Reports:
+        deadline = self.port.now() + timeout
+        pending: Pending = {}
+        for group in self.groups.values():
+            group.create(self._reservation.hold, self._bundles, paths)
+            pending |= {ticket: (group, rank) for ticket, rank in group.settle().items()}
+        settled(self._reports(pending, deadline, timeout, partial(_told, progress, "starting")))
+        pending = {ticket: (group, rank) for group in self.groups.values() for ticket, rank in group.construct().items()}
+        return self._reports(pending, deadline, timeout, partial(_told, progress, "constructing"))
+
+    def _reports(self, pending: Pending, deadline: float, timeout: float, report_progress: Callable[[Up], None]) -> Reports:
+        reports: Reports = {name: [{}] * group.world_size for name, group in self.groups.items()}
+        up = {name: (0, group.world_size) for name, group in self.groups.items()}
+        report_progress(up)
+        for group, rank, ticket in as_done(pending, max(0.0, deadline - self.port.now()), f"were not ready within {timeout:g} s"):
+            result = group.answer(ticket, rank, STARTING)
+            if UNIMPORTABLE in result:
+                raise unimportable(group.worker, group.component, rank, group.members[rank].placement.node_id, result[UNIMPORTABLE])
+            if "environment" in result:
+                reports[group.component][rank] = result
+                up = up | {group.component: (up[group.component][0] + 1, group.world_size)}
+                report_progress(up)
+        return reports
+
+    def kill(self) -> None:
+        """End every worker and return when the names are free; the reservation stays.
+
+        Idempotent.
+        """
+        with shielded():
+            names = {member.name for group in self.groups.values() for member, _ in zip(group.members, group.workers)}
+            if not names:
+                return
+            for group in self.groups.values():
+                group.kill()
+            deadline = self.port.now() + GONE_LIMIT
+            while self.port.now() < deadline and names & self.port.names():
+                self.port.pause(0.01)

@@ -1,14 +1,123 @@
-"""Results of an asynchronous call, single or together."""
+"""Results of calls to many workers: the wait for them, and the failure of a rank."""
 
 from __future__ import annotations
 
 import asyncio
 import math
-from typing import Any, Generator, Iterator, Mapping, Sequence
+from typing import Any, Callable, Generator, Iterable, Iterator, Mapping, Protocol, Sequence, TypeVar
 
-from ..failure import LaunchFailed
-from ..port.port import Ticket
-from .waiting import AT_ONCE, CALL_HELP, Answering, as_done
+from ...models.ranks import merge, write_ranks
+from ..failure import LaunchFailed, failed
+from ..port.port import AnswerFailed, Died, Port, Raised, Ticket, Unborn
+
+TAIL = 8
+STARTING = "was starting"
+
+
+def trouble(problem: AnswerFailed, component: str, rank: int, node: str, doing: str) -> LaunchFailed:
+    """Build the failure of a rank.
+
+    `doing`: activity of the rank, such as "was starting" or "ran `train`".
+
+    PW703: the constructor raised; PW707: the class cannot be loaded; PW709: a method raised; PW713:
+    its node was lost; PW704: the process died or never started.
+    """
+    worker_text = f"rank {rank} of `{component}` on `{node}`"
+    if isinstance(problem, Died) and problem.node_lost:
+        help = "start the node again, or launch with restarts"
+        return failed("PW713", component, f"{worker_text} was lost with its node while it {doing}", help, rank)
+    if isinstance(problem, Died):
+        help = "look for an out-of-memory kill on that node, then in Ray's logs there"
+        return failed("PW704", component, f"{worker_text} died while it {doing}: {problem.reason}", help, rank)
+    if isinstance(problem, Unborn):
+        message = f"the worker class of {worker_text} cannot be loaded there: {problem.reason}"
+        help = "put its code where the processes of every node find it: PYTHONPATH of `ray start`, or installed"
+        return failed("PW707", component, message, help, rank, traceback="\n".join(problem.lines[-TAIL:]))
+    if isinstance(problem, Raised):
+        tail = "\n".join(problem.lines[-TAIL:])
+        if doing == STARTING:
+            message, help = f"{worker_text} could not be constructed: {problem.reason}", "mend the constructor of the worker class"
+            return failed("PW703", component, message, help, rank, traceback=tail)
+        message = f"{worker_text} raised while it {doing}: {problem.reason}"
+        return failed("PW709", component, message, "mend the method of the worker class", rank, traceback=tail)
+    message = f"{worker_text} failed while it {doing}: {problem.reason}"
+    return failed("PW704", component, message, "look into Ray's logs on that node", rank)
+
+
+def unimportable(worker: object, component: str, rank: int, node: str, why: object) -> LaunchFailed:
+    """Build the failure (PW707) of a class that imports only here, not on the node."""
+    message = f"the worker class `{worker}` cannot be imported by rank {rank} of `{component}` on `{node}`: {why}"
+    return failed("PW707", component, message, "put its code at the same path of every node, or install it there", rank)
+
+
+AT_ONCE = 0.05
+"""Seconds in which the answers of a broadcast are fetched by a single call.
+
+Most calls of the control plane are that short.
+"""
+ALARM_PERIOD = 0.5
+"""Seconds between two alarm checks of a waiting call."""
+START_HELP = "give more time with `--timeout`, or look into the constructor of the worker class"
+_OF_ONE = {"were": "was", "have": "has"}
+CALL_HELP = "give the call more time, or look into what these ranks do"
+
+
+class Answering(Protocol):
+    """Group whose answers are awaited.
+
+    `alarm` is called periodically, and raises LaunchFailed after a loss that the call cannot see.
+    """
+
+    port: Port
+    component: str
+    alarm: Callable[[], None]
+
+    def answer(self, ticket: Ticket, rank: int, doing: str) -> Any:
+        """Return the answer of a finished ticket; `doing`: the worker's activity.
+
+        Raises LaunchFailed if there is none.
+        """
+
+
+Group = TypeVar("Group", bound=Answering)
+
+
+def as_done(
+    pending: dict[Ticket, tuple[Group, int]], timeout: float | None, what: str, help: str = START_HELP
+) -> Iterator[tuple[Group, int, Ticket]]:
+    """Yield (group, rank, ticket) of every answer on arrival, and remove it from `pending`.
+
+    Raises LaunchFailed (PW705) if answers are missing after `timeout` s; `what` describes their
+    absence.
+    """
+    if not pending:
+        return
+    first = next(iter(pending.values()))[0]
+    port, alarm = first.port, first.alarm
+    deadline = math.inf if timeout is None else port.now() + timeout
+    while pending:
+        ready = port.done(list(pending), max(0.0, min(ALARM_PERIOD, deadline - port.now())))
+        if not ready:
+            alarm()
+            if port.now() >= deadline:
+                raise late(pending.values(), what, help)
+        for ticket in ready:
+            entry = pending.pop(ticket, None)
+            if entry is not None:  # else another thread has taken it
+                yield *entry, ticket
+
+
+def late(waiting: Iterable[tuple[Answering, int]], what: str, help: str = START_HELP) -> LaunchFailed:
+    """Build the failure (PW705) with the ranks of the missing answers."""
+    ranks: dict[str, list[range]] = {}
+    for group, rank in waiting:
+        ranks.setdefault(group.component, []).append(range(rank, rank + 1))
+    names = {component: write_ranks(merge(ranges)) for component, ranges in ranks.items()}
+    ranks_text = ", ".join(f"`{component}` {text}" for component, text in names.items())
+    if sum(len(span) for ranges in ranks.values() for span in ranges) == 1:
+        verb, rest = what.split(" ", 1)
+        return failed("PW705", ", ".join(names), f"rank {ranks_text} {_OF_ONE.get(verb, verb)} {rest}", help, *names.values())
+    return failed("PW705", ", ".join(names), f"ranks {ranks_text} {what}", help, *names.values())
 
 
 class Results:

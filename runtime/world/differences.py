@@ -9,14 +9,12 @@ from ...models.findings.finding import error
 from ...models.machines.node_group import ACCELERATOR, NODE
 from ...models.placements.plan import Plan
 from ..failure import LaunchFailed
-from ..port.node import RayNode
-from ..port.port import Port
-from .found import Report, hardware_of, machine_of
+from ..port.port import Port, RayNode
 from .inventory import survey
-from .labels import is_simulated
 from .machine import Device, Machine
 from .matching import Match, held_masks, in_part, pair_up
-from .sources.model_names import SLACK, same_model
+from .nvidia_smi import SLACK, same_model
+from .ray_machine import Report, hardware_of, is_simulated, machine_of
 
 _HELP = "discover the cluster as it is (`placewright discover`) and solve for that"
 

@@ -1,4 +1,4 @@
-"""Python interpreters of node groups, tested on the nodes before anything starts.
+"""Environment and Python interpreter of a node group, tried before anything starts.
 
 Ray never reports an unusable interpreter: its process does not start, and blocks other starts on
 that node for about a minute.
@@ -14,10 +14,26 @@ from ...models.placements.placement import Placement
 from ...models.placements.plan import Plan
 from ..failure import LaunchFailed
 from ..port.port import Port
-from .asked import ask_nodes, silent
-from .configured import configured
+from .inventory import ask_nodes, silent
 from .matching import Match
 from .on_node.interpreter import tried
+
+_PATHS = ("PYTHONPATH", "LD_LIBRARY_PATH", "PATH", "LIBRARY_PATH", "CMAKE_PREFIX_PATH", "PKG_CONFIG_PATH", "CPATH")
+
+
+def configured(cluster: Cluster, placement: Placement) -> dict[str, str]:
+    """Return the `env_vars` of a process's node group for its node.
+
+    A list of paths is prepended to the existing value. Source of the merging: RLinf,
+    rlinf/scheduler/cluster/utils.py (RLINF_PATH_ENV_MERGE_MODE, default append).
+    """
+    group = cluster.groups.get(placement.node_group)
+    variables: dict[str, str] = {}
+    for config in group.env_configs if group else ():
+        if placement.node_rank in config.node_ranks:
+            variables |= dict(config.env_vars)
+    return {name: f"{value}:${{{name}}}" if name in _PATHS and value else value for name, value in variables.items()}
+
 
 TRIAL_LIMIT = 30.0
 """Seconds for an interpreter to import Ray; 1 to 2 s on an idle node."""

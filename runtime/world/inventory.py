@@ -1,16 +1,43 @@
-"""Nodes of a Ray cluster in a fixed order, and a survey of them."""
+"""Nodes of a Ray cluster in a fixed order, with a report from each."""
 
 from __future__ import annotations
 
-from typing import Mapping, Sequence
+from typing import Any, Callable, Iterable, Mapping, Sequence
 
-from ..port.node import RANK_LABEL, RANK_LABELS, RayNode
-from ..port.port import Port
-from .asked import ask_nodes, silent
-from .found import LOOKED_AT, Report
-from .labels import is_simulated
+from ..port.port import RANK_LABEL, RANK_LABELS, AnswerFailed, Port, RayNode, Ticket
 from .on_node.look import look
 from .order import ordered
+from .ray_machine import LOOKED_AT, Report, is_simulated
+
+
+def ask_nodes(port: Port, function: Callable[..., Any], arguments: Mapping[str, tuple[Any, ...]], limit: float) -> dict[str, Any]:
+    """Return Ray node id -> result or AnswerFailed; nodes silent for `limit` s are missing.
+
+    `arguments`: Ray node id -> arguments of the call on that node.
+    """
+    tickets: dict[Ticket, str] = {port.run_on(node_id, function, *values): node_id for node_id, values in arguments.items()}
+    deadline = port.now() + limit
+    answers: dict[str, Any] = {}
+    while tickets:
+        ticket = port.first_done(list(tickets), max(0.0, deadline - port.now()))
+        if ticket is None:
+            break
+        node_id = tickets.pop(ticket)
+        try:
+            answers[node_id] = port.answer(ticket)
+        except AnswerFailed as problem:
+            answers[node_id] = problem
+    return answers
+
+
+def silent(asked: Iterable[str], answers: Mapping[str, Any]) -> dict[str, str]:
+    """Return Ray node id -> reason, for every node without an answer."""
+    return {
+        node_id: answers[node_id].reason if node_id in answers else "no answer in time"
+        for node_id in asked
+        if isinstance(answers.get(node_id, AnswerFailed("")), AnswerFailed)
+    }
+
 
 __all__ = ["RANK_LABEL", "RANK_LABELS", "RayNode", "inventory", "survey"]
 SURVEY_LIMIT = 60.0

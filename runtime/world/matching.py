@@ -11,9 +11,9 @@ from ...models.machines.node import Node
 from ...models.machines.node_group import ACCELERATOR
 from ...models.placements.plan import Plan
 from ..failure import LaunchFailed
-from ..port.node import RANK_LABEL, RayNode
-from .labels import name_of
+from ..port.port import RANK_LABEL, RayNode
 from .machine import distinct
+from .ray_machine import name_of
 from .vendors import RESOURCES, vendor_of
 
 

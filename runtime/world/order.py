@@ -12,10 +12,9 @@ from ...models.dialects.rlinf.machines import ranked_nodes as ranked
 from ...models.findings.finding import Finding, Severity, error
 from ...models.machines.topology import LEVELS
 from ..failure import LaunchFailed
-from ..port.node import RayNode
-from .found import Report
-from .labels import name_of, topology_of
-from .sources.slurm import topology
+from ..port.port import RayNode
+from .ray_machine import Report, name_of, topology_of
+from .slurm import topology
 
 CODE = "PW721"
 _DIGITS = re.compile(r"(\d+)")

@@ -5,9 +5,21 @@ from __future__ import annotations
 import math
 from typing import Any, Callable, Mapping, Sequence
 
-from placewright.runtime.port.errors import AnswerFailed, Died, NameTaken
-from placewright.runtime.port.node import RayNode
-from placewright.runtime.port.port import CREATED, INFEASIBLE, PENDING, REMOVED, RESCHEDULING, SHORT, Bundle, Holding, Start
+from placewright.runtime.port.port import (
+    CREATED,
+    INFEASIBLE,
+    PENDING,
+    REMOVED,
+    RESCHEDULING,
+    SHORT,
+    AnswerFailed,
+    Bundle,
+    Died,
+    Holding,
+    NameTaken,
+    RayNode,
+    Start,
+)
 from placewright.runtime.reserving.probe import accelerator_ids
 from placewright.runtime.workers.inside.host import BORN, CONSTRUCT, INVOKE, REPORT, SETTLE
 

@@ -6,8 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Callable, Sequence
 
-from placewright.runtime.port.node import RANK_LABEL, RayNode
-from placewright.runtime.port.port import CREATED, PENDING, REMOVED, RESCHEDULING, Bundle
+from placewright.runtime.port.port import CREATED, PENDING, RANK_LABEL, REMOVED, RESCHEDULING, Bundle, RayNode
 
 from .fake_process import FakeActor
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Callable, Mapping, Sequence
 
-from placewright.runtime.port.errors import Died, Raised
-from placewright.runtime.port.port import Start
+from placewright.runtime.port.port import Died, Raised, Start
 
 
 @dataclass(eq=False)

@@ -17,7 +17,7 @@ from typing import Callable, Iterator
 import pytest
 from placewright.models.placements.plan_file import plan_to_json
 from placewright.models.placements.run import Run
-from placewright.runtime.detached.asking import launches, stop
+from placewright.runtime.detached.launches import launches, stop
 
 from ..unhindered import unhindered
 from .conftest import Planner

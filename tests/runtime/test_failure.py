@@ -5,8 +5,7 @@ from __future__ import annotations
 import pickle
 
 import pytest
-from placewright.runtime.failure import LaunchFailed, failed
-from placewright.runtime.refusal import refused
+from placewright.runtime.failure import LaunchFailed, failed, refused
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,9 @@ from types import ModuleType
 from typing import Any, AsyncGenerator, Mapping, Sequence
 
 from ...failure import failed
-from ..engine import Engine, Meeting, Message, Sampling, Workers
-from ..needed import need
-from ..shape import Shape
-from .options import options
-from .shapes import own, refuse, sleeps
-from .tokenizer import HuggingFaceTokenizer
+from ..engine import Engine, Meeting, Message, Sampling, Shape, Workers
+from ..registry import need
+from .shared import HuggingFaceTokenizer, options, own, refuse, sleeps
 
 DECIDED = ("model_path", "tp_size", "pp_size", "dp_size", "nnodes", "node_rank", "dist_init_addr")
 """Arguments that the replica sets."""

@@ -13,12 +13,9 @@ import sys
 from types import ModuleType
 from typing import Any, AsyncGenerator, Mapping, Sequence
 
-from ..engine import Engine, Meeting, Message, Sampling, Workers
-from ..needed import need
-from ..shape import Shape
-from .options import options
-from .shapes import own, refuse, sleeps
-from .tokenizer import HuggingFaceTokenizer
+from ..engine import Engine, Meeting, Message, Sampling, Shape, Workers
+from ..registry import need
+from .shared import HuggingFaceTokenizer, options, own, refuse, sleeps
 
 DECIDED = (
     "model", "tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size", "data_parallel_size_local", "data_parallel_rank",

@@ -1,4 +1,4 @@
-"""Server side of the channel: calls to all workers at once over ZeroMQ, answers in rank order.
+"""The server's end of the channel: calls to all workers at once over ZeroMQ.
 
 A dead worker is noticed by the end of its connection, a lost node or a stopped worker by missing
 heartbeats. Source of the flow: verl's ExternalZeroMQDistributedExecutor; unlike there, no message
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import threading
 from dataclasses import dataclass
 from typing import Any, Coroutine, Sequence
 
@@ -17,7 +18,8 @@ import zmq.asyncio
 from zmq.utils.monitor import recv_monitor_message
 
 from ....models.ranks import merge, write_ranks
-from .endpoint import ANSWER, ERROR, LARGEST
+from ..loop import Loop
+from .endpoint import ANSWER, ERROR, LARGEST, Endpoint
 from .wire import Malformed, decode, encode
 
 CALL_LIMIT = 60.0
@@ -180,3 +182,32 @@ def _dismiss(future: asyncio.Future[Any]) -> None:
 def _words(ranks: Sequence[int]) -> str:
     text = write_ranks(merge([range(rank, rank + 1) for rank in ranks]))
     return f"rank {text}" if len(ranks) == 1 else f"ranks {text}"
+
+
+OPENED = "opened"
+"""Only call that is not relayed: the engine of the first server serves."""
+
+
+class Relay:
+    """Relay of calls for the workers of this node; ends with the first lost worker.
+
+    The calling server then sees the connection end, as for a worker of its own node. `opened` is
+    set by OPENED.
+    """
+
+    def __init__(self, loop: Loop, channel: Channel, host: str) -> None:
+        self._loop = loop
+        self._channel = channel
+        self.opened = threading.Event()
+        self.endpoint = Endpoint(self._pass_on, host)
+        self._watch = loop.begin(self._end_with_channel())
+
+    def _pass_on(self, method: str, arguments: Sequence[Any], ranks: Sequence[int]) -> list[Any]:
+        if method == OPENED:
+            self.opened.set()
+            return [None] * len(ranks)
+        return self._loop.run(self._channel.collective_rpc(method, arguments, ranks))
+
+    async def _end_with_channel(self) -> None:
+        await self._channel.broken.wait()
+        await asyncio.get_running_loop().run_in_executor(None, self.endpoint.close)

@@ -1,5 +1,4 @@
-"""Endpoints `/v1/models`, `/v1/chat/completions`, `/v1/completions` and `/health`, as in OpenAI's
-API.
+"""HTTP endpoint with OpenAI's API: models, chat, completions, health.
 
 A body above the replica's limit is refused with 413, an answer longer than the model's context with
 400.
@@ -9,22 +8,85 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import socket
 from contextlib import aclosing
 from typing import Any, AsyncGenerator, Callable, Coroutine, Sequence
 
+import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..channel.channel import ChannelFailed
 from . import requests
-from .bodies import CHAT, COMPLETION, END, Answer, Body, Kind, event
-from .body_limit import BodyLimit
+from .bodies import CHAT, COMPLETION, END, INVALID, NOT_FOUND, SERVER, UNAUTHORIZED, Answer, Body, Kind, Refused, event, invalid
 from .choices import AnswerFailed, Piece, Wanted, together
-from .errors import INVALID, NOT_FOUND, SERVER, UNAUTHORIZED, Refused, invalid
 from .requests import ChatRequest, CompletionRequest
 from .serving import Serving
+
+
+class BodyLimit:
+    """Middleware that refuses larger bodies with 413: declared ones unread, others at the limit."""
+
+    def __init__(self, app: ASGIApp, most: int) -> None:
+        self._app = app
+        self._most = most
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a connection of the ASGI server."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        declared = dict(scope["headers"]).get(b"content-length", b"")
+        size = int(declared) if declared.isdigit() else 0
+
+        async def limited() -> Message:
+            nonlocal size
+            self._check(size)
+            message = await receive()
+            if not declared:
+                size += len(message.get("body", b""))
+                self._check(size)
+            return message
+
+        await self._app(scope, limited, send)
+
+    def _check(self, size: int) -> None:
+        if size > self._most:
+            raise HTTPException(413, f"the body is larger than {self._most} bytes")
+
+
+END_LIMIT = 2.0
+
+
+class Listener:
+    """uvicorn on a bound socket, whose port nobody else can take. Only errors are logged."""
+
+    def __init__(self, app: Any, bound: socket.socket) -> None:
+        config = uvicorn.Config(app, log_level="error", access_log=False, lifespan="off", timeout_graceful_shutdown=1)
+        self._server = uvicorn.Server(config)
+        self._socket = bound
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Start, and return when requests are answered."""
+        self._task = asyncio.create_task(self._server.serve(sockets=[self._socket]))
+        while not self._server.started and not self._task.done():
+            await asyncio.sleep(0.005)
+        if self._task.done():
+            self._task.result()
+
+    async def stop(self) -> None:
+        """End within two seconds, whatever is being answered."""
+        self._server.should_exit = True
+        if self._task is not None:
+            _, unfinished = await asyncio.wait({self._task}, timeout=END_LIMIT)
+            for task in unfinished:
+                task.cancel()
+        self._socket.close()
+
 
 CLOSED = 499
 """Status of an answer whose client hung up."""

@@ -9,8 +9,8 @@ from typing import Sequence
 from ....models.findings.wording import with_noun
 from ...engines.engine import Engine, Sampling
 from ..limits import Limits
+from .bodies import INVALID, NOT_FOUND, SERVER, Refused
 from .choices import Wanted
-from .errors import INVALID, NOT_FOUND, SERVER, Refused
 from .requests import ChatRequest, CompletionRequest, Request
 
 

@@ -1,4 +1,4 @@
-"""Server of a replica's node: the master answers over HTTP, headless servers relay."""
+"""The server of one node of a replica."""
 
 from __future__ import annotations
 
@@ -11,15 +11,12 @@ from ...engines.engine import Engine, Meeting
 from ...engines.registry import engine_class
 from ..channel.address import bare, bound, own_address
 from ..channel.channel import Channel, ChannelFailed, Peer
-from ..http.listener import Listener
-from ..http.openai_api import build_app
+from ..http.openai_api import Listener, build_app
 from ..http.serving import Serving
 from ..loop import Loop
 from ..worker import IDENTIFY, OPEN, RELEASE
-from .headless import Headless
-from .meeting import PORTS, MeetingPoint
-from .sampling import sampling
-from .settings import ServerSettings
+from .headless import PORTS, Headless, MeetingPoint
+from .settings import ServerSettings, sampling
 
 RELEASE_LIMIT, END_LIMIT = 1.0, 12.0
 

@@ -7,16 +7,14 @@ import secrets
 from dataclasses import replace
 from typing import Any, Sequence
 
+from ...compat.verl.groups.processes import PoolProcesses, placements_on
+from ...compat.verl.pools.pool import Seat
 from ...failure import LaunchFailed, failed
 from ...port.port import Actor, Port
 from ...shield import shielded
-from ...verl.groups.processes import PoolProcesses, placements_on
-from ...verl.pools.seat import Seat
-from ...workers.environment import rank_environment
-from ...workers.gang import Gang
-from ...workers.group import Pending, WorkerGroup
-from ...workers.member import Member
-from ...workers.waiting import CALL_HELP, as_done
+from ...workers.group import Gang, Pending, WorkerGroup
+from ...workers.member import Member, rank_environment
+from ...workers.results import CALL_HELP, as_done
 from .server import END_LIMIT, ReplicaServer
 from .settings import ServerSettings
 

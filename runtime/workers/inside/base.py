@@ -1,4 +1,4 @@
-"""Base class of workers: identity of a process for user code.
+"""Base class of workers.
 
 It is sent to the workers by travelling.py, also to nodes without placewright: it imports only the
 standard library and code that is sent along.
@@ -7,17 +7,57 @@ standard library and code that is sent along.
 from __future__ import annotations
 
 import os
-from typing import Any, Callable
+from typing import Any, Callable, NoReturn
 
 from .address import WorkerAddress
-from .elsewhere import refusal
-from .from_environment import FromEnvironment, Told, numbers, texts
-from .information import AcceleratorType, DeviceType, HardwareInfo, TorchPlatform, WorkerInfo, hardware_of
+from .information import (
+    AcceleratorType,
+    DeviceType,
+    FromEnvironment,
+    HardwareInfo,
+    Told,
+    TorchPlatform,
+    WorkerInfo,
+    hardware_of,
+    numbers,
+    texts,
+)
 from .locks import DeviceLock, free_port
-from .logs import Logged
-from .meshes import OnMeshes
-from .timers import Timed
-from .verls import VerlsOwn
+from .logs import Logged, Timed
+from .meshes import OnMeshes, VerlsOwn
+
+MOVING = ("send", "recv", "send_tensor", "recv_tensor", "broadcast", "create_channel", "connect_channel", "send_to", "recv_from")
+ASKING = ("manager_proxy", "_manager_proxy", "_collective")
+PROFILING = ("start_profile", "stop_profile")
+
+
+class NotOffered(RuntimeError):
+    """Use of an RLinf feature that placewright lacks; the message names the alternative."""
+
+
+def refusal(name: str) -> Callable[..., NoReturn] | None:
+    """Return a function that raises NotOffered for an RLinf method; None for unknown names.
+
+    Raises NotOffered itself for an attribute that is no method.
+    """
+    if name in ASKING:
+        raise NotOffered(
+            f"`{name}` is RLinf's own registry of workers, which is not here: "
+            "`WorkerGroup.from_group_name` finds a group, and the environment tells the rest"
+        )
+    if name not in MOVING and name not in PROFILING:
+        return None
+    reason = (
+        "placewright places, starts and calls workers and moves no data between them: use `torch.distributed`, which finds "
+        "MASTER_ADDR and MASTER_PORT set, or Ray"
+        if name in MOVING
+        else "placewright profiles no workers: use the profiler of your framework"
+    )
+
+    def refused(*_: object, **__: object) -> NoReturn:
+        raise NotOffered(f"`{name}` is not here: {reason}")
+
+    return refused
 
 
 class Worker(Timed, Logged, OnMeshes, VerlsOwn):
@@ -126,7 +166,7 @@ class Worker(Timed, Logged, OnMeshes, VerlsOwn):
         Start it with `.launch(cluster=..., placement_strategy=..., name=...)`. Source of the form:
         RLinf, rlinf/scheduler/worker/worker.py, `create_group`.
         """
-        from ...rlinf.group import WorkerGroup
+        from ...compat.rlinf.group import WorkerGroup
 
         return WorkerGroup(cls, arguments, named)
 
@@ -167,7 +207,7 @@ class Worker(Timed, Logged, OnMeshes, VerlsOwn):
     @Told
     def _node_group(self) -> Any:
         """Return the node group of this process's placement; in RLinf groups."""
-        from ...rlinf.cluster import Cluster
+        from ...compat.rlinf.cluster import Cluster
 
         return Cluster().get_node_group(os.environ["NODE_GROUP_LABEL"])
 

@@ -16,10 +16,9 @@ from typing import Iterator
 import pytest
 from placewright.cli.main import run
 from placewright.models.findings.finding import Unchecked
-from placewright.runtime.detached.asking import LOST, launch_named, launches, stop
-from placewright.runtime.detached.attaching import attach
 from placewright.runtime.detached.claim import LOCK, LOG, Claim, is_held, refuse_taken
-from placewright.runtime.detached.detach import detach
+from placewright.runtime.detached.detach import attach, detach
+from placewright.runtime.detached.launches import LOST, launch_named, launches, stop
 from placewright.runtime.detached.messages import Request
 from placewright.runtime.detached.record import FAILED, FILE, RECOVERING, RUNNING, Record, State, Trouble, Unseen, record_of
 from placewright.runtime.failure import LaunchFailed, failed

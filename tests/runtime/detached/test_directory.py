@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from placewright.runtime.detached import directory as room
+from placewright.runtime.detached import record as room
 from placewright.runtime.failure import LaunchFailed
 
 

@@ -11,7 +11,7 @@ from placewright.models.dialects.load import load
 from placewright.models.machines.shorthand import AsDeclared, read_shorthand
 from placewright.models.reading import Reading
 from placewright.planner.refusing import refusing
-from placewright.runtime.detached.file_as_read import reading_of, reading_to_text
+from placewright.runtime.detached.messages import reading_of, reading_to_text
 from placewright.solver.sandbox.messages import NotOurs
 
 from ...test_refused_by_every_way import HINTED

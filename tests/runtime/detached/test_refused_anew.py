@@ -12,7 +12,7 @@ from typing import Iterator
 import pytest
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.runtime.detached.asking import stop
+from placewright.runtime.detached.launches import stop
 from placewright.runtime.simulated.simulate import SimulatedCluster
 
 from ...test_refused_by_every_way import HINTED

@@ -9,8 +9,8 @@ from placewright.models.findings.finding import UnusableInput
 from placewright.models.machines.cluster_file import cluster_of as read
 from placewright.models.text.source import Source
 from placewright.report.discovered import to_cluster_file
-from placewright.runtime.discovering import taken
-from placewright.runtime.discovering.discover import Discovered, from_ray, from_slurm, from_texts
+from placewright.runtime import discover as taken
+from placewright.runtime.discover import Discovered, from_ray, from_slurm, from_texts
 from placewright.runtime.port.port import Bundle
 from placewright.runtime.world import inventory as looking
 

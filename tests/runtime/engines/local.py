@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Sequence
 
-from placewright.runtime.engines.engine import Engine, Sampling
+from placewright.runtime.engines.engine import Engine, Sampling, Shape
 from placewright.runtime.engines.registry import engine_class
-from placewright.runtime.engines.shape import Shape
 from placewright.runtime.replicas.channel.wire import decode, encode
 
 

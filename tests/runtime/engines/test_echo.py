@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from placewright.runtime.engines.engine import Sampling
-from placewright.runtime.engines.shape import Shape
+from placewright.runtime.engines.engine import Sampling, Shape
 
 from .local import generated, opened
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from placewright.runtime.engines.engine import Sampling
-from placewright.runtime.engines.transformer.sampling import choose
+from placewright.runtime.engines.transformer import choose
 
 LOGITS = st.lists(st.floats(-5, 5), min_size=1, max_size=8).map(np.array)
 

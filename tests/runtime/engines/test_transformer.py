@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from placewright.runtime.engines.engine import Sampling
-from placewright.runtime.engines.shape import Shape
-from placewright.runtime.engines.transformer.engine import TransformerEngine
+from placewright.runtime.engines.engine import Sampling, Shape
+from placewright.runtime.engines.transformer import TransformerEngine
 from placewright.runtime.failure import LaunchFailed
 
 from .local import generated, opened

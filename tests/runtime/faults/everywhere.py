@@ -10,8 +10,7 @@ from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.launch import bring_up
-from placewright.runtime.launched import Launch
+from placewright.runtime.launch import Launch, bring_up
 from placewright.runtime.progress import silent
 
 from ..fake import FakePort, Fault

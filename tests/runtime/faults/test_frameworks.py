@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from placewright.models.strategies import PackedPlacementStrategy
 from placewright.runtime import RayClassWithInitArgs, RayResourcePool, RayWorkerGroup, split_resource_pool
-from placewright.runtime.rlinf.cluster import Cluster
+from placewright.runtime.compat.rlinf.cluster import Cluster
 from placewright.runtime.workers.inside.base import Worker
 
 from ..fake import Fault

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 
-from placewright.runtime.port.reach import unreachable
+from placewright.runtime.port.on_ray import unreachable
 
 from ...unhindered import unhindered
 

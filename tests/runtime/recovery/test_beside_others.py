@@ -11,14 +11,13 @@ from placewright.models.job import Job
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.problem import Problem
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.launch import bring_up
-from placewright.runtime.launched import Launch
+from placewright.runtime.launch import Launch, bring_up
 from placewright.runtime.port.port import Bundle
 from placewright.runtime.progress import Step
-from placewright.runtime.recovery.again import Again
-from placewright.runtime.recovery.nodes.occupied import occupied
+from placewright.runtime.recovery.lifetime import Again
+from placewright.runtime.recovery.nodes import occupied
 from placewright.runtime.reserving.reservation import Reservation
-from placewright.runtime.reserving.wanted import Wanted
+from placewright.runtime.reserving.shortage import Wanted
 from placewright.solver.searching.search import solve
 
 from ..fake import FakePort

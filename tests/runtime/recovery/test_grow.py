@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from placewright.models.answer import UNDECIDED, Answer
 from placewright.runtime.launch import bring_up
 from placewright.runtime.progress import silent
-from placewright.runtime.recovery.again import Again
+from placewright.runtime.recovery.lifetime import Again
 
 from ..fake import FakePort
 from .launching import Trainer, hanging, launched, plan_of, problem

@@ -12,7 +12,7 @@ from placewright.models.reading import Reading
 from placewright.report.text import render_unchecked
 from placewright.runtime.detached.record import record_of
 from placewright.runtime.launch import bring_up, launch
-from placewright.runtime.recovery.again import Again
+from placewright.runtime.recovery.lifetime import Again
 
 from ..fake import FakePort
 from .launching import Trainer, hanging, plan_of, problem

@@ -15,7 +15,7 @@ from placewright.models.planning.workload import After, Timed, Workload
 from placewright.models.problem import Problem
 from placewright.runtime.failure import failed
 from placewright.runtime.launch import bring_up
-from placewright.runtime.recovery.again import Again
+from placewright.runtime.recovery.lifetime import Again
 from placewright.runtime.recovery.replanner import Replanner, Room, searched
 
 from ..fake import FakePort

@@ -13,8 +13,7 @@ from placewright.models.placements.plan import OPTIMAL, Plan
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.recovery.question import loosened, question_of
-from placewright.runtime.recovery.replanner import replanned
+from placewright.runtime.recovery.replanner import loosened, question_of, replanned
 from placewright.solver.rules import RULES
 from placewright.solver.searching.search import solve
 

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.replicas.arithmetic import divide, nodes_of, num_replicas
 from placewright.runtime.replicas.engine_replica import EchoReplica, TransformerReplica, get_replica_class
-from placewright.runtime.replicas.replica import RolloutMode
+from placewright.runtime.replicas.replica import RolloutMode, divide, nodes_of, num_replicas
 
 DEGREE = st.integers(1, 4)
 

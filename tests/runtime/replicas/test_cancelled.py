@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from placewright.runtime.replicas.engine_replica import EchoReplica
+from placewright.runtime.replicas.loop import in_thread
 from placewright.runtime.replicas.server import servers
-from placewright.runtime.replicas.threads import in_thread
 
 from ...unhindered import unhindered
 from ..fake import FakePort

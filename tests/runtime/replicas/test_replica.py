@@ -12,17 +12,16 @@ from urllib.request import urlopen
 
 import openai
 import pytest
-from placewright.runtime.engines.engine import Sampling
-from placewright.runtime.engines.shape import Shape
+from placewright.runtime.compat.verl.groups.ray_class import RayClassWithInitArgs
+from placewright.runtime.compat.verl.groups.worker_group import RayWorkerGroup
+from placewright.runtime.compat.verl.pools.pool import RayResourcePool
+from placewright.runtime.compat.verl.pools.split import split_resource_pool
+from placewright.runtime.engines.engine import Sampling, Shape
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.replicas.engine_replica import EchoReplica, TransformerReplica
 from placewright.runtime.replicas.launching import launch_replicas
 from placewright.runtime.replicas.replica import Replica, RolloutMode
 from placewright.runtime.replicas.worker import ServesReplica
-from placewright.runtime.verl.groups.ray_class import RayClassWithInitArgs
-from placewright.runtime.verl.groups.worker_group import RayWorkerGroup
-from placewright.runtime.verl.pools.pool import RayResourcePool
-from placewright.runtime.verl.pools.split import split_resource_pool
 from placewright.runtime.workers.inside.host import meeting_port
 
 from ...unhindered import unhindered

@@ -12,8 +12,7 @@ from typing import Any
 
 import openai
 import pytest
-from placewright.runtime.engines.engine import Sampling
-from placewright.runtime.engines.shape import Shape
+from placewright.runtime.engines.engine import Sampling, Shape
 from placewright.runtime.replicas.channel.channel import ChannelFailed
 from placewright.runtime.replicas.limits import Limits
 from placewright.runtime.replicas.server.server import ReplicaServer

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from placewright.runtime.engines.bytes_tokenizer import BytesTokenizer
-from placewright.runtime.replicas.http.text import Text
+from placewright.runtime.engines.engine import BytesTokenizer
+from placewright.runtime.replicas.http.choices import Text
 
 
 def shown(text: str, stop: tuple[str, ...] = ()) -> tuple[list[str], Text]:

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from placewright.runtime.port.node import RayNode
+from placewright.runtime.port.port import RayNode
 from placewright.runtime.reserving.fitting import fit
 
 

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.port.errors import Died
-from placewright.runtime.port.port import Bundle
+from placewright.runtime.port.port import Bundle, Died
 from placewright.runtime.reserving.parts import PROBE_LIMIT, accelerators_given
 from placewright.runtime.reserving.reservation import Reservation
-from placewright.runtime.reserving.wanted import Wanted
-from placewright.runtime.world.labels import SIMULATED_LABEL
+from placewright.runtime.reserving.shortage import Wanted
+from placewright.runtime.world.ray_machine import SIMULATED_LABEL
 
 from ..fake import FakePort
 

@@ -8,10 +8,9 @@ import pytest
 from placewright.models.machines.node import Node
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.port.node import RayNode
-from placewright.runtime.port.port import PENDING, Bundle
+from placewright.runtime.port.port import PENDING, Bundle, RayNode
 from placewright.runtime.reserving.reservation import Reservation
-from placewright.runtime.reserving.wanted import Wanted, wanted_of
+from placewright.runtime.reserving.shortage import Wanted, wanted_of
 from placewright.runtime.world.matching import Match
 
 from ..fake import FakePort

@@ -14,14 +14,13 @@ from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.placements.plan_file import plan_of, plan_to_json
 from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.launch import bring_up, launch
-from placewright.runtime.launched import Launch
+from placewright.runtime.launch import Launch, bring_up, launch
 from placewright.runtime.port.on_ray import RayPort
 from placewright.runtime.port.port import Bundle
 from placewright.runtime.progress import OnStep, Step, silent
-from placewright.runtime.recovery.again import Again
+from placewright.runtime.recovery.lifetime import Again
 from placewright.runtime.reserving.reservation import Reservation
-from placewright.runtime.reserving.wanted import Wanted
+from placewright.runtime.reserving.shortage import Wanted
 from placewright.runtime.starting.sharing import Given, with_given
 from placewright.runtime.world.differences import Seen, compared
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from placewright.models.placements.plan import Plan
 from placewright.models.placements.run import Run
-from placewright.runtime.starting.unchecked import unchecked
+from placewright.runtime.starting.start import unchecked
 from placewright.runtime.world.differences import NOTHING_SEEN, Seen
 from placewright.runtime.world.matching import match
 

@@ -10,10 +10,10 @@ from placewright.models.placements.plan import Plan
 from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.launch import bring_up
-from placewright.runtime.port.node import RayNode
+from placewright.runtime.port.port import RayNode
 from placewright.runtime.progress import silent
 from placewright.runtime.watching.audit import audit, findings
-from placewright.runtime.workers.environment import rank_environment
+from placewright.runtime.workers.member import rank_environment
 from placewright.runtime.world.matching import Match
 
 from ..conftest import Planner

@@ -11,9 +11,8 @@ from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.node import Node
 from placewright.models.placements.placement import Placement, placements
 from placewright.models.placements.run import Run
-from placewright.runtime.watching.audit import compare, findings
-from placewright.runtime.watching.audit_row import AuditRow
-from placewright.runtime.workers.environment import rank_environment
+from placewright.runtime.watching.audit import AuditRow, compare, findings
+from placewright.runtime.workers.member import rank_environment
 
 CLUSTER = Cluster((Node(0, "node-0", accelerators(4, "H100")), Node(1, "node-1")))
 

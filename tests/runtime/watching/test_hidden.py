@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from placewright.runtime.watching.hidden import hidden
+from placewright.runtime.watching.audit import hidden
 
 
 @pytest.mark.parametrize(

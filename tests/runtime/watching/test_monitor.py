@@ -10,8 +10,7 @@ from typing import Iterator
 import pytest
 from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.launch import bring_up
-from placewright.runtime.launched import Launch
+from placewright.runtime.launch import Launch, bring_up
 from placewright.runtime.progress import silent
 
 from ..conftest import Planner

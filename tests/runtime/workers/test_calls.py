@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from placewright.models.placements.placement import Placement
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.port.errors import NameTaken
+from placewright.runtime.port.port import NameTaken
 from placewright.runtime.workers.calls import is_light
 from placewright.runtime.workers.group import call_all
 from placewright.runtime.workers.inside.host import Host

@@ -12,10 +12,10 @@ from typing import Any, Iterator
 
 import pytest
 from placewright.models.strategies import PackedPlacementStrategy
+from placewright.runtime.compat.rlinf.cluster import Cluster
+from placewright.runtime.compat.rlinf.group import WorkerGroup
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.ray_compat import send_by_value
-from placewright.runtime.rlinf.cluster import Cluster
-from placewright.runtime.rlinf.group import WorkerGroup
 from placewright.runtime.workers.inside.base import Worker
 
 from ...unhindered import unhindered

@@ -11,8 +11,8 @@ from placewright.models.machines.node import Node
 from placewright.models.machines.node_group import EnvConfig, NodeGroup
 from placewright.models.placements.placement import Placement, placements
 from placewright.models.placements.run import Run
-from placewright.runtime.workers.environment import rank_environment, visibility
-from placewright.runtime.world.configured import configured
+from placewright.runtime.workers.member import rank_environment, visibility
+from placewright.runtime.world.interpreters import configured
 
 MASTER = "10.0.0.7"
 

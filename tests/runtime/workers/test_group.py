@@ -5,11 +5,10 @@ from __future__ import annotations
 from placewright.models.placements.plan import Plan
 from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.port.errors import Died, Refused
+from placewright.runtime.port.port import Died, Refused
 from placewright.runtime.workers.group import WorkerGroup
 from placewright.runtime.workers.member import members_of
-from placewright.runtime.workers.trouble import STARTING, trouble, unimportable
-from placewright.runtime.workers.waiting import late
+from placewright.runtime.workers.results import STARTING, late, trouble, unimportable
 
 from ..conftest import Planner
 from ..fake import FakePort

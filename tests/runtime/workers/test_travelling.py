@@ -11,7 +11,7 @@ import pytest
 SENDS = """\
 import sys
 from ray import cloudpickle
-from placewright.runtime.workers.travelling import send_code
+from placewright.runtime.workers.worker_class import send_code
 
 send_code()  # what is imported later travels too
 from placewright.runtime.workers.inside.base import Worker

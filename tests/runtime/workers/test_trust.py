@@ -13,7 +13,7 @@ from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.placements.run import Run
 from placewright.runtime.failure import UNUSABLE, LaunchFailed
 from placewright.runtime.launch import launch
-from placewright.runtime.workers.trust import is_dangerous, untrusted
+from placewright.runtime.workers.worker_class import is_dangerous, untrusted
 
 
 def plan(*names: str, used: bool = True) -> Plan:

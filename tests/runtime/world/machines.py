@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from placewright.runtime.port.node import RayNode
+from placewright.runtime.port.port import RayNode
 
 
 def ray_node(name: str, gpus: float = 8, free: float | None = None, address: str = "10.0.0.1", **more: Any) -> RayNode:

@@ -13,7 +13,7 @@ from placewright.models.machines.node import Node
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.placements.run import Run
-from placewright.runtime.discovering.discover import from_ray
+from placewright.runtime.discover import from_ray
 from placewright.runtime.launch import launch
 from placewright.runtime.port.on_ray import RayPort
 

@@ -10,7 +10,7 @@ from placewright.models.machines.accelerators import accelerators
 from placewright.models.placements.plan import Plan
 from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.port.node import RayNode
+from placewright.runtime.port.port import RayNode
 from placewright.runtime.world.differences import NOTHING_SEEN, Seen, compared
 
 from ..conftest import Planner

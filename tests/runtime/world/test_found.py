@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.runtime.port.node import RayNode
-from placewright.runtime.world.found import machine_of
-from placewright.runtime.world.labels import labels_of, name_of
+from placewright.runtime.port.port import RayNode
+from placewright.runtime.world.ray_machine import labels_of, machine_of, name_of
 
 from .machines import ray_node, report
 

@@ -12,11 +12,10 @@ from placewright.models.placements.plan import Plan
 from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.workers.member import members_of
-from placewright.runtime.workers.trust import untrusted
+from placewright.runtime.workers.worker_class import untrusted
 from placewright.runtime.world import interpreters
-from placewright.runtime.world.asked import ask_nodes, silent
 from placewright.runtime.world.interpreters import check_interpreters, conflicts
-from placewright.runtime.world.inventory import inventory
+from placewright.runtime.world.inventory import ask_nodes, inventory, silent
 from placewright.runtime.world.matching import match
 
 from ...unhindered import unhindered

@@ -8,7 +8,7 @@ import pytest
 from placewright.models.placements.plan import Plan
 from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.port.node import RayNode
+from placewright.runtime.port.port import RayNode
 from placewright.runtime.world.matching import match, used_nodes
 
 from ..conftest import Planner

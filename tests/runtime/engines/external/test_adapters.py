@@ -8,10 +8,8 @@ from contextlib import aclosing
 from typing import Any
 
 import pytest
-from placewright.runtime.engines.engine import Meeting, Sampling
-from placewright.runtime.engines.needed import need
-from placewright.runtime.engines.registry import engine_class
-from placewright.runtime.engines.shape import Shape
+from placewright.runtime.engines.engine import Meeting, Sampling, Shape
+from placewright.runtime.engines.registry import engine_class, need
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.replicas.engine_replica import EngineReplica, SglangReplica, VllmReplica
 

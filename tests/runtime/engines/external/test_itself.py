@@ -11,10 +11,9 @@ import subprocess
 from typing import Any
 
 import pytest
-from placewright.runtime.engines.engine import Meeting
+from placewright.runtime.engines.engine import Meeting, Shape
 from placewright.runtime.engines.external import sglang, vllm
 from placewright.runtime.engines.registry import engine_class
-from placewright.runtime.engines.shape import Shape
 
 PARSERS = {
     "vllm": """

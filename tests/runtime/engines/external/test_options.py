@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from placewright.runtime.engines.external.options import options
+from placewright.runtime.engines.external.shared import options
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.runtime.port.node import RANK_LABEL, RayNode
-from placewright.runtime.recovery.nodes.joined import with_joined
-from placewright.runtime.recovery.nodes.roll import Roll
+from placewright.runtime.port.port import RANK_LABEL, RayNode
+from placewright.runtime.recovery.nodes import Roll, with_joined
 
 
 def node(node_id: str, name: str, rank: int | None = None, accelerators: int = 4) -> RayNode:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from placewright.runtime.workers.inside.base import Worker
-from placewright.runtime.workers.inside.elsewhere import ASKING, MOVING, PROFILING, NotOffered
+from placewright.runtime.workers.inside.base import ASKING, MOVING, PROFILING, NotOffered, Worker
 
 
 class Profiled:

@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from placewright.runtime.workers.inside.prepared import EXTENSION, prepare
+from placewright.runtime.workers.inside.host import EXTENSION, prepare
 
 SHOWS = """\
 import os, signal
-from placewright.runtime.workers.inside.prepared import prepare
+from placewright.runtime.workers.inside.host import prepare
 def in_the_middle():
     os.kill(os.getpid(), signal.SIGTERM)
 prepare()

@@ -10,9 +10,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from placewright.runtime.world.found import LOOKED_AT, machine_of
 from placewright.runtime.world.on_node import look as looking
 from placewright.runtime.world.on_node.look import look
+from placewright.runtime.world.ray_machine import LOOKED_AT, machine_of
 
 from ..machines import ray_node
 

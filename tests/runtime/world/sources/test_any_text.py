@@ -10,11 +10,8 @@ from placewright.models.machines.cluster_file import cluster_of as read
 from placewright.models.text.source import Source
 from placewright.report.discovered import to_cluster_file
 from placewright.runtime.world.machine import Device, Machine, cluster_of
-from placewright.runtime.world.sources.hostlist import expand
-from placewright.runtime.world.sources.model_names import model_of
-from placewright.runtime.world.sources.nvidia_smi import read_devices
-from placewright.runtime.world.sources.slurm import read_job
-from placewright.runtime.world.sources.topology_matrix import read_matrix
+from placewright.runtime.world.nvidia_smi import model_of, read_devices, read_matrix
+from placewright.runtime.world.slurm import expand, read_job
 
 LINES = ("GPU 0: NVIDIA H100 (UUID: GPU-1)\n", "GPU 1: Tesla T4 (UUID: GPU-2)\n", "a: ", "MIG 1g.5gb Device 0: (UUID: MIG-1)\n")
 CELLS = ("GPU0", "GPU1", "X", "NV18", "SYS", "0-3", "N/A", "CPU", "Affinity", "NUMA", "\n", "\t", "[", "]", "1-3", ",", "gpu", "\x1b[4m")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from placewright.runtime.world.sources.hostlist import expand
+from placewright.runtime.world.slurm import expand
 
 
 @pytest.mark.parametrize(

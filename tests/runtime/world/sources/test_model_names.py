@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from placewright.runtime.world.sources.model_names import model_of, same_model, stated_memory
+from placewright.runtime.world.nvidia_smi import model_of, same_model, stated_memory
 
 
 @pytest.mark.parametrize(

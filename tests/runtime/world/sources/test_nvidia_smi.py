@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from placewright.runtime.world.sources.nvidia_smi import read_devices
+from placewright.runtime.world.nvidia_smi import read_devices
 
 TWO = """$ nvidia-smi -L
 GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-aaaaaaaa-0000-1111-2222-333333333333)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from placewright.runtime.world.sources.slurm import read_job, topology
+from placewright.runtime.world.slurm import read_job, topology
 
 TWO = {"SLURM_JOB_NODELIST": "gpu[1-2]"}
 

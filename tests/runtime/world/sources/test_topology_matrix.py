@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from placewright.runtime.world.sources.topology_matrix import read_matrix
+from placewright.runtime.world.nvidia_smi import read_matrix
 
 LEGEND = "\nLegend:\n\n  X    = Self\n  NODE = Connection within a NUMA node\n\nNIC Legend:\n\n  NIC0: mlx5_0\n"
 SWITCHED = """\t\x1b[4mGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\x1b[0m

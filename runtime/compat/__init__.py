@@ -1,0 +1,1 @@
+"""Words of verl and RLinf for pools, groups and placements, on the reservations and workers of the runtime."""

@@ -1,0 +1,138 @@
+"""Machines, node groups and hardware of a cluster, as RLinf's programs ask for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any, Mapping, Sequence
+
+import yaml
+
+from ....models.dialects.load import read
+from ....models.findings.finding import Severity
+from ....models.findings.wording import are, with_noun
+from ....models.level import PLACEMENT
+from ....models.machines.cluster import Cluster
+from ....models.machines.node import Hardware, Node
+from ....models.machines.node_group import ACCELERATOR
+from ....models.text.source import Source
+from ...failure import LaunchFailed, failed
+from ...port.port import Port, RayNode
+from ...workers.inside.information import HardwareInfo
+from ...world.inventory import survey
+from ...world.machine import cluster_of
+from ...world.order import ordered
+from ...world.ray_machine import machine_of
+
+
+def found(port: Port) -> tuple[Sequence[RayNode], Cluster]:
+    """Survey all nodes; return the Ray nodes in rank order, and the machines.
+
+    Raises LaunchFailed (PW721) if the rank variables of the nodes contradict each other.
+    """
+    nodes = port.nodes()
+    reports, _ = survey(port, nodes)
+    ranked = ordered(nodes, reports)
+    return ranked, cluster_of([machine_of(node, reports.get(node.node_id)) for node in ranked])[0]
+
+
+def with_groups(machines: Cluster, section: Mapping[str, Any]) -> Cluster:
+    """Return the machines with the node groups and hardware of a `cluster` section.
+
+    Raises LaunchFailed with all errors of the section.
+    """
+    text = yaml.safe_dump({"cluster": {"component_placement": {}, **plain(section)}}, sort_keys=False, allow_unicode=True)
+    reading = read(Source("cluster_cfg", text), machines, "rlinf", PLACEMENT)
+    errors = [finding for finding in reading.findings if finding.severity is Severity.ERROR]
+    if errors or reading.problem is None:
+        raise LaunchFailed(*errors)
+    return reading.problem.cluster
+
+
+def nodes_asked(num_nodes: int | None, section: Mapping[str, Any] | None, there: int) -> int:
+    """Return the requested number of nodes; all if it is unspecified or 0.
+
+    Raises LaunchFailed (PW702) if two numbers disagree, or if more nodes are requested than exist.
+    Source of the forms: RLinf, rlinf/scheduler/cluster/cluster.py.
+    """
+    configured = section.get("num_nodes") if section else None
+    if num_nodes is not None and configured is not None and int(configured) != num_nodes:
+        raise failed("PW702", "", f"`num_nodes` is {num_nodes}, but `cluster_cfg` says {configured}", "leave one of them out")
+    requested = int(configured or num_nodes or there)
+    if requested > there:
+        message = f"{with_noun(requested, 'node')} {are(requested)} asked for, the Ray cluster has {there}"
+        raise failed("PW702", "", message, f"start the missing ones, or set `num_nodes: {there}`", there)
+    return requested
+
+
+def plain(value: Any) -> Any:
+    """Convert configuration containers, such as OmegaConf's, to plain data."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(element) for key, element in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
+        return [plain(element) for element in value]
+    return value
+
+
+@dataclass(frozen=True)
+class HardwareResource:
+    """All devices of a type on a node."""
+
+    type: str
+    infos: list[HardwareInfo]
+
+    @property
+    def count(self) -> int:
+        """Number of devices."""
+        return len(self.infos)
+
+
+@dataclass(frozen=True)
+class NodeInfo:
+    """Node of a cluster. Source of the names: RLinf, rlinf/scheduler/cluster/node.py."""
+
+    node_rank: int
+    ray_id: str
+    node_ip: str
+    num_cpus: int
+    num_accelerators: int
+    accelerator_type: str
+    accelerator_model: str
+    hardware_resources: list[HardwareResource] = field(default_factory=list)
+
+
+def node_info(node: Node, ray: RayNode) -> NodeInfo:
+    """Return RLinf's description of a node."""
+    kinds = dict.fromkeys([ACCELERATOR] * bool(node.accelerators) + [device.type for device in node.hardware])
+    resources = [
+        HardwareResource(kind, [_info(description) for description in hardware_on(node, kind, range(node.count(kind)))]) for kind in kinds
+    ]
+    return NodeInfo(
+        node.rank, ray.node_id, ray.address, int(ray.total.get("CPU", 0)), len(node.accelerators), node.accelerator_type,
+        node.accelerator_model, resources,
+    )  # fmt: skip
+
+
+def hardware_on(node: Node, kind: str, local_ranks: Sequence[int]) -> list[dict[str, Any]]:
+    """Return devices of a kind as plain data: type, model, settings of other hardware."""
+    if kind == ACCELERATOR:
+        return [{"type": kind, "model": node.accelerators[rank].model} for rank in local_ranks]
+    devices = [device for device in node.hardware if device.type == kind]
+    return [{"type": kind, "model": kind, "config": _settings(devices[rank])} for rank in local_ranks if devices]
+
+
+def _info(description: Mapping[str, Any]) -> HardwareInfo:
+    return HardwareInfo(description["type"], description["model"], SimpleNamespace(**description.get("config", {})))
+
+
+def _settings(device: Hardware) -> dict[str, Any]:
+    """Return the settings with the types of their YAML spelling."""
+    return {name: _value(text) for name, text in device.config}
+
+
+def _value(text: str) -> Any:
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError:
+        return text
+    return value if isinstance(value, (bool, int, float, list, dict)) else text

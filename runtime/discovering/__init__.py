@@ -1,1 +1,0 @@
-"""Discovery of existing machines for a cluster file."""

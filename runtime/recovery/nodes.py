@@ -1,0 +1,231 @@
+"""Nodes of a launch over its life: present, joined, and occupied by other jobs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Mapping, Sequence
+
+from ...models.findings.wording import with_noun
+from ...models.machines.changed import with_nodes
+from ...models.machines.cluster import Cluster
+from ...models.machines.node import Node
+from ...models.placements.plan import Plan
+from ..port.port import RANK_LABEL, Port, RayNode
+from ..progress import Step
+from ..reserving.fitting import NOISE
+from ..reserving.reservation import FIRST_PAUSE, LONGEST_PAUSE, WAIT_LIMIT
+from ..reserving.shortage import held_on
+from ..starting.start import Way
+from ..watching.monitor import REACH_LIMIT
+from ..world.inventory import inventory
+from ..world.matching import count, divisible, has, held_masks, paired
+from ..world.nvidia_smi import same_model
+from ..world.ray_machine import machine_of, resource_of
+from .replanner import Room
+
+Sign = tuple[str, str]
+"""Identity of a node: rank label, else unique host name, else Ray's id."""
+
+
+class Roll:
+    """Nodes of a cluster by name, and the identities that they keep on return."""
+
+    def __init__(self, cluster: Cluster, available: Sequence[RayNode]) -> None:
+        signs = _signs(available)
+        pairs = paired(cluster.nodes, available)
+        self._names: dict[Sign, str] = {signs[pairs[node.rank].node_id]: node.name for node in cluster.nodes if node.rank in pairs}
+
+    def present(self, available: Sequence[RayNode]) -> dict[str, RayNode]:
+        """Return name -> current Ray node, for known nodes."""
+        signs = _signs(available)
+        return {self._names[sign]: ray for ray in available if (sign := signs[ray.node_id]) in self._names}
+
+    def strangers(self, available: Sequence[RayNode]) -> list[RayNode]:
+        """Return the unknown nodes."""
+        signs = _signs(available)
+        return [ray for ray in available if signs[ray.node_id] not in self._names]
+
+    def add(self, name: str, node: RayNode, available: Sequence[RayNode]) -> None:
+        """Map this Ray node to a name from now on."""
+        self._names[_signs(available)[node.node_id]] = name
+
+    def ranked(self, cluster: Cluster, available: Sequence[RayNode]) -> list[RayNode]:
+        """Return the present nodes of a cluster in rank order, labelled with their ranks."""
+        present = self.present(available)
+        named = ((node.rank, present.get(node.name)) for node in cluster.nodes)
+        return [replace(ray, labels={**ray.labels, RANK_LABEL: str(rank)}) for rank, ray in named if ray is not None]
+
+
+def _signs(available: Sequence[RayNode]) -> dict[str, Sign]:
+    """Return Ray node id -> identity."""
+    hosts = [ray.name for ray in available]
+    return {ray.node_id: _sign(ray, hosts) for ray in available}
+
+
+def _sign(ray: RayNode, hosts: Sequence[str]) -> Sign:
+    if ray.rank is not None:
+        return "rank", str(ray.rank)
+    return ("name", ray.name) if hosts.count(ray.name) == 1 else ("id", ray.node_id)
+
+
+def with_joined(cluster: Cluster, ray: RayNode) -> Cluster | None:
+    """Return the cluster with the new node appended; None without a similar node (see `unlike`).
+
+    The new node gets the physical ids, memory and node groups of the first similar node, and a name
+    of its own.
+    """
+    like = next((node for node in cluster.nodes if not any(_difference(node, ray))), None)
+    if like is None:
+        return None
+    wider = with_nodes(cluster, like, 1)
+    named = replace(wider.nodes[-1], name=_name(cluster, ray))
+    return replace(wider, nodes=(*wider.nodes[:-1], named))
+
+
+def unlike(cluster: Cluster, ray: RayNode) -> str:
+    """Explain why a joined node is not used, by comparison with the most similar node."""
+    nearest = min(cluster.nodes, key=lambda node: abs(count(node) - _most(ray)))
+    has_it, has_other = _difference(nearest, ray)
+    return f"node `{_name(cluster, ray)}` joined and is not used: it has {has_it}; `{nearest.name}`, the most like it, has {has_other}"
+
+
+def _difference(node: Node, ray: RayNode) -> tuple[str, str]:
+    """Return (Ray node's value, cluster node's value) of a difference; empty texts if
+    compatible.
+    """
+    if count(node) != has(node, ray) or _most(ray) != has(node, ray):
+        return with_noun(_most(ray), "accelerator"), str(count(node))
+    model = next((device.model for device in machine_of(ray).devices if not same_model(node.accelerator_model, device.model)), None)
+    if model is not None:
+        return f"{model} accelerators", node.accelerator_model
+    if node.cpus is not None and ray.total.get("CPU", 0) < node.cpus:
+        return f"{ray.total.get('CPU', 0):g} CPUs", str(node.cpus)
+    return "", ""
+
+
+def _most(ray: RayNode) -> int:
+    """Return the number of accelerators of the node, of any maker."""
+    return round(ray.total.get(resource_of(ray), 0.0))
+
+
+def _name(cluster: Cluster, ray: RayNode) -> str:
+    taken = {node.name for node in cluster.nodes}
+    wanted = ray.name if ray.rank is None else f"node-{ray.rank}"
+    return wanted if wanted not in taken else f"{wanted}-{ray.node_id[:8]}"
+
+
+def occupied(port: Port, ours: str = "") -> dict[str, int]:
+    """Return Ray node id -> number of accelerators in use outside the reservation `ours`.
+
+    Nodes without such use are omitted. Released accelerators count as used until Ray has noticed.
+    Use without a reservation, such as a single task with a GPU, is therefore believed only after a
+    moment.
+    """
+    deadline, pause = port.now() + WAIT_LIMIT, FIRST_PAUSE
+    while True:
+        nodes, holdings = port.nodes(), port.holdings()
+        used = {node.node_id: node.total.get(resource_of(node), 0.0) - node.free.get(resource_of(node), 0.0) for node in nodes}
+        reserved = {node.node_id: held_on(holdings, resource_of(node)).get(node.node_id, {}) for node in nodes}
+        settled = all(used[node_id] <= sum(amounts.values()) + NOISE for node_id, amounts in reserved.items())
+        if settled or port.now() > deadline:
+            break
+        port.pause(pause)
+        pause = min(2 * pause, LONGEST_PAUSE)
+    foreign = {id: max(used[id], sum(amounts.values())) - amounts.get(ours, 0.0) for id, amounts in reserved.items()}
+    return {node_id: round(amount + 0.499) for node_id, amount in foreign.items() if amount > NOISE}
+
+
+def blocked(plan: Plan, nodes: Mapping[str, RayNode], foreign: Mapping[str, int], share: bool) -> list[str]:
+    """Return the names of the plan's nodes without enough free accelerators.
+
+    `nodes`: name -> Ray node.
+    """
+    masks = held_masks(plan)
+    names = []
+    for rank, mask in masks.items():
+        node = plan.cluster.nodes[rank]
+        ray = nodes.get(node.name)
+        if ray is not None and foreign.get(ray.node_id, 0):
+            need = mask.bit_count() if share and divisible(plan, node, ray) else len(node.accelerators) - node.taken.bit_count()
+            if need > len(node.accelerators) - foreign[ray.node_id]:
+                names.append(node.name)
+    return names
+
+
+def without_occupied(cluster: Cluster, plan: Plan, nodes: Mapping[str, RayNode], foreign: Mapping[str, int], share: bool) -> Cluster:
+    """Return the cluster with others' accelerators as taken; unshared nodes entirely.
+
+    On shared nodes accelerators are interchangeable: those outside the plan count as taken first.
+    """
+    masks = {plan.cluster.name(rank): mask for rank, mask in held_masks(plan).items()}
+    changed = [_node(node, plan, nodes.get(node.name), foreign, share, masks.get(node.name, 0)) for node in cluster.nodes]
+    return cluster if changed == list(cluster.nodes) else replace(cluster, nodes=tuple(changed))
+
+
+def _node(node: Node, plan: Plan, ray: RayNode | None, foreign: Mapping[str, int], share: bool, own_mask: int) -> Node:
+    more = foreign.get(ray.node_id, 0) - node.taken.bit_count() if ray is not None else 0
+    if more <= 0 or ray is None:
+        return node
+    if not (share and divisible(plan, node, ray)):
+        return replace(node, taken=(1 << len(node.accelerators)) - 1)
+    return replace(node, taken=node.taken | _bits(_last(node, own_mask)[:more]))
+
+
+def _last(node: Node, own_mask: int) -> Sequence[int]:
+    """Return the free local indices in order of surrender: outside the plan first, highest
+    first.
+    """
+    free = [index for index in range(len(node.accelerators)) if not node.taken >> index & 1]
+    return sorted(free, key=lambda index: (own_mask >> index & 1, -index))
+
+
+def _bits(indices: Sequence[int]) -> int:
+    return sum(1 << index for index in indices)
+
+
+class Membership:
+    """Mapping of Ray nodes to a growing cluster; `cluster` has all nodes ever known."""
+
+    def __init__(self, cluster: Cluster, way: Way) -> None:
+        self.cluster = cluster
+        self._way = way
+        self._roll: Roll | None = None
+        self._declined: set[str] = set()
+
+    @property
+    def roll(self) -> Roll:
+        """Identity of the nodes as the launch began."""
+        if self._roll is None:
+            self._roll = Roll(self.cluster, inventory(self._way.port, self._way.seen.reports))
+        return self._roll
+
+    def present(self) -> dict[str, RayNode]:
+        """Return the known nodes that Ray reports, by name."""
+        return self.roll.present(inventory(self._way.port))
+
+    def there(self) -> dict[str, RayNode]:
+        """Return the known reachable nodes, by name; Ray may still report others."""
+        present = self.present()
+        unreachable = self._way.port.unreachable(list(present.values()), REACH_LIMIT)
+        return {name: ray for name, ray in present.items() if ray.node_id not in unreachable}
+
+    def room(self, there: dict[str, RayNode], plan: Plan, ours: str = "") -> tuple[Room, list[str]]:
+        """Return (scope of a re-placement, names of the plan's nodes without enough capacity).
+
+        `ours`: name of a reservation that does not count as another job's.
+        """
+        amounts = occupied(self._way.port, ours)
+        share = self._way.share_nodes
+        return Room(without_occupied(self.cluster, plan, there, amounts, share), tuple(there)), blocked(plan, there, amounts, share)
+
+    def welcome(self) -> None:
+        """Add unknown nodes to the cluster; report unusable nodes with the reason."""
+        available = inventory(self._way.port)
+        for ray in self.roll.strangers(available):
+            wider = with_joined(self.cluster, ray)
+            if wider is not None:
+                self.cluster = wider
+                self.roll.add(wider.nodes[-1].name, ray, available)
+            elif ray.node_id not in self._declined:
+                self._declined.add(ray.node_id)
+                self._way.progress(Step(unlike(self.cluster, ray)))

@@ -1,1 +1,0 @@
-"""Nodes during the life of a launch: identity, presence, growth, use by other jobs."""

@@ -1,1 +1,0 @@
-"""Sources of machines besides Ray: texts of nvidia-smi, the environment of Slurm."""
