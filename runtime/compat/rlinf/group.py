@@ -16,8 +16,8 @@ from ...port.ray_compat import need_ray
 from ...watching.audit import AuditRow
 from ...workers.group import WorkerGroup as Workers
 from ...workers.inside.address import WorkerAddress
-from ...workers.inside.base import refusal
 from ...workers.inside.host import REPORT
+from ...workers.inside.unsupported import refusal
 from ...workers.member import Member, members_of
 from .attaching import found
 from .cluster import Cluster

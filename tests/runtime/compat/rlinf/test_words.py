@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from placewright.models.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.workers.inside.base import NotOffered, Worker
+from placewright.runtime.workers.inside.base import Worker
 from placewright.runtime.workers.inside.information import HardwareInfo
+from placewright.runtime.workers.inside.unsupported import NotOffered
 
 from .machines import Actor, cluster
 

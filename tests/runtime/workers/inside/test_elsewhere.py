@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from placewright.runtime.workers.inside.base import ASKING, MOVING, PROFILING, NotOffered, Worker
+from placewright.runtime.workers.inside.base import Worker
+from placewright.runtime.workers.inside.unsupported import ASKING, MOVING, PROFILING, NotOffered
 
 
 class Profiled:
