@@ -63,7 +63,7 @@ _HOMES = {
     "UnusableInput": ".models.findings.finding",
     "account": ".api",
     "alternatives": ".api",
-    "attach": ".runtime.detached.attaching",
+    "attach": ".runtime.detached.detach",
     "cluster": ".api",
     "convert": ".api",
     "discover": ".api",

@@ -3,7 +3,7 @@
 As in worker_group.py, RLinf's own programs need another import line alone.
 """
 
-from placewright.runtime.compat.rlinf import Cluster, ComponentPlacement, NodePlacementStrategy, Worker, WorkerGroup
+from placewright.runtime.rlinf import Cluster, ComponentPlacement, NodePlacementStrategy, Worker, WorkerGroup
 
 CONFIG = {"cluster": {"num_nodes": 2, "component_placement": {"env": "0-1", "reward": "1"}}}
 

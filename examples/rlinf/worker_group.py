@@ -4,7 +4,7 @@ RLinf's own programs need another import line alone: ``from rlinf.scheduler impo
 The cluster here is simulated; `Cluster(address="HOST:PORT")` names a real one.
 """
 
-from placewright.runtime.compat.rlinf import Cluster, FlexiblePlacementStrategy, PackedPlacementStrategy, Worker
+from placewright.runtime.rlinf import Cluster, FlexiblePlacementStrategy, PackedPlacementStrategy, Worker
 
 
 class Rollout(Worker):

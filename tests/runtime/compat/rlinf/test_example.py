@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "rlinf"
+EXAMPLES = Path(__file__).resolve().parents[4] / "examples" / "rlinf"
 SAID = {
     "worker_group.py": [
         "2 + 2 = -> rank 0 of 2 on 0,1",
