@@ -242,10 +242,10 @@ def question_of(
 
         problem = replace(problem, caps=(*problem.caps, *(cap_of(name, str(most)) for name, most in at_most.items())))
     if previous is not None or lose:
-        from .solver.pricing.changes import near
+        from .solver.pricing.changes import near_running_plan
 
         old_plan = read_plan(previous) if isinstance(previous, (str, Path)) else previous
-        problem = near(problem, old_plan, [str(node) for node in lose])
+        problem = near_running_plan(problem, old_plan, [str(node) for node in lose])
     return Question(problem, reading)
 
 
@@ -321,7 +321,7 @@ def whatif(
         ``components.actor.accelerators=32``. Raises
         TypeError unless the configuration is named by its path.
     """
-    from .solver.pricing.changes import dropped, each_dropped, on_other_machines
+    from .solver.pricing.changes import dropped, on_other_machines, without_each
     from .solver.pricing.price import price
 
     question = question_of(file, cluster, dialect, **options)
@@ -342,7 +342,7 @@ def whatif(
             question_asked = changed if problem is changed.problem else question
             return question_asked.concealed(solver(limit, seed, sandbox, reading=question_asked.reading, session=session)(problem))
 
-        return price(question.problem, changes or each_dropped(question.problem), solve)
+        return price(question.problem, changes or without_each(question.problem), solve)
 
 
 def replan(

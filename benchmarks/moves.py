@@ -15,10 +15,10 @@ from pathlib import Path
 from placewright.models.machines.node_group import ACCELERATOR
 from placewright.models.placements.plan import Plan
 from placewright.models.problem import Problem
-from placewright.solver.objectives.moves import Moves
+from placewright.solver.objectives.moves import MoveTerm
 from placewright.solver.replanning.lose import lose
 from placewright.solver.replanning.replan import after, moves
-from placewright.solver.searching.progress import Progress
+from placewright.solver.searching.progress import Incumbents
 from placewright.solver.searching.search import solve
 from placing.family import instance
 from study import Rows, Study, plotting
@@ -43,10 +43,10 @@ class Clock:
     def __init__(self) -> None:
         self.began, self.proved = time.process_time(), None
 
-    def told(self, progress: Progress) -> None:
+    def told(self, progress: Incumbents) -> None:
         """How the search stands."""
         terms = progress.plan.terms if progress.plan else ()
-        if self.proved is None and any(term.name == Moves.name and term.value == term.bound for term in terms):
+        if self.proved is None and any(term.name == MoveTerm.name and term.value == term.bound for term in terms):
             self.proved = self.seconds
 
     @property
@@ -79,7 +79,7 @@ def measured(problem: Problem, before: Plan, dead: int, seed: int) -> dict[str, 
         **row, "verdict": answer.verdict, "groups": found.lost + found.moved + found.kept, "lost": found.lost, "moved": found.moved,
         "proved": found.proved, "seconds_moves": _rounded(clock.proved), "seconds": _rounded(seconds), "renumbered": found.renumbered,
         "cost_before": cost(before), "cost": cost(answer.plan), "cold_cost": cost(cold.plan),
-        "cold_moved": Moves().value(question, cold.plan.assignment), "cold_seconds": _rounded(cold_seconds),
+        "cold_moved": MoveTerm().value(question, cold.plan.assignment), "cold_seconds": _rounded(cold_seconds),
     }  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from .asking.seconds import Seconds
 from .exit_codes import FINDINGS, SIGNALLED, UNDECIDED, UNUSABLE
 from .launching.detached import launch_detached, name_refused
 from .launching.here import launch_here
-from .launching.wanted import Wanted
+from .launching.wanted import LaunchOptions
 from .showing.findings import echo_findings
 from .showing.line import AUTO, WAYS
 
@@ -102,7 +102,7 @@ def launch(
             if isinstance(outcome, int):
                 return outcome
             plan, reading = outcome
-            request = Wanted(
+            request = LaunchOptions(
                 plan, file, address, worker, method, timeout, wait, restarts, share_nodes, elastic, trusted_env, progress, reading
             )
             return launch_here(request, keep) if detach is None else launch_detached(request, detach)

@@ -73,14 +73,14 @@ def _read(path: str) -> Settings:
         raise UnusableInput([error(CODE, "", f"`{name}` cannot be read: {problem}", help="write it as TOML")]) from None
     if os.path.basename(path) == PROJECT:
         data = data["tool"]["placewright"]
-    reader = _Reader(name, text, Path(path).parent)
+    reader = _SettingsReader(name, text, Path(path).parent)
     settings = reader.read(data)
     if reader.findings:
         raise UnusableInput(reader.findings)
     return settings
 
 
-class _Reader:
+class _SettingsReader:
     """Reader of one settings file; collects findings."""
 
     def __init__(self, name: str, text: str, folder: Path) -> None:

@@ -12,7 +12,7 @@ from ..models.dialects.load import load
 from ..models.findings.finding import Finding, Severity, UnusableInput
 from ..models.resolving import with_models
 from ..report.terminal import escape, wants_colour
-from .asking.further import Further, further_options
+from .asking.further import ExtraOptions, further_options
 from .asking.options import cluster_option, composing_options, dialect_option, level_option, memory_mib, model_option, said_as_json
 from .asking.previous import Previous, previous_options
 from .asking.seconds import Seconds
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 def solve(
     file: str, machines: Cluster | AsDeclared | None, dialect: str, composer: Composer, output: str | None, write: bool, limit: float,
     seed: int, memory_limit: int, progress: str, form: str, placements: bool, verbose: bool, level: str, model: ModelCard | None, previous: Previous,
-    further: Further,
+    further: ExtraOptions,
 ) -> int:  # fmt: skip
     """Find the best placement of everything that FILE leaves open.
 
@@ -94,7 +94,7 @@ def solve(
         return answer_code
     from ..api import solver
     from ..planner.placing.placing import chosen, decided
-    from ..solver.sandbox.stopped import stopped_further
+    from ..solver.sandbox.stopped import further_searches_stopped
     from ..solver.session import Session
 
     try:
@@ -119,7 +119,7 @@ def solve(
         blocks, data = further.asked(placed, answer.plan, solves)
         planned = account_of(problem, answer, limit, solves, verbose)
         if session.cancelled and not any(finding.code == "PW602" for finding in answer.findings):
-            findings = (*findings, stopped_further())
+            findings = (*findings, further_searches_stopped())
             echo_findings(findings[-1:], err=True)
     data |= planned.data
     edits, file_findings = previous.writable(*edits_of(reading, answer))

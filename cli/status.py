@@ -14,7 +14,7 @@ from .launching.outcome import failed, not_checked, sizes, workers_and_given
 from .showing.findings import echo_findings
 
 if TYPE_CHECKING:
-    from ..runtime.detached.launches import Seen
+    from ..runtime.detached.launches import LaunchStatus
 
 RUNNING = "running"
 
@@ -49,7 +49,7 @@ def status(name: str | None, form: str) -> int:
     return DIFFERENT if any(launch.findings and not launch.alive for launch in launches_seen) else OK
 
 
-def _print_launches(launches: list[Seen], whole: bool) -> None:
+def _print_launches(launches: list[LaunchStatus], whole: bool) -> None:
     from ..report.table import table
 
     if whole and launches[0].state == RUNNING:
@@ -85,12 +85,12 @@ def _print_launches(launches: list[Seen], whole: bool) -> None:
             echo_findings(launch.findings, err=True, texts={})
 
 
-def _since(launch: Seen) -> str:
+def _since(launch: LaunchStatus) -> str:
     """Return the start in UTC, to the second."""
     return datetime.fromtimestamp(launch.record.since, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _launch_data(launch: Seen) -> dict[str, object]:
+def _launch_data(launch: LaunchStatus) -> dict[str, object]:
     data = launch.record.model_dump(mode="json", exclude={"schema_", "findings", "state", "since"})
     findings = [
         {"code": finding.code, "subject": finding.subject, "message": finding.message, "help": finding.help} for finding in launch.findings

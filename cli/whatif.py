@@ -82,7 +82,7 @@ def whatif(
     reading, code = read(())
     if reading is None or reading.problem is None:
         return code
-    from ..solver.pricing.changes import dropped, each_dropped, on_other_machines
+    from ..solver.pricing.changes import dropped, on_other_machines, without_each
 
     try:
         on_others = on_other_machines(reading.problem, machines_changed, losses, reading.session.elsewhere)
@@ -106,7 +106,7 @@ def whatif(
             file = changed if changed is not None and problem is changed.problem else reading
             return solver(limit, seed, memory=memory_limit, reading=file, session=session)(problem)
 
-        return _answered(reading, changes or each_dropped(reading.problem), solve, form, bool(changes)) or code
+        return _answered(reading, changes or without_each(reading.problem), solve, form, bool(changes)) or code
 
 
 def _answered(reading: Reading, changes: Sequence[Named], solve: Callable[[Problem], Answer], form: str, asked: bool) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Mapping, Sequence
 
 from .memory.bill import BlockBill
 from .planning.design import Design
-from .planning.planned import Planned, Priced
+from .planning.planned import CostedDesign, PlanningResult
 from .planning.problem import PlanningProblem, Task
 from .planning.workload import SECONDS
 from .record import dataclass
@@ -84,7 +84,7 @@ def models_of(questions: Sequence[PlanningProblem], design: Design) -> Mapping[s
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class BusyInterval:
     """Task in a segment of the iteration, in ns from the segment's start.
 
     Attributes
@@ -120,7 +120,7 @@ class Usage:
     components: tuple[str, ...]
     segment: int
     nanoseconds: int
-    turns: tuple[Turn, ...]
+    turns: tuple[BusyInterval, ...]
     untimed: tuple[str, ...] = ()
 
     @property
@@ -153,7 +153,7 @@ def busy(place: Sequence[Usage]) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class Own:
+class Baseline:
     """Placement in the file itself for the planned components: the baseline.
 
     Attributes
@@ -171,7 +171,7 @@ class Own:
     counts : component -> model -> number of accelerators, if ranks span several kinds.
     """
 
-    priced: Priced | None
+    priced: CostedDesign | None
     problem: Problem
     question: PlanningProblem
     why_not: str = ""
@@ -190,7 +190,7 @@ class Own:
         """Return True if neither demands nor the plan's memory estimates forbid the baseline."""
         return not self.forbidden and not (self.over_estimates and question.heeds_estimates)
 
-    def over(self, best: Priced) -> float | None:
+    def over(self, best: CostedDesign) -> float | None:
         """Return the slowdown against another design, as a share; None without a price."""
         if self.priced is None:
             return None
@@ -203,7 +203,7 @@ class WithoutRanks:
     """Plan without the fixed ranks of components that have times and could be planned."""
 
     names: tuple[str, ...]
-    planned: Planned
+    planned: PlanningResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +225,7 @@ class Flip:
     holds: int
     flips: int
     takes: int
-    to: Priced | None = None
+    to: CostedDesign | None = None
     placed: bool = True
     question: PlanningProblem | None = field(default=None, compare=False, repr=False)
 
@@ -249,10 +249,10 @@ class Sensitivity:
 
 
 @dataclass(frozen=True)
-class Other:
+class Alternative:
     """Alternative design with the extra ns per task against the plan, largest first."""
 
-    priced: Priced
+    priced: CostedDesign
     adds: tuple[tuple[Task, int], ...]
 
 
@@ -279,15 +279,15 @@ class Account:
     given : True if the ranks are those of the file and `others` were searched beside them.
     """
 
-    planned: Planned
+    planned: PlanningResult
     source: str
     shares: Mapping[Task, int]
     usages: tuple[Usage, ...]
     bills: tuple[BlockBill, ...]
     bases: tuple[Basis, ...]
-    others: tuple[Other, ...]
-    further: tuple[Other, ...] = ()
-    own: Own | None = None
+    others: tuple[Alternative, ...]
+    further: tuple[Alternative, ...] = ()
+    own: Baseline | None = None
     sensitivity: Sensitivity | None = None
     resources: Mapping[str, str] = field(default_factory=dict)
     assumed: tuple[str, ...] = ()
@@ -316,5 +316,5 @@ class Account:
         return over < 0 or (near and more <= 0 and over * 100 <= _total(planned.best) * KEEP)
 
 
-def _total(priced: Priced) -> int:
+def _total(priced: CostedDesign) -> int:
     return priced.nanoseconds + priced.traffic

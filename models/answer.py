@@ -10,7 +10,7 @@ from .problem import Problem
 from .record import dataclass
 
 if TYPE_CHECKING:
-    from .planning.planned import Planned
+    from .planning.planned import PlanningResult
 
 IMPOSSIBLE, UNDECIDED = "impossible", "undecided"
 
@@ -35,7 +35,7 @@ class Answer:
     findings: tuple[Finding, ...] = ()
     how: str = ""
     unchecked: tuple[Unchecked, ...] = ()
-    planned: Planned | None = None
+    planned: PlanningResult | None = None
 
 
 Solve = Callable[[Problem], Answer]

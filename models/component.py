@@ -6,8 +6,8 @@ from dataclasses import field, replace
 from math import lcm
 from typing import Mapping, Sequence
 
-from .counts import Counts, holds, in_both
-from .estimate import Estimate
+from .counts import Counts, holds, intersection
+from .estimate import MemoryInput
 from .findings.finding import Fix
 from .findings.span import Span
 from .locality import Keep, Pin, Spread
@@ -16,7 +16,7 @@ from .on_size import OnSize
 from .parallel import UNDIVIDED
 from .parallel import Parallel as Parallel
 from .placements.run import Run, repeats_of
-from .planning.workload import Timed
+from .planning.workload import TimedComponent
 from .record import dataclass
 
 UNBOUNDED = 1 << 20
@@ -89,8 +89,8 @@ class Component:
     pins: tuple[Pin, ...] = ()
     excluded: tuple[int, ...] = ()
     traffic: int = 0
-    timed: Timed | None = None
-    estimate: Estimate | None = None
+    timed: TimedComponent | None = None
+    estimate: MemoryInput | None = None
     shards: int = 0
     on_sizes: tuple[OnSize, ...] = ()
     counts: Counts = ()
@@ -102,7 +102,7 @@ class Component:
 
     def between(self, least: int, most: int) -> Component:
         """Return the component with counts narrowed to a range, as far as possible."""
-        counts = in_both(self.counts, ((least, most),)) or ((least, most),)
+        counts = intersection(self.counts, ((least, most),)) or ((least, most),)
         return replace(self, least=counts[0][0], most=counts[-1][1], counts=counts if self.counts else ())
 
     @property

@@ -15,7 +15,7 @@ def holds(counts: Iterable[tuple[int, int]], count: int) -> bool:
     return any(low <= count <= high for low, high in counts)
 
 
-def in_both(one: Iterable[tuple[int, int]], other: Sequence[tuple[int, int]]) -> Counts:
+def intersection(one: Iterable[tuple[int, int]], other: Sequence[tuple[int, int]]) -> Counts:
     """Return the intersection of two sets of counts."""
     overlaps = ((max(low, second_low), min(high, second_high)) for low, high in one for second_low, second_high in other)
     return tuple((low, high) for low, high in overlaps if low <= high)
@@ -45,7 +45,7 @@ def less(counts: Iterable[tuple[int, int]], taken: int) -> Counts:
     return tuple((max(low - taken, 1), high - taken) for low, high in counts if high > taken)
 
 
-def with_one(counts: Sequence[tuple[int, int]], count: int) -> Counts:
+def add(counts: Sequence[tuple[int, int]], count: int) -> Counts:
     """Add a count; no-op if counts are unspecified."""
     return tuple(counts) if not counts or holds(counts, count) else tuple(sorted((*counts, (count, count))))
 

@@ -21,7 +21,7 @@ class Demand:
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class ConflictClause:
     """Part of "because ... and ...": a demand with the rule's number about the cluster.
 
     Without demands it is a fact of the cluster that cannot be given up.

@@ -34,7 +34,7 @@ RECOMPUTED = (FULL, SELECTIVE, NONE)
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class MemoryInput:
     """Model of a component and how it is run; unspecified values are 0 or "".
 
     Attributes
@@ -94,7 +94,7 @@ class Estimate:
         return 0 if self.sharding in (NONE, MEGATRON) else self.shards
 
 
-def said_of(estimate: Estimate) -> dict[str, object]:
+def non_default_keys(estimate: MemoryInput) -> dict[str, object]:
     """Return the non-default keys of an estimate, as a file states them."""
-    values = ((entry.name, getattr(estimate, entry.name), entry.default) for entry in fields(Estimate) if entry.compare)
+    values = ((entry.name, getattr(estimate, entry.name), entry.default) for entry in fields(MemoryInput) if entry.compare)
     return {name: value for name, value, default in values if value != default}

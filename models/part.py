@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import AbstractSet as Set
 
 from .problem import Problem
-from .sharing import through_others
+from .sharing import implied_relations
 
 
-def among(problem: Problem, names: Set[str]) -> Problem:
+def restricted(problem: Problem, names: Set[str]) -> Problem:
     """Return the problem restricted to `names`; relations implied by the rest are kept."""
     components = tuple(component for component in problem.components if component.name in names)
     if len(components) == len(problem.components):
@@ -17,10 +17,10 @@ def among(problem: Problem, names: Set[str]) -> Problem:
     choices = {name: degrees for name, degrees in problem.job.choices.items() if name in names}
     relations = tuple(relation for relation in problem.job.relations if names >= set(relation.components))
     part = replace(problem, job=replace(problem.job, components=components, choices=choices, relations=relations))
-    followed = tuple(through_others(problem, part))
+    followed = tuple(implied_relations(problem, part))
     return replace(part, job=replace(part.job, relations=(*relations, *followed))) if followed else part
 
 
-def explicit(problem: Problem) -> Problem:
+def given_part(problem: Problem) -> Problem:
     """Return the problem restricted to components with given ranks."""
-    return among(problem, {component.name for component in problem.components if component.runs is not None})
+    return restricted(problem, {component.name for component in problem.components if component.runs is not None})

@@ -17,7 +17,7 @@ from .text.document import Document
 from .text.source import Source
 
 
-class AsBefore(Protocol):
+class TextReader(Protocol):
     """Function to read another text of a file in the same way.
 
     It may name another cluster.
@@ -28,7 +28,7 @@ class AsBefore(Protocol):
         ...
 
 
-class Opening(Protocol):
+class RankOpener(Protocol):
     """File of a framework with components that are planned by time."""
 
     def opened(self) -> Reading:
@@ -40,7 +40,7 @@ class Opening(Protocol):
         ...
 
 
-class Elsewhere(Protocol):
+class ClusterReader(Protocol):
     """File of a framework with cluster-dependent counts."""
 
     def job_on(self, cluster: Cluster) -> Job | None:
@@ -61,10 +61,10 @@ class FileSession:
     told : True if the refusal of all degrees was already reported.
     """
 
-    as_before: AsBefore | None = None
-    opening: Opening | None = None
+    as_before: TextReader | None = None
+    opening: RankOpener | None = None
     times_follow_ranks: bool = False
-    elsewhere: Elsewhere | None = None
+    elsewhere: ClusterReader | None = None
     told: bool = False
 
     def read(self, text: str, machines: Cluster | None = None) -> Reading:

@@ -9,7 +9,7 @@ from .findings.finding import Finding, Missing, Severity, Unchecked
 from .level import DEFAULT_LEVEL
 from .placements.plan import Plan
 from .record import dataclass
-from .releases.choice import Choice
+from .releases.choice import ReleaseChoice
 from .text.program import Program
 
 OK, INCOMPLETE, FAULTY, UNUSABLE = VERDICTS = ("ok", "incomplete", "faulty", "unusable")
@@ -50,7 +50,7 @@ class Report:
     texts: Mapping[str, str] = field(default_factory=dict, repr=False)
     program: Program | None = None
     missing: tuple[Missing, ...] = ()
-    release: Choice | None = None
+    release: ReleaseChoice | None = None
     level: str = DEFAULT_LEVEL
     machines: str = ""
     sizes: Plan | None = None

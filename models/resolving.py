@@ -25,7 +25,7 @@ from .model_cards.card import ModelCard
 from .model_cards.of_block import model_of_block
 from .model_cards.use import DEGREES, ESTIMATE, ModelUse
 from .problem import Problem
-from .reading import FileSession, Opening, Reading
+from .reading import FileSession, RankOpener, Reading
 from .record import dataclass
 from .roles import ACTOR, CRITIC, INFERENCE, REFERENCE, ROLLOUT, STUDENT, role_of
 from .text.tree import ListNode, MapNode, Value, leaves
@@ -44,7 +44,7 @@ POLICY = (ACTOR, ROLLOUT, INFERENCE, REFERENCE, STUDENT)
 """Roles that run the trained model; others may run another model."""
 
 
-def path_of(paths: Sequence[str]) -> str | None:
+def model_path(paths: Sequence[str]) -> str | None:
     """Return the first unknown model of `paths`, else the first; "" if one is missing.
 
     `paths` are the models named by components without a role. None without such components.
@@ -56,14 +56,14 @@ def path_of(paths: Sequence[str]) -> str | None:
     return next((path for path in paths if known_model(path) is None), paths[0])
 
 
-def passed_over(problem: Problem, models: Mapping[str, ModelUse], named: ModelCard) -> Iterator[Finding]:
+def foreign_model_notes(problem: Problem, models: Mapping[str, ModelUse], named: ModelCard) -> Iterator[Finding]:
     """Yield notes about components with a model other than the named model.
 
     The role is not the policy's, or the component names another model.
     """
     modelled = [component for component in problem.components if _asks(problem, component, models)]
     if not modelled:
-        yield nowhere(named)
+        yield unused_model_note(named)
     for component in modelled:
         name, use, role = component.name, models[component.name], role_of(component)
         if use.passed:
@@ -74,7 +74,7 @@ def passed_over(problem: Problem, models: Mapping[str, ModelUse], named: ModelCa
             yield Finding(CODE, Severity.INFO, name, message, span, help=advice)
 
 
-def nowhere(named: ModelCard) -> Finding:
+def unused_model_note(named: ModelCard) -> Finding:
     """Return the note for a named model that no component uses."""
     message = f"the model of `{named.name}` is taken for no component: none has an estimate of its memory, nor degrees that divide a model"
     return Finding(CODE, Severity.INFO, "", message)
@@ -178,7 +178,7 @@ def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
 
         problem = replace(problem, job=with_degrees(problem.job))
     if not problem.job.models:
-        return replace(reading, findings=(*reading.findings, nowhere(named))) if named else reading
+        return replace(reading, findings=(*reading.findings, unused_model_note(named))) if named else reading
     findings: list[Finding] = [*_idle_shards(problem)]
     described = named or model_of_block(reading.document.root, findings)
     new_findings = [finding for finding in findings if finding not in reading.findings]
@@ -187,7 +187,7 @@ def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
     policy = paths[0] if paths else None
     models, is_native = {}, named is not None and reading.dialect == NATIVE
     if is_native and policy is None:
-        policy = path_of([use.path for name, use in problem.job.models.items() if roles.get(name) == ""])
+        policy = model_path([use.path for name, use in problem.job.models.items() if roles.get(name) == ""])
     for name, use in problem.job.models.items():
         is_policy = use.path == policy if use.path else roles.get(name) in POLICY or (is_native and roles.get(name) == "")
         # An estimate without a model is about the policy if the component's role runs the policy.
@@ -195,7 +195,7 @@ def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
         card = described if described and is_policy else _known(path)
         models[name] = replace(use, card=_told(problem, name, card), passed=named.name if named and not is_policy else "")
     if named:
-        new_findings += [finding for finding in passed_over(problem, models, named) if finding not in reading.findings]
+        new_findings += [finding for finding in foreign_model_notes(problem, models, named) if finding not in reading.findings]
     job = replace(problem.job, models=models)
     return with_traffic(replace(reading, problem=replace(problem, job=job), findings=(*reading.findings, *new_findings)))
 
@@ -204,7 +204,7 @@ def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
 class _OpeningWithModels:
     """Opening with model cards in the readings."""
 
-    opening: Opening
+    opening: RankOpener
     named: ModelCard | None
 
     def opened(self) -> Reading:
@@ -256,6 +256,6 @@ def _told(problem: Problem, name: str, card: ModelCard | None) -> ModelCard | No
     component = next((candidate for candidate in problem.components if candidate.name == name and candidate.estimate), None)
     if component is None:
         return card
-    from .memory.estimated import told
+    from .memory.estimated import with_estimate_numbers
 
-    return told(component, card)
+    return with_estimate_numbers(component, card)

@@ -13,7 +13,7 @@ from .record import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class HintedJob:
     """Components, relations, choices, links, preference and workload after reading hints.
 
     Attributes

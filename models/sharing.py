@@ -11,7 +11,7 @@ from .problem import Problem
 Members = tuple[Component, ...]
 
 
-def holders(problem: Problem) -> tuple[Members, ...]:
+def sharing_sets(problem: Problem) -> tuple[Members, ...]:
     """Return the sets of components that may hold the same accelerators freely.
 
     These are the colocated sets. If a dialect expresses colocation by overlapping ranks, all sets
@@ -54,7 +54,7 @@ def around(problem: Problem, sets: tuple[Members, ...]) -> dict[str, tuple[Membe
     return enclosing
 
 
-def through_others(problem: Problem, part: Problem) -> Iterator[Relation]:
+def implied_relations(problem: Problem, part: Problem) -> Iterator[Relation]:
     """Yield relations implied by components outside of `part`.
 
     Colocation and inclusion are transitive. `part` has some of the components, and the relations

@@ -7,9 +7,9 @@ from itertools import product
 from typing import Iterator, Mapping
 
 from .parallel import Parallel
-from .planning.planned import Planned
+from .planning.planned import PlanningResult
 from .planning.problem import PlanningProblem
-from .planning.spec import Followed
+from .planning.spec import DegreeChoice
 from .problem import Problem
 
 
@@ -18,13 +18,13 @@ def as_written(problem: Problem) -> Problem:
     return with_degrees(problem, {leader: problem.own_degrees(problem[leader]) for leader in problem.job.leaders})
 
 
-def as_chosen(problem: Problem, planned: Planned) -> Problem:
+def as_chosen(problem: Problem, planned: PlanningResult) -> Problem:
     """Return the problem with the best design's degrees for all leaders."""
     options = planned.best.design.options
     return with_degrees(problem, {leader: options[leader].parallel for leader in problem.job.leaders if leader in options})
 
 
-def as_asked(problem: Problem, question: PlanningProblem) -> Problem:
+def with_leading_degrees(problem: Problem, question: PlanningProblem) -> Problem:
     """Return the problem with the leading degrees of a planning problem."""
     return with_degrees(problem, question.leading)
 
@@ -66,6 +66,6 @@ def each_choice(problem: Problem) -> Iterator[Problem]:
     return (with_degrees(problem, dict(zip(leaders, chosen))) for chosen in every if not known or chosen in known)
 
 
-def followed(problem: Problem, degrees: Mapping[str, Parallel]) -> Followed | None:
+def followed(problem: Problem, degrees: Mapping[str, Parallel]) -> DegreeChoice | None:
     """Return the consequences of degrees beyond equal degrees of followers."""
     return next((entry for entry in problem.job.planning.followed if entry.degrees == degrees), None)

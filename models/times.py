@@ -9,7 +9,7 @@ from typing import Collection, Iterator, Mapping, Sequence
 from .component import Component
 from .job import Job
 from .parallel import Parallel
-from .planning.workload import PHASES, STEADY, After, Timed, Workload
+from .planning.workload import PHASES, STEADY, After, TimedComponent, Workload
 from .roles import ACTOR, AGENT, CRITIC, ENVIRONMENT, INFERENCE, STUDENT, role_of
 from .roles import ROLLOUT as GENERATING
 
@@ -17,7 +17,7 @@ _GENERATE, _, _TRAIN = PHASES
 _TRAINED = (ACTOR, CRITIC, STUDENT)
 
 
-def times_with(job: Job, degrees: Mapping[str, Parallel]) -> dict[str, Timed]:
+def times_with(job: Job, degrees: Mapping[str, Parallel]) -> dict[str, TimedComponent]:
     """Return component -> times, under the consequences of chosen degrees.
 
     Components in `degrees` keep only the measurements that hold with them.
@@ -34,7 +34,7 @@ def times_with(job: Job, degrees: Mapping[str, Parallel]) -> dict[str, Timed]:
     return times
 
 
-def holding(timed: Timed, parallel: Parallel) -> Timed:
+def holding(timed: TimedComponent, parallel: Parallel) -> TimedComponent:
     """Return the measurements for given degrees, without degree names.
 
     For a count with measurements that name degrees, only these are kept.
@@ -45,7 +45,7 @@ def holding(timed: Timed, parallel: Parallel) -> Timed:
     return replace(timed, measured=tuple(replace(row, parallel=None) for row in selected))
 
 
-def shortest(timed: Timed, parallel: Parallel) -> float:
+def shortest(timed: TimedComponent, parallel: Parallel) -> float:
     """Return the shortest time with given degrees, in ns; infinite without a measurement."""
     return min((row.nanoseconds for row in timed.measured if row.holds_with(parallel)), default=inf)
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Callable, Mapping
 
-from ..models.account import KEEP, Account, Other, Turn, Usage
+from ..models.account import KEEP, Account, Alternative, BusyInterval, Usage
 from ..models.answer import Solve
 from ..models.derivation import Derivation
 from ..models.machines.shorthand import AsDeclared
 from ..models.placements.assignment import Assignment
 from ..models.planning.cost_models import CostModel, iteration, segment_times
 from ..models.planning.design import Design
-from ..models.planning.planned import Planned, Priced
+from ..models.planning.planned import CostedDesign, PlanningResult
 from ..models.planning.problem import PlanningProblem, Task
 from ..models.planning.workload import SECONDS
 from ..models.problem import Problem
 from ..models.reading import Reading
-from ..models.tied_degrees import as_asked
+from ..models.tied_degrees import with_leading_degrees
 from ..solver.explaining.demands import in_seconds
 from ..solver.explaining.explain import explain as explained
 from ..solver.explaining.explanation import Explanation
@@ -56,28 +56,28 @@ def usages(question: PlanningProblem, model: CostModel, design: Design) -> tuple
     return () if any(usage.idle < 0 for usage in found) else tuple(found)
 
 
-def _in_turns(question: PlanningProblem, design: Design, tasks: list[int]) -> list[Turn]:
+def _in_turns(question: PlanningProblem, design: Design, tasks: list[int]) -> list[BusyInterval]:
     """Tasks that take turns in an order that the model does not say."""
-    return [Turn(task, design.nanoseconds(question, task)) for task in tasks]
+    return [BusyInterval(task, design.nanoseconds(question, task)) for task in tasks]
 
 
-def _batch_by_batch(question: PlanningProblem, design: Design, tasks: list[int]) -> list[Turn]:
+def _batch_by_batch(question: PlanningProblem, design: Design, tasks: list[int]) -> list[BusyInterval]:
     """Tasks that hand on what they make: each begins with the first batch it is handed.
 
     Its last batch is done when it has worked without a pause since then, or one batch after the last one that it was handed.
     """
-    turns: dict[int, Turn] = {}
+    turns: dict[int, BusyInterval] = {}
     for task in tasks:  # none comes before one that it works on
         works = design.nanoseconds(question, task)
         each = works // question.flow.batches
         before = [turns[edge.earlier] for edge in question.flow.edges if edge.later == task and edge.earlier in turns]
         begins = max((_first(question, design, turn) for turn in before), default=0)
         ends = max([begins + works, *((turn.ends or 0) + each for turn in before)])
-        turns[task] = Turn(task, works, begins, ends)
+        turns[task] = BusyInterval(task, works, begins, ends)
     return list(turns.values())
 
 
-def _first(question: PlanningProblem, design: Design, turn: Turn) -> int:
+def _first(question: PlanningProblem, design: Design, turn: BusyInterval) -> int:
     """When the first batch of a task is done."""
     return (turn.begins or 0) + design.nanoseconds(question, turn.task) // question.flow.batches
 
@@ -133,7 +133,7 @@ OTHERS = 3
 
 def account(
     problem: Problem,
-    planned: Planned,
+    planned: PlanningResult,
     searches: int = SEARCHES,
     limit: float = SPENT,
     solve: Solve | None = None,
@@ -158,7 +158,7 @@ def account(
         return replace(found, without_ranks=without_ranks(problem, solve) if solve is not None and not session.cancelled else None)
     workload = problem.job.planning.workload
     questions = planned.parts or (planned.question,)
-    its = [as_it_spans(as_asked(problem, each), each) for each in questions] if solve is not None else []
+    its = [as_it_spans(with_leading_degrees(problem, each), each) for each in questions] if solve is not None else []
     placeables = [Placeable(part, each, laid_out(solve)) for part, each in zip(its, questions)] if solve is not None else []
     left, traffic = max(limit - planned.spent, SHARE * limit), workload is not None and bool(workload.bandwidth)
     changes = sensitivity(planned, searches, left, placeables, traffic, session)
@@ -166,7 +166,7 @@ def account(
     return replace(found, without_ranks=freed, sensitivity=changes)
 
 
-def account_of(problem: Problem, planned: Planned, placed: Assignment | None = None) -> Account:
+def account_of(problem: Problem, planned: PlanningResult, placed: Assignment | None = None) -> Account:
     """The same without further searches."""
     question, model, best = planned.question, cost_model(planned.model), planned.best.design
     needs, rests = bills(problem, question, best, placed), bases(problem, question, best)
@@ -177,15 +177,15 @@ def account_of(problem: Problem, planned: Planned, placed: Assignment | None = N
         usages(question, model, best),
         needs,
         rests,
-        tuple(Other(each, _adds(question, model, planned.best, each)) for each in planned.others),
-        tuple(Other(each.priced, _adds(question, model, planned.best, each.priced)) for each in planned.further),
+        tuple(Alternative(each, _adds(question, model, planned.best, each)) for each in planned.others),
+        tuple(Alternative(each.priced, _adds(question, model, planned.best, each.priced)) for each in planned.further),
         own(problem, planned),
         resources={name: problem.kind(problem[name]) for name in question.components if not best.blocks_of(name)},
         assumed=(*assumed(problem, question), *emptied(needs)),
     )
 
 
-def _adds(question: PlanningProblem, model: CostModel, best: Priced, other: Priced) -> tuple[tuple[Task, int], ...]:
+def _adds(question: PlanningProblem, model: CostModel, best: CostedDesign, other: CostedDesign) -> tuple[tuple[Task, int], ...]:
     here, there = shares(question, model, best.design), shares(question, model, other.design)
     found = ((question.tasks[task], there[task] - here[task]) for task in here if there[task] != here[task])
     return tuple(sorted(found, key=lambda its: -its[1]))
@@ -218,7 +218,7 @@ def given(problem: Problem, limit: float = 10.0, solve: Solve | None = None, ses
     if priced is None:
         return None
     designs = [as_listed(each.design, question, model, question) for each in searched.found]
-    others = tuple(Priced(its, iteration(model, question, its), tuple(segment_times(model, question, its))) for its in designs)
+    others = tuple(CostedDesign(its, iteration(model, question, its), tuple(segment_times(model, question, its))) for its in designs)
     by_time = question.aim == SECONDS
     value = priced.nanoseconds + priced.traffic if by_time else price(question, model, priced.design)[0] + question.given.held
     least = value if searched.bound is None else searched.bound + (0 if by_time else question.given.held)
@@ -235,11 +235,11 @@ def given(problem: Problem, limit: float = 10.0, solve: Solve | None = None, ses
         others = tuple(sorted(cheapest.values(), key=lambda each: _costs(question, each)))[:OTHERS]
         unsure = tuple(each for each in others if each not in known or each in plan.not_placed)
         bound = max(bound, min(value, plan.bound))
-    planned = Planned(question, model.name, priced, bound, value <= bound, others, (), searched.structures, not_placed=unsure)
+    planned = PlanningResult(question, model.name, priced, bound, value <= bound, others, (), searched.structures, not_placed=unsure)
     return replace(account_of(mine.problem, replace(planned, question=mine.question), problem.given()), given=True)
 
 
-def _placed(opened: Problem, question: PlanningProblem, solve: Solve) -> tuple[Planned, tuple[Priced, ...]] | None:
+def _placed(opened: Problem, question: PlanningProblem, solve: Solve) -> tuple[PlanningResult, tuple[CostedDesign, ...]] | None:
     """Plan of a problem with open counts, and its designs by `question` but for the ranks of the file; None without a plan."""
     planned = solve(opened).planned
     if planned is None:
@@ -248,9 +248,9 @@ def _placed(opened: Problem, question: PlanningProblem, solve: Solve) -> tuple[P
     return planned, (planned.best,) * (is_alike and not planned.is_own) + planned.others * is_alike
 
 
-def _takes(priced: Priced) -> int:
+def _takes(priced: CostedDesign) -> int:
     return priced.nanoseconds + priced.traffic
 
 
-def _costs(question: PlanningProblem, priced: Priced) -> int:
+def _costs(question: PlanningProblem, priced: CostedDesign) -> int:
     return _takes(priced) if question.aim == SECONDS else priced.accelerators(question)

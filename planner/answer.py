@@ -15,7 +15,7 @@ from ..models.answer import Answer, Solve
 from ..models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED, Plan
 from ..models.problem import Problem
 from ..models.record import dataclass
-from ..solver.in_turn import dealt_out
+from ..solver.in_turn import solve_in_turn
 from ..solver.session import Session
 from .counting import OnCounting, silent
 from .refusing import Refuses, nobody
@@ -50,7 +50,7 @@ class Solver:
 
     def __call__(self, problem: Problem) -> Answer:
         """Return the best verified plan, or the reason why there is none."""
-        return dealt_out(self._answer)(problem)
+        return solve_in_turn(self._answer)(problem)
 
     def _answer(self, problem: Problem) -> Answer:
         return self._answer_placing(problem, self.place)

@@ -13,9 +13,9 @@ from ..models.memory.bill import DECLARED, KEPT, WORKS, BlockBill
 from ..models.parallel import DEGREES, Parallel
 from ..models.planning.design import Design
 from ..models.planning.measured import LINEAR, Measured
-from ..models.planning.option import NO_KIND, Kind
+from ..models.planning.option import NO_KIND, AcceleratorKind
 from ..models.planning.problem import PlanningProblem
-from ..models.planning.workload import SECONDS, Timed
+from ..models.planning.workload import SECONDS, TimedComponent
 from ..models.problem import Problem
 from ..models.quantity import write_memory
 from ..solver.wording import listed
@@ -72,7 +72,7 @@ def bases(problem: Problem, question: PlanningProblem, design: Design) -> tuple[
     return tuple(found)
 
 
-def _basis(problem: Problem, question: PlanningProblem, design: Design, timed: Timed, number: int) -> Basis:
+def _basis(problem: Problem, question: PlanningProblem, design: Design, timed: TimedComponent, number: int) -> Basis:
     task, option = question.tasks[number], design.options[question.tasks[number].component]
     on = question.kinds[option.kind] if option.kind != NO_KIND else None
     open_on = question.scope.on_models.get(task.component, ())
@@ -107,7 +107,7 @@ def _basis(problem: Problem, question: PlanningProblem, design: Design, timed: T
     )  # fmt: skip
 
 
-def _model(problem: Problem, name: str, on: Kind | None) -> str:
+def _model(problem: Problem, name: str, on: AcceleratorKind | None) -> str:
     """The model whose times a component has on a kind of accelerators."""
     if on is None:
         return ""

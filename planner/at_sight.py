@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Iterator
 
 from ..models.findings.finding import Finding, Severity, error
-from ..models.part import explicit
+from ..models.part import given_part
 from ..models.problem import AMOUNT, Problem
 from ..solver.check import check
 from ..solver.refuting.certificate import counting_row
-from ..solver.refuting.contradicted import contradicted
+from ..solver.refuting.contradicted import find_contradiction
 
 MOST_NODES = 1024
 """Nodes up to which sums are made here: they look at each node, and a verdict is to take no longer for many. `solve` makes them always."""
@@ -26,15 +26,15 @@ def at_sight(problem: Problem) -> Iterator[Finding]:
         from .why.at_sight import of_times
 
         reasons = list(of_times(problem, workload))
-        both = contradicted(problem)
+        both = find_contradiction(problem)
         yield from (replace(each, help=each.help or HELP) for each in reasons or ([both] if both else []))
-    elif both := contradicted(problem):
+    elif both := find_contradiction(problem):
         yield both
     elif len(problem.cluster.nodes) <= MOST_NODES:
         for short in _no_room(problem):
-            from ..solver.unsearched import not_searched  # which loads much, and is asked of few files
+            from ..solver.unsearched import unsupported  # which loads much, and is asked of few files
 
-            if not not_searched(problem):
+            if not unsupported(problem):
                 yield short
 
 
@@ -42,7 +42,7 @@ def _no_room(problem: Problem) -> Iterator[Finding]:
     """A sum that shows it, whatever the degrees are."""
     rows, refuted = [], []
     for alternative in problem.alternatives():
-        if any(finding.severity is Severity.ERROR for finding in check(explicit(alternative), problem.given())):
+        if any(finding.severity is Severity.ERROR for finding in check(given_part(alternative), problem.given())):
             continue  # given ranks rule these degrees out
         row = counting_row(alternative)
         if row is None:
@@ -51,9 +51,9 @@ def _no_room(problem: Problem) -> Iterator[Finding]:
         refuted.append(alternative)
     if rows:
         subject, row = rows[0].components[0], rows[0]
-        from ..solver.refuting.impossible import anyhow
+        from ..solver.refuting.impossible import open_choices_text
 
         yield error(
-            "PW601", subject.name, f"impossible: {row}{anyhow(refuted)}", row.span or subject.span(AMOUNT), help=HELP,
+            "PW601", subject.name, f"impossible: {row}{open_choices_text(refuted)}", row.span or subject.span(AMOUNT), help=HELP,
             witnesses=(row.need, row.have), amount=row.need - row.have,
         )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterator
 
-from ..models.account import Own, WithoutRanks
+from ..models.account import Baseline, WithoutRanks
 from ..models.answer import Solve
 from ..models.component import UNBOUNDED, Component
 from ..models.findings.finding import Severity
@@ -14,7 +14,7 @@ from ..models.placements.assignment import Assignment
 from ..models.planning.cost_models import CostModel, iteration, segment_times
 from ..models.planning.design import Design
 from ..models.planning.option import Option
-from ..models.planning.planned import Planned, Priced
+from ..models.planning.planned import CostedDesign, PlanningResult
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import Workload
 from ..models.problem import AMOUNT, Problem
@@ -36,7 +36,7 @@ from .scope import counts_by_model
 from .traffic import Traffic
 
 
-def own(problem: Problem, planned: Planned) -> Own | None:
+def own(problem: Problem, planned: PlanningResult) -> Baseline | None:
     """What the file's own ranks come to, of those that were read anew; None where it has none."""
     if not problem.job.planning.own:
         return None
@@ -47,7 +47,7 @@ def own(problem: Problem, planned: Planned) -> Own | None:
     return own_of(its, question, cost_model(planned.model))
 
 
-def _as_written(problem: Problem, planned: Planned) -> tuple[Problem, PlanningProblem]:
+def _as_written(problem: Problem, planned: PlanningResult) -> tuple[Problem, PlanningProblem]:
     """The problem with the degrees of the file, and its question, which heeds the estimates of memory if that of the plan does."""
     for its in (problem, without_estimates(problem)):
         workload = its.job.planning.workload if its is not None else None
@@ -60,7 +60,7 @@ def _as_written(problem: Problem, planned: Planned) -> tuple[Problem, PlanningPr
     return problem, planned.question
 
 
-def own_of(problem: Problem, question: PlanningProblem, model: CostModel) -> Own:
+def own_of(problem: Problem, question: PlanningProblem, model: CostModel) -> Baseline:
     """What the ranks come to that the file gives to the components of a question."""
     question = given_over_nodes(problem, question)
     try:
@@ -68,12 +68,12 @@ def own_of(problem: Problem, question: PlanningProblem, model: CostModel) -> Own
         lies = as_it_lies(problem, question, seats)
         design = design_of_ranks(lies, seats, model)
     except NoPrice as reason:
-        return Own(None, problem, question, str(reason))
+        return Baseline(None, problem, question, str(reason))
     question = lies.question
     times = tuple(segment_times(model, question, design))
     placed = Assignment({name: runs_of(problem, question, name) for name in seats})
     held = all_held(problem, Assignment({**problem.given().runs, **placed.runs})) if question.given.shared else None
-    priced = Priced(design, iteration(model, question, design), times, _traffic(problem, question), held)
+    priced = CostedDesign(design, iteration(model, question, design), times, _traffic(problem, question), held)
     reasons, known = _refusals(problem, _with_beaten(problem, question, design), design)
     known = replace(_demanded(problem, known), barred=())
     reasons = [*reasons, *problem.job.planning.own_faults, *_too_many(question, priced)]
@@ -83,7 +83,7 @@ def own_of(problem: Problem, question: PlanningProblem, model: CostModel) -> Own
     unclear = bool(refuses) and not reasons and not broken and not any(_forbidden(offered, model, design))
     counts = counts_by_model(problem, placed, seats) if lies.problem is not problem else {}
     basis, large = bases(lies.problem, question, design), tuple(over_estimates(lies.problem, question, design))
-    return Own(
+    return Baseline(
         priced, lies.problem, question, forbidden=refuses or broken, unclear=unclear, bases=basis, counts=counts, over_estimates=large
     )
 
@@ -114,7 +114,7 @@ def _with_offered(problem: Problem, question: PlanningProblem, design: Design) -
     return replace(question, options={name: (*its, *([mine[name]] if name in mine else [])) for name, its in question.options.items()})
 
 
-def _too_many(question: PlanningProblem, priced: Priced) -> Iterator[str]:
+def _too_many(question: PlanningProblem, priced: CostedDesign) -> Iterator[str]:
     """That more accelerators are held than may be, where what is shared lies so that the design does not say it."""
     most = question.budget.accelerators
     if most is not None and priced.accelerators(question) > most + question.given.held >= priced.design.held(question):
@@ -148,9 +148,9 @@ def _demanded(problem: Problem, question: PlanningProblem) -> PlanningProblem:
 
 def _broken(problem: Problem, question: PlanningProblem, design: Design) -> Iterator[str]:
     """The rules that the ranks break, where the design itself may be proposed."""
-    from ..solver.given import check_given
+    from ..solver.given import check_explicit
 
-    for finding in check_given(as_written(problem, question, design)):
+    for finding in check_explicit(as_written(problem, question, design)):
         if finding.severity is Severity.ERROR:
             yield f"{finding.code}: {finding.message}"
 

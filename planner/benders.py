@@ -16,9 +16,9 @@ from ..models.placements.plan import Plan
 from ..models.placements.run import Run
 from ..models.planning.cost_models import CostModel, iteration, segment_times
 from ..models.planning.design import Design
-from ..models.planning.limits import Barred
+from ..models.planning.limits import RefusedCount
 from ..models.planning.option import Option
-from ..models.planning.planned import Priced, Unplaceable
+from ..models.planning.planned import CostedDesign, Unplaceable
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import SECONDS, Workload
 from ..models.problem import Problem
@@ -35,7 +35,7 @@ from .placing.lying_over import all_held
 from .placing.placing import placing
 from .problem import asked
 from .refusing import Refused
-from .search.found import Found, Price, Searched
+from .search.found import Price, Searched, SearchResult
 from .search.search import search
 from .traffic import Traffic
 from .unplaced import over_budget, refusal
@@ -75,8 +75,8 @@ class Rounds:
     spent: float = 0.0
     number: int = 0
     probes: int = ALL_PROBES
-    out: list[Barred] = field(default_factory=list)
-    done: list[Barred] = field(default_factory=list)
+    out: list[RefusedCount] = field(default_factory=list)
+    done: list[RefusedCount] = field(default_factory=list)
     placed: list[Placed] = field(default_factory=list)
     unplaceable: list[Unplaceable] = field(default_factory=list)
     """What any search came by."""
@@ -163,7 +163,7 @@ class Rounds:
         held = 0 if now.by_time else self.question.given.held
         self.counting(replace(now, bound=max(now.bound, self.least + held)))
 
-    def _place(self, found: Found) -> bool:
+    def _place(self, found: SearchResult) -> bool:
         """Places a design; whether it has a placement, or might have one."""
         design = found.design
         answer = self.solve(self.traffic.asked(placing(self.problem, self.question, design)))
@@ -197,14 +197,14 @@ class Rounds:
             self.best = placed
         return True
 
-    def _is_out(self, found: Found, answer: Answer) -> None:
+    def _is_out(self, found: SearchResult, answer: Answer) -> None:
         if self.best is not None and not self.varies:
             return  # it costs as much as the best, and was no more than another answer
         self.bar(found, answer)
         if answer.verdict != IMPOSSIBLE or self.out[-1].segments is not None:
             self.unsure.append(found.price)
 
-    def bar(self, found: Found, answer: Answer) -> None:
+    def bar(self, found: SearchResult, answer: Answer) -> None:
         """Rules out a design of which no placement is known, and with it what no placement has for the same reason."""
         if answer.verdict == IMPOSSIBLE and not self.session.cancelled:
             out = ruled_out(self.problem, self.question, found.design, self._probe, self.probes)
@@ -217,11 +217,11 @@ class Rounds:
         self.probes -= 1
         return Answer(UNDECIDED) if self.session.cancelled else self.solve(part)
 
-    def priced(self, design: Design) -> Priced:
+    def priced(self, design: Design) -> CostedDesign:
         """A design with what an iteration of it takes, without traffic."""
-        return Priced(design, iteration(self.model, self.question, design), tuple(segment_times(self.model, self.question, design)))
+        return CostedDesign(design, iteration(self.model, self.question, design), tuple(segment_times(self.model, self.question, design)))
 
-    def price(self, priced: Priced) -> Price:
+    def price(self, priced: CostedDesign) -> Price:
         """What is as small as possible, and what comes second, traffic with the time."""
         takes, used = priced.nanoseconds + priced.traffic, priced.accelerators(self.question) - self.question.given.held
         return (takes, used) if self.workload.aim == SECONDS else (used, takes)
@@ -230,7 +230,7 @@ class Rounds:
         """How many accelerators all hold in a placement, where its design does not say it."""
         return all_held(self.problem, plan.assignment) if self.question.given.shared else None
 
-    def as_placed(self, priced: Priced, answer: Answer, plan: Plan) -> Placed:
+    def as_placed(self, priced: CostedDesign, answer: Answer, plan: Plan) -> Placed:
         """A design with the placement that was found for it."""
         its = replace(priced, traffic=self.traffic.nanoseconds(plan.assignment), held=self.held(plan))
         return Placed(its, replace(answer, plan=self.traffic.answered(plan)), self.price(its))
@@ -243,7 +243,7 @@ class Placed:
     `is_own`: is it the file's own placement?
     """
 
-    priced: Priced
+    priced: CostedDesign
     answer: Answer
     price: Price
     is_own: bool = False

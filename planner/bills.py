@@ -8,13 +8,13 @@ from typing import Iterable, Sequence
 from ..models.component import Component
 from ..models.findings.finding import Finding, Severity, warning
 from ..models.machines.node_group import ACCELERATOR
-from ..models.memory.bill import DECLARED, ESTIMATED, KEPT, RESIDENT, SILENT, WORKS, BlockBill, Entry, Moment
+from ..models.memory.bill import DECLARED, ESTIMATED, KEPT, RESIDENT, SILENT, WORKS, BlockBill, ComponentMemory, SegmentMemory
 from ..models.memory.estimated import SLACK
 from ..models.placements.assignment import Assignment
 from ..models.planning.design import Block, Design
 from ..models.planning.measured import SECOND
 from ..models.planning.option import NO_KIND
-from ..models.planning.planned import Priced
+from ..models.planning.planned import CostedDesign
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import SECONDS
 from ..models.problem import Problem
@@ -50,10 +50,10 @@ def bill_of(
     """
     idle = design.not_started(question.idle)
 
-    def moment(part: int | None, turn: Turn) -> Moment:
+    def moment(part: int | None, turn: Turn) -> SegmentMemory:
         started = (name for name in block.components if name not in idle)
         entries = tuple(_entry(problem, question, design, name, turn, capacity, idle) for name in started)
-        return Moment(part, entries, turn[0] if part is None else "")
+        return SegmentMemory(part, entries, turn[0] if part is None else "")
 
     moments, open_ = [], _open(problem, question, block)
     for part in sorted(set(design.segments)) or [0]:
@@ -93,21 +93,23 @@ def _open(problem: Problem, question: PlanningProblem, block: Block) -> list[str
 
 def _entry(
     problem: Problem, question: PlanningProblem, design: Design, name: str, turn: Turn, capacity: int | None, idle: Iterable[str]
-) -> Entry:  # fmt: skip
+) -> ComponentMemory:  # fmt: skip
     component = problem[name]
     does_work = any(question.idle.workers.get(other) == name and _is_in(problem[other], turn) for other in idle)
     state = WORKS if does_work else _state(component, turn, bool(question.tasks_of.get(name)))
     if component.memory or component.offloaded:
         amount = component.offloaded if state == KEPT else component.memory
-        return Entry(name, amount, state, DECLARED)
+        return ComponentMemory(name, amount, state, DECLARED)
     option = design.options.get(name)
     parallel, amount = (option.parallel, option.amount) if option else (component.parallel, problem.given().amount(name))
     found = estimate(problem, component, parallel, amount, capacity)
     if found is None:
-        return Entry(name, 0, state, SILENT)
+        return ComponentMemory(name, 0, state, SILENT)
     if state == KEPT:
-        return Entry(name, found.kept, state, ESTIMATED, tuple(term for term in found.terms if term.stays and not found.offloaded))
-    return Entry(name, found.mebibytes, state, ESTIMATED, found.terms)
+        return ComponentMemory(
+            name, found.kept, state, ESTIMATED, tuple(term for term in found.terms if term.stays and not found.offloaded)
+        )
+    return ComponentMemory(name, found.mebibytes, state, ESTIMATED, found.terms)
 
 
 def _state(component: Component, turn: Turn, timed: bool) -> str:
@@ -125,7 +127,7 @@ def _is_in(component: Component, turn: Turn) -> bool:
 
 
 @dataclass
-class Held:
+class GivenMemory:
     """How many accelerators a set holds, and of which models."""
 
     count: int = 0
@@ -176,14 +178,14 @@ def beside(problem: Problem, question: PlanningProblem, design: Design) -> tuple
     return tuple(bill_of(problem, question, design, block, capacity, tuple(held.models)) for block, capacity, held in found)
 
 
-def _sets(problem: Problem, placed: Assignment, its: Sequence[Component]) -> dict[Set, Held]:
+def _sets(problem: Problem, placed: Assignment, its: Sequence[Component]) -> dict[Set, GivenMemory]:
     """What each set of these components holds together."""
-    sets: dict[Set, Held] = {}
+    sets: dict[Set, GivenMemory] = {}
     for nodes, node, held in stretches(problem, placed, its):
         shares = [(mask, each.name) for each in its if (mask := held.get((each.name, ACCELERATOR), 0))]
         for piece in pieces([mask for mask, _ in shares]):
             alike = (tuple(name for mask, name in shares if mask & piece), node.accelerator_memory)
-            found = sets.setdefault(alike, Held())
+            found = sets.setdefault(alike, GivenMemory())
             found.count += piece.bit_count() * len(nodes)
             found.models.update({node.accelerator_model: None} if node.accelerator_model else {})
     return sets
@@ -198,7 +200,9 @@ def none_fits(problem: Problem, bills: tuple[BlockBill, ...]) -> Finding:
     return warning("PW805", first, message, problem[first].span("estimate"), help=advice, notes=tuple(map(needed, tight)))
 
 
-def decides(problem: Problem, question: PlanningProblem, best: Priced, without: Priced, bills: tuple[BlockBill, ...]) -> Finding:
+def decides(
+    problem: Problem, question: PlanningProblem, best: CostedDesign, without: CostedDesign, bills: tuple[BlockBill, ...]
+) -> Finding:
     """Another plan would win without the estimates."""
     more, fewer = best.accelerators(question), without.accelerators(question)
     message = f"without the estimates of memory, {_counts(without)} would take {_seconds(without)} s and not {_seconds(best)} s"
@@ -232,12 +236,12 @@ def _first(problem: Problem) -> str:
     return next(each.name for each in problem.components if each.estimate)
 
 
-def _counts(priced: Priced) -> str:
+def _counts(priced: CostedDesign) -> str:
     """`rollout on 8 and actor on 8 (tp 2)`."""
     options = priced.design.options.items()
     parts = [f"{name} on {option.amount}" + (f" ({option.parallel})" if option.parallel.replica > 1 else "") for name, option in options]
     return listed(parts)
 
 
-def _seconds(priced: Priced) -> str:
+def _seconds(priced: CostedDesign) -> str:
     return figure((priced.nanoseconds + priced.traffic) / SECOND, 6)

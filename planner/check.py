@@ -12,7 +12,7 @@ from ..models.planning.cost_models import CostModel, iteration
 from ..models.planning.design import Block, Design
 from ..models.planning.limits import Area
 from ..models.planning.problem import PlanningProblem
-from ..models.planning.way import Way
+from ..models.planning.way import FrameworkArrangement
 from ..models.planning.workload import SECONDS
 from ..models.quantity import write_estimate, write_memory
 from ..solver.wording import exactly_in_seconds, in_seconds, listed, with_unit
@@ -148,7 +148,7 @@ def _not_demanded(question: PlanningProblem, uses: Mapping[str, set[int]]) -> It
             yield f"`{inner}` uses only some of the accelerators of `{outer}`, {why}"
 
 
-def _is_arranged(way: Way, uses: Mapping[str, set[int]]) -> bool:
+def _is_arranged(way: FrameworkArrangement, uses: Mapping[str, set[int]]) -> bool:
     """Do the components, each of which uses these blocks, lie as this way has them?"""
     apart = all(uses[one].isdisjoint(uses[other]) for one, other in way.apart)
     return apart and all(uses[one] == uses[other] for one, other in way.together)
@@ -212,7 +212,7 @@ def limited(question: PlanningProblem, design: Design) -> Iterator[str]:
         yield from _amiss(question, design, way)
 
 
-def _amiss(question: PlanningProblem, design: Design, way: Way) -> Iterator[str]:
+def _amiss(question: PlanningProblem, design: Design, way: FrameworkArrangement) -> Iterator[str]:
     """What is not as the way has it in which the components lie."""
     for name, least in way.least.items():
         if name in design.options and design.options[name].amount < least:

@@ -16,7 +16,7 @@ from ..solver.rules.amounts.model_divides import is_open
 from ..solver.wording import few
 
 if TYPE_CHECKING:
-    from ..models.planning.planned import Planned
+    from ..models.planning.planned import PlanningResult
 
 CODE = "PW404"
 
@@ -106,7 +106,7 @@ def evenly(problem: Problem) -> Problem | None:
     return replace(problem, job=replace(problem.job, choices={**problem.job.choices, **found})) if found else None
 
 
-def as_planned(problem: Problem, planned: Planned) -> Problem:
+def as_planned(problem: Problem, planned: PlanningResult) -> Problem:
     """The problem with the degrees that a plan of it was chosen from."""
     even = evenly(problem)
     options = planned.question.options

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
+class MemoryNeed:
     """MiB on each accelerator while it works, and those that stay while another phase does; an estimate has its slack in it."""
 
     memory: int
@@ -25,7 +25,7 @@ class Need:
     on_sizes: tuple[OnSize, ...] = ()
 
 
-def need_on(problem: Problem, component: Component, parallel: Parallel, amount: int, sizes: Collection[int | None]) -> Need:
+def need_on(problem: Problem, component: Component, parallel: Parallel, amount: int, sizes: Collection[int | None]) -> MemoryNeed:
     """What it needs on accelerators of any of these sizes, `None` where that is not known.
 
     Where an engine takes a part of each, that depends on the size. Then no more than it needs of any is said of the largest, as a part of that:
@@ -40,20 +40,20 @@ def need_on(problem: Problem, component: Component, parallel: Parallel, amount: 
     if largest is None:
         return replace(its, on_sizes=each)
     memory, kept = min(on.memory * largest // on.capacity for on in each), min(on.kept * largest // on.capacity for on in each)
-    return Need(memory, kept, True, each)
+    return MemoryNeed(memory, kept, True, each)
 
 
-def need(problem: Problem, component: Component, parallel: Parallel, amount: int, capacity: int | None) -> Need:
+def need(problem: Problem, component: Component, parallel: Parallel, amount: int, capacity: int | None) -> MemoryNeed:
     """What it needs with these degrees on so many accelerators of `capacity` MiB. What is declared goes before any estimate."""
     if component.memory or component.offloaded:
-        return Need(component.memory, component.offloaded)
+        return MemoryNeed(component.memory, component.offloaded)
     heeded = problem.job.planning.workload is None or problem.job.planning.workload.heeds_estimates
     found = estimate(problem, component, parallel, amount, capacity) if heeded else None
     if found is None:
-        return Need(0, 0)
+        return MemoryNeed(0, 0)
     from ..models.memory.estimated import with_slack
 
-    return Need(with_slack(found.mebibytes), with_slack(found.kept), True)
+    return MemoryNeed(with_slack(found.mebibytes), with_slack(found.kept), True)
 
 
 def unheeded(problem: Problem, component: Component) -> bool:

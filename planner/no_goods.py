@@ -7,10 +7,10 @@ from typing import Iterable, Mapping
 
 from ..models.answer import IMPOSSIBLE, Solve
 from ..models.component import UNBOUNDED, Component
-from ..models.part import among
+from ..models.part import restricted
 from ..models.planning.barring import inside_of
 from ..models.planning.design import Design
-from ..models.planning.limits import Barred, Use
+from ..models.planning.limits import RefusedCount, Use
 from ..models.planning.option import NO_KIND
 from ..models.planning.problem import PlanningProblem
 from ..models.problem import Problem
@@ -21,12 +21,12 @@ PROBES = 12
 """Further placements that are tried for one design at most, so that others are ruled out with it."""
 
 
-def this_alone(design: Design) -> Barred:
+def this_alone(design: Design) -> RefusedCount:
     """The design by itself, whatever part of the iteration its tasks run in."""
     return _barred(design, design.options, {})
 
 
-def ruled_out(problem: Problem, question: PlanningProblem, design: Design, solve: Solve, probes: int = PROBES) -> Barred:
+def ruled_out(problem: Problem, question: PlanningProblem, design: Design, solve: Solve, probes: int = PROBES) -> RefusedCount:
     """Designs that no placement has, this one among them; its parts of the iteration count where memory may be the reason.
 
     Fewer components, without their traffic, and without memory where a kind has the same everywhere, are placed by themselves: what is
@@ -50,16 +50,16 @@ def ruled_out(problem: Problem, question: PlanningProblem, design: Design, solve
     return _barred(design, names, {} if is_open or not probing.is_impossible(names, True) else names)
 
 
-def _barred(design: Design, names: Iterable[str], least: Mapping[str, int]) -> Barred:
+def _barred(design: Design, names: Iterable[str], least: Mapping[str, int]) -> RefusedCount:
     """`least`: from how many accelerators on; where it names none, exactly as many as the design has."""
     uses = {}
     for name in names:
         option = design.options[name]
         uses[name] = Use(option.kind, least.get(name, option.amount), option.parallel, name in least)
-    return Barred(uses, inside_of(design, frozenset(uses)))
+    return RefusedCount(uses, inside_of(design, frozenset(uses)))
 
 
-def _with_any_degrees(design: Design) -> Barred:
+def _with_any_degrees(design: Design) -> RefusedCount:
     """All designs of these sizes: what the framework has no room for it has none for whatever its degrees are."""
     alone = this_alone(design)
     return replace(alone, uses={name: replace(use, parallel=None) for name, use in alone.uses.items()})
@@ -85,7 +85,7 @@ class _Probing:
     def _part(self, amounts: Mapping[str, int], or_more: bool) -> Problem:
         placed = replace(placing(self.problem, self.question, self.design), explained=False)
         left_out = set(self.question.components).difference(amounts)
-        placed = among(placed, {each.name for each in placed.components} - left_out)
+        placed = restricted(placed, {each.name for each in placed.components} - left_out)
         components = tuple(self._bare(each, amounts, or_more) for each in placed.components)
         job = replace(placed.job, components=components, shares=())
         if placed.caps:

@@ -8,19 +8,19 @@ from typing import Callable, Iterator, Sequence
 
 from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ..models.planning.design import Design
-from ..models.planning.planned import Further, Planned, Priced
+from ..models.planning.planned import CostedDesign, PlanningResult, RelatedPlan
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import ACCELERATORS, SECONDS, Workload
 from ..models.problem import Problem
 from ..models.record import dataclass
-from ..models.tied_degrees import as_asked, as_chosen
+from ..models.tied_degrees import as_chosen, with_leading_degrees
 from ..solver.session import SearchNeeded, Session
 from .benders import ALTERNATIVES, Placed, Rounds, fitting, trial
 from .costs import cost_model
 from .placing.placing import placing
 from .refusing import Refused
 from .scope import as_it_spans
-from .search.found import Found, Price
+from .search.found import Price, SearchResult
 from .search.search import search
 from .unplaced import over_budget, refusal
 
@@ -42,7 +42,7 @@ TRIED = 6
 """Questions that are asked at most."""
 
 
-def others(rounds: Rounds, best: Placed) -> tuple[tuple[Priced, ...], Sequence[Priced]]:
+def others(rounds: Rounds, best: Placed) -> tuple[tuple[CostedDesign, ...], Sequence[CostedDesign]]:
     """The best designs of other structures, the best first, and those of them that may have no placement."""
     beside = _Beside(rounds, best.priced.design, rounds.limit)
     return beside.look(), beside.unsure
@@ -63,10 +63,10 @@ class _Beside:
     best: Design
     left: float
     tries: int = TRIES
-    unsure: list[Priced] = field(default_factory=list)
-    _known: list[tuple[Price, Priced]] = field(default_factory=list)
+    unsure: list[CostedDesign] = field(default_factory=list)
+    _known: list[tuple[Price, CostedDesign]] = field(default_factory=list)
 
-    def look(self) -> tuple[Priced, ...]:
+    def look(self) -> tuple[CostedDesign, ...]:
         """The best, of placed designs and of those that were found, in the order of their price."""
         rounds = self.rounds
         for placed in sorted(rounds.placed, key=lambda placed: placed.price):
@@ -79,7 +79,7 @@ class _Beside:
             rounds.search()
         return tuple(priced for _, priced in self._best())
 
-    def _try(self, found: Sequence[Found]) -> bool:
+    def _try(self, found: Sequence[SearchResult]) -> bool:
         """Place what can be among the best; True if a design was ruled out, so that a search may find more.
 
         After a placement that was searched for in vain no other design is placed.
@@ -102,7 +102,7 @@ class _Beside:
                     self.tries = 0
         return ruled_out and self.tries > 0
 
-    def _place(self, found: Found) -> Answer | None:
+    def _place(self, found: SearchResult) -> Answer | None:
         """Placement of a design; None where no time is left."""
         self.tries -= 1
         if self.tries < 0 or self.left <= 0:
@@ -111,7 +111,7 @@ class _Beside:
         self.left -= SEARCHED if answer.how == "search" else 0.0
         return answer
 
-    def _rule_out(self, found: Found, answer: Answer) -> None:
+    def _rule_out(self, found: SearchResult, answer: Answer) -> None:
         """Rule out a design, and with it as many others as there is time for."""
         probes = self.rounds.probes
         self.rounds.probes = allowed = max(0, min(probes, int(self.left / SEARCHED)))
@@ -121,11 +121,11 @@ class _Beside:
     def _is_seen(self, design: Design) -> bool:
         return design.structure() in {self.best.structure(), *(each.design.structure() for _, each in self._known)}
 
-    def _best(self) -> list[tuple[Price, Priced]]:
+    def _best(self) -> list[tuple[Price, CostedDesign]]:
         return sorted(self._known, key=lambda its: its[0])[:ALTERNATIVES]
 
 
-def _fits(rounds: Rounds, found: Found) -> Answer:
+def _fits(rounds: Rounds, found: SearchResult) -> Answer:
     """A placement of a design, as good as can be where traffic counts as time; else any that holds. None after a Ctrl-C."""
     design = found.design
     if rounds.session.cancelled:
@@ -142,13 +142,13 @@ def _fits(rounds: Rounds, found: Found) -> Answer:
     return _unless_refused(rounds, found, answer)
 
 
-def _unless_refused(rounds: Rounds, found: Found, answer: Answer) -> Answer:
+def _unless_refused(rounds: Rounds, found: SearchResult, answer: Answer) -> Answer:
     """Of a design whose placement is refused it is not known whether another one is taken."""
     why = rounds.refused(answer.plan, found.design) if answer.plan is not None else ()
     return Answer(UNDECIDED, findings=tuple(map(refusal, why)), how=GIVEN) if why else answer
 
 
-def _priced(rounds: Rounds, found: Found, answer: Answer | None) -> tuple[Price, Priced]:
+def _priced(rounds: Rounds, found: SearchResult, answer: Answer | None) -> tuple[Price, CostedDesign]:
     """What a design costs, with its placement if it has one."""
     priced = rounds.priced(found.design)
     if answer is not None and answer.plan is not None:
@@ -186,16 +186,16 @@ class _Looking:
     """
 
     problem: Problem
-    planned: Planned
+    planned: PlanningResult
     workload: Workload
     place: Callable[[Workload], Solve]
     refused: Refused
     session: Session
     searches: bool
     left: float
-    found: list[Further] = field(default_factory=list)
+    found: list[RelatedPlan] = field(default_factory=list)
 
-    def look(self) -> tuple[Further, ...]:
+    def look(self) -> tuple[RelatedPlan, ...]:
         """As many as are printed beside the other arrangements, the best first."""
         base = as_it_spans(as_chosen(self.problem, self.planned), self.planned.question)
         workload = base.job.planning.workload or self.workload
@@ -227,7 +227,7 @@ class _Looking:
         if self._is_another(best):
             proved = run.closed and not any(each < price for each in run.unsure)
             open_ = job.planning.not_read or job.planning.sizes_not_read or self.planned.in_part or self.planned.others_open
-            self.found.append(Further(best, proved and not open_))
+            self.found.append(RelatedPlan(best, proved and not open_))
 
     def _without_search(self, place: Solve, part: Problem) -> Answer:
         """How a design is placed where that needs no search; else nobody knows."""
@@ -241,20 +241,20 @@ class _Looking:
         """The problem with each other choice of the degrees that others follow, the cheapest first."""
         chosen, known = as_chosen(self.problem, self.planned), dict[Price, PlanningProblem]()
         for question in self.planned.parts:
-            if self.left > 0 and as_asked(self.problem, question).job != chosen.job:
+            if self.left > 0 and with_leading_degrees(self.problem, question).job != chosen.job:
                 found = search(question, cost_model(self.planned.model), self.left)
                 self.left -= found.spent
                 if found.best is not None:
                     known.setdefault(found.best.price, question)
         for _, question in sorted(known.items(), key=lambda its: its[0]):
-            yield as_it_spans(as_asked(self.problem, question), question)
+            yield as_it_spans(with_leading_degrees(self.problem, question), question)
 
-    def _is_another(self, priced: Priced) -> bool:
+    def _is_another(self, priced: CostedDesign) -> bool:
         known = [self.planned.compared, *(each.design for each in self.planned.others), *(each.priced.design for each in self.found)]
         return priced.design not in known and priced.price(self.planned.question) != self.planned.price
 
 
-def _on_fewer(planned: Planned, workload: Workload) -> Iterator[Workload]:
+def _on_fewer(planned: PlanningResult, workload: Workload) -> Iterator[Workload]:
     """What is asked for the quickest on fewer accelerators than the plan has, on half and on a quarter of them; on any, where it has the fewest."""
     if workload.aim == ACCELERATORS:
         yield replace(workload, aim=SECONDS)
@@ -264,7 +264,7 @@ def _on_fewer(planned: Planned, workload: Workload) -> Iterator[Workload]:
             yield replace(workload, budget=replace(workload.budget, accelerators=most))
 
 
-def _with_other_degrees(base: Problem, planned: Planned) -> Iterator[Problem]:
+def _with_other_degrees(base: Problem, planned: PlanningResult) -> Iterator[Problem]:
     """The problem with other degrees of one component than the plan has."""
     options = planned.compared.options
     for name, choices in base.job.choices.items():

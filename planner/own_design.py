@@ -23,7 +23,7 @@ from ..solver.rules.amounts.even_shares import EvenShares
 from ..solver.wording import listed
 from .problem import counted, in_order
 from .profile import options
-from .room import OwnKind, Room, model_on, own_kind
+from .room import AcceleratorCapacity, OwnKind, model_on, own_kind
 from .search.segmentations import segmentations
 from .times import model_of, on_the_slowest, time_of, untimed_on
 
@@ -245,7 +245,7 @@ def _options(problem: Problem, placed: Problem, question: PlanningProblem, name:
     if problem[name].runs is None and not problem[name].may_have(amount):
         return ()
     timed = in_order(component.timed, name, question.tasks)
-    return options(placed, component, timed, Room((own.kind,), (own.nodes,), {}, owned=(own,)), question.flow.batches)
+    return options(placed, component, timed, AcceleratorCapacity((own.kind,), (own.nodes,), {}, owned=(own,)), question.flow.batches)
 
 
 def refused(problem: Problem, component: Component, amount: int, parallel: Parallel) -> str:

@@ -11,14 +11,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Mapping, Sequence
 
-from ..models.account import Own
+from ..models.account import Baseline
 from ..models.answer import IMPOSSIBLE, Answer, Solve
 from ..models.findings.finding import Finding
 from ..models.parallel import Parallel
 from ..models.placements.plan import Plan
 from ..models.planning.cost_models import iteration
 from ..models.planning.design import Design
-from ..models.planning.planned import Filled, Planned, Priced
+from ..models.planning.planned import CostedDesign, Filled, PlanningResult
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import SECONDS, Workload
 from ..models.problem import Problem
@@ -34,7 +34,7 @@ from .problem import asked
 from .refusing import Refused
 from .scope import with_limits
 from .unplaced import not_placed, nothing, slowly_placed, too_many, with_help
-from .untimed import Filling
+from .untimed import UntimedPlacement
 from .why.at_sight import by_given_ranks
 from .why.changes import EACH, Planner
 from .why.conflict import helps_to_place, why_none
@@ -97,7 +97,7 @@ def _answer(rounds: Rounds) -> Answer:
         )
     taken = 0 if question.aim == SECONDS else question.given.held
     proved = bound == best.price[0] and best is not rounds.unwritable and not best.priced.design.overlapping
-    planned = Planned(
+    planned = PlanningResult(
         question, rounds.model.name, full.priced, bound + taken, proved, alternatives, tuple(unplaceable), rounds.structures,
         not_placed=tuple(alternative for alternative in alternatives if alternative in unplaced), is_own=best.is_own, filled=filled,
         lean=best.priced.design if filled else None,
@@ -148,7 +148,7 @@ def _tried(rounds: Rounds, problem: Problem) -> tuple[int, int] | None:
     return priced.nanoseconds + priced.traffic, priced.accelerators(run.question)
 
 
-def _or_own(rounds: Rounds, question: PlanningProblem, baseline: Own | None) -> Placed | None:
+def _or_own(rounds: Rounds, question: PlanningProblem, baseline: Baseline | None) -> Placed | None:
     """Return the incumbent, or the baseline if that costs no more.
 
     The file then needs no change.
@@ -178,7 +178,7 @@ def _or_own(rounds: Rounds, question: PlanningProblem, baseline: Own | None) -> 
     return best if own_placed.price > best.price or (own_placed.price == best.price and best.is_better(own_placed)) else own_placed
 
 
-def _degrees(priced: Priced) -> Mapping[str, Parallel]:
+def _degrees(priced: CostedDesign) -> Mapping[str, Parallel]:
     return {name: option.parallel for name, option in priced.design.options.items()}
 
 
@@ -191,7 +191,7 @@ def _filled(rounds: Rounds, best: Placed, question: PlanningProblem) -> tuple[Pl
     if best.is_own or rounds.session.cancelled:
         return best, {}
     problem, traffic, design, takes = rounds.problem, rounds.traffic, best.priced.design, best.priced.traffic
-    full, proved = Filling(problem, question, partial(_as_full, rounds, takes)).widened(design)
+    full, proved = UntimedPlacement(problem, question, partial(_as_full, rounds, takes)).widened(design)
     known = replace(question, barred=())  # no-goods concern designs with fewer accelerators: larger counts may have a placement
     if full == design or iteration(rounds.model, known, full) > best.priced.nanoseconds or any(faults(known, rounds.model, full)):
         return best, {}

@@ -11,7 +11,7 @@ from ..models.memory.bill import BlockBill
 from ..models.placements.assignment import Assignment
 from ..models.planning.cost_models import iteration, segment_times
 from ..models.planning.option import NO_KIND
-from ..models.planning.planned import Planned, Priced
+from ..models.planning.planned import CostedDesign, PlanningResult
 from ..models.planning.problem import PlanningProblem
 from ..models.problem import Problem
 from ..solver.session import Session
@@ -57,12 +57,12 @@ def preferring(problem: Problem, plan: Solve, limit: float, session: Session) ->
 class _Without(NamedTuple):
     """Design, problem and placement (if placed) of the winner without estimates."""
 
-    priced: Priced
+    priced: CostedDesign
     question: PlanningProblem
     placed: Assignment | None = None
 
 
-def _better(open_: Problem, planned: Planned, plan: Solve, limit: float, session: Session) -> _Without | None:
+def _better(open_: Problem, planned: PlanningResult, plan: Solve, limit: float, session: Session) -> _Without | None:
     """Return the winner without estimates, if it is better than the plan.
 
     It is placed only if traffic counts as time, degrees follow others, or a component may be on
@@ -81,7 +81,9 @@ def _better(open_: Problem, planned: Planned, plan: Solve, limit: float, session
     incumbent = search(question, model, limit, session=session).best
     if incumbent is None or incumbent.price >= price(planned.question, model, planned.compared):
         return None
-    priced = Priced(incumbent.design, iteration(model, question, incumbent.design), tuple(segment_times(model, question, incumbent.design)))
+    priced = CostedDesign(
+        incumbent.design, iteration(model, question, incumbent.design), tuple(segment_times(model, question, incumbent.design))
+    )
     return _Without(priced, question)
 
 

@@ -17,16 +17,16 @@ from ..models.component import COLOCATED, RANK_ALIGNED, SUBSET, ZERO_COPY, Compo
 from ..models.machines.node_group import ACCELERATOR
 from ..models.machines.topology import domain
 from ..models.parallel import Parallel
-from ..models.planning.limits import Barred, Crossed, Crossing, Flow, Shared, Use
-from ..models.planning.option import NO_KIND, Kind, Option
-from ..models.planning.problem import Given, MemoryTurns, PlanningProblem, ScopeUsed, Sharing, Task, Workflow
-from ..models.planning.way import Way
-from ..models.planning.workload import Budget, Timed, Workload
+from ..models.planning.limits import Crossed, Crossing, Flow, RefusedCount, Shared, Use
+from ..models.planning.option import NO_KIND, AcceleratorKind, Option
+from ..models.planning.problem import GivenRanks, MemoryTurns, PlanningProblem, ScopeUsed, Sharing, Task, Workflow
+from ..models.planning.way import FrameworkArrangement
+from ..models.planning.workload import Budget, TimedComponent, Workload
 from ..models.problem import Problem
 from ..models.task_order import ordered
 from .profile import options, undominated
 from .related import Pairs, Related, hold, related
-from .room import Room, areas, held_back, room
+from .room import AcceleratorCapacity, areas, held_back, room
 from .scope import forbids_nesting, led_inside, left_out
 from .times import models_there, on_the_slowest
 
@@ -37,7 +37,7 @@ A merged entry is a relaxation: every user of either may use all of its accelera
 """
 
 
-def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = (), over_nodes: bool = False) -> PlanningProblem:
+def asked(problem: Problem, workload: Workload, barred: Sequence[RefusedCount] = (), over_nodes: bool = False) -> PlanningProblem:
     """Return the planning problem; the `barred` designs are no-goods.
 
     Components with fixed ranks that no relation ties to a planned component only take up
@@ -67,7 +67,7 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = (), o
     return PlanningProblem(
         space.kinds, tasks, ways, Workflow(edges, rounds if workload.flows else (), workload.phases, workload.handed_on),
         MemoryTurns(resident, turns), _sharing(problem, workload, parts, relations, nested, led),
-        Given(taken, shared(problem, parts, ways, space)),
+        GivenRanks(taken, shared(problem, parts, ways, space)),
         _scope(problem, workload, parts, ways, space.kinds), arranged, workload.aim,
         _left(workload.budget, taken), areas(problem, parts, ways, space),
         barred, crossing(problem, workload, parts, relations.apart, space),
@@ -97,7 +97,7 @@ def _sharing(
 
 
 def _scope(
-    problem: Problem, workload: Workload, parts: Sequence[Component], ways: Mapping[str, Sequence[Option]], kinds: Sequence[Kind]
+    problem: Problem, workload: Workload, parts: Sequence[Component], ways: Mapping[str, Sequence[Option]], kinds: Sequence[AcceleratorKind]
 ) -> ScopeUsed:
     """Return the models open to each component, and the widenings left out of scope."""
     confined = {
@@ -108,7 +108,7 @@ def _scope(
     return ScopeUsed(workload.over_kinds, workload.on_models, confined, left_out(problem, kinds))
 
 
-def _confined(problem: Problem, component: Component, options: Sequence[Option], kinds: Sequence[Kind]) -> tuple[str, ...]:
+def _confined(problem: Problem, component: Component, options: Sequence[Option], kinds: Sequence[AcceleratorKind]) -> tuple[str, ...]:
     """Return the models open to a component; () without a restriction.
 
     There is none if its options allow all models, or its ranks are fixed.
@@ -118,7 +118,7 @@ def _confined(problem: Problem, component: Component, options: Sequence[Option],
     return models if set(models) < option_models else ()
 
 
-def _bound(ways: Sequence[Way], name: str) -> list[Parallel]:
+def _bound(ways: Sequence[FrameworkArrangement], name: str) -> list[Parallel]:
     """Return the degrees of a component with a count rule of the framework (`Multiple`)."""
     bound = [
         degrees
@@ -130,7 +130,7 @@ def _bound(ways: Sequence[Way], name: str) -> list[Parallel]:
     return list(dict.fromkeys(bound))
 
 
-def _arranged(problem: Problem, names: frozenset[str]) -> tuple[Way, ...]:
+def _arranged(problem: Problem, names: frozenset[str]) -> tuple[FrameworkArrangement, ...]:
     """Return the framework arrangements restricted to these components.
 
     A component with a choice of degrees keeps the chosen ones in every arrangement: its shapes are
@@ -146,7 +146,7 @@ def _left(budget: Budget, taken: int) -> Budget:
     return budget if budget.accelerators is None else replace(budget, accelerators=budget.accelerators - taken)
 
 
-def in_order(timed: Timed | None, name: str, tasks: Sequence[Task]) -> Timed | None:
+def in_order(timed: TimedComponent | None, name: str, tasks: Sequence[Task]) -> TimedComponent | None:
     """Return the times of a component in the order of its tasks."""
     if timed is None:
         return None
@@ -200,12 +200,14 @@ def _is_with_a_timed_component(problem: Problem, component: Component, together:
     return any(problem[name].timed and problem[name].runs is None for name in reached)
 
 
-def strangers(problem: Problem, parts: Sequence[Component], options: Mapping[str, Sequence[Option]], room: Room) -> tuple[Barred, ...]:
+def strangers(
+    problem: Problem, parts: Sequence[Component], options: Mapping[str, Sequence[Option]], room: AcceleratorCapacity
+) -> tuple[RefusedCount, ...]:
     """Return no-goods for pairs without a common allowed accelerator on a mixed kind.
 
     On a kind whose accelerators are all alike, the placement itself finds the conflict.
     """
-    no_goods: list[Barred] = []
+    no_goods: list[RefusedCount] = []
     for kind, node_kind in enumerate(room.kinds):
         open_ = [
             component
@@ -217,11 +219,13 @@ def strangers(problem: Problem, parts: Sequence[Component], options: Mapping[str
             if allowed[first].isdisjoint(allowed[second]):
                 uses = {name: Use(kind, 0, None, True) for name in (first, second)}
                 pairs = (first, second), (second, first)
-                no_goods += (Barred(uses, inside) for inside in (frozenset(pairs), frozenset(pairs[:1]), frozenset(pairs[1:])))
+                no_goods += (RefusedCount(uses, inside) for inside in (frozenset(pairs), frozenset(pairs[:1]), frozenset(pairs[1:])))
     return tuple(no_goods)
 
 
-def shared(problem: Problem, parts: Sequence[Component], options: Mapping[str, Sequence[Option]], room: Room) -> tuple[Shared, ...]:
+def shared(
+    problem: Problem, parts: Sequence[Component], options: Mapping[str, Sequence[Option]], room: AcceleratorCapacity
+) -> tuple[Shared, ...]:
     """Return how many accelerators of `Room.overlaid` are usable by which components."""
     seats = [(rank, index) for rank, mask in room.overlaid.items() for index in range(mask.bit_length()) if mask >> index & 1]
     kinds_of = {
@@ -248,7 +252,7 @@ def shared(problem: Problem, parts: Sequence[Component], options: Mapping[str, S
     return tuple(entries)
 
 
-def _reached(problem: Problem, component: Component, options: Sequence[Option], room: Room) -> frozenset[object]:
+def _reached(problem: Problem, component: Component, options: Sequence[Option], room: AcceleratorCapacity) -> frozenset[object]:
     """Return the places a component may use; with fixed ranks, its own places."""
     if component.runs is not None:
         return frozenset(problem.given().accelerators(component.name))
@@ -256,7 +260,7 @@ def _reached(problem: Problem, component: Component, options: Sequence[Option], 
     return frozenset(place for kind in kinds for place in room.places(problem, component, kind))
 
 
-def crossing(problem: Problem, workload: Workload, parts: Sequence[Component], apart: Pairs, space: Room) -> Crossing | None:
+def crossing(problem: Problem, workload: Workload, parts: Sequence[Component], apart: Pairs, space: AcceleratorCapacity) -> Crossing | None:
     """Return the traffic that depends on the design; None if no traffic counts as time.
 
     Traffic of components with fixed ranks is the same in every design. Traffic between a fixed
@@ -290,7 +294,7 @@ def _open(problem: Problem, parts: Sequence[Component], apart: Pairs) -> Iterato
     yield from (name for name in searched if all((name, fixed_name) in apart or (fixed_name, name) in apart for fixed_name in fixed_names))
 
 
-def _level(base_problem: Problem, level: str, cost: int, space: Room) -> Crossed:
+def _level(base_problem: Problem, level: str, cost: int, space: AcceleratorCapacity) -> Crossed:
     """Return the cost of crossing a level, and its free accelerators by domain."""
     names = tuple(dict.fromkeys(domain(node, level) for node in base_problem.cluster.nodes))
     where = {node.rank: domain(node, level) for node in base_problem.cluster.nodes}

@@ -14,19 +14,21 @@ from ..models.machines.node_group import ACCELERATOR
 from ..models.memory.work import whole_groups
 from ..models.parallel import Parallel
 from ..models.planning.barring import meets
-from ..models.planning.limits import Barred
+from ..models.planning.limits import RefusedCount
 from ..models.planning.option import NO_KIND, Option
-from ..models.planning.way import Shape
-from ..models.planning.workload import Timed
+from ..models.planning.way import ProcessShape
+from ..models.planning.workload import TimedComponent
 from ..models.problem import Problem
-from .memory import Need, least, need_on, unheeded
-from .room import Room
+from .memory import MemoryNeed, least, need_on, unheeded
+from .room import AcceleratorCapacity
 from .times import Time, times_of
 
 Figures = tuple[int, ...]
 
 
-def options(problem: Problem, component: Component, timed: Timed | None, room: Room, batches: int) -> tuple[Option, ...]:
+def options(
+    problem: Problem, component: Component, timed: TimedComponent | None, room: AcceleratorCapacity, batches: int
+) -> tuple[Option, ...]:
     """Return all configurations of a component; those with the degrees of the file first.
 
     `timed` is None for a component without times: it takes accelerators and no time. Times are
@@ -38,7 +40,7 @@ def options(problem: Problem, component: Component, timed: Timed | None, room: R
     candidates: list[Option] = []
     if problem.kind(component) != ACCELERATOR:
         most = len(problem.cluster.numbering(component.node_groups).stretches) if component.most >= UNBOUNDED else component.most
-        times, need = _times(timed, component.parallel, ""), Need(component.memory, component.offloaded)
+        times, need = _times(timed, component.parallel, ""), MemoryNeed(component.memory, component.offloaded)
         for amount in range(component.least, max(component.least, most) + 1):
             if component.may_have(amount):
                 candidates += _timed(times, NO_KIND, amount, component.parallel, batches, need, 1, component.per_process)
@@ -73,7 +75,12 @@ def options(problem: Problem, component: Component, timed: Timed | None, room: R
 
 
 def undominated(
-    name: str, found: Sequence[Option], room: Room, barred: Sequence[Barred] = (), met: bool = False, bound: Sequence[Parallel] = ()
+    name: str,
+    found: Sequence[Option],
+    room: AcceleratorCapacity,
+    barred: Sequence[RefusedCount] = (),
+    met: bool = False,
+    bound: Sequence[Parallel] = (),
 ) -> tuple[Option, ...]:
     """Return the undominated options of a component; of equal options the first.
 
@@ -109,12 +116,12 @@ def undominated(
     return tuple(_undominated(found, figures, all_figures) if bound or uses else _undominated(found, figures))
 
 
-def _in_ways(problem: Problem, component: Component) -> Mapping[Parallel, Shape | None]:
+def _in_ways(problem: Problem, component: Component) -> Mapping[Parallel, ProcessShape | None]:
     """Return the degrees of a component, own and by arrangement, with their shapes.
 
     The shape is None for the degrees of the component itself.
     """
-    shape_of: dict[Parallel, Shape | None] = {component.parallel: None}
+    shape_of: dict[Parallel, ProcessShape | None] = {component.parallel: None}
     shapes = [way.shapes[component.name] for way in problem.job.planning.ways if component.name in way.shapes]
     for shape in (
         shapes if len(shapes) == len(problem.job.planning.ways) else ()
@@ -123,7 +130,7 @@ def _in_ways(problem: Problem, component: Component) -> Mapping[Parallel, Shape 
     return shape_of
 
 
-def _shaped(component: Component, parallel: Parallel, shape: Shape | None) -> Component:
+def _shaped(component: Component, parallel: Parallel, shape: ProcessShape | None) -> Component:
     """Return the component with degrees and their process shape."""
     if shape is None:
         return replace(component, parallel=parallel)
@@ -131,13 +138,13 @@ def _shaped(component: Component, parallel: Parallel, shape: Shape | None) -> Co
     return replace(shaped, least=max(shaped.least, shape.least))
 
 
-def _times(timed: Timed | None, parallel: Parallel, model: str) -> Sequence[Callable[[int], Time | None]]:
+def _times(timed: TimedComponent | None, parallel: Parallel, model: str) -> Sequence[Callable[[int], Time | None]]:
     """Return, for each phase, the time by number of accelerators."""
     return [times_of(timed, phase, parallel, model) for phase in timed.phases] if timed else []
 
 
 def _timed(
-    times: Sequence[Callable[[int], Time | None]], kind: int, amount: int, parallel: Parallel, batches: int, need: Need, group: int, per_process: int,
+    times: Sequence[Callable[[int], Time | None]], kind: int, amount: int, parallel: Parallel, batches: int, need: MemoryNeed, group: int, per_process: int,
     undivided: bool = False,
 ) -> Iterator[Option]:  # fmt: skip
     """Yield the option with this count if all its times are known.

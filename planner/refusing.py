@@ -12,7 +12,7 @@ from ..models.placements.plan import Plan
 from ..models.planning.design import Design
 from ..models.problem import Problem
 from ..models.reading import Reading
-from ..solver.verify import found_in
+from ..solver.verify import findings_of
 from .verify import why_not
 
 Refuses = Callable[[Problem, Plan], Sequence[Finding]]
@@ -63,5 +63,5 @@ def refusing(reading: Reading | None) -> Refuses:
 
 def _errors(reading: Reading, whole: bool) -> Iterator[Finding]:
     """What is wrong with a file; without `whole` only what its framework finds as it reads it."""
-    findings = found_in(reading, why_not) if whole else reading.findings
+    findings = findings_of(reading, why_not) if whole else reading.findings
     return (each for each in findings if each.severity is Severity.ERROR)

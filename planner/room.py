@@ -12,7 +12,7 @@ from ..models.machines.node import Node
 from ..models.machines.node_group import ACCELERATOR
 from ..models.machines.topology import LEVELS, NODE_LEVEL, domain
 from ..models.planning.limits import Area
-from ..models.planning.option import AND, Kind, Option
+from ..models.planning.option import AND, AcceleratorKind, Option
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..models.scope import let_over_nodes
@@ -25,11 +25,11 @@ Place = Union[int, tuple[int, int]]
 """All that is free of a node but what is overlaid, by its rank; or one accelerator that is, by (node rank, local index)."""
 
 
-Its = tuple[Kind, tuple[Node, ...]]
+Its = tuple[AcceleratorKind, tuple[Node, ...]]
 
 
 @dataclass(frozen=True)
-class Room:
+class AcceleratorCapacity:
     """The kinds of accelerators of a problem, and on which nodes of each a component may be.
 
     `free` is what each node still has: neither other jobs nor components that are not planned hold it, but for those that let others
@@ -38,7 +38,7 @@ class Room:
     belongs to components with given ranks on several others.
     """
 
-    kinds: tuple[Kind, ...]
+    kinds: tuple[AcceleratorKind, ...]
     nodes: tuple[tuple[Node, ...], ...]
     free: Mapping[int, int]
     overlaid: Mapping[int, int] = field(default_factory=dict)
@@ -161,7 +161,7 @@ class Room:
         return [size for size in sorted(set(sizes)) if any(count % size for count in counts)]
 
 
-def room(problem: Problem, given: Sequence[Component], over_nodes: bool = False) -> Room:
+def room(problem: Problem, given: Sequence[Component], over_nodes: bool = False) -> AcceleratorCapacity:
     """The kinds of accelerators, without what the components of `given` hold and let nobody else use."""
     held = _held(problem, [each for each in given if each.name not in problem.job.overlaps])
     free = {node.rank: node.free(ACCELERATOR) & ~held.get(node.rank, 0) for node in problem.cluster.nodes}
@@ -178,7 +178,9 @@ def room(problem: Problem, given: Sequence[Component], over_nodes: bool = False)
         strange = [each for each in over if component.name not in problem.job.overlaps[each.name]]
         if kept := {rank: mask & free[rank] for rank, mask in _held(problem, strange).items() if mask & free[rank]}:
             kept_off[component.name] = kept
-    return Room(tuple(kind for kind, _ in kinds), tuple(nodes for _, nodes in kinds), counts, overlaid, kept_off, free, over_nodes, owned)
+    return AcceleratorCapacity(
+        tuple(kind for kind, _ in kinds), tuple(nodes for _, nodes in kinds), counts, overlaid, kept_off, free, over_nodes, owned
+    )
 
 
 def held_back(problem: Problem, given: Sequence[Component]) -> int:
@@ -196,7 +198,9 @@ def _held(problem: Problem, given: Sequence[Component]) -> dict[int, int]:
     return held
 
 
-def areas(problem: Problem, parts: Sequence[Component], options: Mapping[str, Sequence[Option]], room: Room) -> tuple[Area, ...]:
+def areas(
+    problem: Problem, parts: Sequence[Component], options: Mapping[str, Sequence[Option]], room: AcceleratorCapacity
+) -> tuple[Area, ...]:
     """Nodes on which components must share the room, where that says more than how many accelerators there are.
 
     They are those that one component may use, and those that two or more may use between them.
@@ -264,7 +268,7 @@ def _kind(its: Sequence[Sequence[Node]], counts: Mapping[int, int]) -> Its:
     models = tuple(dict.fromkeys(each[0].accelerator_model for each in its))
     memory = min((size for each in its if (size := each[0].accelerator_memory) is not None), default=None)
     several = models if len(its) > 1 else ()
-    return Kind(AND.join(models), sum(counts[node.rank] for node in nodes), memory, several), nodes
+    return AcceleratorKind(AND.join(models), sum(counts[node.rank] for node in nodes), memory, several), nodes
 
 
 def _asked_memory(problem: Problem) -> float:
@@ -287,7 +291,7 @@ class OwnKind:
     `masks` : component whose ranks are given -> what it holds of each node.
     """
 
-    kind: Kind
+    kind: AcceleratorKind
     nodes: tuple[Node, ...]
     held: Mapping[int, int]
     masks: Mapping[str, Mapping[int, int]]
@@ -376,4 +380,4 @@ def own_kind(problem: Problem, holders: Sequence[str], masks: Mapping[str, Mappi
     memories = {node.accelerator_memory for node in nodes}
     memory = memories.pop() if len(memories) == 1 else None  # where they differ, the check of a placement looks at each node
     count = sum(mask.bit_count() for mask in held.values())
-    return OwnKind(Kind(AND.join(models), count, memory, holders=tuple(holders)), nodes, held, masks)
+    return OwnKind(AcceleratorKind(AND.join(models), count, memory, holders=tuple(holders)), nodes, held, masks)

@@ -14,7 +14,7 @@ from typing import Collection, Iterable, Iterator, Mapping, Sequence
 from ..models.component import SUBSET, Component
 from ..models.machines.node_group import ACCELERATOR
 from ..models.placements.assignment import Assignment
-from ..models.planning.option import Kind
+from ..models.planning.option import AcceleratorKind
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import Workload
 from ..models.problem import Problem
@@ -30,7 +30,7 @@ MOST = 128
 """Maximum number of combinations of models that are planned."""
 
 
-def left_out(problem: Problem, kinds: Sequence[Kind]) -> tuple[str, ...]:
+def left_out(problem: Problem, kinds: Sequence[AcceleratorKind]) -> tuple[str, ...]:
     """Return the widenings of the scope that may allow further plans, by a quick check."""
     open_ = [component for component in problem.components if component.runs is None and problem.kind(component) == ACCELERATOR]
     nodes = sum(bool(node.accelerators) for node in problem.cluster.nodes)

@@ -13,9 +13,9 @@ from ..models.account import HUNDRED, QUICKER, SLOWER, Flip, Sensitivity, models
 from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ..models.planning.cost_models import iteration, segment_times
 from ..models.planning.design import Design
-from ..models.planning.limits import Barred
+from ..models.planning.limits import RefusedCount
 from ..models.planning.option import Option
-from ..models.planning.planned import Planned, Priced
+from ..models.planning.planned import CostedDesign, PlanningResult
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import SECONDS, Budget
 from ..models.problem import Problem
@@ -42,7 +42,7 @@ PLACED = 48
 
 
 def sensitivity(
-    planned: Planned, most: int = SEARCHES, limit: float = SPENT,
+    planned: PlanningResult, most: int = SEARCHES, limit: float = SPENT,
     placeables: Sequence[Placeable] = (), traffic: bool = False, session: Session | None = None,
 ) -> Sensitivity:  # fmt: skip
     """Judge the plan at every factor of every component, within `most` searches and `limit`.
@@ -106,7 +106,7 @@ class _Run:
     """All searches of one plan."""
 
     def __init__(
-        self, planned: Planned, most: int, limit: float,
+        self, planned: PlanningResult, most: int, limit: float,
         placeables: Sequence[Placeable], traffic: bool, session: Session,
     ) -> None:  # fmt: skip
         self.planned, self.model = planned, cost_model(planned.model)
@@ -205,7 +205,7 @@ class _Run:
                 times = tuple(segment_times(self.model, asked, best))
                 traffic = price[0 if self.by_time else 1] - sum(times)
                 models = models_of(self.questions, design)
-                to = Priced(best, sum(times), times, traffic, models=models)
+                to = CostedDesign(best, sum(times), times, traffic, models=models)
                 placed = not self.traffic and (placeable is None or placeable.is_placed(design))
                 flip = Flip(name, HUNDRED, there.percent, there.takes, to, placed, plain)
                 found.setdefault(price, flip)
@@ -227,7 +227,7 @@ class Placeable:
     question: PlanningProblem
     solve: Solve
     left: int = PLACED
-    out: list[Barred] = field(default_factory=list)
+    out: list[RefusedCount] = field(default_factory=list)
     _verdicts: dict[object, str] = field(default_factory=dict)
 
     @property

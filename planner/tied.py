@@ -8,7 +8,7 @@ from typing import Sequence
 from ..models.answer import IMPOSSIBLE, Answer, Solve
 from ..models.findings.finding import Finding, error
 from ..models.planning.cost_models import CostModel
-from ..models.planning.planned import Planned, Priced, Unplaceable
+from ..models.planning.planned import CostedDesign, PlanningResult, Unplaceable
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import SECONDS, Workload
 from ..models.problem import Problem
@@ -73,7 +73,7 @@ def _named(choice: Problem, leaders: Sequence[str]) -> str:
     return listed([*degrees, *(f"`{name}` on {listed(its)}" for name, its in models.items())])
 
 
-def _questions(problem: Problem, planned: Planned | None) -> tuple[PlanningProblem, ...]:
+def _questions(problem: Problem, planned: PlanningResult | None) -> tuple[PlanningProblem, ...]:
     """The questions of one choice, as they were answered in the end."""
     if planned is None:
         return (asked(problem, problem.job.planning.workload or Workload()),)
@@ -97,7 +97,7 @@ def _best(
 
     open_ = left or any(each.planned is None and each.verdict != IMPOSSIBLE for each in answers)
     bound = 0 if open_ else min(each.bound for each, _ in known)
-    others = dict[object, Priced]()
+    others = dict[object, CostedDesign]()
     each_beside = [_beside(each, planned.question) for each, _ in known]
     beside = [other for every, _ in each_beside for other in every]
     for other in sorted(beside, key=lambda its: its.price(planned.question)):
@@ -117,12 +117,12 @@ def _best(
     return replace(best, planned=not_all_known(merged) if open_ else merged)
 
 
-def _of_its_question(out: Unplaceable, its: Planned, planned: Planned) -> Unplaceable:
+def _of_its_question(out: Unplaceable, its: PlanningResult, planned: PlanningResult) -> Unplaceable:
     """What one choice found to have no placement, with the question of that one where it is another than that of the best."""
     return out if its is planned else replace(out, question=out.question or its.question)
 
 
-def _beside(planned: Planned, question: PlanningProblem) -> tuple[Sequence[Priced], Sequence[Priced]]:
+def _beside(planned: PlanningResult, question: PlanningProblem) -> tuple[Sequence[CostedDesign], Sequence[CostedDesign]]:
     """What one choice found, by the kinds of a question, and what of that is not placed; nothing where they are other kinds."""
     if planned.question.kinds != question.kinds:
         return (), ()
@@ -153,7 +153,7 @@ def cheapest_first(plan: Solve, every: Sequence[Problem], limit: float, session:
     return found, False, None
 
 
-def _are_known(planned: Sequence[Planned], least: int) -> bool:
+def _are_known(planned: Sequence[PlanningResult], least: int) -> bool:
     """Are the best designs of other structures known, where all others cost so much at least?"""
     best = min(planned, key=lambda its: its.price)
     by_time = best.question.aim == SECONDS
@@ -193,7 +193,7 @@ class Bounds:
         return found.bound + (0 if question.aim == SECONDS else question.given.held)
 
 
-def not_all_known(planned: Planned) -> Planned:
+def not_all_known(planned: PlanningResult) -> PlanningResult:
     """A plan where not every choice of degrees or not every size was read, or planned: of what no plan takes less nothing is known."""
     return replace(planned, bound=0, proved=False, ties_open=False, others_open=True)
 

@@ -12,7 +12,7 @@ from ..models.component import Component
 from ..models.machines.node_group import ACCELERATOR
 from ..models.parallel import DEGREES, Parallel
 from ..models.planning.measured import LONGEST, POWER, TABLE, Measured
-from ..models.planning.workload import Timed
+from ..models.planning.workload import TimedComponent
 from ..models.problem import Problem
 
 GRAIN = 1000
@@ -29,25 +29,25 @@ class Time(NamedTuple):
     extrapolated: bool
 
 
-def time_of(timed: Timed, phase: str, accelerators: int, parallel: Parallel, model: str) -> Time | None:
+def time_of(timed: TimedComponent, phase: str, accelerators: int, parallel: Parallel, model: str) -> Time | None:
     """Return the time of a phase; None if no measurement applies (see `times_of`)."""
     return times_of(timed, phase, parallel, model)(accelerators)
 
 
-def times_of(timed: Timed, phase: str, parallel: Parallel, model: str) -> Callable[[int], Time | None]:
+def times_of(timed: TimedComponent, phase: str, parallel: Parallel, model: str) -> Callable[[int], Time | None]:
     """Return the time of a phase as a function of the accelerators of a model.
 
     The function gives None without a measurement. docs/times.md states the rule.
     """
     if timed.longest_of:
-        per_model = ((Timed(rows, timed.scaling), next((row.model for row in rows if row.model), "")) for rows in timed.longest_of)
+        per_model = ((TimedComponent(rows, timed.scaling), next((row.model for row in rows if row.model), "")) for rows in timed.longest_of)
         return partial(_longest, [times_of(rows, phase, parallel, its_model) for rows, its_model in per_model])
     rows = _standing(timed.measured, phase, parallel, model)
     return partial(_on, {count: row.nanoseconds for count, row in rows.items()}, timed.scaling)
 
 
 def rests_on(
-    timed: Timed,
+    timed: TimedComponent,
     phase: str,
     accelerators: int,
     parallel: Parallel,
@@ -162,19 +162,19 @@ def on_models(problem: Problem, component: Component, models: Sequence[str]) -> 
     return replace(component, timed=timed, excluded=tuple(sorted({*component.excluded, *excluded_nodes})))
 
 
-def _longest_on(timed: Timed, models: Sequence[str]) -> Timed:
+def _longest_on(timed: TimedComponent, models: Sequence[str]) -> TimedComponent:
     rows_by_model = tuple(tuple(row for row in timed.measured if row.model in ("", model)) for model in models)
     return replace(timed, measured=tuple(replace(row, model="") for row in timed.measured), longest_of=rows_by_model)
 
 
-def times_on(timed: Timed, models: Sequence[str]) -> Mapping[str, Timed]:
+def times_on(timed: TimedComponent, models: Sequence[str]) -> Mapping[str, TimedComponent]:
     """Return the times on each of several models, also if merged into the slowest."""
     if timed.longest_of:
-        return {model: Timed(rows, timed.scaling) for model, rows in zip(models, timed.longest_of)}
+        return {model: TimedComponent(rows, timed.scaling) for model, rows in zip(models, timed.longest_of)}
     return dict.fromkeys(models, timed)
 
 
-def slowest(times: Mapping[str, Timed], phase: str, amount: int, parallel: Parallel) -> tuple[str, bool]:
+def slowest(times: Mapping[str, TimedComponent], phase: str, amount: int, parallel: Parallel) -> tuple[str, bool]:
     """Return the first slowest model of several, and True if all are equal.
 
     The model is "" without models; a model without a time counts as 0.

@@ -12,7 +12,7 @@ from ..models.placements.assignment import Assignment
 from ..models.placements.plan import OPTIMAL
 from ..models.planning.design import Block, Design
 from ..models.planning.option import NO_KIND
-from ..models.planning.planned import Planned
+from ..models.planning.planned import PlanningResult
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import SECONDS, Workload
 from ..models.problem import Problem
@@ -56,7 +56,7 @@ def _better(plan: Plan, found: Answer, problem: Problem) -> Answer:
     return _not_all_compared(_proved_beside(better, worse))
 
 
-def _proved_beside(found: Answer, other: Planned) -> Answer:
+def _proved_beside(found: Answer, other: PlanningResult) -> Answer:
     """The answer with what is proved of both: the other plan, of which it is no part, may have a bound below it."""
     planned = found.planned
     if planned is None:
@@ -134,7 +134,7 @@ def _unproved(found: Answer) -> Answer:
 
 
 @dataclass(frozen=True)
-class Filling:
+class UntimedPlacement:
     """Widens designs of a question; `solve` places a problem in which ranges are open, those that fill the most being the best."""
 
     problem: Problem

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import gcd
 from typing import Sequence
 
-from ..models.placements.plan import Plan, Term
+from ..models.placements.plan import Plan, TermValue
 
 
 def distance(plan: Plan) -> str:
@@ -20,7 +20,7 @@ def distance(plan: Plan) -> str:
     return f"{said}; later terms not proved" if later else said
 
 
-def of_tier(terms: Sequence[Term], bound: int) -> str:
+def of_tier(terms: Sequence[TermValue], bound: int) -> str:
     """Say what the terms of a tier cost, in their own unit, and what they cost at least, given a bound on them and all later ones."""
     value, unit = sum(term.weight * term.value for term in terms), gcd(*(term.weight for term in terms))
     names = terms[0].name if len(terms) == 1 else f"{terms[0].name} and {len(terms) - 1} more"

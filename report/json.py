@@ -8,7 +8,7 @@ from typing import Iterable
 from ..models.findings.finding import Finding, Unchecked
 from ..models.placements.placement import Placement
 from ..models.placements.plan import Plan
-from ..models.releases.choice import Choice
+from ..models.releases.choice import ReleaseChoice
 from ..models.report import Report
 from ..models.text.program import Program
 
@@ -45,7 +45,7 @@ def report_to_data(report: Report, placements: bool = False) -> dict[str, object
     }
 
 
-def release_to_data(choice: Choice | None) -> dict[str, object] | None:
+def release_to_data(choice: ReleaseChoice | None) -> dict[str, object] | None:
     """Release that a file was judged for and why, as JSON data; None for a native file."""
     if choice is None:
         return None

@@ -63,7 +63,7 @@ class Page:
     see_also: tuple[str, ...]
 
 
-class Rule(Protocol):
+class RulePage(Protocol):
     """What has a code and says of itself what it demands: in the docstring of its class."""
 
     @property
@@ -77,7 +77,7 @@ def means_code(text: str) -> bool:
     return bool(_CODE.fullmatch(text)) or not (_PATH.search(text) or os.path.exists(text))
 
 
-def read_page(name: str, rules: Iterable[Rule]) -> Page:
+def read_page(name: str, rules: Iterable[RulePage]) -> Page:
     """The page of a code, in capitals or not; `rules` are all that might say something of themselves.
 
     Raises ValueError, with the code that was probably meant, if there is none.
@@ -124,7 +124,7 @@ def _example(language: str, use: str, text: str) -> Example:
     return Example(language, text, use, next((word for word in rest.split() if not word.startswith("-")), ""))
 
 
-def _said_by(rule: Rule) -> tuple[str, str]:
+def _said_by(rule: RulePage) -> tuple[str, str]:
     """(the rule in words, its source)."""
     said = cleandoc(type(rule).__doc__ or "").replace("``", "`")
     source = said.partition("Source: ")[2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Mapping, Sequence
 
-from ..models.placements.plan import Plan, Term
+from ..models.placements.plan import Plan, TermValue
 from ..models.planning.measured import SECOND
 from ..planner.counting import Counting
 from ..solver.wording import figure, with_unit
@@ -31,7 +31,7 @@ def standing(plan: Plan | None, refuted: bool = False, costs: Mapping[str, int] 
     return f"{of_tier(its, bound)}, gap {plan.gap:.1%}"
 
 
-def _scale(terms: Sequence[Term], costs: Mapping[str, int]) -> int:
+def _scale(terms: Sequence[TermValue], costs: Mapping[str, int]) -> int:
     """What a nanosecond of these terms weighs in the objective; 0 if not all that weighs counts as time."""
     weighs = [term for term in terms if term.weight]
     known = [term.weight // costs[term.name] for term in weighs if term.name in costs]

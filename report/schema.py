@@ -99,9 +99,9 @@ def _written_key(key: Key) -> Node:
 
 def _of_plan() -> Node:
     from ..models.machines.cluster_file import ClusterForm
-    from ..models.placements.plan_file import PlanForm
+    from ..models.placements.plan_file import PlanFileForm
 
-    written, cluster = PlanForm.model_json_schema(mode="validation"), _written(ClusterForm)
+    written, cluster = PlanFileForm.model_json_schema(mode="validation"), _written(ClusterForm)
     written["properties"]["cluster"]["$ref"] = ClusterForm.__name__
     written["$defs"] |= cluster.pop("$defs") | {ClusterForm.__name__: cluster}
     return written

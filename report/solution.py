@@ -19,7 +19,7 @@ from .text import render_unchecked
 
 if TYPE_CHECKING:
     from ..models.placements.moves import Moves
-    from ..models.planning.planned import Planned
+    from ..models.planning.planned import PlanningResult
 
 GIVEN = "given"
 _HOW = {
@@ -123,7 +123,7 @@ def _terms(plan: Plan) -> str:
     return table(rows, right=(1, 2))
 
 
-def _of_counts(planned: Planned, how: str) -> str:
+def _of_counts(planned: PlanningResult, how: str) -> str:
     """How a plan was found whose counts were chosen by time; `how` of its placement."""
     from .planning.extrapolated import under_in_short
     from .planning.words import proved

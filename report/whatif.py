@@ -10,7 +10,7 @@ from ..models.answer import Answer
 from ..models.findings.finding import Unchecked
 from ..models.findings.wording import plural, with_noun
 from ..models.planning.measured import SECOND
-from ..solver.pricing.priced import LARGER, RESIZED, SAME, SMALLER, Priced, Pricing, accelerators_of, sizes_of, terms_of
+from ..solver.pricing.priced import LARGER, RESIZED, SAME, SMALLER, PricedChange, Pricing, accelerators_of, sizes_of, terms_of
 from ..solver.wording import with_unit
 from .json import SCHEMA, finding_to_data, unchecked_to_data
 from .planning.words import seconds, total
@@ -88,7 +88,7 @@ def _taken(answer: Answer) -> dict[str, str]:
     return {"seconds": with_unit(seconds(total(best))), "accelerators": f"{held} {plural('accelerator', held)}"}
 
 
-def _differences(before: Answer, after: Priced) -> str:
+def _differences(before: Answer, after: PricedChange) -> str:
     """The terms whose values differ; all that are not 0 where there was no answer before."""
     if before.plan is None:
         return _terms(after.answer)
@@ -103,7 +103,7 @@ def _differences(before: Answer, after: Priced) -> str:
     return _listed([*taken, *(f"{name} {old.get(name, 0)} -> {new.get(name, 0)}" for name in names)])
 
 
-def _sizes(before: Answer, after: Priced) -> list[str]:
+def _sizes(before: Answer, after: PricedChange) -> list[str]:
     """How the job grew or shrank: its accelerators, or its components where these stay the same; nothing if no size is compared."""
     if after.effect not in (SMALLER, LARGER, RESIZED):
         return []
@@ -115,7 +115,7 @@ def _sizes(before: Answer, after: Priced) -> list[str]:
     return [f"{name} {then.get(name, 0):,} -> {with_noun(now.get(name, 0), 'process', ',')}" for name in names]
 
 
-def _by_term(before: Answer, after: Priced) -> str:
+def _by_term(before: Answer, after: PricedChange) -> str:
     old, new = terms_of(before), after.terms
     rows = [[name, str(old.get(name, "-")), str(new.get(name, "-"))] for name in dict.fromkeys((*old, *new))]
     return table([["objective", "before", "after"], *rows], right=(1, 2)) if rows else ""
@@ -136,7 +136,7 @@ def _each(answer: Answer) -> list[Unchecked]:
     return [replace(item, subject=name) for item in answer.unchecked for name in item.subject.split(", ")]
 
 
-def _why(each: Priced, colour: bool) -> str:
+def _why(each: PricedChange, colour: bool) -> str:
     finding = each.answer.findings[0]
     more = [*(f"note: {note}" for note in finding.notes), *([f"help: {finding.help}"] if finding.help else [])]
     head = f"{paint(escape(f'{each.name} [{finding.code}]'), 'cyan', colour)}: {escape(finding.message)}"

@@ -16,22 +16,22 @@ from .port.connection import Connection, must_be_unconnected
 from .port.on_ray import RayPort
 from .port.port import Port
 from .progress import OnStep, Step, silent
-from .recovery.lifetime import NEVER, Again, Lifetime, Recovery
+from .recovery.lifetime import NO_RESTARTS, Lifetime, Recovery, RestartPolicy
 from .recovery.restarts import Restarts, is_lost
 from .reserving.reservation import WAIT_LIMIT
 from .shield import shielded
 from .simulated.simulate import SimulatedCluster
-from .starting.sharing import Given
-from .starting.start import Way
+from .starting.sharing import GrantedAccelerators
+from .starting.start import StartOptions
 from .watching.audit import AuditRow
 from .watching.monitor import PERIOD, OnFailure
 from .workers.group import WorkerGroup, call_all
 from .workers.worker_class import check_worker, send_code, untrusted
-from .world.differences import NOTHING_SEEN, look_at
+from .world.differences import NO_SURVEY, survey_real_nodes
 from .world.matching import used_nodes
 
 
-class Trial:
+class GuardedCall:
     """Block that ends early, without an exception, after a loss or when nodes join.
 
     The monitor decides, whatever exception the user's code turns the loss into. `failure`: the
@@ -43,7 +43,7 @@ class Trial:
         self._running = lifetime.now
         self.failure: LaunchFailed | None = None
 
-    def __enter__(self) -> Trial:
+    def __enter__(self) -> GuardedCall:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, traceback: TracebackType | None) -> bool:
@@ -64,7 +64,7 @@ class Launch:
     address : HOST:PORT of the Ray cluster.
     """
 
-    def __init__(self, lifetime: Lifetime, address: str, stack: ExitStack, again: Again = NEVER) -> None:
+    def __init__(self, lifetime: Lifetime, address: str, stack: ExitStack, again: RestartPolicy = NO_RESTARTS) -> None:
         self.address = address
         self._lifetime = lifetime
         self._stack = stack
@@ -94,7 +94,7 @@ class Launch:
         return (*self._lifetime.now.unchecked, *self._again.unchecked)
 
     @property
-    def given(self) -> tuple[Given, ...]:
+    def given(self) -> tuple[GrantedAccelerators, ...]:
         """Replacements of accelerators named in the plan, on shared nodes.
 
         Raises RuntimeError after the end.
@@ -169,7 +169,7 @@ class Launch:
         exceptions.
         """
         while True:
-            trial = Trial(self._lifetime)
+            trial = GuardedCall(self._lifetime)
             with trial, self._lifetime.growing(self._again.elastic):
                 return self.call_all(what) if isinstance(what, str) else what(self)
             if trial.failure is not None:
@@ -240,7 +240,7 @@ def launch(
     stack = ExitStack()
     try:
         progress(Step("checking the worker class"))
-        again = Again.of(restarts, elastic, problem, reading)
+        again = RestartPolicy.of(restarts, elastic, problem, reading)
         yield _started(stack, plan, address, check_worker(worker, methods), timeout, progress, wait, again, share_nodes, name)
     finally:
         with shielded():
@@ -248,7 +248,7 @@ def launch(
 
 
 def _started(
-    stack: ExitStack, plan: Plan, address: str | None, worker: str | type, timeout: float, progress: OnStep, wait: float, again: Again,
+    stack: ExitStack, plan: Plan, address: str | None, worker: str | type, timeout: float, progress: OnStep, wait: float, again: RestartPolicy,
     share_nodes: bool, name: str,
 ) -> Launch:  # fmt: skip
     """Connect and start; every step registers its undo first, in case of an interrupt."""
@@ -274,16 +274,16 @@ def _started(
 
 def bring_up(
     stack: ExitStack, plan: Plan, port: Port, worker: str | type, timeout: float, progress: OnStep, address: str = "",
-    wait: float = WAIT_LIMIT, again: Again = NEVER, look: bool = False, share_nodes: bool = False, name: str = "",
+    wait: float = WAIT_LIMIT, again: RestartPolicy = NO_RESTARTS, look: bool = False, share_nodes: bool = False, name: str = "",
 ) -> Launch:  # fmt: skip
     """Compare, reserve, start and audit on any port; the stack undoes everything.
 
     `look`: survey every node that is not simulated, by a process there; otherwise only Ray's
     knowledge is compared.
     """
-    survey = look_at(port) if look else NOTHING_SEEN
+    survey = survey_real_nodes(port) if look else NO_SURVEY
     lifetime = Lifetime(
-        plan, again.problem, Way(port, worker, timeout, wait, progress, survey, share_nodes, name), again.restarts, again.search
+        plan, again.problem, StartOptions(port, worker, timeout, wait, progress, survey, share_nodes, name), again.restarts, again.search
     )
     stack.callback(lifetime.stop)
     lifetime.begin()

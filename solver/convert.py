@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterator
 
-from ..models.conversion.losses import LOSS, differences, dropped, moved, refusal, unsaid_settings, unsaid_times
+from ..models.conversion.losses import LOSS, differences, dropped, lost_settings, lost_times, moved, refusal
 from ..models.converted import EXACT, LOSSY, REFUSED, UNUSABLE, Converted
 from ..models.dialects.dialect import Rendering
 from ..models.dialects.load import read
@@ -49,8 +49,8 @@ def convert(reading: Reading, target: str, strict: bool = False) -> Converted:
         rendering = dialect.render(problem)
     except UnusableInput as refused:
         return replace(bare, findings=refused.findings, cluster=problem.cluster)
-    settings = unsaid_settings(reading.document.root, problem, rendering.text)
-    losses = (*_left_behind(reading), *settings, *unsaid_times(problem), *rendering.losses)
+    settings = lost_settings(reading.document.root, problem, rendering.text)
+    losses = (*_left_behind(reading), *settings, *lost_times(problem), *rendering.losses)
     reasons = (
         *_secrets(reading, rendering),
         *_faults(problem, rendering, target, reading.source.name),

@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..models.findings.finding import Finding, Severity
-from ..models.part import explicit
+from ..models.part import given_part
 from ..models.problem import Problem
 from .check import check
-from .mended import mended
+from .mended import with_verified_fixes
 
 
-def check_given(problem: Problem) -> tuple[Finding, ...]:
+def check_explicit(problem: Problem) -> tuple[Finding, ...]:
     """Return the findings for explicit ranks, at the best choice of degrees.
 
     The best choice is the first without errors, else the first of all.
     """
     first: tuple[Finding, ...] | None = None
-    for alternative in explicit(problem).alternatives():
+    for alternative in given_part(problem).alternatives():
         findings = tuple(check(alternative, problem.given()))
         if not any(finding.severity is Severity.ERROR for finding in findings):
             return _noticed(problem, findings)
-        first = mended(alternative, findings) if first is None else first
+        first = with_verified_fixes(alternative, findings) if first is None else first
     return _noticed(problem, first or ())
 
 

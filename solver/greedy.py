@@ -7,14 +7,14 @@ from operator import or_
 from typing import Sequence
 
 from ..models.machines.topology import LEVELS
-from .expanding.ranks import deal
+from .expanding.ranks import add_even_counts
 from .layout.bundle import Bundle
 from .layout.cells import Cell
 from .layout.layout import Layout, Values, allowed, eligible, within_reach
 from .layout.parts import lowest
-from .layout.pools import Masks, Pool
+from .layout.pools import Masks, NodePool
 from .layout.ranges import Places, lengths, longest_free
-from .replanning.stay import stay
+from .replanning.stay import warm_start
 
 Room = dict[int, int]
 """Node rank -> number of free resources."""
@@ -116,7 +116,7 @@ class _Nested:
         counted = sorted((bundle for bundle in order if not bundle.contiguous), key=lambda bundle: -len(self.layout.hosts[bundle]))
         success = all(map(self._range, ranges)) and all(map(self._counted, counted))
         if success:
-            deal(self.layout, self.values)
+            add_even_counts(self.layout, self.values)
         return success
 
     def _room(self, bundle: Bundle) -> int:
@@ -186,7 +186,7 @@ def greedy(layout: Layout) -> Values | None:
     """
     if layout.shared:
         return nested(layout, stretch=True) or nested(layout, stretch=False)
-    if (near := stay(layout)) is not None:
+    if (near := warm_start(layout)) is not None:
         return near
     stretched = _values(layout, stretch=True)
     return _values(layout, stretch=False) if stretched is None else stretched
@@ -198,7 +198,7 @@ def _values(layout: Layout, stretch: bool) -> Values | None:
         free = dict(pool.free if pool.host is None else _held(layout, pool.host, values))
         if not _place_pool(layout, pool, free, stretch, values):
             return None
-    deal(layout, values)
+    add_even_counts(layout, values)
     return values
 
 
@@ -216,7 +216,7 @@ def _held(layout: Layout, host: Bundle, values: Values) -> Masks:
     return {cell.nodes[0].rank: (1 << count) - 1 for cell, count in resources.items()}
 
 
-def _place_pool(layout: Layout, pool: Pool, free: dict[int, int], stretch: bool, values: Values) -> bool:
+def _place_pool(layout: Layout, pool: NodePool, free: dict[int, int], stretch: bool, values: Values) -> bool:
     """Place all bundles of a pool, contiguous first; return False on failure."""
     for bundle in sorted((bundle for bundle in pool.bundles if bundle.contiguous), key=lambda bundle: -bundle.unit * bundle.least):
         places, longest = Places(layout, bundle, within_reach(layout, bundle, free)), longest_free(layout, bundle, free)

@@ -20,7 +20,7 @@ TRIES = 4
 """Limit of answers; processes without accelerators rarely change the number of nodes."""
 
 
-def dealt_out(solve: Solve) -> Solve:
+def solve_in_turn(solve: Solve) -> Solve:
     """Extend a solver to problems with `in_turn` processes, by fixed-point iteration."""
 
     def answer(problem: Problem) -> Answer:
@@ -39,7 +39,7 @@ def dealt_out(solve: Solve) -> Solve:
     return answer
 
 
-def as_dealt(problem: Problem, plan: Plan) -> Problem:
+def with_in_turn_fixed(problem: Problem, plan: Plan) -> Problem:
     """Return the problem with `in_turn` processes fixed as in the plan."""
     names = problem.job.in_turn
     components = tuple(

@@ -29,7 +29,7 @@ from .layout.pools import Masks
 from .layout.ranges import Place, Places, all_lengths, fewest_nodes
 from .objectives.domains import held, several
 from .objectives.domains_touched import DomainsTouched
-from .objectives.idle import Idle, least_and_most
+from .objectives.idle import MissingAccelerators, least_and_most
 from .objectives.nodes_of_ranges import NodesOfRanges
 from .objectives.term import Objective
 from .objectives.tiers import Tier
@@ -97,7 +97,7 @@ def costs_of(
         weight = weights[id(term)]
         if isinstance(term, NodesOfRanges):
             costs.node = weight
-        elif isinstance(term, Idle):
+        elif isinstance(term, MissingAccelerators):
             idle = weight
         elif not (isinstance(term, (Collectives, DomainsTouched, WeightSync)) and levels.get(term.level)):
             costs.fixed += weight * bound
@@ -211,12 +211,12 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LineStep:
     """Placed range, linked to the range before."""
 
     variant: Variant
     start: int
-    before: Step | None
+    before: LineStep | None
 
 
 def variants_of(bundles: Sequence[Bundle], places: Sequence[Places], lengths: Sequence[Sequence[int]], costs: Costs) -> list[Variant]:
@@ -269,12 +269,12 @@ class Sweep:
 
     def __init__(self, variants: Sequence[Variant], count: int, places: Places, costs: Costs) -> None:
         self.variants, self.costs, self.places, self.all = variants, costs, places, (1 << count) - 1
-        self._live: dict[Set, dict[Open, tuple[int, Step | None]]] = {0: {((), ()): (0, None)}}
-        self._ended: dict[int, list[tuple[Set, Open, int, Step]]] = {}
+        self._live: dict[Set, dict[Open, tuple[int, LineStep | None]]] = {0: {((), ()): (0, None)}}
+        self._ended: dict[int, list[tuple[Set, Open, int, LineStep]]] = {}
         self._starts: dict[int, dict[tuple[Set, int], None]] = {}
         self._heap: list[int] = []
         self._seen: set[int] = set()
-        self.best: tuple[int, Step] | None = None
+        self.best: tuple[int, LineStep] | None = None
         totals = [level.of_node[-1] + 1 for level in costs.levels]
         bits = [1 << number for number in range(count)]
         self._alone = [
@@ -303,7 +303,7 @@ class Sweep:
             return None
         cost, step = self.best
         places: dict[int, Place] = {}
-        last: Step | None = step
+        last: LineStep | None = step
         while last is not None:
             places[last.variant.bundle] = (last.start, last.variant.units)
             last = last.before
@@ -318,14 +318,14 @@ class Sweep:
         node = self.places.nodes[position] if position < len(self.places.nodes) else -1
         return tuple(level.of_node[node] if node >= 0 else -1 for level in self.costs.levels)
 
-    def _keep(self, mask: Set, open_: Open, cost: int, step: Step) -> None:
+    def _keep(self, mask: Set, open_: Open, cost: int, step: LineStep) -> None:
         states = self._live.setdefault(mask, {})
         if open_ not in states or cost < states[open_][0]:
             states[open_] = (cost, step)
 
     def _begin(self, position: int, domains: Domains, mask: Set, variant: Variant) -> None:
         """Place a range at this position after every state of the set `mask`."""
-        shut: dict[Open, tuple[int, Step | None]] = {}
+        shut: dict[Open, tuple[int, LineStep | None]] = {}
         for open_, state in self._live.get(mask, {}).items():
             key = _shut(open_, domains)
             if key not in shut or state[0] < shut[key][0]:
@@ -342,9 +342,9 @@ class Sweep:
                 alone = self._alone[number][variant.bundle]
                 cost += alone[last[number] + 1] - alone[domains[number] + 1]
                 now.append(before | bit if last[number] == domains[number] else bit)
-            self._end(stop, mask | bit, (last, tuple(now)), cost, Step(variant, position, step))
+            self._end(stop, mask | bit, (last, tuple(now)), cost, LineStep(variant, position, step))
 
-    def _end(self, stop: int, mask: Set, open_: Open, cost: int, step: Step) -> None:
+    def _end(self, stop: int, mask: Set, open_: Open, cost: int, step: LineStep) -> None:
         if mask == self.all:
             if self.best is None or cost < self.best[0]:
                 self.best = (cost, step)
@@ -400,7 +400,7 @@ def _longer_is_better(layout: Layout, bundles: Sequence[Bundle], lengths: Sequen
     first = [term for term, _ in tiers[0].members] if tiers else []
     several = [bundle for bundle, choices in zip(bundles, lengths) if len(choices) > 1]
     all_stretchable = all(any(least_and_most(layout.problem, component.name) for component in bundle.components) for bundle in several)
-    return all_stretchable and (not several or (len(first) == 1 and isinstance(first[0], Idle)))
+    return all_stretchable and (not several or (len(first) == 1 and isinstance(first[0], MissingAccelerators)))
 
 
 class _Line:

@@ -10,7 +10,7 @@ from ..models.findings.finding import Finding, Severity
 from ..models.findings.span import Edit
 from ..models.problem import Problem
 from .check import check
-from .mends import Mend
+from .mends import RankFix
 from .rule import Mending
 from .rules import RULES
 
@@ -20,7 +20,7 @@ MOST_TRIED = 20
 """Largest number of faults with tested changes; a test checks all rules."""
 
 
-def mended(problem: Problem, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
+def with_verified_fixes(problem: Problem, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """Add verified fixes to the findings of a problem with explicit ranks."""
     better: dict[Finding, tuple[str, Edit | None]] = {}
     for rule, subject in islice(_broken(problem), MOST_TRIED):
@@ -42,12 +42,12 @@ def _broken(problem: Problem) -> Iterator[tuple[Mending, Any]]:
                     yield rule, subject
 
 
-def breaks_nothing(mend: Mend, before: Iterable[Finding] = ()) -> bool:
+def breaks_nothing(mend: RankFix, before: Iterable[Finding] = ()) -> bool:
     """Return True if the change causes no errors beyond earlier ones."""
     fresh = (finding for finding in check(mend.problem, mend.problem.given()) if finding.severity is Severity.ERROR)
     return all(finding in before for finding in fresh)
 
 
-def _works(mend: Mend, rule: Mending, subject: Any, before: Iterable[Finding]) -> bool:
+def _works(mend: RankFix, rule: Mending, subject: Any, before: Iterable[Finding]) -> bool:
     """Return True if the change repairs the fault and breaks nothing else."""
     return not any(rule.check(mend.problem, subject, mend.problem.given())) and breaks_nothing(mend, before)

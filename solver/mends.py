@@ -8,7 +8,7 @@ from typing import Iterator, Mapping
 from ..models.component import Component
 from ..models.findings.span import Edit
 from ..models.machines.node_group import NODE
-from ..models.notation.placement_text import Pair, runs_of
+from ..models.notation.placement_text import RankRange, runs_of
 from ..models.placements.assignment import Assignment
 from ..models.problem import Problem
 from ..models.record import dataclass
@@ -16,7 +16,7 @@ from .wording import listed, lowest
 
 
 @dataclass(frozen=True)
-class Mend:
+class RankFix:
     """Fix: description, changed problem, and edits of the ranks in the text."""
 
     text: str
@@ -24,7 +24,7 @@ class Mend:
     edits: tuple[Edit, ...]
 
 
-def held_range(problem: Problem, component: Component) -> range | None:
+def contiguous_range(problem: Problem, component: Component) -> range | None:
     """Return the resource ranks of an explicit component as a range, numbered by its groups.
 
     None unless the ranks are contiguous with one resource per process.
@@ -42,9 +42,9 @@ def held_range(problem: Problem, component: Component) -> range | None:
     return range(low, high) if used == high - low == assignment.world_size(component.name) else None
 
 
-def moved_off(problem: Problem, one: Component, other: Component) -> Iterator[Mend]:
+def moved_off(problem: Problem, one: Component, other: Component) -> Iterator[RankFix]:
     """Yield `one` without the resources of `other`, if a contiguous range remains."""
-    own_range, partner_range = held_range(problem, one), held_range(problem, other)
+    own_range, partner_range = contiguous_range(problem, one), contiguous_range(problem, other)
     if own_range is None or partner_range is None or one.node_groups != other.node_groups:
         return
     common = len(range(max(own_range.start, partner_range.start), min(own_range.stop, partner_range.stop)))
@@ -53,17 +53,17 @@ def moved_off(problem: Problem, one: Component, other: Component) -> Iterator[Me
         range(max(own_range.start, partner_range.stop), own_range.stop),
     ):
         if rest and len(rest) + common == len(own_range):
-            yield given_ranges(problem, {one.name: rest})
+            yield fix_with_ranges(problem, {one.name: rest})
 
 
-def moved_onto(problem: Problem, one: Component, other: Component) -> Iterator[Mend]:
+def moved_onto(problem: Problem, one: Component, other: Component) -> Iterator[RankFix]:
     """Yield both components on the range of `other`, if contiguous."""
-    partner_range = held_range(problem, other)
-    if partner_range is not None and held_range(problem, one) is not None and one.node_groups == other.node_groups:
-        yield given_ranges(problem, {other.name: partner_range, one.name: partner_range})
+    partner_range = contiguous_range(problem, other)
+    if partner_range is not None and contiguous_range(problem, one) is not None and one.node_groups == other.node_groups:
+        yield fix_with_ranges(problem, {other.name: partner_range, one.name: partner_range})
 
 
-def given_ranges(problem: Problem, ranges: Mapping[str, range]) -> Mend:
+def fix_with_ranges(problem: Problem, ranges: Mapping[str, range]) -> RankFix:
     """Return a fix with contiguous ranges for components, a resource per process.
 
     Components whose ranks stand at the same place in the text change with them.
@@ -74,17 +74,17 @@ def given_ranges(problem: Problem, ranges: Mapping[str, range]) -> Mend:
         span = component.spans.get("placement")
         ranks = ranges.get(component.name) or (places.get(span) if span else None)
         if ranks is not None and component.runs is not None:
-            runs = runs_of([Pair(ranks.start, ranks.stop, len(ranks))], problem.cluster, component.node_groups)
+            runs = runs_of([RankRange(ranks.start, ranks.stop, len(ranks))], problem.cluster, component.node_groups)
             component = replace(component, runs=runs, least=len(ranks), most=len(ranks))
         components.append(component)
     changed = replace(problem, job=replace(problem.job, components=tuple(components)))
     written = problem.job.capabilities.range_text
     texts = {ranks: [name for name in ranges if ranges[name] == ranks] for ranks in ranges.values()}
     text = "give " + ", ".join(f"{listed(names)} `{written(ranks)}`" for ranks, names in texts.items())
-    moved = [(name, ranks) for name, ranks in ranges.items() if held_range(problem, problem[name]) != ranks]
+    moved = [(name, ranks) for name, ranks in ranges.items() if contiguous_range(problem, problem[name]) != ranks]
     spans = {span: ranks for name, ranks in moved if (span := problem[name].spans.get("placement"))}
     edits = tuple(Edit(span, _scalar(written(ranks))) for span, ranks in spans.items())
-    return Mend(text, changed, edits)
+    return RankFix(text, changed, edits)
 
 
 def _scalar(text: str) -> str:

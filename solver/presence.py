@@ -14,21 +14,21 @@ from ..models.ranks import without
 
 T = TypeVar("T")
 
-Found = tuple[str, int, int]
+DomainCount = tuple[str, int, int]
 """First domain or node rank, first node of the component there, number of domains."""
 
 
-def in_common(cluster: Cluster, level: str, assignment: Assignment, one: str, other: str) -> Found | None:
+def common_domains(cluster: Cluster, level: str, assignment: Assignment, one: str, other: str) -> DomainCount | None:
     """Return the domains with some of both components; None without any."""
     return _compared(cluster, level, assignment, (one, other), met=True)
 
 
-def without_other(cluster: Cluster, level: str, assignment: Assignment, one: str, other: str) -> Found | None:
+def first_only(cluster: Cluster, level: str, assignment: Assignment, one: str, other: str) -> DomainCount | None:
     """Return the domains with some of the first component and none of the second."""
     return _compared(cluster, level, assignment, (one, other), met=False)
 
 
-def _compared(cluster: Cluster, level: str, assignment: Assignment, pair: tuple[str, str], met: bool) -> Found | None:
+def _compared(cluster: Cluster, level: str, assignment: Assignment, pair: tuple[str, str], met: bool) -> DomainCount | None:
     """Compare the domains of two components.
 
     Cost grows with runs and distinct kinds of nodes, not with the number of nodes.

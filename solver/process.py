@@ -47,7 +47,7 @@ class TooLate(Exception):
     """The child missed its deadline."""
 
 
-class TooMuch(Exception):
+class MemoryExceeded(Exception):
     """The child wrote more than `MAX_BYTES`."""
 
 
@@ -102,7 +102,7 @@ class Child:
         for chunk in self._chunks():
             total += len(chunk)
             if total > MAX_BYTES:
-                raise TooMuch
+                raise MemoryExceeded
             *whole, self._rest = (self._rest + chunk).split(b"\n")
             self._lines.extend(whole)
             while self._lines:

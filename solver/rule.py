@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Iterable, Iterator, Protocol, TypeVar, runtime_checkable
 
-from ..models.demand import Clause
+from ..models.demand import ConflictClause
 from ..models.findings.finding import Finding
 from ..models.placements.assignment import Assignment
 from ..models.problem import Problem
 
 if TYPE_CHECKING:
-    from .mends import Mend
+    from .mends import RankFix
     from .model.variables import Variables
 
 S = TypeVar("S")
@@ -42,7 +42,7 @@ class Rule(Protocol[S]):
         """Yield violations by an assignment, with witnesses and amounts."""
         ...
 
-    def explain(self, problem: Problem, subject: S) -> Clause:
+    def explain(self, problem: Problem, subject: S) -> ConflictClause:
         """Return the demand in the user's words, with the rule's number about the cluster."""
         ...
 
@@ -51,7 +51,7 @@ class Rule(Protocol[S]):
 class Mending(Rule[Any], Protocol):
     """Rule with repairs for given ranks."""
 
-    def mends(self, problem: Problem, subject: Any) -> Iterator[Mend]:
+    def mends(self, problem: Problem, subject: Any) -> Iterator[RankFix]:
         """Yield candidate repairs, nearest first.
 
         A repair is shown only after all rules have judged the result.

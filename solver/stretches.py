@@ -51,7 +51,7 @@ def stretches(
             yield range(start, stop), node, masks
 
 
-def held_alike(problem: Problem, assignment: Assignment) -> tuple[list[range], dict[Places, list[str]]]:
+def components_by_accelerators(problem: Problem, assignment: Assignment) -> tuple[list[range], dict[Places, list[str]]]:
     """Return (nodes per stretch, components by used accelerators).
 
     Components without accelerators are left out.

@@ -9,7 +9,7 @@ from typing import Iterable, Iterator, Mapping
 from ..models.machines.node import Node
 from ..models.machines.node_group import NODE
 from ..models.machines.topology import LEVELS, domain, domains
-from ..models.part import explicit
+from ..models.part import given_part
 from ..models.placements.assignment import Assignment
 from ..models.problem import Problem
 from ..models.structure import AMOUNT, DOMAINS, SHARED, Key, Structure
@@ -70,7 +70,7 @@ def kinds(problem: Problem, level: str) -> Mapping[str, tuple[str, ...]]:
     named_nodes = [
         frozenset(nodes) for component in problem.components for nodes in (component.excluded, *(pin.nodes for pin in component.pins))
     ]
-    explicit_nodes = {node for component in explicit(problem).components for node, _ in problem.given().masks(component.name)}
+    explicit_nodes = {node for component in given_part(problem).components for node, _ in problem.given().masks(component.name)}
     content: dict[str, Counter[object]] = {}
     for node in problem.cluster.nodes:
         belongs = tuple(node.rank in nodes for nodes in (*groups, *named_nodes))

@@ -29,7 +29,7 @@ Errors = Callable[[Reading], Sequence[Finding]]
 """Callback for all findings of a file, without tests."""
 
 
-def tried(reading: Reading, findings: Sequence[Finding], found_in: Errors) -> list[Finding]:
+def with_tested_edits(reading: Reading, findings: Sequence[Finding], found_in: Errors) -> list[Finding]:
     """Return the findings of a file with errors, with only tested edits offered.
 
     Edits that repair nothing or cause new errors are removed with their help. Errors that disappear

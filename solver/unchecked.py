@@ -14,7 +14,7 @@ from ..models.machines.shorthand import in_one_word
 from ..models.model_cards.card import ModelCard
 from ..models.model_cards.use import Split
 from ..models.parallel import Parallel
-from ..models.placements.assignment import Assignment, met
+from ..models.placements.assignment import Assignment, runs_by_node_sort
 from ..models.problem import Problem
 from ..models.reading import Reading
 
@@ -88,7 +88,7 @@ def unchecked(problem: Problem, assignment: Assignment) -> Iterator[Unchecked]:
     silent, guessed = list[str](), list[str]()
     unknown, without_cpus, without_memory = [], [], []
     for component in problem.components:
-        places = [(run.kind, node) for run, node, _ in met(problem.cluster, assignment.repeats(component.name))]
+        places = [(run.kind, node) for run, node, _ in runs_by_node_sort(problem.cluster, assignment.repeats(component.name))]
         if component.cpus and any(node.cpus is None for _, node in places):
             without_cpus.append(component.name)
         if component.host_memory and any(node.memory is None for _, node in places):

@@ -11,10 +11,10 @@ from ..models.findings.span import Span
 from ..models.locality import TP, WHOLE
 from ..models.machines.topology import LEVELS, NUMA
 from ..models.problem import Problem
-from .layout.bundle import Bundle, in_blocks, line_of, size_of, unit, whole_in
+from .layout.bundle import Bundle, domain_multiple, in_blocks, line_of, size_of, unit
 from .layout.cells import is_chain, is_countable
 from .layout.layout import Layout
-from .layout.pools import Pool, innermost, open_hosts
+from .layout.pools import NodePool, innermost, open_hosts
 from .layout.ranks import can_be_seated
 from .objectives.tiers import tiers
 from .wording import level_name, listed
@@ -36,7 +36,7 @@ search starts.
 _AMOUNTS = ("memory", "offloaded", "host_memory", "cpus")
 
 
-def unsearched_demands(layout: Layout) -> Iterator[Reason]:
+def unsupported_demands(layout: Layout) -> Iterator[Reason]:
     """Yield unsupported pins over several domains, and unsupported preferences on rank orders."""
     for component in layout.problem.hinted:
         if component.pins and in_blocks(layout.problem, line_of(layout.problem, component)) is None:
@@ -96,7 +96,7 @@ def _wishes(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
         yield component.name, why, "prefer to keep only one of them together"
 
 
-def unsearched_keeps(layout: Layout) -> Iterator[Reason]:
+def unsupported_keeps(layout: Layout) -> Iterator[Reason]:
     """Yield unsupported keeps, such as crossing domains or NUMA domains in searched bundles."""
     for bundle in layout.searched:
         yield from _levels(layout, bundle)
@@ -119,7 +119,7 @@ def unsearched_keeps(layout: Layout) -> Iterator[Reason]:
 def _numa_orders(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
     """Yield rank orders that would need several pieces in a NUMA domain."""
     if bundle.piece > 1 and not can_be_seated(layout, bundle) and can_be_seated(layout, bundle, numa=False):
-        name = next(component.name for component in bundle.components if whole_in(layout.problem, component, NUMA) > 1)
+        name = next(component.name for component in bundle.components if domain_multiple(layout.problem, component, NUMA) > 1)
         why = f"groups of {name} must lie inside NUMA domains, in an order of ranks that others on its accelerators demand"
         yield name, why, f"take `numa` out of `keep` of {name}"
 
@@ -204,7 +204,7 @@ def _sum(name: str, description: str, most: int, span: Span | None) -> Finding:
     return error("PW604", name, message, span, help="write smaller amounts; to weigh them against each other only their ratio matters")
 
 
-def not_searched(problem: Problem) -> tuple[Finding, ...]:
+def unsupported(problem: Problem) -> tuple[Finding, ...]:
     """Return reasons against a search: it would miss answers, or accept wrong ones."""
     layout = Layout(problem)
     findings = [_said(problem, subject, why, advice) for subject, why, advice in _reasons(layout)]
@@ -212,8 +212,8 @@ def not_searched(problem: Problem) -> tuple[Finding, ...]:
 
 
 def _reasons(layout: Layout) -> Iterator[Reason]:
-    yield from unsearched_demands(layout)
-    yield from unsearched_keeps(layout)
+    yield from unsupported_demands(layout)
+    yield from unsupported_keeps(layout)
     for bundle in layout.bundles:
         hosts = open_hosts(layout, bundle)
         if hosts and not bundle.fixed:
@@ -295,7 +295,7 @@ def _ranges_fit(layout: Layout, bundle: Bundle, around: Bundle) -> bool:
     return not around.contiguous or layout.numbering(bundle) == layout.numbering(around)
 
 
-def _grounds(first_pool: Pool, second_pool: Pool) -> Reason:
+def _grounds(first_pool: NodePool, second_pool: NodePool) -> Reason:
     first, second = (listed([bundle.name for bundle in pool.bundles]) for pool in (first_pool, second_pool))
     why = f"{first} and {second} may use accelerators that are the same in part"
     return first_pool.bundles[0].name, why, f"give {first} or {second} ranks"

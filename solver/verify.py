@@ -8,7 +8,7 @@ from typing import Callable, Container, Iterable, Iterator, Sequence
 from ..models.findings.causes import by_cause, first_causes, go_together, of_one_use
 from ..models.findings.finding import Finding, Severity
 from ..models.findings.span import Span
-from ..models.part import explicit
+from ..models.part import given_part
 from ..models.placements.assignment import Assignment
 from ..models.placements.plan import VERIFIED, Plan
 from ..models.problem import Problem
@@ -16,9 +16,9 @@ from ..models.reading import Reading
 from ..models.report import Report
 from ..models.reserved import cpus_of
 from .advice import ADVICE
-from .given import check_given
-from .rules.amounts.model_divides import ModelDivides, in_no_choice, is_open, of_hints
-from .tried import tried
+from .given import check_explicit
+from .rules.amounts.model_divides import ModelDivides, hinted_findings, is_open, no_legal_choice
+from .tried import with_tested_edits
 from .unchecked import machines_of, missing_in, unchecked
 
 
@@ -34,9 +34,9 @@ def check_degrees(problem: Problem) -> Iterator[Finding]:
         if component.runs is None and all(split.of(choice) == split.of(component.parallel) for split in same):
             yield from rule.check(problem, (component, card, same), problem.given())
         elif component.runs is None:
-            yield from of_hints(problem, (component, card, same), choice)
+            yield from hinted_findings(problem, (component, card, same), choice)
         if component.runs is None:
-            yield from in_no_choice(problem, (component, card, tuple(split for split in splits if split not in same)))
+            yield from no_legal_choice(problem, (component, card, tuple(split for split in splits if split not in same)))
 
 
 def advise(problem: Problem) -> Iterator[Finding]:
@@ -45,21 +45,21 @@ def advise(problem: Problem) -> Iterator[Finding]:
         yield from advice.check(problem, problem.given())
 
 
-WhyNot = Callable[[Problem], Iterable[Finding]]
+HintCheck = Callable[[Problem], Iterable[Finding]]
 """Callback for reasons against hinted components, without a search."""
 
 
-def not_asked(problem: Problem) -> Iterable[Finding]:
+def no_hint_check(problem: Problem) -> Iterable[Finding]:
     """Return nothing about hinted components."""
     return ()
 
 
-def found_in(reading: Reading, why_not: WhyNot = not_asked) -> list[Finding]:
+def findings_of(reading: Reading, why_not: HintCheck = no_hint_check) -> list[Finding]:
     """Return all findings of reading and rules on a file, unmerged; see `verify`."""
     findings, problem = list(reading.findings), reading.problem
     concealed = reading.document.environment.concealed
     if problem is not None:
-        findings += concealed(map(reading.judged, (*check_given(problem), *check_degrees(problem))))
+        findings += concealed(map(reading.judged, (*check_explicit(problem), *check_degrees(problem))))
         if not _has_errors(findings):
             findings += concealed(reading.session.refused())
         if not _has_errors(findings):
@@ -71,18 +71,18 @@ def _has_errors(findings: Sequence[Finding]) -> bool:
     return any(finding.severity is Severity.ERROR for finding in findings)
 
 
-def verify(reading: Reading, why_not: WhyNot = not_asked) -> Report:
+def verify(reading: Reading, why_not: HintCheck = no_hint_check) -> Report:
     """Return the verdict on a file, by reading and by the rules on explicit ranks.
 
     `why_not` gives reasons against hinted components (planner/verify.py). In a file with errors
     every offered edit was applied and verified.
     """
-    findings = tried(reading, found_in(reading, why_not), lambda reread: found_in(reread, why_not))
+    findings = with_tested_edits(reading, findings_of(reading, why_not), lambda reread: findings_of(reread, why_not))
     findings, withheld = first_causes(findings)
     ordered, problem = by_cause(_in_order(findings, reading.source.name)), reading.problem
     not_judged = [
         *reading.unchecked,
-        *(unchecked(explicit(problem), problem.given()) if problem is not None else ()),
+        *(unchecked(given_part(problem), problem.given()) if problem is not None else ()),
         *withheld,
     ]
     # Ranks that depend on an unknown cluster are listed as unchecked; they are not hinted.

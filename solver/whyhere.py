@@ -29,7 +29,7 @@ MOST_ASKED = 3
 """Largest number of domains re-solved without."""
 
 
-class Barred:
+class NodeExclusions:
     """Nodes that colocated components may use, with the rule against all others."""
 
     def __init__(self, problem: Problem, members: Members) -> None:
@@ -100,7 +100,7 @@ def why_component(problem: Problem, plan: Plan, name: str, solve: Solve) -> WhyC
     members = next(group for group in problem.colocated_sets if component in group)
     if problem.kind(component) == NODE or any(member.runs is not None for member in members):
         return WhyComponent(name, True, level, tuple(amounts.items()))
-    barred = Barred(problem, members)
+    barred = NodeExclusions(problem, members)
     counts = barred.by_rule()
     may = counts.pop("", 0)
     possible = tuple(dict.fromkeys(domain(node, level) for node in nodes if barred.why(node) is None))
@@ -157,7 +157,7 @@ def why_accelerator(problem: Problem, plan: Plan, node: int, index: int) -> WhyA
 
 def _reason(problem: Problem, plan: Plan, members: Members, node: int, is_held: bool, idle: int) -> Reason:
     name = "+".join(component.name for component in members)
-    barred = Barred(problem, members)
+    barred = NodeExclusions(problem, members)
     if finding := barred.why(problem.cluster.nodes[node]):
         return Reason(name, OUT, 0, finding.code, finding.message)
     amount = plan.assignment.amount(members[0].name)

@@ -16,7 +16,7 @@ from placewright.models.component import COLOCATED, Relation
 from placewright.models.demand import Demand
 from placewright.planner.refusing import nobody, refusing
 from placewright.runtime.failure import failed
-from placewright.runtime.recovery.replanner import Replanner, Room, searched
+from placewright.runtime.recovery.replanner import ReplacementScope, Replanner, solve_in_child
 from placewright.solver.pricing.price import without
 
 FILE = """# start_distill_pipeline.py
@@ -98,10 +98,12 @@ def test_a_launch_that_lost_a_node_is_placed_anew_as_is_taken(file: str) -> None
     reading = pw.load(file, "2x3xH100").to_solve
     plan = pw.solve(file, "2x3xH100", sandbox=False).plan
     assert plan is not None and reading.problem is not None
-    room = Room(reading.problem.cluster, {"node-0"})
-    taken, _ = Replanner(plan, reading.problem, partial(searched, reading=reading)).replanned(plan, room, failed("PW713", "", "lost", ""))
+    room = ReplacementScope(reading.problem.cluster, {"node-0"})
+    taken, _ = Replanner(plan, reading.problem, partial(solve_in_child, reading=reading)).replanned(
+        plan, room, failed("PW713", "", "lost", "")
+    )
     assert taken.assignment.amount("student") == 2
-    refused, _ = Replanner(plan, reading.problem, searched).replanned(plan, room, failed("PW713", "", "lost", ""))
+    refused, _ = Replanner(plan, reading.problem, solve_in_child).replanned(plan, room, failed("PW713", "", "lost", ""))
     assert refused.assignment.amount("student") == 3
 
 

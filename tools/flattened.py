@@ -12,7 +12,7 @@ from ..models.composition import Composer
 from ..models.composition.places import Library, SearchPath, part_of, searched
 from ..models.composition.walk import Walk
 from ..models.findings.finding import Severity, UnusableInput
-from ..models.releases.release import UNSAID
+from ..models.releases.release import UNSTORED_VALUE
 from ..models.text.environment import Environment
 from ..models.text.source import Source
 from ..models.text.tree import MapNode, Scalar, Value, find
@@ -96,10 +96,10 @@ def _search(source: Source, roots: Sequence[str]) -> SearchPath:
 def _made(source: Source, roots: Sequence[str], *settings: str) -> dict[str, str]:
     """Return the options of groups by command-line key, except below a folder's own `..`."""
     from ..models.composition.group_settings import GroupSettings
-    from ..models.composition.settings import Settings
+    from ..models.composition.settings import CommandSettings
 
     search = _search(source, roots)
-    chosen = GroupSettings.of(Settings.read(settings).settings, search, [])
+    chosen = GroupSettings.of(CommandSettings.read(settings).settings, search, [])
     walk = Walk(search, Library(), chosen.choices)
     walk.from_(part_of(source), chosen.appended)
     return {key: option for key, option in walk.choices.made.items() if isinstance(option, str) and "/../" not in key}
@@ -126,6 +126,6 @@ def _leaves(value: Value, path: str) -> Iterator[tuple[str, Any]]:
             yield from _leaves(entry.value, f"{path}.{entry.key.text}".lstrip("."))
     elif isinstance(value, Scalar):
         plain = value.value
-        yield path, UNSAID if isinstance(plain, str) and is_unsaid(plain) else plain
+        yield path, UNSTORED_VALUE if isinstance(plain, str) and is_unsaid(plain) else plain
     else:
-        yield path, {} if isinstance(value, MapNode) else UNSAID
+        yield path, {} if isinstance(value, MapNode) else UNSTORED_VALUE

@@ -24,7 +24,7 @@ DIALECTS = Path(__file__).parents[1] / "models" / "dialects"
 
 
 @dataclass(frozen=True)
-class Layout:
+class CheckoutLayout:
     """Location of a framework's configurations.
 
     Attributes
@@ -44,7 +44,7 @@ class Layout:
 
 
 LAYOUTS = {
-    "verl": Layout(
+    "verl": CheckoutLayout(
         (
             "verl/trainer/config/*.yaml", "verl/experimental/*/config/*.yaml", "examples/*/config/*.yaml", "recipe/*/config/*.yaml",
             "recipe/*/configs/*.yaml",
@@ -110,7 +110,7 @@ def _registered(file: Path, registered: dict[str, Any], options: argparse.Namesp
     return names
 
 
-def _read(layout: Layout, checkout: str, recipes: str) -> dict[str, Flat]:
+def _read(layout: CheckoutLayout, checkout: str, recipes: str) -> dict[str, Flat]:
     """Return the configurations of a checkout, plus recipes with other names."""
     by_name = configurations(layout.patterns, (checkout,), layout.choosing)
     if recipes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from placewright.models.parallel import UNDIVIDED
-from placewright.models.planning.option import Kind, Option
+from placewright.models.planning.option import AcceleratorKind, Option
 from placewright.models.planning.problem import Edge, PlanningProblem, Sharing, Task, Workflow
 
 from auto.cases import Case
@@ -19,5 +19,9 @@ def question(case: Case) -> PlanningProblem:
     edges = tuple(Edge(place, place + 1) for place in range(len(case.chain) - 1))
     tasks = tuple(Task(name) for name in case.chain)
     return PlanningProblem(
-        (Kind("", case.accelerators),), tasks, options, Workflow(edges, batches=batches), sharing=Sharing(nested=case.task == "embodied")
+        (AcceleratorKind("", case.accelerators),),
+        tasks,
+        options,
+        Workflow(edges, batches=batches),
+        sharing=Sharing(nested=case.task == "embodied"),
     )

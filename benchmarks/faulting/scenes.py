@@ -20,7 +20,7 @@ from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.on_ray import RayPort
 from placewright.runtime.progress import Step
 from placewright.runtime.reserving.reservation import Reservation
-from placewright.runtime.reserving.shortage import wanted_of
+from placewright.runtime.reserving.shortage import node_demand
 from placewright.runtime.workers.group import Gang, WorkerGroup
 from placewright.runtime.workers.member import members_of
 from placewright.runtime.world.inventory import inventory
@@ -79,7 +79,7 @@ def name_is_taken(stage: Stage) -> str:
         for node in (0, 1):
             plan = plan_on(node)
             ((rank, found),) = match(plan, inventory(port)).items()
-            reservation = Reservation(port, f"taken-{node}", [wanted_of(found)])
+            reservation = Reservation(port, f"taken-{node}", [node_demand(found)])
             stack.callback(reservation.release)
             reservation.acquire()
             gang = Gang(port, reservation, {rank: 0}, [WorkerGroup(port, "actor", members_of(plan, "actor", "taken", ""), Trainer)])

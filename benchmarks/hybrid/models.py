@@ -11,7 +11,7 @@ import random
 from typing import Iterator, Sequence
 
 from placewright.models.parallel import Parallel
-from placewright.models.planning.option import Kind, Option
+from placewright.models.planning.option import AcceleratorKind, Option
 from placewright.models.planning.problem import PlanningProblem, Task, Workflow
 from placewright.models.planning.workload import PHASES
 
@@ -35,7 +35,7 @@ def question(models: int, accelerators: int, unit: int, seed: int) -> PlanningPr
     tasks = tuple(Task(name, phase) for name in names for phase in _phases(name))
     powers = {phase: draw.uniform(*POWERS[phase]) for phase in PHASES}
     options = {name: _options(name, draw.choice(SIZES), powers, accelerators, unit) for name in names}
-    return PlanningProblem((Kind("H100", accelerators, MEMORY),), tasks, options, flow=Workflow(phases=PHASES))
+    return PlanningProblem((AcceleratorKind("H100", accelerators, MEMORY),), tasks, options, flow=Workflow(phases=PHASES))
 
 
 def _phases(name: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from placewright.models.component import Component
 from placewright.models.machines.node_group import ACCELERATOR
 from placewright.models.machines.topology import domain
 from placewright.models.problem import Problem
-from placewright.solver.refuting.census import Row
+from placewright.solver.refuting.census import CountingRow
 
 from placing.family import GIB, SMALL, instance
 
@@ -32,7 +32,7 @@ def can_be(size: int, seed: int) -> bool:
     return SMALL in problem.cluster.groups and "ref" in {component.name for component in problem.components}
 
 
-def certificate(problem: Problem, row: Row) -> dict[str, object]:
+def certificate(problem: Problem, row: CountingRow) -> dict[str, object]:
     """A sum and all that is needed to count again, as JSON data."""
     labels: dict[int, list[str]] = {}
     for label, group in problem.cluster.groups.items():

@@ -54,7 +54,7 @@ def peak_mb() -> float:
 
 
 def _ours(problem: Problem, case: Case) -> Row:
-    from placewright.solver.searching.progress import Progress
+    from placewright.solver.searching.progress import Incumbents
     from placewright.solver.searching.search import solve
 
     from placing.counts import counts_of, faults, price
@@ -64,7 +64,7 @@ def _ours(problem: Problem, case: Case) -> Row:
     seen: list[tuple[float, int]] = []
     began = time.process_time()
 
-    def note(progress: Progress) -> None:
+    def note(progress: Incumbents) -> None:
         if progress.objective is not None:
             seen.append((time.process_time() - began, progress.objective))
 

@@ -31,7 +31,7 @@ class Case:
 def row(case: Case) -> Row:
     """The figures of a case."""
     from placewright.solver.compile import compile
-    from placewright.solver.searching.progress import Progress
+    from placewright.solver.searching.progress import Incumbents
     from placewright.solver.searching.search import solve
 
     problem = instance(case.job, case.accelerators, case.occupied, case.seed)
@@ -41,7 +41,7 @@ def row(case: Case) -> Row:
     seen: list[float] = []
     began = time.process_time()
 
-    def note(progress: Progress) -> None:
+    def note(progress: Incumbents) -> None:
         if progress.objective is not None:
             seen.append(time.process_time() - began)
 

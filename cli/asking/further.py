@@ -28,7 +28,7 @@ def further_options(verb: Verb) -> Verb:
 
     @wraps(verb)
     def asking(*arguments: Any, top: int, why: tuple[str, ...], limits: tuple[str, ...], **options: Any) -> Any:
-        return verb(*arguments, further=Further(top, why, limits), **options)
+        return verb(*arguments, further=ExtraOptions(top, why, limits), **options)
 
     limited = click.option("--at-most", "limits", multiple=True, metavar="TERM=NUMBER", help=_AT_MOST)
     reasons = click.option("--why", multiple=True, metavar="COMPONENT|NODE:INDEX", help=_WHY)(cast(Verb, asking))
@@ -36,7 +36,7 @@ def further_options(verb: Verb) -> Verb:
     return click.option("--top", type=click.IntRange(1, MOST), default=1, show_default=True, help=_TOP)(reasons)
 
 
-class Further:
+class ExtraOptions:
     """Alternatives, caps and explanations that the command line requests."""
 
     def __init__(self, top: int, why: tuple[str, ...], limits: tuple[str, ...]) -> None:

@@ -31,13 +31,13 @@ def previous_options(verb: Verb) -> Verb:
     """Add `--previous`, `--lose` and `--trade` to a verb, as the argument `previous`."""
 
     @wraps(verb)
-    def near(*arguments: Any, previous: str | None, lost: tuple[tuple[str, ...], ...], trade: bool, **options: Any) -> Any:
+    def near_running_plan(*arguments: Any, previous: str | None, lost: tuple[tuple[str, ...], ...], trade: bool, **options: Any) -> Any:
         if trade and previous is None:
             raise click.UsageError("--trade compares with the plan that runs now: name it with --previous")
         return verb(*arguments, previous=Previous(previous, lost, trade), **options)
 
     lose = click.option("--lose", "lost", multiple=True, metavar="NODE,...", callback=node_words, help=_LOSE)
-    further = click.option("--trade", is_flag=True, help=_TRADE)(lose(cast(Verb, near)))
+    further = click.option("--trade", is_flag=True, help=_TRADE)(lose(cast(Verb, near_running_plan)))
     return click.option("--previous", metavar="PLAN", help=_PREVIOUS)(further)
 
 
@@ -58,10 +58,10 @@ class Previous:
         if not self._words and self._file is None:
             return problem
         from ...models.placements.plan_file import read_plan
-        from ...solver.pricing.changes import near
+        from ...solver.pricing.changes import near_running_plan
 
         self._plan = read_plan(self._file) if self._file is not None else None
-        return near(problem, self._plan, self._words)
+        return near_running_plan(problem, self._plan, self._words)
 
     def moves(self, question: Problem, chosen: Problem, plan: Plan, solve: Solver) -> Moves | None:
         """Return the moves from the running plan to `plan`; None without a running plan.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ...models.reading import Reading
 
 
-class Solvable(NamedTuple):
+class SolvableFile(NamedTuple):
     """Reading to solve, the exit code for an answer, and the findings printed so far.
 
     The code is 5 (incomplete) if something that decides the placement is unknown. `reading` is None
@@ -29,7 +29,7 @@ class Solvable(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-def solvable(reading: Reading, form: str) -> Solvable:
+def solvable(reading: Reading, form: str) -> SolvableFile:
     """Verify a reading, print its findings, and decide if it can be solved."""
     from ...solver.verify import verify
 
@@ -42,7 +42,7 @@ def solvable(reading: Reading, form: str) -> Solvable:
         click.echo(render_json([report]))
     if report.errors or reading.problem is None:
         click.echo(f"{escape(file)}: not solved", err=True)
-        return Solvable(None, UNUSABLE if report.verdict == UNUSABLE_FILE else FINDINGS)
+        return SolvableFile(None, UNUSABLE if report.verdict == UNUSABLE_FILE else FINDINGS)
     if not reading.problem.cluster.counted:
         uncounted = error("PW011", "", "nobody says how many accelerators there are", help="name the cluster, such as `--cluster 2x8xH100`")
         echo_findings([uncounted], err=True)
@@ -51,7 +51,7 @@ def solvable(reading: Reading, form: str) -> Solvable:
 
             click.echo(without_plan(file, UNUSABLE_FILE, (*report.findings, uncounted)))
         click.echo(f"{escape(file)}: not solved", err=True)
-        return Solvable(None, UNUSABLE)
+        return SolvableFile(None, UNUSABLE)
     if report.missing:
         first = report.missing[0]
         click.echo(f"{escape(file)}: incomplete: {escape(first.what)}. {escape(first.add)}", err=True)
@@ -60,5 +60,5 @@ def solvable(reading: Reading, form: str) -> Solvable:
                 from ...report.json import render as render_json
 
                 click.echo(render_json([report]))
-            return Solvable(None, INCOMPLETE)
-    return Solvable(reading, INCOMPLETE if report.missing else OK, report.findings)
+            return SolvableFile(None, INCOMPLETE)
+    return SolvableFile(reading, INCOMPLETE if report.missing else OK, report.findings)

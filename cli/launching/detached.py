@@ -7,30 +7,30 @@ import click
 from ..exit_codes import OK
 from ..showing.steps import shown_steps
 from .outcome import failed, not_checked, runs, workers_and_given
-from .wanted import Wanted
+from .wanted import LaunchOptions
 
 
 def name_refused(name: str) -> int:
     """The exit code, its reason printed, where no launch can take this name now; 0 where one may. Asked before a long search."""
-    from ...runtime.detached.claim import refuse_taken
+    from ...runtime.detached.claim import check_free
     from ...runtime.failure import LaunchFailed
 
     try:
-        refuse_taken(name)
+        check_free(name)
     except LaunchFailed as problem:
         return failed(problem)
     return OK
 
 
-def launch_detached(wanted: Wanted, name: str) -> int:
+def launch_detached(wanted: LaunchOptions, name: str) -> int:
     """Launches in a keeper, under this name or a fresh one; the exit code when all workers are ready."""
     from ...models.placements.plan_file import plan_to_json
     from ...runtime.detached.detach import detach
-    from ...runtime.detached.messages import Request, problem_to_text, reading_to_text
+    from ...runtime.detached.messages import LaunchRequest, problem_to_text, reading_to_text
     from ...runtime.failure import LaunchFailed
     from ...runtime.world.matching import used_nodes
 
-    request = Request(
+    request = LaunchRequest(
         name=name or wanted.fresh_name(), file=wanted.file, plan=plan_to_json(wanted.plan), address=wanted.address, worker=wanted.worker,
         method=wanted.method, timeout=wanted.timeout, wait=wanted.wait, restarts=wanted.restarts, trusted_env=wanted.trusted_env, problem=problem_to_text(wanted.problem),
         reading=reading_to_text(wanted.reading), share_nodes=wanted.share_nodes, elastic=wanted.elastic,

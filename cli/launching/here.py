@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from ..exit_codes import OK
-from ..showing.steps import Shown, shown_steps
+from ..showing.steps import StepOutput, shown_steps
 from .outcome import FAILED, NOT_LAUNCHED, failed, ran, runs, workers_and_given
-from .wanted import Wanted
+from .wanted import LaunchOptions
 
 if TYPE_CHECKING:
     from ...runtime.detached.claim import Claim
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from ...runtime.launch import Launch
 
 
-def launch_here(wanted: Wanted, kept: bool) -> int:
+def launch_here(wanted: LaunchOptions, kept: bool) -> int:
     """Launches in this process, and ends it: at once, when the method has returned, or if it is kept on Ctrl-C. The exit code."""
     from ...report.text import render_unchecked
     from ...runtime.detached.claim import Claim
-    from ...runtime.detached.keeper import heeding, keep
+    from ...runtime.detached.keeper import run_kept, stopping_on_request
     from ...runtime.detached.record import workers_of
     from ...runtime.failure import LaunchFailed
     from ...runtime.launch import launch
@@ -52,8 +52,8 @@ def launch_here(wanted: Wanted, kept: bool) -> int:
                 click.echo("\n" + render_unchecked(running.unchecked))
             if claim is not None:
                 notes = _Notes(wanted, claim, told)
-                with suppress(KeyboardInterrupt), heeding(claim):
-                    keep(running, wanted.method, notes.runs, notes.lost, stay=True)
+                with suppress(KeyboardInterrupt), stopping_on_request(claim):
+                    run_kept(running, wanted.method, notes.runs, notes.lost, stay=True)
                 workers = notes.workers or workers
             elif wanted.method:
                 told(Step(f"calling `{wanted.method}`"))
@@ -68,7 +68,7 @@ def launch_here(wanted: Wanted, kept: bool) -> int:
 class _Notes:
     """Writes down, and says, how a launch is that is kept."""
 
-    def __init__(self, wanted: Wanted, claim: Claim, told: Shown) -> None:
+    def __init__(self, wanted: LaunchOptions, claim: Claim, told: StepOutput) -> None:
         self._wanted = wanted
         self._claim = claim
         self._told = told

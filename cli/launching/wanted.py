@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class LaunchOptions:
     """A plan, made of `file`, and how it is to be launched; `reading` is how `file` was read if it is not the plan itself."""
 
     plan: Plan

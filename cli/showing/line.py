@@ -11,7 +11,7 @@ AUTO, PLAIN, NONE = WAYS = ("auto", "plain", "none")
 """How work is seen: as suits where it is seen, as lines, or not at all."""
 
 
-class Line:
+class ProgressLine:
     """A line with a running clock, on standard error."""
 
     def __init__(self) -> None:

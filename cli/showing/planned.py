@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ...planner.answer import Solver
 
 
-class Shown(NamedTuple):
+class PlanOutput(NamedTuple):
     """The account as blocks of text and as JSON data.
 
     `brief`: is it the one screen that stands for other tables too? `keeps`: does it say that the file's own placement had better stay?
@@ -22,10 +22,10 @@ class Shown(NamedTuple):
     brief: bool = False
 
 
-NOTHING = Shown([], {}, False)
+NOTHING = PlanOutput([], {}, False)
 
 
-def account_of(question: Problem, answer: Answer, limit: float, solve: Solver, verbose: bool) -> Shown:
+def account_of(question: Problem, answer: Answer, limit: float, solve: Solver, verbose: bool) -> PlanOutput:
     """What is shown of the account; nothing where no component says its time. `solve` answers further questions."""
     if question.job.planning.workload is None:
         return NOTHING
@@ -47,4 +47,4 @@ def account_of(question: Problem, answer: Answer, limit: float, solve: Solver, v
     if found is None:
         return NOTHING
     blocks = render(found) if verbose else render_brief(found)
-    return Shown(blocks, {"planned": to_data(found)}, found.keeps, not verbose)
+    return PlanOutput(blocks, {"planned": to_data(found)}, found.keeps, not verbose)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Callable, Iterator, Mapping, NamedTuple
 
 import click
 
-from .line import NONE, PLAIN, Line
+from .line import NONE, PLAIN, ProgressLine
 
 if TYPE_CHECKING:
     from ...planner.counting import OnCounting
-    from ...solver.searching.progress import OnProgress, Progress
+    from ...solver.searching.progress import Incumbents, OnProgress
 
 
-class Told(NamedTuple):
+class SearchLine(NamedTuple):
     """Who is told of a search for placements, and of one for counts before it."""
 
     of_placements: OnProgress
@@ -23,7 +23,7 @@ class Told(NamedTuple):
 
 
 @contextmanager
-def shown(way: str, for_program: bool = False, costs: Mapping[str, int] | None = None) -> Iterator[Told]:
+def shown(way: str, for_program: bool = False, costs: Mapping[str, int] | None = None) -> Iterator[SearchLine]:
     """Who is to be told of every progress, for as long as the search runs. All of it goes to standard error.
 
     `auto` is one line that goes away again, on a terminal only, and nothing where the answer is for a program. `costs`: see `standing`.
@@ -31,19 +31,19 @@ def shown(way: str, for_program: bool = False, costs: Mapping[str, int] | None =
     if way == PLAIN:
         yield _of_both(lambda text, seconds: click.echo(f"searching, {seconds:.1f} s: {text}", err=True), costs)
     elif way == NONE or for_program or not sys.stderr.isatty():
-        yield Told(lambda progress: None, lambda counted: None)
+        yield SearchLine(lambda progress: None, lambda counted: None)
     else:
-        line = Line()
+        line = ProgressLine()
         try:
             yield _of_both(lambda text, seconds: line.tell(text), costs)
         finally:
             line.end()
 
 
-def _of_both(tell: Callable[[str, float], None], costs: Mapping[str, int] | None) -> Told:
+def _of_both(tell: Callable[[str, float], None], costs: Mapping[str, int] | None) -> SearchLine:
     from ...report.progress import counting, standing
 
-    return Told(
+    return SearchLine(
         _from_the_first_doubt(lambda progress: tell(standing(progress.plan, progress.refuted, costs), progress.seconds)),
         lambda counted: tell(counting(counted), counted.seconds),
     )
@@ -53,7 +53,7 @@ def _from_the_first_doubt(tell: OnProgress) -> OnProgress:
     """Tells nothing of what is proved at once."""
     doubt = False
 
-    def told(progress: Progress) -> None:
+    def told(progress: Incumbents) -> None:
         nonlocal doubt
         doubt = doubt or progress.gap != 0.0
         if doubt:

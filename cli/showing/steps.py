@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Iterator
 import click
 
 from ...report.terminal import escape
-from .line import NONE, PLAIN, Line
+from .line import NONE, PLAIN, ProgressLine
 
 if TYPE_CHECKING:
     from ...runtime.progress import Step
@@ -19,7 +19,7 @@ PATIENCE = 10.0
 """Seconds after which a line says again how many workers are ready."""
 
 
-class Shown:
+class StepOutput:
     """What is told every step of a launch, and shows nothing of it."""
 
     def __call__(self, step: Step) -> None:
@@ -30,23 +30,23 @@ class Shown:
 
 
 @contextmanager
-def shown_steps(way: str) -> Iterator[Shown]:
+def shown_steps(way: str) -> Iterator[StepOutput]:
     """What is to be told of every step of a launch. All of it goes to standard error.
 
     `auto` is one line that goes away again on a terminal, and lines that stay elsewhere.
     """
-    shown = Shown() if way == NONE else _Lines() if way == PLAIN or not sys.stderr.isatty() else _OneLine()
+    shown = StepOutput() if way == NONE else _Lines() if way == PLAIN or not sys.stderr.isatty() else _OneLine()
     try:
         yield shown
     finally:
         shown.clear()
 
 
-class _OneLine(Shown):
+class _OneLine(StepOutput):
     """A line that renews itself."""
 
     def __init__(self) -> None:
-        self._line = Line()
+        self._line = ProgressLine()
 
     def __call__(self, step: Step) -> None:
         """Renews the line."""
@@ -57,7 +57,7 @@ class _OneLine(Shown):
         self._line.end()
 
 
-class _Lines(Shown):
+class _Lines(StepOutput):
     """A line for each step, for each component whose workers are all ready, and for every so many seconds between."""
 
     def __init__(self) -> None:

@@ -10,15 +10,15 @@ from dataclasses import replace
 from typing import Sequence
 
 from ..findings.finding import Finding, Unchecked, error
-from ..text.document import Document, Kind, Setting
+from ..text.document import Document, DocumentKind, Setting
 from ..text.environment import Environment
 from ..text.interpolation import Interpolator
 from ..text.source import Source
 from ..text.tree import MapNode, Scalar, Value, find, kind_of
 from .group_settings import GroupSettings
-from .merge import Path, Unmergeable, doubted, embedded, merged
-from .places import Added, Library, Part, SearchPath, part_of, searched
-from .settings import Refused, Settings, applied
+from .merge import Path, Unmergeable, embed, mark_unknown, merged
+from .places import Added, Library, PathPart, SearchPath, part_of, searched
+from .settings import CommandSettings, RefusedSetting, apply_setting
 from .walk import Gap, Step, Walk
 
 _HELP = "Name the folder that holds it with `--config-root DIR`"
@@ -28,7 +28,7 @@ def composed(
     source: Source,
     main: Source | None,
     given: Sequence[Setting],
-    said: Settings,
+    said: CommandSettings,
     environment: Environment,
     roots: tuple[str, ...],
     library: Library,
@@ -47,7 +47,9 @@ def composed(
         added_search, unfound = added.search(folders, roots)
     if main is None:
         root = MapNode((), source.whole())
-        appended = [setting for setting in settings if setting.kind is Kind.ADD and added_search.is_group(setting.key)] if folders else []
+        appended = (
+            [setting for setting in settings if setting.kind is DocumentKind.ADD and added_search.is_group(setting.key)] if folders else []
+        )
         value_settings = [
             setting
             for setting in settings
@@ -56,7 +58,7 @@ def composed(
         if appended:
             chosen = GroupSettings.of(appended, added_search, findings)
             walk = Walk(added_search, library, chosen.choices, findings)
-            root = _merged(source, root, walk.from_(Part(source, root), chosen.appended), environment, findings)
+            root = _merged(source, root, walk.from_(PathPart(source, root), chosen.appended), environment, findings)
     else:
         part = part_of(main)
         if searchpath is None:
@@ -69,8 +71,8 @@ def composed(
         value_settings = chosen.others
     for setting in value_settings:
         try:
-            root = applied(root, setting, main is None or walk is None or walk.partial, _Follow(root, environment))
-        except Refused as refusal:
+            root = apply_setting(root, setting, main is None or walk is None or walk.partial, _Follow(root, environment))
+        except RefusedSetting as refusal:
             findings.append(refusal.finding)
     span = main.root.span if main else root.span
     root = replace(root, entries=tuple(entry for entry in root if entry.key.text != "hydra"), span=span)
@@ -89,9 +91,9 @@ def composed(
 def _merged(source: Source, root: MapNode, steps: Sequence[Step], environment: Environment, findings: list[Finding]) -> MapNode:
     for step in steps:
         if isinstance(step, Gap):
-            root = doubted(root)
+            root = mark_unknown(root)
             continue
-        value = embedded(step.part.content, step.package, step.span)
+        value = embed(step.part.content, step.package, step.span)
         if not isinstance(value, MapNode):
             message = f"`{step.part.source.name}` holds {kind_of(value)}, which cannot be the whole configuration"
             findings.append(error("PW013", "", message, value.span, help="write a map, or merge it under a package"))

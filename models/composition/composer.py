@@ -15,7 +15,7 @@ from .places import Added, Library
 
 if TYPE_CHECKING:
     from ..text.document import Setting
-    from .settings import Settings
+    from .settings import CommandSettings
 
 _HYDRA_KEYS = ("defaults", "hydra")
 _PACKAGE = "@package"
@@ -45,10 +45,10 @@ class Composer:
         return self if folder is None or folder in self.roots else replace(self, roots=(*self.roots, folder))
 
     @cached_property
-    def _settings(self) -> Settings:
-        from .settings import Settings
+    def _settings(self) -> CommandSettings:
+        from .settings import CommandSettings
 
-        return Settings.read(self.settings)
+        return CommandSettings.read(self.settings)
 
     def compose(self, source: Source) -> Document:
         """Return the whole configuration of a file.

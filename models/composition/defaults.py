@@ -31,7 +31,7 @@ _HEADER = re.compile(r"#\s*@package\s+(\S+)\s*")
 
 
 @dataclass
-class Choice:
+class GroupChoice:
     """Option that replaces the option written in a list of defaults.
 
     Attributes
@@ -47,7 +47,7 @@ class Choice:
 
 
 @dataclass
-class Choices:
+class GroupChoices:
     """Choices of one walk.
 
     Attributes
@@ -59,17 +59,17 @@ class Choices:
     ends : keys of chosen texts without a `defaults` list.
     """
 
-    overrides: dict[str, Choice] = field(default_factory=dict)
-    deletions: dict[str, Choice] = field(default_factory=dict)
+    overrides: dict[str, GroupChoice] = field(default_factory=dict)
+    deletions: dict[str, GroupChoice] = field(default_factory=dict)
     made: dict[str, Option] = field(default_factory=dict)
     ends: set[str] = field(default_factory=set)
 
-    def override(self, node: Node) -> None:
+    def override(self, node: DefaultsNode) -> None:
         """Record an `override` entry of a list of defaults."""
         if not node.group.startswith("hydra/"):
-            self.overrides.setdefault(node.key, Choice(node.entry.option, node.entry.span))
+            self.overrides.setdefault(node.key, GroupChoice(node.entry.option, node.entry.span))
 
-    def chosen(self, node: Node) -> Node:
+    def chosen(self, node: DefaultsNode) -> DefaultsNode:
         """Return the node with the option chosen for it."""
         choice = self.overrides.get(node.key) if node.entry.keyed else None
         if choice is None:
@@ -77,7 +77,7 @@ class Choices:
         choice.used = True
         return replace(node, entry=replace(node.entry, option=choice.option, span=choice.span))
 
-    def deleted(self, node: Node) -> bool:
+    def deleted(self, node: DefaultsNode) -> bool:
         """Return True if the command line deletes the node."""
         choice = self.deletions.get(node.key) if node.entry.keyed else None
         if choice is None or choice.option not in (None, node.entry.option):
@@ -85,7 +85,7 @@ class Choices:
         choice.used = True
         return True
 
-    def known(self, node: Node) -> Finding | None:
+    def known(self, node: DefaultsNode) -> Finding | None:
         """Record the option of a node; return a Finding if it contradicts the group's option."""
         key, option = node.key, node.entry.option
         if not node.entry.keyed:
@@ -96,7 +96,7 @@ class Choices:
         help_ = f"write `override {key}: {option}` to replace a choice that is made elsewhere"
         return error("PW013", "", message, node.entry.span, label="chosen again", help=help_)
 
-    def listed(self, node: Node) -> Finding | None:
+    def listed(self, node: DefaultsNode) -> Finding | None:
         """Record a node without defaults; return a Finding if the group repeats."""
         if not node.entry.keyed:
             return None
@@ -119,7 +119,7 @@ class Choices:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class DefaultsEntry:
     """Entry of a `defaults` list: `group/option@package` or `group@package: option`.
 
     Only the second form, a map, can be overridden.
@@ -152,32 +152,32 @@ class Entry:
         """True if the group or the option depends on other choices."""
         return isinstance(self.option, str) and holds_interpolation(f"{'' if self.keyed else self.group}{self.option}")
 
-    def choosing(self, option: str | tuple[str, ...] | None) -> Entry:
+    def choosing(self, option: str | tuple[str, ...] | None) -> DefaultsEntry:
         """Return a copy with another option."""
         return replace(self, option=option)
 
-    def each(self) -> tuple[Entry, ...]:
+    def each(self) -> tuple[DefaultsEntry, ...]:
         """Split an entry with a list of options into entries with single options."""
         names = self.option if isinstance(self.option, tuple) else ()
-        return tuple(Entry(self.group, name, self.span, package=self.package, optional=self.optional) for name in names)
+        return tuple(DefaultsEntry(self.group, name, self.span, package=self.package, optional=self.optional) for name in names)
 
 
-def word(text: str, span: Span) -> Entry:
+def word(text: str, span: Span) -> DefaultsEntry:
     """Parse a word such as ``env/libero@env.train``."""
     path, _, package = text.partition("@")
     group, slash, name = path.rpartition("/")
-    return Entry(group or slash, name, span, package=_package(package) if "@" in text else None)
+    return DefaultsEntry(group or slash, name, span, package=_package(package) if "@" in text else None)
 
 
-def keyed(key: str, option: str | tuple[str, ...] | None, span: Span) -> Entry:
+def keyed(key: str, option: str | tuple[str, ...] | None, span: Span) -> DefaultsEntry:
     """Build the entry of a key such as ``override db@source`` and an option."""
     written, _, package = key.partition("@")
     *keywords, group = written.split(" ")
-    entry = Entry(group, option, span, True, _package(package) if "@" in key else None)
+    entry = DefaultsEntry(group, option, span, True, _package(package) if "@" in key else None)
     return replace(entry, optional="optional" in keywords, override="override" in keywords)
 
 
-def read_entries(defaults: Value | None, findings: list[Finding]) -> list[Entry]:
+def read_entries(defaults: Value | None, findings: list[Finding]) -> list[DefaultsEntry]:
     """Parse a `defaults` list; an invalid entry is dropped and reported in `findings`."""
     if defaults is None:
         return []
@@ -187,7 +187,7 @@ def read_entries(defaults: Value | None, findings: list[Finding]) -> list[Entry]
     return [entry for item in defaults.items if (entry := _read(item, findings)) is not None]
 
 
-def _read(item: Value, findings: list[Finding]) -> Entry | None:
+def _read(item: Value, findings: list[Finding]) -> DefaultsEntry | None:
     if isinstance(item, Scalar) and isinstance(item.value, str):
         entry = word(item.text, item.span)
         if entry.is_self and entry.package is not None:
@@ -208,7 +208,7 @@ def _read(item: Value, findings: list[Finding]) -> Entry | None:
     return None
 
 
-def _pair_entry(key: str, value: Value, span: Span, findings: list[Finding]) -> Entry | None:
+def _pair_entry(key: str, value: Value, span: Span, findings: list[Finding]) -> DefaultsEntry | None:
     if isinstance(value, Scalar) and value.is_null:
         return keyed(key, None, span)
     if isinstance(value, Scalar) and isinstance(value.value, str):
@@ -229,7 +229,7 @@ def _wrong(message: str, at: Value) -> Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class DefaultsNode:
     """Entry at its place in the tree of defaults.
 
     Attributes
@@ -238,7 +238,7 @@ class Node:
     header : package in the `@package` header of the entry's own text.
     """
 
-    entry: Entry
+    entry: DefaultsEntry
     base: str = ""
     parent_package: str = ""
     header: str | None = None

@@ -11,9 +11,9 @@ from typing import Sequence
 
 from ..findings.finding import Finding, error
 from ..record import dataclass
-from ..text.document import Kind, Setting
+from ..text.document import DocumentKind, Setting
 from ..text.tree import ListNode, MapNode, Scalar, Value, kind_of
-from .defaults import Choice, Choices, Entry, Option
+from .defaults import DefaultsEntry, GroupChoice, GroupChoices, Option
 from .places import SearchPath
 
 
@@ -28,8 +28,8 @@ class GroupSettings:
     others : settings of values, in the order of the command line.
     """
 
-    choices: Choices = field(default_factory=Choices)
-    appended: list[Entry] = field(default_factory=list)
+    choices: GroupChoices = field(default_factory=GroupChoices)
+    appended: list[DefaultsEntry] = field(default_factory=list)
     others: list[Setting] = field(default_factory=list)
 
     @staticmethod
@@ -53,17 +53,17 @@ class GroupSettings:
     def _sort(self, setting: Setting, findings: list[Finding]) -> None:
         key = setting.key if setting.package is None else f"{setting.key}@{setting.package}"
         option, value = _option(setting.value), setting.value
-        if setting.kind is Kind.FORCE:
+        if setting.kind is DocumentKind.FORCE:
             findings.append(_wrong(setting, "a group cannot be added with `++`", f"write `{setting.text[1:]}`"))
-        elif setting.kind is Kind.DELETE:
-            self.choices.deletions[key] = Choice(option, setting.key_span, "PW012")
+        elif setting.kind is DocumentKind.DELETE:
+            self.choices.deletions[key] = GroupChoice(option, setting.key_span, "PW012")
         elif value is None or option is None:
             message = f"what is chosen for the group `{key}` must be a name or a list of names, but it is {kind_of(value) if value else 'nothing'}"
             findings.append(_wrong(setting, message, f"write `{key}=OPTION`; `~{key}` takes the group out"))
-        elif setting.kind is Kind.ADD:
-            self.appended.append(Entry(setting.key, option, value.span, True, setting.package, appended=True))
+        elif setting.kind is DocumentKind.ADD:
+            self.appended.append(DefaultsEntry(setting.key, option, value.span, True, setting.package, appended=True))
         else:
-            self.choices.overrides[key] = Choice(option, value.span, "PW012")
+            self.choices.overrides[key] = GroupChoice(option, value.span, "PW012")
 
 
 def _option(value: Value | None) -> Option:

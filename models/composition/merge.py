@@ -10,7 +10,7 @@ from ..text.tree import Entry, ListNode, MapNode, Scalar, Value
 from ..text.unresolved import MANDATORY, UNRESOLVED
 
 Path = tuple[str, ...]
-Follow = Callable[[Scalar, Path], tuple[Value, Path]]
+Resolve = Callable[[Scalar, Path], tuple[Value, Path]]
 """Resolver: scalar and its path -> target value and path; a plain scalar maps to itself."""
 
 
@@ -22,7 +22,7 @@ class Unmergeable(Exception):
         super().__init__(".".join(path))
 
 
-def merged(below: MapNode, above: MapNode, follow: Follow, path: Path = ()) -> MapNode:
+def merged(below: MapNode, above: MapNode, follow: Resolve, path: Path = ()) -> MapNode:
     """Merge `above` onto `below`; keys of `below` come first.
 
     The result and its replaced entries have the places of `above`. Raises Unmergeable.
@@ -37,7 +37,7 @@ def merged(below: MapNode, above: MapNode, follow: Follow, path: Path = ()) -> M
     return MapNode(tuple(entries.values()), above.span, above.flow, below.merged or above.merged)
 
 
-def _value(below: Value, above: Value, follow: Follow, path: Path) -> Value:
+def _value(below: Value, above: Value, follow: Resolve, path: Path) -> Value:
     if isinstance(above, Scalar):
         return below if above.text == MANDATORY else above
     if isinstance(below, Scalar) and holds_interpolation(below.text) and below.tag != UNRESOLVED:
@@ -49,19 +49,19 @@ def _value(below: Value, above: Value, follow: Follow, path: Path) -> Value:
     raise Unmergeable(path, below, above)
 
 
-def embedded(value: Value, package: str, span: Span) -> Value:
+def embed(value: Value, package: str, span: Span) -> Value:
     """Wrap a value in maps for a dotted path; the new keys get `span`."""
     for name in reversed(package.split(".") if package else []):
         value = MapNode((Entry(Scalar(name, "tag:yaml.org,2002:str", span), value),), value.span)
     return value
 
 
-def doubted(root: MapNode) -> MapNode:
+def mark_unknown(root: MapNode) -> MapNode:
     """Return the map with all scalars and lists unknown: an unread part may replace them."""
     return MapNode(tuple(Entry(entry.key, _unknown_copy(entry.value)) for entry in root), root.span, root.flow)
 
 
 def _unknown_copy(value: Value) -> Value:
     if isinstance(value, MapNode):
-        return doubted(value)
+        return mark_unknown(value)
     return Scalar(value.text if isinstance(value, Scalar) else "", UNRESOLVED, value.span)

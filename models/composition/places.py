@@ -20,7 +20,7 @@ from ..text.tree import ListNode, MapNode, Scalar, Value, kind_of
 from ..text.unresolved import UNRESOLVED
 
 if TYPE_CHECKING:
-    from .defaults import Entry
+    from .defaults import DefaultsEntry
 
 
 _ENDINGS = (".yaml", ".yml")
@@ -31,7 +31,7 @@ _FRAMEWORK_MODULE = "pkg://verl."
 
 
 @dataclass(frozen=True)
-class Part:
+class PathPart:
     """Text as a part of a configuration.
 
     Attributes
@@ -43,12 +43,12 @@ class Part:
 
     source: Source
     content: Value
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[DefaultsEntry, ...] = ()
     findings: tuple[Finding, ...] = ()
     package: str | None = None
 
 
-def part_of(source: Source) -> Part:
+def part_of(source: Source) -> PathPart:
     """Split a text into content and defaults.
 
     Raises UnusableInput if the text is not YAML within the limits.
@@ -57,11 +57,11 @@ def part_of(source: Source) -> Part:
 
     root = _map_if_blank(source) or source.value
     findings: list[Finding] = []
-    entries: list[Entry] = []
+    entries: list[DefaultsEntry] = []
     if isinstance(root, MapNode):
         entries = read_entries(root.get("defaults"), findings)
         root = replace(root, entries=tuple(entry for entry in root if entry.key.text != "defaults"))
-    return Part(source, root, tuple(entries), tuple(findings), package_header(source.text))
+    return PathPart(source, root, tuple(entries), tuple(findings), package_header(source.text))
 
 
 def _map_if_blank(source: Source) -> MapNode | None:
@@ -76,7 +76,7 @@ class Library:
     """Cache of the texts and parts of one command, by file name."""
 
     sources: dict[str, Source] = field(default_factory=dict)
-    parts: dict[str, Part] = field(default_factory=dict)
+    parts: dict[str, PathPart] = field(default_factory=dict)
 
     def source(self, path: str, name: str) -> Source:
         """Read the text at a path. Raises UnusableInput."""
@@ -84,7 +84,7 @@ class Library:
             self.sources[name] = Source.read(path, name)
         return self.sources[name]
 
-    def part(self, source: Source) -> Part:
+    def part(self, source: Source) -> PathPart:
         """Return a text of this library as a part. Raises UnusableInput."""
         if source.name not in self.parts:
             self.parts[source.name] = part_of(source)
@@ -111,7 +111,7 @@ class Located:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class OutsideRoots:
     """Text outside of the allowed folders.
 
     Attributes
@@ -155,12 +155,12 @@ class SearchPath:
         usable += [Folder(root, root) for root in roots]
         return SearchPath(tuple(dict.fromkeys(usable)), real, tuple(unseen))
 
-    def find(self, path: str) -> Located | Refused | None:
+    def find(self, path: str) -> Located | OutsideRoots | None:
         """Return the first text of a path such as ``env/libero``."""
         if path.startswith("/") or os.path.isabs(path) or _UNREADABLE.search(path):
-            return Refused(f"`{path}` is a path from the top of the file system")
+            return OutsideRoots(f"`{path}` is a path from the top of the file system")
         file = path if path.endswith(_ENDINGS) else f"{path}.yaml"
-        refused: Refused | None = None
+        refused: OutsideRoots | None = None
         for folder in self.folders:
             whole = os.path.join(folder.path, file)
             real = os.path.realpath(whole)
@@ -168,9 +168,9 @@ class SearchPath:
                 if ".." in path.split("/") and folder is not self.folders[0] and os.path.realpath(folder.path) in self.roots:
                     continue  # a root of the user, which Hydra does not search
                 if ".." not in path.split("/"):
-                    return Refused(f"`{path}` in `{folder.name}` is a link that leads out of it")
+                    return OutsideRoots(f"`{path}` in `{folder.name}` is a link that leads out of it")
                 root = _common(folder.path, whole) if folder.name == folder.path else ""
-                refused = refused or Refused(f"`{path}` leads out of `{folder.name or '.'}`", root)
+                refused = refused or OutsideRoots(f"`{path}` leads out of `{folder.name or '.'}`", root)
             elif os.path.isfile(real):
                 return Located(real, os.path.normpath(os.path.join(folder.name, file)))
         return refused

@@ -12,12 +12,12 @@ from typing import Callable
 from ..findings.finding import UnusableInput, error
 from ..findings.span import Edit, Span
 from ..record import dataclass
-from ..text.document import Kind, Setting
+from ..text.document import DocumentKind, Setting
 from ..text.resolving import Plain, as_scalar
 from ..text.source import MAX_DIGITS
 from ..text.tree import Entry, ListNode, MapNode, Scalar, Value
 
-__all__ = ["Kind", "Setting", "read_setting"]
+__all__ = ["DocumentKind", "Setting", "read_setting"]
 
 MAX_LEVELS = 64
 
@@ -64,13 +64,15 @@ def read_setting(text: str, span: Span) -> Setting:
     Raises UnusableInput with a PW012 Finding.
     """
     head = _KEY.match(text)
-    if head is None or (not head["end"] and head["mark"] != Kind.DELETE.value):
+    if head is None or (not head["end"] and head["mark"] != DocumentKind.DELETE.value):
         start = (
             len(text) if head else next((i for i, letter in enumerate(text) if not (letter.isalnum() or letter in "+~_$.@/-")), len(text))
         )
-        raise refused(text, "no `=` follows its key", span.part(start, start + 1), "a setting is `key=value`, `+key=value` or `~key`")
+        raise invalid_setting(
+            text, "no `=` follows its key", span.part(start, start + 1), "a setting is `key=value`, `+key=value` or `~key`"
+        )
     if head["key"].count(".") >= MAX_LEVELS:
-        raise refused(text, f"its key is nested more than {MAX_LEVELS} levels deep", span, "real keys have about five levels")
+        raise invalid_setting(text, f"its key is nested more than {MAX_LEVELS} levels deep", span, "real keys have about five levels")
     value = None
     if head["end"]:
         value = (
@@ -78,7 +80,9 @@ def read_setting(text: str, span: Span) -> Setting:
             if text[head.end() :]
             else as_scalar("", span.part(head.end(), head.end()))
         )
-    return Setting(text, Kind(head["mark"]), head["key"], head["package"], value, span, span.part(head.start("key"), head.end("key")))
+    return Setting(
+        text, DocumentKind(head["mark"]), head["key"], head["package"], value, span, span.part(head.start("key"), head.end("key"))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +101,12 @@ def tokens_of(text: str, position: int, span: Span) -> list[Token]:
         matches = [(name, match.end()) for name, pattern in _TOKENS.items() if (match := pattern.match(text, position))]
         if not matches:
             why = f"`{text[position]}` must stand in quotes"
-            raise refused(text, why, span.part(position, position + 1), _quoted(tokens))
+            raise invalid_setting(text, why, span.part(position, position + 1), _quoted(tokens))
         name, end = max(matches, key=lambda candidate: candidate[1])
         if name == "int" and end - position > MAX_DIGITS:
-            raise refused(text, f"a whole number has more than {MAX_DIGITS} digits", span.part(position, end), "write a smaller number")
+            raise invalid_setting(
+                text, f"a whole number has more than {MAX_DIGITS} digits", span.part(position, end), "write a smaller number"
+            )
         tokens.append(Token(name, text[position:end], span.part(position, end)))
         position = end
     return tokens
@@ -124,7 +130,7 @@ def _quoted(tokens: list[Token]) -> str:
     return "put what stands in the list in quotes, as in `key=['a b']`"
 
 
-def refused(text: str, why: str, span: Span, help_: str, edit: Edit | None = None) -> UnusableInput:
+def invalid_setting(text: str, why: str, span: Span, help_: str, edit: Edit | None = None) -> UnusableInput:
     """Build the exception for a text that is no setting."""
     return UnusableInput([error("PW012", "", f"`{text[:80]}` cannot be set: {why}", span, label="here", help=help_, edit=edit)])
 
@@ -148,7 +154,7 @@ class Values:
             if rest.replace(",", "").strip().isdecimal():  # numbers are no text
                 help_, edit = f"write one of the values, or `[{rest}]` for a list", None
             why = "it is a sweep, which Hydra refuses without `--multirun`, and runs as one job for each value with it"
-            raise refused(self.text, why, self.tokens[self.position].span, help_, edit)
+            raise invalid_setting(self.text, why, self.tokens[self.position].span, help_, edit)
         if self.position < len(self.tokens):
             raise self._unexpected()
         return value
@@ -166,12 +172,12 @@ class Values:
         at_end = self.position >= len(self.tokens)
         span = self.span.part(len(self.text), len(self.text) + 1) if at_end else self.tokens[self.position].span
         why = "it ends too early" if at_end else f"`{self.tokens[self.position].text.strip()}` cannot stand here"
-        return refused(self.text, why, span, "put a text with such letters in quotes, as in `key='a=b'`")
+        return invalid_setting(self.text, why, span, "put a text with such letters in quotes, as in `key='a=b'`")
 
     def _element(self, depth: int) -> Value:
         kind = self._next()
         if depth > MAX_NESTING:
-            raise refused(self.text, f"it is nested more than {MAX_NESTING} levels deep", self.span, "write it into a file")
+            raise invalid_setting(self.text, f"it is nested more than {MAX_NESTING} levels deep", self.span, "write it into a file")
         if kind == "[":
             return self._list(depth)
         if kind == "{":
@@ -205,18 +211,18 @@ class Values:
         name = self._take("word")
         if name.text in _SWEEPS:
             why = f"`{name.text}` sweeps over values, which Hydra refuses without `--multirun`"
-            raise refused(self.text, why, name.span, "write one value")
+            raise invalid_setting(self.text, why, name.span, "write one value")
         self._take("(")
         value = self._element(depth + 1)
         end = self._take(")").span
         cast = _CASTS.get(name.text)
         plain = getattr(value, "value", None)
         if cast is None or not isinstance(plain, (int, float, str)):
-            raise refused(self.text, f"`{name.text}` is not computed here", name.span, "write its result")
+            raise invalid_setting(self.text, f"`{name.text}` is not computed here", name.span, "write its result")
         try:
             return as_scalar(cast(plain), _from(name.span, end))
         except (ValueError, OverflowError):
-            raise refused(self.text, f"`{name.text}` cannot be made of this", name.span, "write its result") from None
+            raise invalid_setting(self.text, f"`{name.text}` cannot be made of this", name.span, "write its result") from None
 
     def _primitive(self, pieces: set[str]) -> Scalar:
         tokens = []

@@ -13,11 +13,11 @@ from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Edit, Span
 from ..findings.wording import with_noun
 from ..record import dataclass
-from ..text.document import Kind, Setting
+from ..text.document import DocumentKind, Setting
 from ..text.nearest import closest
 from ..text.source import Source
 from ..text.tree import Entry, ListNode, MapNode, Scalar, Value, find, kind_of, plain
-from .merge import Follow, Path, Unmergeable, merged
+from .merge import Path, Resolve, Unmergeable, merged
 from .setting import read_setting
 
 NAME = "--set"
@@ -26,7 +26,7 @@ _TEXT = "tag:yaml.org,2002:str"
 
 
 @dataclass(frozen=True)
-class Settings:
+class CommandSettings:
     """Settings of a command, and the faults in their syntax."""
 
     source: Source
@@ -34,7 +34,7 @@ class Settings:
     findings: tuple[Finding, ...] = ()
 
     @staticmethod
-    def read(texts: Sequence[str]) -> Settings:
+    def read(texts: Sequence[str]) -> CommandSettings:
         """Parse the settings of a command line.
 
         Their spans point into one text that repeats the options.
@@ -49,10 +49,10 @@ class Settings:
                 findings += problem.findings
             position = start + len(text) + 1
             line += 1 + text.count("\n")
-        return Settings(source, tuple(settings), tuple(findings))
+        return CommandSettings(source, tuple(settings), tuple(findings))
 
 
-class Refused(Exception):
+class RefusedSetting(Exception):
     """Setting that Hydra refuses; carries the Finding."""
 
     def __init__(self, finding: Finding) -> None:
@@ -60,33 +60,33 @@ class Refused(Exception):
         super().__init__(finding.message)
 
 
-def applied(root: MapNode, setting: Setting, partial: bool, follow: Follow) -> MapNode:
+def apply_setting(root: MapNode, setting: Setting, partial: bool, follow: Resolve) -> MapNode:
     """Apply a setting to a tree. Raises Refused.
 
     In a `partial` tree, a missing key may stand in a part that could not be read.
     """
     path, current = _at(root, setting.names, follow)
     value = setting.value
-    if not path or (value is None and setting.kind is not Kind.DELETE):
-        raise Refused(_wrong(setting, "it names no key", "write the key of a value, such as `cluster.num_nodes`"))
-    if setting.kind is Kind.DELETE:
+    if not path or (value is None and setting.kind is not DocumentKind.DELETE):
+        raise RefusedSetting(_wrong(setting, "it names no key", "write the key of a value, such as `cluster.num_nodes`"))
+    if setting.kind is DocumentKind.DELETE:
         if current is None and partial:
             return root
         if current is None or _is_null(current):
-            raise Refused(_wrong(setting, f"there is no `{setting.key}` that could be deleted", _meant(root, setting)))
+            raise RefusedSetting(_wrong(setting, f"there is no `{setting.key}` that could be deleted", _meant(root, setting)))
         if value is not None and plain(value) != plain(current):
-            raise Refused(
+            raise RefusedSetting(
                 _wrong(
                     setting, f"`{setting.key}` has another value, so Hydra refuses to delete it", f"write `~{setting.key}`", current.span
                 )
             )
         value = None
-    elif setting.kind is Kind.ADD and isinstance(value, Scalar) and current is not None and not _is_null(current):
+    elif setting.kind is DocumentKind.ADD and isinstance(value, Scalar) and current is not None and not _is_null(current):
         why = f"`{setting.key}` is there already, so Hydra refuses to add it"
-        raise Refused(_wrong(setting, why, f"write `{setting.text[1:]}` to change it", current.span))
-    elif setting.kind is Kind.CHANGE and not partial:
+        raise RefusedSetting(_wrong(setting, why, f"write `{setting.text[1:]}` to change it", current.span))
+    elif setting.kind is DocumentKind.CHANGE and not partial:
         _must_exist(root, path, setting)
-    strict = setting.kind is Kind.CHANGE and not partial
+    strict = setting.kind is DocumentKind.CHANGE and not partial
     changed = _set(root, path, _Change(setting, value, strict, follow))
     return changed if isinstance(changed, MapNode) else root
 
@@ -101,10 +101,10 @@ class _Change:
     setting: Setting
     value: Value | None
     strict: bool
-    follow: Follow
+    follow: Resolve
 
 
-def _at(root: MapNode, names: tuple[str, ...], follow: Follow) -> tuple[Path, Value | None]:
+def _at(root: MapNode, names: tuple[str, ...], follow: Resolve) -> tuple[Path, Value | None]:
     """Return the real path of a key and its value, with interpolations followed."""
     value: Value | None = root
     path: Path = ()
@@ -119,7 +119,9 @@ def _must_exist(root: MapNode, path: Path, setting: Setting) -> None:
     owner = find(root, ".".join(path[:-1]))
     known = isinstance(owner, MapNode) and owner.entry(path[-1]) is not None
     if not known and not (isinstance(owner, ListNode) and path[-1].isdecimal() and int(path[-1]) < len(owner.items)):
-        raise Refused(_wrong(setting, f"there is no `{setting.key}` in the configuration, so Hydra refuses it", _meant(root, setting)))
+        raise RefusedSetting(
+            _wrong(setting, f"there is no `{setting.key}` in the configuration, so Hydra refuses it", _meant(root, setting))
+        )
 
 
 def _set(value: Value | None, path: Path, change: _Change) -> MapNode | ListNode:
@@ -127,7 +129,7 @@ def _set(value: Value | None, path: Path, change: _Change) -> MapNode | ListNode
     name, setting = path[0], change.setting
     if isinstance(value, ListNode):
         if not name.isdecimal() or int(name) >= len(value.items):
-            raise Refused(
+            raise RefusedSetting(
                 _wrong(setting, f"the list before `{name}` has {with_noun(len(value.items), 'item')}", "name one of its items", value.span)
             )
         items = list(value.items)
@@ -156,15 +158,15 @@ def _put(current: Value | None, change: _Change, path: Path) -> Value | None:
         new = next((entry.key for entry in value if current.entry(entry.key.text) is None), None) if change.strict else None
         if new is not None:
             why = f"there is no `{new.text}` in `{setting.key}`, so Hydra refuses it"
-            raise Refused(_wrong(setting, why, f"write `+{setting.text}` to add it", current.span, new.span))
+            raise RefusedSetting(_wrong(setting, why, f"write `+{setting.text}` to add it", current.span, new.span))
         try:
             return merged(current, value, change.follow, path)
         except Unmergeable as problem:
             why = f"`{problem}` is {kind_of(problem.below)}, and cannot become {kind_of(problem.above)}"
-            raise Refused(_wrong(setting, why, f"give it {kind_of(problem.below)}", problem.below.span)) from None
+            raise RefusedSetting(_wrong(setting, why, f"give it {kind_of(problem.below)}", problem.below.span)) from None
     if isinstance(value, MapNode) or isinstance(current, MapNode):
         why = f"`{setting.key}` is {kind_of(current)}, and cannot become {kind_of(value)}"
-        raise Refused(_wrong(setting, why, f"give it {kind_of(current)}", current.span))
+        raise RefusedSetting(_wrong(setting, why, f"give it {kind_of(current)}", current.span))
     return value
 
 
@@ -181,7 +183,7 @@ def _meant(root: MapNode, setting: Setting) -> tuple[str, Edit | None]:
     if close:
         key = f"{setting.key[:start]}{close}{setting.key[start + len(name) :]}"
         return f"write `{key}`", Edit(setting.key_span, key)
-    if setting.kind is Kind.DELETE:
+    if setting.kind is DocumentKind.DELETE:
         return "leave it out", None
     return f"write `+{setting.text}` to add it", Edit(setting.key_span.part(0, 0), "+")
 

@@ -16,8 +16,8 @@ from ..findings.span import Span
 from ..record import dataclass
 from ..text.source import MAX_BYTES, Source
 from ..text.unresolved import MANDATORY
-from .defaults import SELF, Choices, Entry, Node, word
-from .places import Library, Located, Part, Refused, SearchPath
+from .defaults import SELF, DefaultsEntry, DefaultsNode, GroupChoices, word
+from .places import Library, Located, OutsideRoots, PathPart, SearchPath
 
 MAX_PARTS = 200
 MAX_LEVELS = 32
@@ -32,10 +32,10 @@ _CHOICE = re.compile(r"\$\{([^${}]*)\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ConfigPiece:
     """Part to merge under a package."""
 
-    part: Part
+    part: PathPart
     package: str
     span: Span
 
@@ -45,7 +45,7 @@ class Gap:
     """Part that could not be read; may replace everything merged before."""
 
 
-Step = Union[Piece, Gap]
+Step = Union[ConfigPiece, Gap]
 
 
 @dataclass
@@ -57,7 +57,7 @@ class Walk:
 
     search: SearchPath
     library: Library
-    choices: Choices
+    choices: GroupChoices
     findings: list[Finding] = field(default_factory=list)
     unchecked: list[Unchecked] = field(default_factory=list)
     partial: bool = False
@@ -66,15 +66,15 @@ class Walk:
     _length: int = 0
     _visits: int = 0
 
-    def from_(self, main: Part, appended: Sequence[Entry] = ()) -> list[Step]:
+    def from_(self, main: PathPart, appended: Sequence[DefaultsEntry] = ()) -> list[Step]:
         """Return the merge steps of a main file; `appended` entries come from the command line."""
-        top = Node(Entry("", "", main.source.whole()), header=main.package)
+        top = DefaultsNode(DefaultsEntry("", "", main.source.whole()), header=main.package)
         steps = self._below(top, main, {main.source.name: None}, appended)
         if not self.partial:
             self.findings += self.choices.unused()
         return steps
 
-    def _visit(self, node: Node, trail: dict[str, Span | None], deferred: bool) -> list[Step]:
+    def _visit(self, node: DefaultsNode, trail: dict[str, Span | None], deferred: bool) -> list[Step]:
         """Return the merge steps of an entry and its subtree.
 
         `trail` maps the name of each part above to the place of the entry that leads to it.
@@ -90,7 +90,7 @@ class Walk:
             self._refuse(f"`{node.key}` must be chosen, or Hydra refuses to start", entry.span, f"choose one: `--set {node.key}=OPTION`")
             return []
         part = self._part(node)
-        if not isinstance(part, Part):
+        if not isinstance(part, PathPart):
             return [part] if part else []
         name = part.source.name
         if name in trail:
@@ -103,14 +103,19 @@ class Walk:
         return self._below(replace(node, header=part.package), part, {**trail, name: entry.span}, (), deferred)
 
     def _below(
-        self, node: Node, part: Part, trail: dict[str, Span | None], appended: Sequence[Entry] = (), deferred: bool = False
+        self,
+        node: DefaultsNode,
+        part: PathPart,
+        trail: dict[str, Span | None],
+        appended: Sequence[DefaultsEntry] = (),
+        deferred: bool = False,
     ) -> list[Step]:
-        self_piece = Piece(part, node.package, node.entry.span)
+        self_piece = ConfigPiece(part, node.package, node.entry.span)
         if part.findings and part.source.name not in self._told:
             self._told.add(part.source.name)
             self.findings += part.findings
         entries = self._with_self(part.entries, bool(appended))
-        children = [Node(entry, node.group, node.package) for entry in (*entries, *appended)]
+        children = [DefaultsNode(entry, node.group, node.package) for entry in (*entries, *appended)]
         self._override(children, deferred)
         children = [child for child in children if not child.entry.override]
         if not children:
@@ -124,7 +129,7 @@ class Walk:
             if child.entry.is_self:
                 steps[position] = [self_piece]
             elif isinstance(child.entry.option, tuple):
-                option_nodes = [Node(entry, node.group, node.package) for entry in child.entry.each()]
+                option_nodes = [DefaultsNode(entry, node.group, node.package) for entry in child.entry.each()]
                 steps[position] = _flat(reversed([self._visit(option_node, trail, deferred) for option_node in reversed(option_nodes)]))
             elif child.entry.interpolated:
                 late.append((position, child))
@@ -135,7 +140,7 @@ class Walk:
             steps[position] = [self._gap()] if resolved is None else self._visit(resolved, trail, True)
         return _flat(steps)
 
-    def _with_self(self, entries: Sequence[Entry], appended: bool) -> tuple[Entry, ...]:
+    def _with_self(self, entries: Sequence[DefaultsEntry], appended: bool) -> tuple[DefaultsEntry, ...]:
         """Add `_self_` at the end of the entries if it is not written."""
         selves = [entry for entry in entries if entry.is_self]
         for again in selves[1:]:
@@ -144,11 +149,11 @@ class Walk:
         entries = tuple(entry for entry in entries if entry not in selves[1:])
         if selves or (entries and all(entry.override for entry in entries)) or not (entries or appended):
             return entries
-        return (*entries, Entry("", SELF, Span("", 0, 0, 1, 1)))
+        return (*entries, DefaultsEntry("", SELF, Span("", 0, 0, 1, 1)))
 
-    def _override(self, children: Iterable[Node], deferred: bool) -> None:
+    def _override(self, children: Iterable[DefaultsNode], deferred: bool) -> None:
         """Record the overrides of a list, which must stand at the end."""
-        last: Node | None = None
+        last: DefaultsNode | None = None
         for child in children:
             entry = child.entry
             if entry.override and deferred:
@@ -161,7 +166,7 @@ class Walk:
                 message = f"`{child.key}` stands after `override {last.key}`, which Hydra refuses: overrides are the end of a list"
                 self._refuse(message, entry.span, f"move it before `override {last.key}`", last.entry.span, "the override")
 
-    def _resolved(self, node: Node) -> Node | None:
+    def _resolved(self, node: DefaultsNode) -> DefaultsNode | None:
         """Fill in the choices in a node's name.
 
         None, with a note in `unchecked`, if a choice is unknown.
@@ -184,7 +189,7 @@ class Walk:
             return replace(node, entry=entry.choosing(text))
         return replace(node, entry=replace(word(text, entry.span), package=entry.package))
 
-    def _part(self, node: Node) -> Part | Gap | None:
+    def _part(self, node: DefaultsNode) -> PathPart | Gap | None:
         """Read the text of a node.
 
         A Gap, with the reason, if it cannot be read; None if Hydra continues without it.
@@ -193,7 +198,7 @@ class Walk:
         location = self.search.find(node.path)
         if isinstance(location, Located):
             return self._read(location, entry.span)
-        if isinstance(location, Refused):
+        if isinstance(location, OutsideRoots):
             help_ = f"allow its folder: `--config-root {location.root}`" if location.root else "name a text inside of the configurations"
             self.findings.append(warning("PW122", "", f"{location.why}, where nothing is read", entry.span, label="not read", help=help_))
         elif entry.optional and not self.search.unseen:
@@ -202,7 +207,7 @@ class Walk:
             self.unchecked.append(Unchecked("PW013", node.path, self.search.why_not_found))
         return self._gap()
 
-    def _read(self, location: Located, span: Span) -> Part | Gap:
+    def _read(self, location: Located, span: Span) -> PathPart | Gap:
         try:
             source = self.library.source(location.path, location.name)
             if source.name not in self.texts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..findings.finding import Finding, Severity, Unchecked
 from ..findings.span import Edit, Span
-from ..releases.choice import Choice
+from ..releases.choice import ReleaseChoice
 from ..releases.release import Range, spans_of
 from ..text.document import Document
 from ..text.tree import Scalar, Value
@@ -13,7 +13,7 @@ MAX_FOLLOWED = 1_000
 """Largest number of interpolated maps and lists searched for the second place of a finding."""
 
 
-class Found:
+class ConfigurationFindings:
     """Findings and unchecked rules of one framework file, in reading order.
 
     Attributes
@@ -68,7 +68,7 @@ class Found:
         self.findings.append(Finding(code, severity, subject, message, span, label, help, edit, origin=origin, notes=notes))
 
     @property
-    def choice(self) -> Choice | None:
+    def choice(self) -> ReleaseChoice | None:
         """Release that the file is judged for; None for a native file."""
         return self.document.release
 

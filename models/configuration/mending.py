@@ -8,10 +8,10 @@ from ..findings.causes import go_together
 from ..findings.span import Edit, Span, apply_edits
 from ..text.edit import with_entry, without_entry
 from ..text.tree import Entry, MapNode, Scalar, Value
-from .found import Found, is_inside
+from .found import ConfigurationFindings, is_inside
 
 
-class Mending(Found):
+class KeyFix(ConfigurationFindings):
     """Findings of a file, with builders for edits of its text."""
 
     def renamed(self, entry: Entry, name: str) -> Edit:

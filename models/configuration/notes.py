@@ -12,16 +12,16 @@ from ..findings.span import Edit, Span
 from ..text.nearest import nearest
 from ..text.tree import Entry, MapNode, Scalar, Value, kind_of
 from ..text.unresolved import UNRESOLVED
-from .mending import Mending
-from .scalar_as_got import Text
+from .mending import KeyFix
+from .scalar_as_got import ScalarText
 
-__all__ = ["RANKS", "Notes", "Text", "is_unknown"]
+__all__ = ["RANKS", "Notes", "ScalarText", "is_unknown"]
 
 RANKS = re.compile(r"all|\d+(-\d+)?(:\d+(-\d+)?)?", re.IGNORECASE)
 """Segment of a placement in the written form."""
 
 
-class Notes(Mending):
+class Notes(KeyFix):
     """Findings of one framework file, with their texts and edits."""
 
     def missing(
@@ -44,7 +44,7 @@ class Notes(Mending):
         """Report a value of a type that the framework does not accept."""
         self.error("PW105", subject, f"`{key}` must be {wanted}, but it is {kind_of(value)}", value, kind_of(value), help, edit)
 
-    def text(self, scalar: Scalar, subject: str, usable: Callable[[str], bool] = bool, quoted: bool = True) -> Text:
+    def text(self, scalar: Scalar, subject: str, usable: Callable[[str], bool] = bool, quoted: bool = True) -> ScalarText:
         """Return a scalar as the framework gets it; warn if YAML changes the written text.
 
         Parameters
@@ -65,9 +65,9 @@ class Notes(Mending):
                 better, help = text, f"write `{text}`"
             edit = Edit(scalar.span, better) if better and not scalar.origin else None
             self.warn("PW118", subject, message, scalar, f"this is `{text}`", help, edit)
-        return Text(text, scalar, self._shift(scalar, text))
+        return ScalarText(text, scalar, self._shift(scalar, text))
 
-    def ranks(self, scalar: Scalar, subject: str, in_flow: bool = False, of_processes: bool = True) -> Text:
+    def ranks(self, scalar: Scalar, subject: str, in_flow: bool = False, of_processes: bool = True) -> ScalarText:
         """Return a rank expression as the framework gets it, with ASCII digits.
 
         Python's int() also takes digits of other scripts. `of_processes`: process ranks may follow
@@ -81,7 +81,7 @@ class Notes(Mending):
             edit = text.replaced(plain, in_flow)
             message = f"`{text.text}` has digits that are not ASCII; {self.framework} reads them as `{plain}`"
             self.warn("PW118", subject, message, scalar, f"read as `{plain}`", f"write `{plain}`", edit)
-        return Text(plain, scalar, text.shift)
+        return ScalarText(plain, scalar, text.shift)
 
     def _shift(self, scalar: Scalar, text: str) -> int | None:
         written = self.document.text_of(scalar.span.file)[scalar.span.start : scalar.span.end]

@@ -11,7 +11,7 @@ from .settings import Settings
 Plain = Union[str, int, float, bool]
 
 
-def plainly(settings: Settings, path: str, usual: Plain = "") -> Plain:
+def plain_value(settings: Settings, path: str, usual: Plain = "") -> Plain:
     """Return the scalar value at a path, or `usual` if nothing is written.
 
     "" if the value is null or unknown; nothing is reported in that case.

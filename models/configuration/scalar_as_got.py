@@ -9,7 +9,7 @@ from ..text.tree import Scalar
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class ScalarText:
     """Scalar as passed to the framework: `str(value)`.
 
     ``010`` is 8 to YAML, and so "8" to the framework.

@@ -7,7 +7,7 @@ from typing import Mapping, Union
 from ..derivation import Figure
 from ..findings.span import Edit, Span
 from ..record import dataclass
-from ..releases.choice import Choice
+from ..releases.choice import ReleaseChoice
 from ..text.interpolation import Interpolator
 from ..text.tree import MapNode, Scalar, Value, kind_of
 from .notes import Notes, is_unknown
@@ -58,7 +58,7 @@ class Amount:
         return Edit(self.scalar.span, str(value)) if self.scalar and self.scalar.origin is None else None
 
 
-PLACING = frozenset({"PW101", "PW102", "PW103", "PW110", "PW111", "PW122", "PW208", "PW215"})
+PLACEMENT_RULES = frozenset({"PW101", "PW102", "PW103", "PW110", "PW111", "PW122", "PW208", "PW215"})
 """Rules about the place of processes.
 
 If a value for such a rule is missing, the placement was not checked.
@@ -92,7 +92,7 @@ class Settings:
         return frozenset(".".join(keys) for keys in self._found if keys)
 
     @property
-    def choice(self) -> Choice | None:
+    def choice(self) -> ReleaseChoice | None:
         """Release that the file is judged for; see `Found.choice`."""
         return self._notes.choice
 
@@ -141,7 +141,7 @@ class Settings:
                 self._said.add((path, rule))
                 why = "is not in this file; it may come from `defaults`" if missing else "is not known here"
                 add = "Pass `--config-root DIR` with the folder of its `defaults`" if missing else f"Pass `--set {path}=VALUE`"
-                self._notes.unsure(rule, path, f"`{path}` {why}", rule in PLACING, add)
+                self._notes.unsure(rule, path, f"`{path}` {why}", rule in PLACEMENT_RULES, add)
             return True
         return False
 

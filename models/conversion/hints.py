@@ -7,7 +7,7 @@ from itertools import product
 from typing import Iterable, Iterator, Mapping, Sequence
 
 from ..component import BETWEEN_DOMAINS, KEYS, UNBOUNDED, Component, Parallel, Relation
-from ..estimate import said_of
+from ..estimate import non_default_keys
 from ..findings.finding import Finding
 from ..hints.locality import RACK
 from ..link import Link
@@ -46,14 +46,14 @@ def renamed(components: Sequence[Component], known: Mapping[str, str]) -> dict[s
     return names
 
 
-def said_of_names(names: Mapping[str, str]) -> Iterator[Finding]:
+def renaming_notes(names: Mapping[str, str]) -> Iterator[Finding]:
     """Yield a note for every renamed component."""
     for before, after in names.items():
         if before != after:
             yield dropped(before, f"`{before}` is called `{after}` now")
 
 
-def where_to_data(component: Component, estimated: bool = False) -> Data:
+def topology_to_data(component: Component, estimated: bool = False) -> Data:
     """Return the hints about topology and host memory; not traffic that is only `estimated`."""
     data: Data = {"offloaded": memory_text(component.offloaded), "host_memory": memory_text(component.host_memory)}
     data["keep"] = _together((keep.what, _keep(keep)) for keep in component.keep)
@@ -64,7 +64,7 @@ def where_to_data(component: Component, estimated: bool = False) -> Data:
     return {key: value for key, value in data.items() if value not in (None, "", [], {})}
 
 
-def related_to_data(problem: Problem, component: Component, names: Mapping[str, str]) -> Data:
+def relations_to_data(problem: Problem, component: Component, names: Mapping[str, str]) -> Data:
     """Return the relations that are keys of the component; `names` are the new names."""
     data: Data = {}
     for kind, key in KEYS.items():
@@ -137,7 +137,7 @@ def _alone(values: list[object]) -> object:
     return values[0] if len(values) == 1 else values
 
 
-def shape(problem: Problem, component: Component, names: dict[str, str], losses: list[Finding]) -> Data:
+def other_hints_to_data(problem: Problem, component: Component, names: dict[str, str], losses: list[Finding]) -> Data:
     """Return the hints other than node groups and counts; `names` are the new names."""
     data: Data = {"role": component.role} if component.role not in ("", names[component.name]) else {}
     # verl itself reserves the CPUs of a pool once for all its components
@@ -153,7 +153,7 @@ def shape(problem: Problem, component: Component, names: dict[str, str], losses:
         }  # fmt: skip
         data |= {key: value for key, value in written.items() if value}
         if component.estimate is not None:
-            data["estimate"] = said_of(component.estimate)
+            data["estimate"] = non_default_keys(component.estimate)
         shards = component.estimate.divided_among if component.estimate else 0
         if component.runs is None and component.divided_among != shards and not are_whole(component):
             message = f"that the ranks of `{component.name}` are whole groups of {component.shards} shards is not said any more"
@@ -161,10 +161,10 @@ def shape(problem: Problem, component: Component, names: dict[str, str], losses:
     if component.phases:
         data["phase"] = component.phases[0] if len(component.phases) == 1 else list(component.phases)
     estimated = component.name in problem.job.estimated
-    return data | where_to_data(component, estimated) | related_to_data(problem, component, names)
+    return data | topology_to_data(component, estimated) | relations_to_data(problem, component, names)
 
 
-def asked(problem: Problem, component: Component) -> Data:
+def counts_to_data(problem: Problem, component: Component) -> Data:
     """Return the demanded counts and node groups."""
     data: Data = {} if component.node_groups == (CLUSTER_LABEL,) else {"node_group": ",".join(component.node_groups)}
     least, most = component.least, min(component.most, UNBOUNDED - 1)

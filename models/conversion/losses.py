@@ -24,7 +24,7 @@ _DEGREE = re.compile(r"(ulysses\w*|\w*expert\w*|ep)_size")
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class LostSetting:
     """Difference between two problems.
 
     `moves` is True if it may move a process.
@@ -35,90 +35,90 @@ class Difference:
     moves: bool
 
 
-def differences(before: Problem, after: Problem, names: Mapping[str, str]) -> Iterator[Difference]:
+def differences(before: Problem, after: Problem, names: Mapping[str, str]) -> Iterator[LostSetting]:
     """Yield all differences; `names` maps component names of `before` to those of `after`."""
     components = {component.name: component for component in after.components}
     for component in before.components:
         name = names.get(component.name, component.name)
         if name not in components:
-            yield Difference(component.name, "is missing", True)
+            yield LostSetting(component.name, "is missing", True)
         else:
             yield from _of(before, component, after, components[name])
     called = {names.get(component.name, component.name) for component in before.components}
     for name in components.keys() - called:
-        yield Difference(name, "is new", True)
+        yield LostSetting(name, "is new", True)
     hinted = {component.name for component in before.hinted}
     demanded = {(relation.kind, relation.components, relation.level) for relation in after.job.relations}
     for relation in before.job.relations:
         same = relation.kind, tuple(names.get(name, name) for name in relation.components), relation.level
         if hinted.intersection(relation.components) and same not in demanded:
-            yield Difference("+".join(relation.components), f"are not demanded to be {relation.kind}", True)
+            yield LostSetting("+".join(relation.components), f"are not demanded to be {relation.kind}", True)
     yield from _between(before, after, names)
     dealt = {(share.component, share.amount, share.multiple) for share in after.shares}
     for share in before.shares:
         if share.component in hinted and (names.get(share.component, share.component), share.amount, share.multiple) not in dealt:
-            yield Difference(share.component, f"does not get an equal share of {share.said}", True)
+            yield LostSetting(share.component, f"does not get an equal share of {share.said}", True)
 
 
-def _between(before: Problem, after: Problem, names: Mapping[str, str]) -> Iterator[Difference]:
+def _between(before: Problem, after: Problem, names: Mapping[str, str]) -> Iterator[LostSetting]:
     """Compare links and objective; estimated links are skipped, as they are estimated again."""
     sent = {(link.source, link.target): link for link in after.job.links}
     for link in before.job.links:
         same = sent.get((names.get(link.source, link.source), names.get(link.target, link.target)))
         amounts = (same.weights, same.stream, same.ratio) if same else ()
         if not link.estimate and amounts != (link.weights, link.stream, link.ratio):
-            yield Difference(f"{link.source}+{link.target}", "are not linked as they were", bool(before.hinted))
+            yield LostSetting(f"{link.source}+{link.target}", "are not linked as they were", bool(before.hinted))
     if before.job.preference != after.job.preference:
-        yield Difference("", "the objective is another", bool(before.hinted))
+        yield LostSetting("", "the objective is another", bool(before.hinted))
 
 
-def _of(before: Problem, component: Component, after: Problem, target: Component) -> Iterator[Difference]:
+def _of(before: Problem, component: Component, after: Problem, target: Component) -> Iterator[LostSetting]:
     name = component.name
     if component.runs is not None and target.runs is not None:
         if component.runs != target.runs:
             if rank := _moved(component.runs, target.runs):
-                yield Difference(name, rank, True)
+                yield LostSetting(name, rank, True)
             elif _labels(component.runs) != _labels(target.runs):
-                yield Difference(name, "is in other node groups", False)
+                yield LostSetting(name, "is in other node groups", False)
     elif component.runs is not None or target.runs is not None:
-        yield Difference(name, "has ranks that are given in one of the two only", True)
+        yield LostSetting(name, "has ranks that are given in one of the two only", True)
     else:
         yield from _hints(before, component, after, target)
     yield from _where(before, component, after, target)
     if component.backend and target.backend and component.backend != target.backend:
-        yield Difference(name, f"is trained by {target.backend}, not {component.backend}", False)
+        yield LostSetting(name, f"is trained by {target.backend}, not {component.backend}", False)
     on_nodes = before.kind(component) == NODE
     fields = ["phases"] if on_nodes else ["phases", "memory"]
     if not on_nodes and (component.runs is not None or target.runs is not None):  # else `_hints` compares it
         fields.append("accelerator_model")
     for field in fields:
         if getattr(component, field) != getattr(target, field):
-            yield Difference(name, f"has another {field.replace('_', ' ').removesuffix('s')}", False)
+            yield LostSetting(name, f"has another {field.replace('_', ' ').removesuffix('s')}", False)
     if not on_nodes and _choices(before, component) != _choices(after, target):
-        yield Difference(name, "has other parallel degrees", component.runs is None)
+        yield LostSetting(name, "has other parallel degrees", component.runs is None)
 
 
-def _where(before: Problem, component: Component, after: Problem, target: Component) -> Iterator[Difference]:
+def _where(before: Problem, component: Component, after: Problem, target: Component) -> Iterator[LostSetting]:
     """Compare the demands on the topology and on host memory."""
     for field in ("keep", "spread", "pins", "excluded", "offloaded", "host_memory", "estimate"):
         if getattr(component, field) != getattr(target, field):
-            yield Difference(component.name, f"has another {field.replace('_', ' ')}", component.runs is None)
+            yield LostSetting(component.name, f"has another {field.replace('_', ' ')}", component.runs is None)
     if component.runs is None and component.divided_among != target.divided_among and not are_whole(component):
-        yield Difference(component.name, "need not have whole groups of shards", True)
+        yield LostSetting(component.name, "need not have whole groups of shards", True)
     estimated = component.name in before.job.estimated or target.name in after.job.estimated
     if component.traffic != target.traffic and not estimated:
-        yield Difference(component.name, "has other traffic", component.runs is None)
+        yield LostSetting(component.name, "has other traffic", component.runs is None)
 
 
-def _hints(before: Problem, component: Component, after: Problem, target: Component) -> Iterator[Difference]:
+def _hints(before: Problem, component: Component, after: Problem, target: Component) -> Iterator[LostSetting]:
     """Compare the inputs of a search."""
     if _members(before, component) != _members(after, target):
-        yield Difference(component.name, "may use other nodes", True)
+        yield LostSetting(component.name, "may use other nodes", True)
     if component.counts != target.counts:
-        yield Difference(component.name, "has other counts to choose from", True)
+        yield LostSetting(component.name, "has other counts to choose from", True)
     for field in ("least", "most", "per_process", "contiguous", "stride", "accelerator_model"):
         if getattr(component, field) != getattr(target, field):
-            yield Difference(component.name, f"has another {field.replace('_', ' ')}", True)
+            yield LostSetting(component.name, f"has another {field.replace('_', ' ')}", True)
 
 
 def _members(problem: Problem, component: Component) -> tuple[frozenset[int], str]:
@@ -162,7 +162,7 @@ def refusal(subject: str, message: str, help: str = "") -> Finding:
     return error(REFUSAL, subject, message, help=help)
 
 
-def unsaid_demands(problem: Problem) -> Iterator[Finding]:
+def lost_demands(problem: Problem) -> Iterator[Finding]:
     """Yield the demands of the old framework on hinted components that the new file lacks.
 
     Explicit ranks satisfy them already.
@@ -178,7 +178,7 @@ def unsaid_demands(problem: Problem) -> Iterator[Finding]:
             yield moved(share.component, f"{message}, is not said any more")
 
 
-def unsaid_times(problem: Problem) -> Iterator[Finding]:
+def lost_times(problem: Problem) -> Iterator[Finding]:
     """Yield the loss of measured times, which decide counts and degrees in `plan`.
 
     No conversion carries them over.
@@ -191,7 +191,7 @@ def unsaid_times(problem: Problem) -> Iterator[Finding]:
         yield loss("", message, "add them to the new file, where counts and degrees are to be chosen by them")
 
 
-def unsaid_settings(root: MapNode, problem: Problem, text: str) -> Iterator[Finding]:
+def lost_settings(root: MapNode, problem: Problem, text: str) -> Iterator[Finding]:
     """Yield the engines and the sequence and expert degrees that the new text lacks."""
     words, degrees = (
         set(re.findall(r"\w+", text)),

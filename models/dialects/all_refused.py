@@ -17,9 +17,9 @@ from ..job import Job
 Chosen = MappingType[str, Parallel]
 JobWith = Callable[[Chosen], Union[Job, str]]
 """Function from chosen degrees to the job, or to the framework's reason for a refusal."""
-MOST_TOLD = 4
+MAX_REASONS = 4
 """Maximum number of refused choices in a message."""
-MOST_TRIED = 16
+MAX_CHOICES_READ = 16
 """Maximum number of joint choices that are read without planning.
 
 Beyond it, only the planner reports refusals.
@@ -31,13 +31,13 @@ def all_refused(job: Job, job_with: JobWith) -> tuple[Finding, ...]:
 
     The first accepted choice ends the reading; more than `MOST_TRIED` choices are not read.
     """
-    if prod(map(len, job.choices.values())) > MOST_TRIED:
+    if prod(map(len, job.choices.values())) > MAX_CHOICES_READ:
         return ()
     joint_choices = (dict(zip(job.choices, chosen)) for chosen in product(*job.choices.values()))
-    return none_left(job, ((degrees, job_with(degrees)) for degrees in joint_choices if degrees))
+    return refusal_of_all(job, ((degrees, job_with(degrees)) for degrees in joint_choices if degrees))
 
 
-def none_left(job: Job, tried: Iterable[tuple[Chosen, Union[Job, str]]]) -> tuple[Finding, ...]:
+def refusal_of_all(job: Job, tried: Iterable[tuple[Chosen, Union[Job, str]]]) -> tuple[Finding, ...]:
     """Return an error if every choice of `tried` is a refusal."""
     why = dict[str, str]()
     name = ""
@@ -48,8 +48,8 @@ def none_left(job: Job, tried: Iterable[tuple[Chosen, Union[Job, str]]]) -> tupl
         why[" and ".join(f"{parallel} of `{component}`" for component, parallel in degrees.items())] = outcome
     if not why:
         return ()
-    reasons = "; ".join(f"with {chosen}, {outcome}" for chosen, outcome in list(why.items())[:MOST_TOLD])
-    more = f"; and so on, {len(why)} in all" if len(why) > MOST_TOLD else ""
+    reasons = "; ".join(f"with {chosen}, {outcome}" for chosen, outcome in list(why.items())[:MAX_REASONS])
+    more = f"; and so on, {len(why)} in all" if len(why) > MAX_REASONS else ""
     message = f"every choice of degrees that the hints leave open is refused: {reasons}{more}"
     span = next((component.span("parallel") for component in job.components if component.name == name), None)
     return (error("PW121", name, message, span, help="offer degrees that go with the rest of the file"),)

@@ -17,7 +17,7 @@ from ..placements.assignment import Assignment
 from ..problem import Problem
 from ..reading import Reading
 from ..record import dataclass
-from ..releases.choice import Choice
+from ..releases.choice import ReleaseChoice
 from ..text.document import Document
 from ..text.tree import MapNode
 from .signs import Signs
@@ -60,7 +60,7 @@ class Dialect(Protocol):
         """Return the keys of a top-level map that indicate the dialect."""
         ...
 
-    def release_of(self, document: Document, roots: Sequence[str] = ()) -> Choice | None:
+    def release_of(self, document: Document, roots: Sequence[str] = ()) -> ReleaseChoice | None:
         """Return the release to judge a file for, if the user states none.
 
         The evidence is a checkout beside the file and the keys of the file; else the newest

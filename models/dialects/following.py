@@ -14,14 +14,14 @@ from ..component import Component, Parallel
 from ..findings.finding import Finding
 from ..job import Job
 from ..parallel import DEGREES
-from ..planning.spec import FIELDS, Changed, Followed
-from ..planning.way import Shape, Way
+from ..planning.spec import FIELDS, DegreeChoice, FieldChanges
+from ..planning.way import FrameworkArrangement, ProcessShape
 from ..planning.workload import Workload
 from ..text.tree import MapNode, Value, find, leaves, number, with_value
 from ..times import shortest
-from .all_refused import Chosen, JobWith, none_left
+from .all_refused import Chosen, JobWith, refusal_of_all
 
-MOST_READ = 256
+MAX_JOINT_CHOICES = 256
 """Maximum number of joint choices of degrees that are read.
 
 Of more choices, those with the shortest times are read. If no component follows and a single choice
@@ -55,7 +55,7 @@ def with_hint(root: MapNode, name: str, parallel: Parallel) -> MapNode:
     return with_value(root, f"{NAME}.{COMPONENTS}.{name}.{KEY}", block)
 
 
-def following(job: Job, leaders: Sequence[str], job_with: JobWith) -> tuple[Job, tuple[Finding, ...]]:
+def with_dependent_degrees(job: Job, leaders: Sequence[str], job_with: JobWith) -> tuple[Job, tuple[Finding, ...]]:
     """Return the job with the consequences of each choice of degrees of `leaders`.
 
     Refused choices are dropped; if all are refused, the job is unchanged and an error is returned.
@@ -68,10 +68,10 @@ def following(job: Job, leaders: Sequence[str], job_with: JobWith) -> tuple[Job,
         # A component may follow several leaders: all joint choices are read.
         tied = {**dict.fromkeys(followers, leader), **tied}
     refused = any(isinstance(outcome, str) for choices in outcomes.values() for outcome in choices.values())
-    if refused and prod(map(len, job.choices.values())) <= MOST_READ:
+    if refused and prod(map(len, job.choices.values())) <= MAX_JOINT_CHOICES:
         # A choice refused alone may be accepted with another choice elsewhere.
         leading = list(job.choices)
-    followed, tried = list[Followed](), list[tuple[Chosen, Union[Job, str]]]()
+    followed, tried = list[DegreeChoice](), list[tuple[Chosen, Union[Job, str]]]()
     offered = _choices_to_read(job, leading)
     for chosen in product(*offered.values()) if leading and (tied or refused) else ():
         degrees = dict(zip(leading, chosen))
@@ -79,7 +79,7 @@ def following(job: Job, leaders: Sequence[str], job_with: JobWith) -> tuple[Job,
         tried.append((degrees, outcome))
         if isinstance(outcome, Job):
             followed.append(
-                Followed(degrees, _changes(job, outcome), outcome.planning.ways, outcome.planning.accepted or job.planning.accepted)
+                DegreeChoice(degrees, _changes(job, outcome), outcome.planning.ways, outcome.planning.accepted or job.planning.accepted)
             )
     unread = prod(len(job.choices[name]) for name in offered) - prod(map(len, offered.values()))
     if followed:
@@ -91,7 +91,7 @@ def following(job: Job, leaders: Sequence[str], job_with: JobWith) -> tuple[Job,
         ), ()
     if tried and unread:  # the unread choices are unknown: refused or not, and with what consequences
         return replace(job, planning=replace(job.planning, not_read=unread, workload=_told(job, offered))), ()
-    return job, none_left(job, tried)
+    return job, refusal_of_all(job, tried)
 
 
 def _choices_to_read(job: Job, names: Sequence[str]) -> dict[str, Sequence[Parallel]]:
@@ -102,7 +102,7 @@ def _choices_to_read(job: Job, names: Sequence[str]) -> dict[str, Sequence[Paral
     """
     by_name = {component.name: component for component in job.components}
     choices = {name: list(job.choices[name]) for name in names}
-    while prod(map(len, choices.values())) > MOST_READ:
+    while prod(map(len, choices.values())) > MAX_JOINT_CHOICES:
         name = max(choices, key=lambda component: len(choices[component]))
         current, timed = by_name[name].parallel, by_name[name].timed
         alternatives = [parallel for parallel in choices[name] if parallel != current]
@@ -145,7 +145,7 @@ def _followers(job: Job, changed_job: Job) -> Iterator[str]:
                 yield component.name
 
 
-def _in_ways(ways: Sequence[Way], name: str) -> list[tuple[Shape | None, int]]:
+def _in_ways(ways: Sequence[FrameworkArrangement], name: str) -> list[tuple[ProcessShape | None, int]]:
     """Return the shape and the minimum accelerators of a component per arrangement.
 
     The minimum is 0 unless some arrangement runs without the component: then its own `least` does
@@ -155,7 +155,7 @@ def _in_ways(ways: Sequence[Way], name: str) -> list[tuple[Shape | None, int]]:
     return [(way.shapes.get(name), way.least.get(name, 0) if idle else 0) for way in ways]
 
 
-def _changes(job: Job, changed_job: Job) -> dict[str, Changed]:
+def _changes(job: Job, changed_job: Job) -> dict[str, FieldChanges]:
     new_components = {component.name: component for component in changed_job.components}
     changes = (
         (component.name, _of_one(component, new_components[component.name]))
@@ -165,5 +165,5 @@ def _changes(job: Job, changed_job: Job) -> dict[str, Changed]:
     return {name: changed for name, changed in changes if changed.named}
 
 
-def _of_one(before: Component, after: Component) -> Changed:
-    return Changed(**{name: value for name in FIELDS if (value := getattr(after, name)) != getattr(before, name)})
+def _of_one(before: Component, after: Component) -> FieldChanges:
+    return FieldChanges(**{name: value for name in FIELDS if (value := getattr(after, name)) != getattr(before, name)})

@@ -21,13 +21,13 @@ from ..text.document import Document
 from ..text.source import Source
 from ..text.tree import MapNode
 from .recognition import DIALECTS, choose, dialect_named, is_meant_for
-from .released import release_for, unfit
+from .released import mismatched_release, release_for
 
 if TYPE_CHECKING:
-    from ..releases.choice import Choice
+    from ..releases.choice import ReleaseChoice
     from .dialect import Machines
 
-__all__ = ["DIALECTS", "AsRead", "dialect_named", "is_meant_for", "load", "load_all", "load_settings", "read", "read_all"]
+__all__ = ["DIALECTS", "ReadParameters", "dialect_named", "is_meant_for", "load", "load_all", "load_settings", "read", "read_all"]
 
 _SHELL_TEXT_CODES = ("PW012", "PW014", "PW125")
 """Codes whose edits are shell text, ready for the script."""
@@ -58,7 +58,7 @@ def load(
         file's own folder.
     """
     readings = load_all(path, machines, dialect, level, composer)
-    return _rereadable(_first(readings), AsRead(str(path), machines, dialect, level, composer))
+    return _rereadable(_first(readings), ReadParameters(str(path), machines, dialect, level, composer))
 
 
 def load_all(
@@ -72,7 +72,7 @@ def load_all(
     except UnusableInput as problem:
         return [Reading(Document.unread(str(path)), "unknown", None, problem.findings)]
     readings = read_all(source, machines, dialect, level, composer)
-    as_read = AsRead(source.name, machines, dialect, level, composer)
+    as_read = ReadParameters(source.name, machines, dialect, level, composer)
     return [_rereadable(reading, replace(as_read, number=number)) for number, reading in enumerate(readings)]
 
 
@@ -92,16 +92,16 @@ def read(
 ) -> Reading:
     """Read a text; see `load`."""
     reading = _first(read_all(source, machines, dialect, level, composer))
-    return _rereadable(reading, AsRead(source.name, machines, dialect, level, composer))
+    return _rereadable(reading, ReadParameters(source.name, machines, dialect, level, composer))
 
 
-def _rereadable(reading: Reading, as_read: AsRead) -> Reading:
+def _rereadable(reading: Reading, as_read: ReadParameters) -> Reading:
     """Return the reading with the way to read another text of its file."""
     return replace(reading, session=replace(reading.session, as_before=as_read))
 
 
 @dataclass(frozen=True)
-class AsRead:
+class ReadParameters:
     """Parameters of `load` for reading another text of the same file in the same way.
 
     `number` is the index of the program in a script, from 0; None for the first program, with a
@@ -177,7 +177,7 @@ def _read(source: Source, compose: Callable[[], Document], machines: Machines, d
         reading = with_models(chosen.read(document, machines, level)).in_scope()
         named = machines if isinstance(machines, Cluster) else None
         unchecked = (*unsure, *(_decisive_if_placed(item, chosen.PLACES) for item in reading.unchecked))
-        reading = _without_strays(reading, (*strays, *unfit(chosen, composer.frameworks)))
+        reading = _without_strays(reading, (*strays, *mismatched_release(chosen, composer.frameworks)))
         reading = replace(reading, unchecked=unchecked, level=level, machines=named)
     except UnusableInput as problem:
         findings = (*document.findings, *problem.findings)
@@ -218,7 +218,7 @@ def _without_strays(reading: Reading, strays: tuple[Finding, ...]) -> Reading:
     return replace(reading, findings=(*remaining, *strays))
 
 
-def _released(document: Document, release: Choice | None) -> Document:
+def _released(document: Document, release: ReleaseChoice | None) -> Document:
     """Return the document for a release; other texts of the document have the same release."""
     compose = document.compose
     return replace(document, release=release, compose=lambda text: replace(compose(text), release=release))

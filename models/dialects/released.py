@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Callable, Iterator, Sequence
 
 from ..findings.finding import Finding, UnusableInput, error, warning
-from ..releases.choice import Choice, newest, stated
-from ..releases.evidence import beside, by_keys, installed, ranges_from
+from ..releases.choice import ReleaseChoice, newest, stated
+from ..releases.evidence import choose_by_keys, installed, ranges_from, release_beside
 from ..releases.release import Range, Release, read_releases
 from ..text.document import Document
 from ..text.nearest import nearest
@@ -42,7 +42,7 @@ def known_framework(text: str) -> str:
     return f"{name.lower()}=={version}"
 
 
-def release_for(dialect: Dialect, document: Document, frameworks: Sequence[str], roots: Sequence[str] = ()) -> Choice | None:
+def release_for(dialect: Dialect, document: Document, frameworks: Sequence[str], roots: Sequence[str] = ()) -> ReleaseChoice | None:
     """Return the release of a document; None for a native file.
 
     `frameworks` are statements such as ``verl==0.6.1``; statements about other frameworks are
@@ -69,7 +69,7 @@ def release_for(dialect: Dialect, document: Document, frameworks: Sequence[str],
     return choice or (dialect.release_of(document, roots) if dialect.RELEASES else None)
 
 
-def unfit(dialect: Dialect, frameworks: Sequence[str]) -> tuple[Finding, ...]:
+def mismatched_release(dialect: Dialect, frameworks: Sequence[str]) -> tuple[Finding, ...]:
     """Return a warning if releases are stated, but none of the file's framework."""
     names = [text.partition("==")[0].strip().lower() for text in frameworks]
     if not names or dialect.NAME in names:
@@ -79,7 +79,9 @@ def unfit(dialect: Dialect, frameworks: Sequence[str]) -> tuple[Finding, ...]:
     return (warning("PW015", "", message, help=f"{help_}, or pass `--dialect {names[0]}`"),)
 
 
-def found_release(file: Path, document: Document, roots: Sequence[str], shown: Callable[[Document], Choice] | None = None) -> Choice:
+def infer_release(
+    file: Path, document: Document, roots: Sequence[str], shown: Callable[[Document], ReleaseChoice] | None = None
+) -> ReleaseChoice:
     """Return the release beside a document, installed, or implied by its keys; else the newest.
 
     `file` is the data file of the releases. `shown` returns the choice that the keys leave; by
@@ -88,19 +90,19 @@ def found_release(file: Path, document: Document, roots: Sequence[str], shown: C
     ``{"cluster.num_nodes": [["0.2", ""]], "**.strategy_name=deepspeed_train": [["", "0.3.0"]]}``
     """
     table = read_releases(file)
-    local = beside(table, document.source.name, roots) or installed(table)
+    local = release_beside(table, document.source.name, roots) or installed(table)
     if local is not None and local.is_stated:
         return local
     keys = (shown or partial(_shown, file))(document)
     if local is None:
         return keys
     possible = tuple(release for release in local.possible if release in keys.possible) or local.possible
-    return Choice(table, possible[-1], local.reason, possible)
+    return ReleaseChoice(table, possible[-1], local.reason, possible)
 
 
-def _shown(file: Path, document: Document) -> Choice:
+def _shown(file: Path, document: Document) -> ReleaseChoice:
     table, ranges = read_releases(file), _evidence(file.parent / "evidence.json")
-    return by_keys(table, ranges, present_in(document.root)) if ranges else newest(table)
+    return choose_by_keys(table, ranges, present_in(document.root)) if ranges else newest(table)
 
 
 @cache

@@ -14,7 +14,7 @@ from ..machines.cluster import Cluster
 from ..machines.shorthand import AsDeclared
 from ..problem import Problem
 from ..reading import Reading
-from ..said import Said
+from ..said import HintedJob
 from ..text.document import Document
 from ..text.interpolation import Interpolator
 from ..text.tree import MapNode, Value
@@ -89,10 +89,10 @@ class Reader(ABC):
 
     def with_hints(
         self, block: Value | None, cluster: Cluster, components: Sequence[Component], relations: Sequence[Relation] = ()
-    ) -> Said:
+    ) -> HintedJob:
         """Return the file's components and relations, extended by a block of hints."""
         if block is None:
-            return Said(tuple(components), tuple(relations))
+            return HintedJob(tuple(components), tuple(relations))
         from ..hints.block import add_block
 
         return add_block(block, cluster, tuple(components), self.notes.findings, tuple(relations))

@@ -18,9 +18,9 @@ from .amount import amount
 from .consistent import consistent
 from .estimate import unlikely
 from .forms import ComponentForm
-from .listed import never
-from .times import by_model, contradicted, countless, example, misspelt_models, misspelt_phases, timed, uncounted
-from .where import relations_of, where
+from .listed import impossible_counts
+from .times import by_model, duplicate_time, example, is_ambiguous, missing_counts, misspelt_models, misspelt_phases, timed
+from .where import locality_fields, relations_of
 
 MAX_CHOICES = 64
 Relations = tuple[Relation, ...]
@@ -83,7 +83,7 @@ def add_hints(
         relations += relations_of(form, name, entry.value)
         groups = component.node_groups
         degrees = (UNDIVIDED,) if name in undivided else form.parallel.choices()
-        findings += never(component, degrees, entry.value, _room(cluster, groups), cluster.kind(groups))
+        findings += impossible_counts(component, degrees, entry.value, _room(cluster, groups), cluster.kind(groups))
         if len(form.parallel.choices()) > 1:
             choices[name] = form.parallel.choices()
     count = 1
@@ -128,12 +128,12 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
             raise UnusableInput([error("PW121", name, message, spans.get("amount"), label="too many", help="ask for less")])
     per_process, least, most, counts = amount(form, name, cluster.kind(groups) == NODE, spans.get("amount", value.span))
     available = min(most, _room(cluster, groups))
-    if form.seconds and countless(form, least, available):
+    if form.seconds and is_ambiguous(form, least, available):
         noun = "accelerators" if cluster.kind(groups) == ACCELERATOR else "processes"
         first = counts[0] if counts else (least, available)
         written = find(value, "seconds") or value
-        raise UnusableInput(uncounted(name, written, form.phase, cluster, noun, example(*first, form.parallel.choices()[0].replica)))
-    if (times := timed(form, least)) and (clash := contradicted(times)):
+        raise UnusableInput(missing_counts(name, written, form.phase, cluster, noun, example(*first, form.parallel.choices()[0].replica)))
+    if (times := timed(form, least)) and (clash := duplicate_time(times)):
         message = f"`{name}` has two times for {clash}"
         raise UnusableInput([error("PW121", name, message, spans["timed"], label="which?", help="write one of them, such as their mean")])
     if known and "amount" not in spans:
@@ -141,7 +141,7 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
         per_process = per_process if form.accelerators_per_process else known.per_process
     known = known or Component(name, role=name if name in ROLES else "")
     changes = {field: read(form) for field, read in _READ.items() if field in spans}
-    changes |= where(form, name, value, cluster)
+    changes |= locality_fields(form, name, value, cluster)
     changes |= {"timed": times} if "timed" in spans else {}
     if form.seconds and not form.phase:  # the times name the phases
         changes["phases"] = tuple(dict.fromkeys(row.phase for row in form.seconds if row.phase))

@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import NamedTuple, Sequence
 
 from ..component import UNBOUNDED, Component, Parallel
-from ..counts import Counts, in_both, is_one_range, times, write_counts
+from ..counts import Counts, intersection, is_one_range, times, write_counts
 from ..findings.finding import UnusableInput, error
 from ..findings.span import Edit, Span
 from ..findings.wording import are, do, with_noun
@@ -61,7 +61,7 @@ def _edit(source: Source, entry: Entry, degree: int) -> Edit:
     return Edit(value.span, str(degree))
 
 
-class Asked(NamedTuple):
+class Amount(NamedTuple):
     """Resources per process, range of the total, and allowed counts in it (empty: all)."""
 
     each: int
@@ -70,7 +70,7 @@ class Asked(NamedTuple):
     counts: Counts = ()
 
 
-def amount(form: ComponentForm, name: str, on_nodes: bool, span: Span) -> Asked:
+def amount(form: ComponentForm, name: str, on_nodes: bool, span: Span) -> Amount:
     """Return the requested amount.
 
     Raises UnusableInput if `accelerators` and `processes` contradict each other.
@@ -98,17 +98,17 @@ def amount(form: ComponentForm, name: str, on_nodes: bool, span: Span) -> Asked:
     per_process = per_process or 1
     by_process = times(processes, per_process) if processes else None
     if accelerators and by_process:
-        if not (both := in_both(accelerators, by_process)):
+        if not (both := intersection(accelerators, by_process)):
             request = f"{write_counts(accelerators)} accelerators and for {write_counts(by_process)} in processes of {per_process}"
             raise refuse(f"`{name}` asks for {request}", "write one of the two, or `accelerators_per_process` too")
         return _asked(per_process, both)
     return _asked(per_process, accelerators or by_process)
 
 
-def _asked(per_process: int, counts: Counts | None) -> Asked:
+def _asked(per_process: int, counts: Counts | None) -> Amount:
     if not counts:
-        return Asked(per_process, 1, UNBOUNDED)
-    return Asked(per_process, counts[0][0], counts[-1][1], () if is_one_range(counts) else counts)
+        return Amount(per_process, 1, UNBOUNDED)
+    return Amount(per_process, counts[0][0], counts[-1][1], () if is_one_range(counts) else counts)
 
 
 def _number(counts: Sequence[tuple[int, int]]) -> int:

@@ -12,8 +12,8 @@ from ..machines.cluster import Cluster
 from ..model_cards.card import NUMBERS
 from ..model_cards.of_block import MODEL
 from ..roles import role_of
-from ..said import Said
-from ..text.form import Form, Kind, form_of, key, list_of, map_of
+from ..said import HintedJob
+from ..text.form import Form, ValueKind, form_of, key, list_of, map_of
 from ..text.nearest import nearest
 from ..text.tree import Entry, MapNode, Value
 from ..text.values import whole_between
@@ -23,7 +23,7 @@ from .plan import PlanForm, read_plan
 from .relations import LinkForm, Objective, RelationForm, read_links, read_preference, read_relations
 from .times import with_usual_phases
 
-_NUMBER = Kind(whole_between(1).read, {"type": "integer", "minimum": 1})
+_NUMBER = ValueKind(whole_between(1).read, {"type": "integer", "minimum": 1})
 
 
 _MEANING = "What is known of the model that is trained."
@@ -102,7 +102,7 @@ def without(block: Value | None, entries: Collection[Entry]) -> Value | None:
 def add_block(
     block: Value, cluster: Cluster, components: tuple[Component, ...], findings: list[Finding], further: tuple[Relation, ...] = (),
     undivided: Collection[str] = (),
-) -> Said:  # fmt: skip
+) -> HintedJob:  # fmt: skip
     """Merge the whole block into the components, as `add_hints` does for `components`.
 
     The keys are `KEYS`; `components` may be omitted beside another key. `undivided`: components
@@ -121,7 +121,7 @@ def add_block(
         span = inner.span if inner is not None else block.span
         message = "the block `placewright` holds a map `components` of hints"
         findings.append(error("PW105", "", message, span, help="write `components: {actor: {accelerators: 8}}` in it"))
-        return Said(components, further)
+        return HintedJob(components, further)
     hinted = inner if isinstance(inner, MapNode) else MapNode((), block.span)
     names = list(dict.fromkeys([*(component.name for component in components), *(entry.key.text for entry in hinted)]))
     further += tuple(read_relations(block.get(RELATIONS), names, findings, f"{NAME}.{RELATIONS}"))
@@ -138,7 +138,7 @@ def add_block(
     known, assumed = with_usual_phases(known, block.get(PLAN))
     workload = read_plan(block.get(PLAN), known, findings, f"{NAME}.{PLAN}", faulty, cluster)
     workload = workload and replace(workload, assumed=(*workload.assumed, *assumed))
-    return Said(known, relations, choices, links, preference, workload)
+    return HintedJob(known, relations, choices, links, preference, workload)
 
 
 def _with_framework_role(component: Component, components: tuple[Component, ...], findings: list[Finding]) -> Component:

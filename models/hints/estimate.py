@@ -8,11 +8,11 @@ from typing import Sequence
 
 from ..component import Component, Parallel
 from ..counts import write_counts
-from ..estimate import BITS, FULL, MEGATRON, NONE, OPTIMIZERS, RECOMPUTED, SHARDINGS, TRAINABLE, Estimate
+from ..estimate import BITS, FULL, MEGATRON, NONE, OPTIMIZERS, RECOMPUTED, SHARDINGS, TRAINABLE, MemoryInput
 from ..findings.wording import with_noun
 from ..memory.work import fitting, not_whole, optimizer_of, whole_groups
-from ..text.form import Form, Kind, key, shown
-from ..text.values import Boolean, Count, OneOf, Percent, Word
+from ..text.form import Form, ValueKind, key, shown_value
+from ..text.values import Boolean, Count, OneOfValues, Percent, Word
 
 MOST = 10**14
 """Maximum number of parameters: a hundred times what the largest models have."""
@@ -27,7 +27,7 @@ def _parameters(value: object) -> int:
     Raises ValueError with a sentence for a person.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise ValueError(f"{shown(value)} is no number of parameters")
+        raise ValueError(f"{shown_value(value)} is no number of parameters")
     from decimal import Decimal, InvalidOperation
 
     match = _TEXT.fullmatch(str(value))
@@ -36,11 +36,11 @@ def _parameters(value: object) -> int:
     except InvalidOperation:
         count = 0
     if not 1 <= count <= MOST:
-        raise ValueError(f"{shown(value)} is no number of parameters such as `7B`")
+        raise ValueError(f"{shown_value(value)} is no number of parameters such as `7B`")
     return count
 
 
-Parameters = Kind(_parameters, {"anyOf": [{"type": "number", "minimum": 1, "maximum": MOST}, {"type": "string", "pattern": _PATTERN}]})
+Parameters = ValueKind(_parameters, {"anyOf": [{"type": "number", "minimum": 1, "maximum": MOST}, {"type": "string", "pattern": _PATTERN}]})
 """Number of parameters like ``7B``."""
 
 
@@ -52,7 +52,7 @@ def _part(value: object) -> int:
     return max(1, round(100 * value)) if isinstance(value, float) and 0 < value <= 1 else Percent.read(value)
 
 
-Part = Kind(_part, {"anyOf": [*Percent.schema["anyOf"], {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}]})
+Part = ValueKind(_part, {"anyOf": [*Percent.schema["anyOf"], {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}]})
 """Percent: a whole number like ``60``, or a share, ``0.6``; ``1.0`` is all."""
 
 
@@ -70,15 +70,17 @@ class EstimateForm(Form):
         Count, default=None, title="the rank of adapters, where these alone are trained", description="a whole number such as `32`"
     )
     precision = key(
-        OneOf("precision", tuple(BITS)), default="bf16", title="of the weights while they work", description=_one_of(tuple(BITS))
+        OneOfValues("precision", tuple(BITS)), default="bf16", title="of the weights while they work", description=_one_of(tuple(BITS))
     )
     optimizer = key(
-        OneOf("optimizer", tuple(OPTIMIZERS)),
+        OneOfValues("optimizer", tuple(OPTIMIZERS)),
         default=None,
         title="`adam` for what is trained by its role, else none",
         description=_one_of(tuple(OPTIMIZERS)),
     )
-    sharding = key(OneOf("sharding", SHARDINGS), default=NONE, title="what data parallel ranks divide", description=_one_of(SHARDINGS))
+    sharding = key(
+        OneOfValues("sharding", SHARDINGS), default=NONE, title="what data parallel ranks divide", description=_one_of(SHARDINGS)
+    )
     shards = key(
         Count, default=None, title="how many ranks divide, where not all do (hybrid sharding)", description="a whole number such as `8`"
     )
@@ -87,7 +89,7 @@ class EstimateForm(Form):
         Count, default=1, title="sequences that one data parallel rank works on at a time", description="a whole number such as `1`"
     )
     recompute = key(
-        OneOf("recomputation", RECOMPUTED),
+        OneOfValues("recomputation", RECOMPUTED),
         default=FULL,
         title="what is computed again in the backward pass",
         description=_one_of(RECOMPUTED),
@@ -101,7 +103,9 @@ class EstimateForm(Form):
         title="sequences that a replica of an engine caches at the same time",
         description="a whole number such as `64`",
     )
-    cache = key(OneOf("precision", ("bf16", "fp16", "fp8")), default=None, title="the precision of the cache", description="such as `fp8`")
+    cache = key(
+        OneOfValues("precision", ("bf16", "fp16", "fp8")), default=None, title="the precision of the cache", description="such as `fp8`"
+    )
     utilization = key(
         Part,
         default=None,
@@ -119,10 +123,12 @@ class EstimateForm(Form):
     experts = key(Count, default=None, title="routed experts of a layer", description="a whole number such as `128`")
     expert_intermediate = key(Count, default=None, title="the width of one expert", description="a whole number such as `768`")
 
-    def estimate(self) -> Estimate:
+    def estimate(self) -> MemoryInput:
         """Return the estimate that the form states."""
-        values = {name: value for name in Estimate.__dataclass_fields__ if name != "written" and (value := getattr(self, name)) is not None}
-        return Estimate(**values, written=tuple(name for name in values if name in self.said))
+        values = {
+            name: value for name in MemoryInput.__dataclass_fields__ if name != "written" and (value := getattr(self, name)) is not None
+        }
+        return MemoryInput(**values, written=tuple(name for name in values if name in self.said))
 
 
 def unlikely(component: Component, choices: Sequence[Parallel]) -> tuple[str, str, str] | None:

@@ -19,7 +19,7 @@ from ..text.values import (
     Name,
     Names,
     Numbers,
-    OneOf,
+    OneOfValues,
     RankText,
     RankTexts,
     Word,
@@ -29,7 +29,7 @@ from .estimate import EstimateForm
 from .locality import KeepForm, Others, Pins, Spreads
 from .seconds import Seconds
 
-_Role = OneOf("role", ROLES)
+_Role = OneOfValues("role", ROLES)
 _OTHERS = "the name of a component such as `actor`, or a list of names"
 _FAR = "the name of a component such as `actor`, a map such as `{component: actor, level: rack}`, or a list of them"
 
@@ -179,7 +179,7 @@ class HintForm(Form):
         description="a map such as `{8: 120, 16: 66}`, `{generate: {8: 95}, train: {8: 60}}` or `{H100: {8: 60}}`, or `59.9` where the count is fixed",
     )
     scaling = key(
-        OneOf("scaling", SCALINGS),
+        OneOfValues("scaling", SCALINGS),
         default=POWER,
         title="what is assumed between and beyond the measured counts",
         description="one of " + ", ".join(f"`{word}`" for word in SCALINGS),

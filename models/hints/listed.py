@@ -16,7 +16,7 @@ from ..text.values import amount
 KEYS = ("accelerators", "processes")
 
 
-def never(component: Component, choices: Sequence[Parallel], value: Value, room: int, kind: str) -> Iterator[Finding]:
+def impossible_counts(component: Component, choices: Sequence[Parallel], value: Value, room: int, kind: str) -> Iterator[Finding]:
     """Yield a warning per impossible count in a list with possible counts.
 
     If no count is possible, another error says so. `choices` are the possible degrees, `room` the
@@ -36,7 +36,9 @@ def never(component: Component, choices: Sequence[Parallel], value: Value, room:
             name = f"{write_range((low, high))} {key}"
             if low * per_process > room:
                 message = f"`{component.name}` never has {name}: there {are(room)} {with_noun(room, noun)}"
-                warnings.append(warning("PW121", component.name, message, item.span, label="never", help="leave it out of the list"))
+                warnings.append(
+                    warning("PW121", component.name, message, item.span, label="impossible_counts", help="leave it out of the list")
+                )
             elif all(-(-low * per_process // step) * step > high * per_process for step in steps):
                 multiples = " or ".join(map(str, dict.fromkeys(steps)))
                 message = f"`{component.name}` never has {name}: it has a multiple of {multiples}"

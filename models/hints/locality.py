@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..machines.topology import ALL_LEVELS, LEVELS, NODE_LEVEL
 from ..text.form import Form, form_of, key, one_or_list_of
-from ..text.values import Boolean, Count, OneOf, Percent, RankText, RankTexts, Word, word_or_map
+from ..text.values import Boolean, Count, OneOfValues, Percent, RankText, RankTexts, Word, word_or_map
 
 DOMAINS = (*LEVELS, NODE_LEVEL)
 """Levels with domains of whole nodes: units of failure."""
@@ -16,8 +16,8 @@ LET_OVER_NODES = f"let its tp groups lie over nodes: `{OVER_NODES}`"
 """Help text for `OVER_NODES`."""
 
 
-Level = OneOf("level of the topology", ALL_LEVELS)
-Domain = OneOf("level of nodes", DOMAINS)
+Level = OneOfValues("level of the topology", ALL_LEVELS)
+Domain = OneOfValues("level of nodes", DOMAINS)
 _LEVELS = ", ".join(f"`{level}`" for level in ALL_LEVELS)
 _DOMAINS = ", ".join(f"`{level}`" for level in DOMAINS)
 

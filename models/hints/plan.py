@@ -14,11 +14,11 @@ from ..machines.topology import LEVELS
 from ..planning.workload import AIMS, LOOKED_AT, MODELS, PHASES, SECONDS, STAGES, STEADY, STREAM, After, Budget, Workload, circles
 from ..quantity import Advised
 from ..scope import HETEROGENEOUS, NESTED, SCOPES, SPANNING
-from ..text.form import Form, fill, form_of, key, list_of, one_or_list_of, several
+from ..text.form import Form, as_items, fill, form_of, key, list_of, one_or_list_of
 from ..text.nearest import nearest
 from ..text.tree import ListNode, MapNode, Scalar, Value, find, leaves
 from ..text.unresolved import UNRESOLVED
-from ..text.values import Boolean, Count, OneOf, Rate, Word, or_list
+from ..text.values import Boolean, Count, OneOfValues, Rate, Word, or_list
 from .consistent import UNNAMED, named
 from .entries import unknown
 from .seconds import Duration
@@ -31,7 +31,7 @@ KEY = "workflow"
 LEAVE = f"leave `{KEY}` out"
 _BETWEEN = r"\s*(?:[-=]*>|→|[,;|]|\s)\s*"
 """Separators that people write between the names of a chain."""
-_Chains = list_of(Word, most=256, unpack=several, schema=or_list({"type": "string"}, maxItems=256))
+_Chains = list_of(Word, most=256, unpack=as_items, schema=or_list({"type": "string"}, maxItems=256))
 _OTHER_WORDS = {
     **dict.fromkeys(("async", "asynchronous", "off_policy"), "write `cost_model: steady` where nothing waits for anything"),
     **dict.fromkeys(("sync", "synchronous", "on_policy"), "write `cost_model: stages` where phases come one after the other"),
@@ -84,7 +84,7 @@ def waits_in_circles(waits: Sequence[Wait], section: str) -> Iterator[Finding]:
             yield error("PW121", wait.after.later, message, wait.arrow, label="never all there", help=help_)
 
 
-class _Part(NamedTuple):
+class _PlanKey(NamedTuple):
     """Name or arrow of a chain, with the place."""
 
     text: str
@@ -142,7 +142,7 @@ def read_workflow(
     findings += waits_in_circles(waits, section)
 
 
-def _parts(chain: str, place: Value) -> Iterator[_Part]:
+def _parts(chain: str, place: Value) -> Iterator[_PlanKey]:
     """Yield the names and arrows of a chain.
 
     They have places of their own if the written text equals the chain.
@@ -151,11 +151,11 @@ def _parts(chain: str, place: Value) -> Iterator[_Part]:
     alike = isinstance(place, Scalar) and place.origin is None and place.text == chain and length in (0, 2) and "\n" not in chain
     for match in re.finditer(rf"{ARROW}|{WHOLE}|(?:(?!{ARROW}|{WHOLE})\S)+", chain):
         shift = length // 2
-        yield _Part(match.group(), place.span.part(shift + match.start(), shift + match.end()) if alike else place.span)
+        yield _PlanKey(match.group(), place.span.part(shift + match.start(), shift + match.end()) if alike else place.span)
 
 
 def _untimed_names(
-    names: list[_Part], components: Mapping[str, Component], faulty: Collection[str], section: str, most: int
+    names: list[_PlanKey], components: Mapping[str, Component], faulty: Collection[str], section: str, most: int
 ) -> Iterator[Finding]:
     """Yield a finding per name without times in a chain."""
     timed = [task for name, candidate in components.items() if candidate.timed for task in (name, *_phases(candidate))]
@@ -242,16 +242,16 @@ class PlanForm(Form):
         title="what works on what",
         description=f"chains such as `rollout {ARROW} inference {ARROW} actor`, with `{WHOLE}` where one begins when all of the other is done",
     )
-    cost_model = key(OneOf("cost model", MODELS), default=STREAM, description="one of " + ", ".join(f"`{name}`" for name in MODELS))
+    cost_model = key(OneOfValues("cost model", MODELS), default=STREAM, description="one of " + ", ".join(f"`{name}`" for name in MODELS))
     batches = key(Count, default=1, title="in how many batches an iteration is handed on", description="a whole number such as `32`")
     phases = key(
-        list_of(Word, 1, unpack=several, check=_once),
+        list_of(Word, 1, unpack=as_items, check=_once),
         default=PHASES,
         title="the order of the phases",
         description="names such as `[generate, infer, train]`",
     )
     scope = key(
-        one_or_list_of(OneOf("scope", SCOPES)),
+        one_or_list_of(OneOfValues("scope", SCOPES)),
         default=(),
         title="which sorts of plans are searched too",
         description="any of " + ", ".join(f"`{name}`" for name in SCOPES),
@@ -262,7 +262,7 @@ class PlanForm(Form):
         description="`true` or `false`",
         title="a component may use only some of another's accelerators; another spelling of `scope: [nested]`",
     )
-    minimise = key(OneOf("aim", AIMS), default=SECONDS, description="`seconds` of an iteration, or `accelerators`")
+    minimise = key(OneOfValues("aim", AIMS), default=SECONDS, description="`seconds` of an iteration, or `accelerators`")
     budget = key(form_of(BudgetForm), default=BudgetForm(), description="a map such as `{accelerators: 48, seconds: 60}`")
     bandwidth = key(form_of(BandwidthForm), default=BandwidthForm(), description="a map such as `{node: 50GiB}`")
 

@@ -12,15 +12,15 @@ from ..preference import LEXICOGRAPHIC, ORDERS, WEIGHTED, Preference
 from ..text.form import Form, fill, form_of, key, list_of
 from ..text.tree import Entry, MapNode, Scalar, Value, find, leaves
 from ..text.unresolved import UNRESOLVED
-from ..text.values import Count, Index, Mebibytes, OneOf, Word, word_or_map
+from ..text.values import Count, Index, Mebibytes, OneOfValues, Word, word_or_map
 from .entries import entries, span_in, unknown
 from .locality import RACK, Domain
 
-_Order = OneOf("order", ORDERS)
+_Order = OneOfValues("order", ORDERS)
 
 
 MAX_RELATED = 256
-_Kind = OneOf("kind of relation", RELATION_KINDS)
+_Kind = OneOfValues("kind of relation", RELATION_KINDS)
 
 
 class WeightsForm(Form):

@@ -10,7 +10,7 @@ from ..parallel import DEGREES, Parallel
 from ..planning.measured import SECOND, Measured
 from ..planning.workload import PHASES
 from ..quantity import Advised
-from ..text.form import MAX_TEXT, Fault, Faults, Form, Kind, Schema, form_of, key, list_of, shown
+from ..text.form import MAX_TEXT, Faults, Form, FormFault, Schema, ValueKind, form_of, key, list_of, shown_value
 from ..text.values import MAX_DIGITS, NAME_PATTERN, Count, Name, Word, whole_schema
 
 LONGEST = 10**7
@@ -73,16 +73,16 @@ def duration(value: object) -> int:
     Raises ValueError with a sentence for a person, Advised if the right text is known.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise ValueError(f"{shown(value)} is no number of seconds")
+        raise ValueError(f"{shown_value(value)} is no number of seconds")
     from decimal import Decimal, InvalidOperation
 
     try:
         seconds = Decimal(str(value))
     except InvalidOperation:
-        message = f"{shown(value)} is no number of seconds"
+        message = f"{shown_value(value)} is no number of seconds"
         raise (Advised(message, advice) if (advice := _meant(str(value))) else ValueError(message)) from None
     if not (seconds.is_finite() and 0 < seconds <= LONGEST):
-        raise ValueError(f"{shown(value)} seconds are no time: more than 0 are meant, and at most {LONGEST:,}")
+        raise ValueError(f"{shown_value(value)} seconds are no time: more than 0 are meant, and at most {LONGEST:,}")
     return max(1, int((seconds * SECOND).to_integral_value()))
 
 
@@ -97,7 +97,7 @@ def _meant(text: str) -> str:
     return f"write `{seconds.normalize():f}`"
 
 
-Duration = Kind(duration, NUMBER_OF_SECONDS)
+Duration = ValueKind(duration, NUMBER_OF_SECONDS)
 """Nanoseconds of a number of seconds like ``59.9``."""
 
 
@@ -134,7 +134,7 @@ def _all(value: dict[object, object], named: str, rows_below: RowsOf, place: tup
 
     Raises one error with the faults of all entries.
     """
-    rows, faults = list[dict[str, object]](), list[Fault]()
+    rows, faults = list[dict[str, object]](), list[FormFault]()
     for entry, inner in value.items():
         try:
             rows += [{**row, named: str(entry)} for row in rows_below(inner, (*place, str(entry)))]
@@ -190,10 +190,10 @@ def _alone(value: object, place: tuple[str, ...]) -> list[dict[str, object]]:
 
 def _fault(message: str, place: tuple[str, ...], advice: str = "") -> Faults:
     """Return the fault at a place inside the value, with the right text if known."""
-    return Faults([Fault(message, inside=place, takes=advice.removeprefix("write ") or (WRITTEN if place else ""))])
+    return Faults([FormFault(message, inside=place, takes=advice.removeprefix("write ") or (WRITTEN if place else ""))])
 
 
-def _beside_counts(key: str) -> Fault:
+def _beside_counts(key: str) -> FormFault:
     """Return the fault of a key beside counts: a phase, or a misspelt count."""
     if key in PHASES:
         message = "counts of accelerators stand beside phases, whose own counts stand below them"
@@ -206,8 +206,8 @@ def _key_fault(message: str, place: tuple[str, ...]) -> Faults:
     return Faults([_single_key_fault(message, place, _COUNTS)])
 
 
-def _single_key_fault(message: str, place: tuple[str, ...], takes: str) -> Fault:
-    return Fault(message, inside=place, takes=takes, of_key=True)
+def _single_key_fault(message: str, place: tuple[str, ...], takes: str) -> FormFault:
+    return FormFault(message, inside=place, takes=takes, of_key=True)
 
 
 def _is_count(key: str, value: object = None) -> bool:

@@ -11,7 +11,7 @@ from ..findings.finding import Finding, error, warning
 from ..findings.span import Edit, Span
 from ..machines.accelerators import memory_of
 from ..machines.cluster import Cluster
-from ..planning.workload import PHASES, STAGES, Timed
+from ..planning.workload import PHASES, STAGES, TimedComponent
 from ..text.nearest import nearest
 from ..text.tree import Entry, ListNode, MapNode, Scalar, Value
 from ..times import usual_phase
@@ -127,7 +127,7 @@ def _where(seconds: Value | None, model: str) -> Span | None:
     return next((value.span for value in named if isinstance(value, Scalar) and value.text == model), None)
 
 
-def uncounted(name: str, seconds: Value, phases: Collection[str], cluster: Cluster, what: str, example: str) -> Iterator[Finding]:
+def missing_counts(name: str, seconds: Value, phases: Collection[str], cluster: Cluster, what: str, example: str) -> Iterator[Finding]:
     """Yield faults for keys of `seconds` without counts.
 
     Without such keys the fault is about the whole value. A key that is not a count is a phase, or a
@@ -159,7 +159,7 @@ def _keys(value: Value) -> Iterator[Scalar]:
             yield entry.key
 
 
-def timed(form: ComponentForm, count: int) -> Timed | None:
+def timed(form: ComponentForm, count: int) -> TimedComponent | None:
     """Return the times of a component; None without times.
 
     A time without a count holds for the requested number of accelerators (see `countless`).
@@ -168,10 +168,10 @@ def timed(form: ComponentForm, count: int) -> Timed | None:
         return None
     alone = form.phase[0] if len(form.phase) == 1 else ""
     rows = (row if row.phase else row.changed(phase=alone) for row in form.seconds)
-    return Timed(tuple(row.measured(count) for row in rows), form.scaling, form.samples or 0)
+    return TimedComponent(tuple(row.measured(count) for row in rows), form.scaling, form.samples or 0)
 
 
-def countless(form: ComponentForm, least: int, most: int) -> bool:
+def is_ambiguous(form: ComponentForm, least: int, most: int) -> bool:
     """Return True if a time without a count is ambiguous for this range of counts."""
     return least != most and any(row.accelerators is None for row in form.seconds or ())
 
@@ -185,7 +185,7 @@ def example(least: int = 1, most: int = UNBOUNDED, step: int = 1) -> str:
     return f"{{{max(min(8, most) // step * step, lowest)}: 120}}"
 
 
-def contradicted(times: Timed) -> str:
+def duplicate_time(times: TimedComponent) -> str:
     """Return the subject of two different times, like `8 accelerators with tp 2`; else ""."""
     known: dict[tuple[object, ...], int] = {}
     for row in times.measured:

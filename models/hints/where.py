@@ -19,7 +19,7 @@ from .locality import RACK, OtherForm
 Fields = dict[str, object]
 
 
-def where(form: ComponentForm, name: str, value: Value, cluster: Cluster) -> Fields:
+def locality_fields(form: ComponentForm, name: str, value: Value, cluster: Cluster) -> Fields:
     """Return the component fields of the locality hints.
 
     Raises UnusableInput with every fault.

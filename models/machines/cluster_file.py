@@ -9,7 +9,7 @@ from typing import Sequence
 from ..findings.finding import UnusableInput, error
 from ..findings.wording import are, with_noun
 from ..ranks import RankError, parse_ranks
-from ..text.form import MAX_TEXT, Form, Kind, form_of, key, list_of, map_of, shown
+from ..text.form import MAX_TEXT, Form, ValueKind, form_of, key, list_of, map_of, shown_value
 from ..text.source import Source
 from ..text.values import Count, Index, Mebibytes, Name, RankText, Word, text_or_list, whole_between
 from .accelerators import GENERIC, accelerators
@@ -96,7 +96,7 @@ class NodeForm(Form):
 
 def _path(value: object) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"{shown(value)} is no text")
+        raise ValueError(f"{shown_value(value)} is no text")
     return value
 
 
@@ -106,7 +106,7 @@ class EnvConfigForm(Form):
     node_ranks = key(RankText, description="ranks of nodes, such as `0-3`")
     env_vars = key(map_of(Word), default={}, description="environment variables, such as `{NCCL_DEBUG: INFO}`")
     python_interpreter_path = key(
-        Kind(_path, {"type": "string"}), default=None, description="the Python of these nodes, such as `/opt/venv/bin/python`"
+        ValueKind(_path, {"type": "string"}), default=None, description="the Python of these nodes, such as `/opt/venv/bin/python`"
     )
 
 
@@ -121,13 +121,13 @@ class GroupForm(Form):
 
 def _shorthand(value: object) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"{shown(value)} is neither a text nor a list")
+        raise ValueError(f"{shown_value(value)} is neither a text nor a list")
     if len(value) > MAX_TEXT:
         raise ValueError(f"the text is longer than {MAX_TEXT} characters")
     return value
 
 
-_Nodes = text_or_list(Kind(_shorthand, {"type": "string", "pattern": SHORTHAND_PATTERN}), list_of(form_of(NodeForm), 1))
+_Nodes = text_or_list(ValueKind(_shorthand, {"type": "string", "pattern": SHORTHAND_PATTERN}), list_of(form_of(NodeForm), 1))
 
 
 class ClusterForm(Form):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..planning.design import Block
 from ..record import dataclass
 from .estimated import with_slack
-from .terms import Term
+from .terms import MemoryTerm
 
 WORKS, KEPT, RESIDENT = "works", "kept", "resident"
 """States: working, keeping some memory while waiting, or holding all memory always."""
@@ -14,7 +14,7 @@ DECLARED, ESTIMATED, SILENT = "declared", "estimated", "not known"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ComponentMemory:
     """Memory of a component per accelerator in a segment: MiB, state and origin.
 
     `terms` are the terms of an estimate that exist in this segment. An estimate has no slack here.
@@ -24,7 +24,7 @@ class Entry:
     mebibytes: int
     state: str
     origin: str
-    terms: tuple[Term, ...] = ()
+    terms: tuple[MemoryTerm, ...] = ()
 
     @property
     def demanded(self) -> int:
@@ -33,7 +33,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class SegmentMemory:
     """Memory in a segment of the iteration, in the turn with the highest need.
 
     Segments 0, 1, ... run one after the other. `segment` is None for a turn of components without
@@ -41,7 +41,7 @@ class Moment:
     """
 
     segment: int | None
-    entries: tuple[Entry, ...]
+    entries: tuple[ComponentMemory, ...]
     phase: str = ""
 
     @property
@@ -65,11 +65,11 @@ class BlockBill:
 
     block: Block
     capacity: int | None
-    moments: tuple[Moment, ...]
+    moments: tuple[SegmentMemory, ...]
     models: tuple[str, ...] = ()
 
     @property
-    def peak(self) -> Moment:
+    def peak(self) -> SegmentMemory:
         """First segment with the highest need."""
         return max(self.moments, key=lambda moment: moment.mebibytes)
 

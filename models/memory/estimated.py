@@ -7,13 +7,13 @@ from functools import lru_cache
 from typing import Any
 
 from ..component import Component
-from ..estimate import FULL, NONE, Estimate
+from ..estimate import FULL, NONE, MemoryInput
 from ..job import Job
 from ..model_cards.card import NUMBERS, ModelCard
 from ..model_cards.use import DEGREES, ESTIMATE, ModelUse, Split, engine_splits, megatron_splits
 from ..parallel import Parallel
 from ..roles import ROLLOUT, role_of
-from .shape import Shape, shape_of
+from .shape import ModelShape, shape_of
 from .terms import Estimated, activations, cache, gathered, states
 from .work import Work, as_run, optimizer_of
 
@@ -51,7 +51,7 @@ def with_slack(mebibytes: int) -> int:
 
 @lru_cache(maxsize=65_536)
 def _estimated(
-    estimate: Estimate, card: ModelCard | None, parallel: Parallel, accelerators: int, capacity: int | None, optimizer: str, serves: bool,
+    estimate: MemoryInput, card: ModelCard | None, parallel: Parallel, accelerators: int, capacity: int | None, optimizer: str, serves: bool,
     says_recompute: bool,
 ) -> Estimated | None:  # fmt: skip
     shape = _shape(estimate, card)
@@ -64,7 +64,7 @@ def _estimated(
 
 
 @lru_cache(maxsize=1024)
-def _shape(estimate: Estimate, card: ModelCard | None) -> Shape:
+def _shape(estimate: MemoryInput, card: ModelCard | None) -> ModelShape:
     return shape_of(estimate, card)
 
 
@@ -129,7 +129,7 @@ def with_degrees(job: Job) -> Job:
     return replace(job, models=uses)
 
 
-def told(component: Component, card: ModelCard | None) -> ModelCard | None:
+def with_estimate_numbers(component: Component, card: ModelCard | None) -> ModelCard | None:
     """Return a component's model card, overridden by the estimate."""
     estimate = component.estimate
     numbers: dict[str, Any] = {name: value for name in NUMBERS if (value := getattr(estimate, name, 0))} if estimate else {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from ..estimate import Estimate
+from ..estimate import MemoryInput
 from ..model_cards.card import ModelCard
 from ..record import dataclass
 
@@ -16,7 +16,7 @@ All models of models/model_cards/known.py have them (SwiGLU, arXiv 2002.05202).
 
 
 @dataclass(frozen=True)
-class Shape:
+class ModelShape:
     """Numbers of a model, 0 if unknown; see ModelCard.
 
     `said` is the stated number of parameters. `partial`: the numbers are those of the language
@@ -138,7 +138,7 @@ class Shape:
         return self.latent or 2 * (self.kv_heads or self.heads) * self.head_size
 
 
-def shape_of(estimate: Estimate, card: ModelCard | None) -> Shape:
+def shape_of(estimate: MemoryInput, card: ModelCard | None) -> ModelShape:
     """Return the shape of a component's model; the estimate overrides the card."""
     known = card or ModelCard("")
 
@@ -149,7 +149,7 @@ def shape_of(estimate: Estimate, card: ModelCard | None) -> Shape:
     # Mixtral's configuration has the width of an expert under `intermediate_size`.
     expert_width = number("expert_intermediate") or (number("intermediate") if number("experts") else 0)
     stated = estimate.parameters or (0 if _overrides_shape(estimate) else known.parameters)
-    return Shape(
+    return ModelShape(
         stated, number("layers"), hidden, heads, number("kv_heads") or heads, number("head_size") or (hidden // heads if heads else 0),
         number("intermediate"), number("vocabulary"), number("experts"), expert_width, known.shared_experts,
         known.active_experts, known.dense_layers,
@@ -158,6 +158,6 @@ def shape_of(estimate: Estimate, card: ModelCard | None) -> Shape:
     )  # fmt: skip
 
 
-def _overrides_shape(estimate: Estimate) -> bool:
+def _overrides_shape(estimate: MemoryInput) -> bool:
     """Return True if the user states numbers that decide the parameter count."""
     return any((estimate.layers, estimate.hidden, estimate.intermediate, estimate.vocabulary, estimate.experts))

@@ -8,7 +8,7 @@ from typing import Iterator, Sequence
 from ..estimate import BITS, DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, OPTIMIZERS, ZERO1, ZERO2, ZERO3
 from ..findings.wording import plural
 from ..record import dataclass
-from .work import Parts, Work
+from .work import WeightShare, Work
 
 MEBIBYTE = 1 << 20
 
@@ -31,7 +31,7 @@ ENGINE = "vLLM, vllm/config/cache.py (CacheConfig.gpu_memory_utilization)"
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class MemoryTerm:
     """Bytes on an accelerator for a purpose.
 
     Attributes
@@ -73,7 +73,7 @@ class Estimated:
     offloaded : True if the component leaves its accelerators during other phases.
     """
 
-    terms: tuple[Term, ...]
+    terms: tuple[MemoryTerm, ...]
     missing: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
     offloaded: bool = False
@@ -89,7 +89,7 @@ class Estimated:
         return 0 if self.offloaded else -(-sum(term.size for term in self.terms if term.stays) // MEBIBYTE)
 
 
-def states(work: Work) -> Iterator[Term]:
+def states(work: Work) -> Iterator[MemoryTerm]:
     """Yield a term per training state; weights alone without training.
 
     DeepSpeed's own estimators (deepspeed/runtime/zero/stage_1_and_2.py and stage3.py,
@@ -102,7 +102,7 @@ def states(work: Work) -> Iterator[Term]:
     trains = work.optimizer != NONE
     count, trained = work.parameters, work.trained
     if trains and sharding == FSDP:  # trained weights are stored in 32 bits and cast for use
-        frozen = Parts(count.dense - trained.dense, count.experts - trained.experts)
+        frozen = WeightShare(count.dense - trained.dense, count.experts - trained.experts)
         if frozen.total:
             yield _term(work, "frozen weights", frozen, size, "weights", source)
         if trained.total:
@@ -128,7 +128,7 @@ def _gradient_bits(sharding: str, precision: str) -> int:
     return 32 if sharding == FSDP or (sharding in (MEGATRON, DISTRIBUTED) and precision != "fp16") else BITS[precision]
 
 
-def _term(work: Work, name: str, count: Parts, bits: int, part: str, source: str) -> Term:
+def _term(work: Work, name: str, count: WeightShare, bits: int, part: str, source: str) -> MemoryTerm:
     divided = part in _DIVIDED[work.estimate.sharding]
     ranks, few = (work.ranks, work.expert_ranks) if divided else (1, 1)
     size = -(-(count.dense * few + count.experts * ranks) * bits // (8 * ranks * few))
@@ -140,14 +140,14 @@ def _term(work: Work, name: str, count: Parts, bits: int, part: str, source: str
     # Programs free the gradients after a step (PyTorch: `zero_grad` sets them to None);
     # Megatron keeps its buffer.
     stays = part != "gradients" or work.estimate.sharding in (MEGATRON, DISTRIBUTED)
-    return Term(name, size, words, figures, source, stays)
+    return MemoryTerm(name, size, words, figures, source, stays)
 
 
 def _per_number(bits: int) -> int | float:
     return bits // 8 if bits % 8 == 0 else bits / 8
 
 
-def gathered(work: Work) -> Iterator[Term]:
+def gathered(work: Work) -> Iterator[MemoryTerm]:
     """Yield the sharded weights that are gathered for a moment.
 
     The working layer and the prefetched next layer are whole; embedding and head stay whole
@@ -161,10 +161,10 @@ def gathered(work: Work) -> Iterator[Term]:
     layer = -(-max(0, divided - outer) // max(1, work.stage_layers))
     size = work.bytes_of(2 * layer + outer)
     words = "(2 layers x {} + {} of embedding and head) x {} bytes"
-    yield Term("gathered weights", size, words, (layer, outer, _per_number(BITS[work.estimate.precision])), PREFETCHING, stays=False)
+    yield MemoryTerm("gathered weights", size, words, (layer, outer, _per_number(BITS[work.estimate.precision])), PREFETCHING, stays=False)
 
 
-def activations(work: Work) -> Iterator[Term]:
+def activations(work: Work) -> Iterator[MemoryTerm]:
     """Yield the activations of a micro batch, in the pipeline stage with the highest need.
 
     That is the first stage, with as many micro batches in flight as stages, or the last, with one
@@ -185,7 +185,7 @@ def activations(work: Work) -> Iterator[Term]:
         yield from max([*_kept(work, stages)], [*_kept(work, 1), *outer], key=lambda terms: sum(term.size for term in terms))
 
 
-def _kept(work: Work, batches: int) -> Iterator[Term]:
+def _kept(work: Work, batches: int) -> Iterator[MemoryTerm]:
     """Yield the activations that the layers of a stage store for some micro batches."""
     tokens = work.tokens
     layers = f"{{}} {plural('layer', work.stage_layers)}"
@@ -199,9 +199,9 @@ def _kept(work: Work, batches: int) -> Iterator[Term]:
         yield _kept_term(work, "activations", ACTIVATIONS_PAPER, words, *figures, layer_bytes(work))
 
 
-def _kept_term(work: Work, name: str, source: str, words: str, *figures: int) -> Term:
+def _kept_term(work: Work, name: str, source: str, words: str, *figures: int) -> MemoryTerm:
     tp = work.parallel.tp
-    return Term(name, -(-prod(figures) // tp), words + (" / tp {}" if tp > 1 else ""), (*figures, tp), source, stays=False)
+    return MemoryTerm(name, -(-prod(figures) // tp), words + (" / tp {}" if tp > 1 else ""), (*figures, tp), source, stays=False)
 
 
 def layer_bytes(work: Work) -> int:
@@ -239,7 +239,7 @@ def _attention(work: Work) -> int:
     return 2 * (shape.heads * shape.head_size or shape.hidden) + 2 * kv
 
 
-def cache(work: Work, others: Sequence[Term]) -> Iterator[Term]:
+def cache(work: Work, others: Sequence[MemoryTerm]) -> Iterator[MemoryTerm]:
     """Yield the cache of the sequences, and the rest of a reserved share.
 
     The rest is left beside `others` if the engine reserves a share of the accelerator whatever it
@@ -257,12 +257,12 @@ def cache(work: Work, others: Sequence[Term]) -> Iterator[Term]:
         token_bytes = -(-shape.cached * bits // (8 * divisor))
         needed = tokens * work.stage_layers * token_bytes
         words = "{} sequence" + "s" * (sequences > 1) + " x {} tokens x {} layers x {} bytes"
-        yield Term("cache", needed, words, (sequences, tokens // sequences, work.stage_layers, token_bytes), PAPER)
+        yield MemoryTerm("cache", needed, words, (sequences, tokens // sequences, work.stage_layers, token_bytes), PAPER)
     if estimate.utilization and work.capacity:
         rest = work.capacity * MEBIBYTE * estimate.utilization // 100 - needed - sum(term.size for term in others)
         if rest > 0:
             words = "{} % of {} MiB, less what is needed"
-            yield Term("more cache", rest, words, (estimate.utilization, work.capacity), ENGINE)
+            yield MemoryTerm("more cache", rest, words, (estimate.utilization, work.capacity), ENGINE)
 
 
 def precision(work: Work) -> str:

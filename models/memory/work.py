@@ -9,15 +9,15 @@ from dataclasses import fields, replace
 from functools import cached_property
 
 from ..component import Component
-from ..estimate import BITS, FSDP, NONE, ZERO3, Estimate
+from ..estimate import BITS, FSDP, NONE, ZERO3, MemoryInput
 from ..findings.wording import do, with_noun
 from ..parallel import Parallel
 from ..record import dataclass
 from ..roles import ACTOR, CRITIC, STUDENT, role_of
-from .shape import Shape
+from .shape import ModelShape
 
 TRAINED = (ACTOR, CRITIC, STUDENT)
-_KEYS = tuple(each.name for each in fields(Estimate) if each.compare)
+_KEYS = tuple(each.name for each in fields(MemoryInput) if each.compare)
 
 
 def whole_groups(shards: int, accelerators: int, parallel: Parallel) -> bool:
@@ -60,17 +60,17 @@ def optimizer_of(component: Component) -> str:
     return written or ("adam" if role_of(component) in TRAINED else NONE)
 
 
-def as_run(said: Estimate, run: Estimate | None) -> Estimate:
+def as_run(said: MemoryInput, run: MemoryInput | None) -> MemoryInput:
     """Return the user's estimate, completed by the framework's settings."""
     if run is None:
         return said
-    defaults = Estimate()
+    defaults = MemoryInput()
     known = {key: value for key in _KEYS if (value := getattr(run, key)) != getattr(defaults, key) and key not in said.written}
     return replace(said, written=(*said.written, *known), **known)
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class WeightShare:
     """Parameters on an accelerator: of routed experts, and all others."""
 
     dense: int
@@ -94,8 +94,8 @@ class Work:
     capacity : MiB per accelerator; None if unknown.
     """
 
-    shape: Shape
-    estimate: Estimate
+    shape: ModelShape
+    estimate: MemoryInput
     parallel: Parallel
     optimizer: str
     serves: bool
@@ -172,12 +172,12 @@ class Work:
         return -(-(layers * self.stage_layers + shape.embedding * shape.layers) // (shape.layers * parallel.tp))
 
     @property
-    def parameters(self) -> Parts:
+    def parameters(self) -> WeightShare:
         """Parameters on an accelerator, before data parallel sharding."""
-        return Parts(self.dense, self.experts)
+        return WeightShare(self.dense, self.experts)
 
     @property
-    def trained(self) -> Parts:
+    def trained(self) -> WeightShare:
         """Trained parameters on an accelerator; all by default.
 
         Fewer with a stated number or adapters.
@@ -186,7 +186,7 @@ class Work:
         if not (estimate.trainable or estimate.lora_rank):
             return self.parameters
         count = min(estimate.trainable or self.shape.adapters(estimate.lora_rank), every)
-        return Parts(-(-count * self.dense // every), -(-count * self.experts // every))
+        return WeightShare(-(-count * self.dense // every), -(-count * self.experts // every))
 
     @property
     def tokens(self) -> int:

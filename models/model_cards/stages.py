@@ -17,7 +17,7 @@ MOST = 100_000
 
 
 @dataclass(frozen=True)
-class Stages:
+class PipelineStages:
     """Layers of the first and the last stage; `extra`: embedding and loss counted as layers."""
 
     first: Amount | None = None

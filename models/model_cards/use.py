@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import field, replace
 from typing import Mapping
 
-from ..estimate import Estimate
+from ..estimate import MemoryInput
 from ..findings.span import Span
 from ..parallel import Parallel
 from ..record import dataclass
@@ -103,7 +103,7 @@ class ModelUse:
     splits: tuple[Split, ...]
     span: Span | None = field(default=None, compare=False)
     card: ModelCard | None = None
-    run: Estimate | None = field(default=None, compare=False)
+    run: MemoryInput | None = field(default=None, compare=False)
     passed: str = field(default="", compare=False)
 
 

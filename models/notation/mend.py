@@ -30,7 +30,7 @@ class _Piece:
         return self.last - self.first + 1
 
 
-def mended(text: str, numbered: Numbered, numbering: Numbering | None = None, good: Good = lambda placement: True) -> str | None:
+def corrected(text: str, numbered: Numbered, numbering: Numbering | None = None, good: Good = lambda placement: True) -> str | None:
     """Return the corrected text; None if no correction is known.
 
     Ranges are turned round, cut to existing ranks, put in order, made divisible; with a

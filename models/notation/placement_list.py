@@ -30,7 +30,7 @@ HELPS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ListedPlacement:
     """Entry as written.
 
     `indices` are numbers in order, each item a rank expression; None: the node itself.
@@ -59,11 +59,11 @@ class ListFault:
     better: str = ""
 
 
-def read_list(entries: Sequence[Entry], cluster: Cluster, faults: list[ListFault]) -> Runs:
+def read_list(entries: Sequence[ListedPlacement], cluster: Cluster, faults: list[ListFault]) -> Runs:
     """Return the runs of a list; collect faults in `faults`."""
     repeats, stated, total = list[Repeat](), list[tuple[range, int]](), 0
     for position, entry in enumerate(entries):
-        entry_repeats = list(_Reader(cluster, entry, position, faults).repeats(MAX_PROCESSES - total))
+        entry_repeats = list(_ListReader(cluster, entry, position, faults).repeats(MAX_PROCESSES - total))
         total += sum(len(repeat.ranks) for repeat in entry_repeats)
         stated += [(repeat.ranks, position) for repeat in entry_repeats]
         repeats += entry_repeats
@@ -72,10 +72,10 @@ def read_list(entries: Sequence[Entry], cluster: Cluster, faults: list[ListFault
     return Runs(_in_order(repeats)) if not faults else Runs(())
 
 
-class _Reader:
+class _ListReader:
     """Reader of an entry; a faulty entry has no runs."""
 
-    def __init__(self, cluster: Cluster, entry: Entry, position: int, faults: list[ListFault]) -> None:
+    def __init__(self, cluster: Cluster, entry: ListedPlacement, position: int, faults: list[ListFault]) -> None:
         self.cluster, self.entry, self.position, self.faults = cluster, entry, position, faults
 
     def repeats(self, most: int) -> Iterator[Repeat]:
@@ -181,7 +181,7 @@ class _Reader:
         self.faults.append(ListFault(code, message, self.position, key, label, help, better))
 
 
-def _shared(pairs: list[tuple[int, int]], node: int, share: int, indices: list[int], entry: Entry) -> Iterator[Run]:
+def _shared(pairs: list[tuple[int, int]], node: int, share: int, indices: list[int], entry: ListedPlacement) -> Iterator[Run]:
     """Yield runs of ranks; every `share` consecutive ranks hold the same resource."""
     for index, sharers in groupby(pairs, lambda pair: indices[pair[0] // share]):
         ranks = [rank for _, rank in sharers]

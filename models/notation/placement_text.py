@@ -53,7 +53,7 @@ def numbered(cluster: Cluster, labels: tuple[str, ...], most: int | None = None)
     return Numbered(size, what, where, f"{amount}, {exist}")
 
 
-def runs_of(pairs: Iterable[Pair], cluster: Cluster, labels: tuple[str, ...]) -> Runs:
+def runs_of(pairs: Iterable[RankRange], cluster: Cluster, labels: tuple[str, ...]) -> Runs:
     """Return the runs of a component with resources numbered over the groups.
 
     A process on two nodes has two runs.
@@ -62,7 +62,7 @@ def runs_of(pairs: Iterable[Pair], cluster: Cluster, labels: tuple[str, ...]) ->
     return runs_over(pairs, numbering, {label: NODE if numbering.kind == NODE else cluster.groups[label].kind for label in labels})
 
 
-def runs_over(pairs: Iterable[Pair], numbering: Numbering, kinds: dict[str, str]) -> Runs:
+def runs_over(pairs: Iterable[RankRange], numbering: Numbering, kinds: dict[str, str]) -> Runs:
     """Return the runs over any numbering; `kinds` maps a label to the kind of resource."""
     repeats: list[Repeat] = []
     rank = 0
@@ -75,17 +75,17 @@ def runs_over(pairs: Iterable[Pair], numbering: Numbering, kinds: dict[str, str]
     return Runs(repeats)
 
 
-def _both(first: Pair, second: Pair) -> Pair | None:
+def _both(first: RankRange, second: RankRange) -> RankRange | None:
     """Return two pairs merged if the second continues with the same share, else None.
 
     A segment for every node says no more than one for all.
     """
     if second.start != first.stop or second.resources * first.processes != first.resources * second.processes:
         return None
-    return Pair(first.start, second.stop, first.processes + second.processes)
+    return RankRange(first.start, second.stop, first.processes + second.processes)
 
 
-def _shared(pair: Pair, rank: int, numbering: Numbering, kinds: dict[str, str]) -> Iterator[Repeat]:
+def _shared(pair: RankRange, rank: int, numbering: Numbering, kinds: dict[str, str]) -> Iterator[Repeat]:
     share = pair.processes // pair.resources
     for stretch, first, count in numbering.wide_pieces(pair.start, pair.stop):
         kind = kinds[stretch.label]
@@ -98,7 +98,7 @@ def _shared(pair: Pair, rank: int, numbering: Numbering, kinds: dict[str, str]) 
         rank += share * count * stretch.nodes
 
 
-def _divided(pair: Pair, rank: int, numbering: Numbering, kinds: dict[str, str]) -> Iterator[Repeat]:
+def _divided(pair: RankRange, rank: int, numbering: Numbering, kinds: dict[str, str]) -> Iterator[Repeat]:
     per_process, carried = pair.resources // pair.processes, 0
     for wide, first, count in numbering.wide_pieces(pair.start, pair.stop):
         kind = kinds[wide.label]
@@ -153,7 +153,7 @@ class Numbered:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class RankRange:
     """Resources `start` to `stop` (exclusive), shared or divided by `processes` processes."""
 
     start: int
@@ -167,7 +167,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class PlacementFault:
     """Fault at the characters `start` to `end` of the text.
 
     `last`: the highest requested rank, if it is too high.
@@ -185,8 +185,8 @@ class Fault:
 class PlacementText:
     """Pairs and faults of a placement. `open`: some resources are `all` of an unknown number."""
 
-    pairs: list[Pair]
-    faults: list[Fault]
+    pairs: list[RankRange]
+    faults: list[PlacementFault]
     open: bool = False
 
     @property
@@ -202,10 +202,10 @@ class PlacementText:
 
 def read_placement(text: str, numbered: Numbered) -> PlacementText:
     """Return the pairs and up to MAX_FAULTS faults of the text."""
-    return _Reader(text, numbered).read()
+    return _TextReader(text, numbered).read()
 
 
-class _Reader:
+class _TextReader:
     """Segment reader; `piece` and `position` are the current segment and offset."""
 
     def __init__(self, text: str, numbered: Numbered) -> None:
@@ -239,7 +239,7 @@ class _Reader:
         return self.found
 
     def _fault(self, code: str, message: str, place: tuple[int, int], label: str, last: int | None = None) -> None:
-        self.found.faults.append(Fault(code, message, *place, label, last))
+        self.found.faults.append(PlacementFault(code, message, *place, label, last))
 
     def _place(self, part: str | None = None) -> tuple[int, int]:
         """Return the span of the resources, the processes, or the segment, without blanks."""
@@ -308,7 +308,7 @@ class _Reader:
                 message = f"{processes} cannot be divided evenly over {amount}, nor these over them"
                 self._fault("PW111", message, self._place(), f"{count} over {resources}")
         self.first = False
-        self.found.pairs.append(Pair(start, stop, count))
+        self.found.pairs.append(RankRange(start, stop, count))
 
     def _held(self, start: int, stop: int) -> int | None:
         """Return the first resource that was named before; else record all and return None."""

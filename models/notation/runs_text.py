@@ -34,7 +34,7 @@ def joined(pieces: Iterable[P], both: Callable[[P, P], P | None]) -> Iterator[P]
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
+class _TextBlock:
     """Processes `rank` to `rank + count - 1`, with resources from `first` on.
 
     Each process has `each` resources, or `share` processes share one.
@@ -117,14 +117,14 @@ def placement_text(name: str, runs: Sequence[Run], cluster: Cluster, labels: tup
     return ",".join(texts)
 
 
-def _blocks(name: str, runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...]) -> Iterator[_Block]:
+def _blocks(name: str, runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...]) -> Iterator[_TextBlock]:
     """Yield the processes as blocks; sharers of a resource form a block."""
     rank = 0
     for (first, per_process), sharers in groupby(_processes(name, runs, cluster, labels)):
         count = sum(1 for _ in sharers)
         if count > 1 and per_process > 1:
             raise _inexpressible(name, f"the processes from {rank} on share {with_noun(per_process, 'resource')} each")
-        yield _Block(first, rank, count, per_process, count)
+        yield _TextBlock(first, rank, count, per_process, count)
         rank += count
 
 
@@ -147,11 +147,11 @@ def _processes(name: str, runs: Sequence[Run], cluster: Cluster, labels: tuple[s
             yield (start, 1) if run.kind == NODE else (start + run.first + i * run.pitch, run.each)
 
 
-def _both(left: _Block, right: _Block) -> _Block | None:
+def _both(left: _TextBlock, right: _TextBlock) -> _TextBlock | None:
     """Return neighbours of the same pattern as a single block, else None."""
     if (right.first, right.each, right.share) != (left.stop, left.each, left.share):
         return None
-    return _Block(left.first, left.rank, left.count + right.count, right.each, right.share)
+    return _TextBlock(left.first, left.rank, left.count + right.count, right.each, right.share)
 
 
 def _range(start: int, stop: int) -> str:

@@ -11,7 +11,7 @@ from ..ranks import merge
 from ..record import dataclass
 from .run import Repeat, Run, Runs, repeats_of
 
-__all__ = ["Assignment", "Run", "Runs", "Seat", "compress", "met", "repeats_of", "seats"]
+__all__ = ["Assignment", "Run", "Runs", "Seat", "compress", "runs_by_node_sort", "repeats_of", "seats"]
 
 Seat = tuple[int, int]
 """(node rank, local index) of a resource."""
@@ -94,7 +94,7 @@ class Assignment:
         return max((repeat.ranks.stop for repeat in self.repeats(component)), default=0)
 
 
-def met(cluster: Cluster, repeats: Iterable[Repeat]) -> Iterator[tuple[Run, Node, int]]:
+def runs_by_node_sort(cluster: Cluster, repeats: Iterable[Repeat]) -> Iterator[tuple[Run, Node, int]]:
     """Yield (run, node, number of alike nodes) once per sort of node."""
     for repeat in repeats:
         for alike, ranks in cluster.alike_among(repeat.node_ranks):

@@ -17,7 +17,7 @@ VERIFIED, OPTIMAL, FEASIBLE = "verified", "optimal", "feasible"
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class TermValue:
     """Term of the objective: value, lower bound, and weight in the sum.
 
     Terms of one tier are weighed against each other. `bound` holds unless another term of the same
@@ -47,7 +47,7 @@ class Plan:
     cluster: Cluster
     assignment: Assignment
     status: str
-    terms: tuple[Term, ...] = ()
+    terms: tuple[TermValue, ...] = ()
     bound: int = 0
     seed: int = 0
     seconds: float = 0.0
@@ -61,7 +61,7 @@ class Plan:
         return sum(term.weight * term.value for term in self.terms)
 
     @property
-    def first_open(self) -> tuple[tuple[Term, ...], int]:
+    def first_open(self) -> tuple[tuple[TermValue, ...], int]:
         """(terms of the first unproved tier, bound on the cost of this and later tiers).
 
         No terms if all tiers are proved.

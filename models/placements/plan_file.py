@@ -15,7 +15,7 @@ from ..machines.cluster_file import ClusterForm
 from ..parallel import Parallel
 from ..text.form import faults_at
 from .assignment import Assignment
-from .plan import Plan, Term
+from .plan import Plan, TermValue
 from .run import Run
 from .sound import must_be_sound
 
@@ -63,7 +63,7 @@ class TermForm(_Strict):
     tier: int = Field(default=0, description="terms of one tier are weighed against each other, those of a later one decide between equals")
 
 
-class PlanForm(_Strict):
+class PlanFileForm(_Strict):
     """Plan: placement of every process, cluster, and quality."""
 
     schema_: Literal[1] = Field(alias="schema", description="the version of this format")
@@ -138,7 +138,7 @@ def plan_of(data: bytes, path: str | Path) -> Plan:
     Raises UnusableInput as `read_plan` does.
     """
     try:
-        form = PlanForm.model_validate_json(data)
+        form = PlanFileForm.model_validate_json(data)
         plan = _build(form)
     except ValidationError as problem:
         first = problem.errors()[0]
@@ -157,7 +157,7 @@ def plan_of(data: bytes, path: str | Path) -> Plan:
     return plan
 
 
-def _build(form: PlanForm) -> Plan:
+def _build(form: PlanFileForm) -> Plan:
     cluster = form.cluster.build()
     if cluster.total() > MAX_ACCELERATORS:
         raise ValueError(f"its cluster has {cluster.total():,} accelerators; more than {MAX_ACCELERATORS:,} are not read")
@@ -167,7 +167,7 @@ def _build(form: PlanForm) -> Plan:
             Run(range(*run.ranks), run.node, run.kind, run.first, run.each, run.step, run.pitch, run.node_group) for run in run_forms
         )
     must_be_sound(cluster, runs)
-    terms = tuple(Term(t.name, t.value, t.bound, t.weight, t.tier) for t in form.terms)
+    terms = tuple(TermValue(t.name, t.value, t.bound, t.weight, t.tier) for t in form.terms)
     degrees = {name: Parallel(sizes.tp, sizes.pp, sizes.cp, sizes.ep, sizes.dp) for name, sizes in form.degrees.items()}
     if unplaced := sorted(set(form.cpus) - set(runs)):
         raise ValueError(f"cpus: `{unplaced[0]}` is no component of it")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .design import Design
-from .limits import Barred, Use
+from .limits import RefusedCount, Use
 from .option import Option
 
 
@@ -13,7 +13,7 @@ def meets(use: Use, option: Option) -> bool:
     return enough and option.kind == use.kind and use.parallel in (None, option.parallel)
 
 
-def bars(barred: Barred, design: Design) -> bool:
+def bars(barred: RefusedCount, design: Design) -> bool:
     """Return True if a design matches the no-good."""
     if barred.segments is not None and design.segments != barred.segments:
         return False

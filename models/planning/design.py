@@ -9,7 +9,7 @@ from ..parallel import Parallel
 from ..record import dataclass
 from .option import Idle, Option
 from .problem import PlanningProblem
-from .way import Way
+from .way import FrameworkArrangement
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Design:
         component = question.tasks[task].component
         return self.options[component].nanoseconds[question.tasks_of[component].index(task)]
 
-    def way(self, question: PlanningProblem) -> Way | None:
+    def way(self, question: PlanningProblem) -> FrameworkArrangement | None:
         """Return the first matching arrangement of the problem; None if there is none."""
         uses = {name: set(self.blocks_of(name)) for name in self.options}
         for arrangement in question.ways:

@@ -39,7 +39,7 @@ class Use:
 
 
 @dataclass(frozen=True)
-class Barred:
+class RefusedCount:
     """No-good: designs without a placement, or with a known placement.
 
     Attributes

@@ -8,7 +8,7 @@ from typing import Iterable, Mapping
 from ..on_size import OnSize
 from ..parallel import Parallel
 from ..record import dataclass
-from .way import Way
+from .way import FrameworkArrangement
 
 NO_KIND = -1
 """Kind of a component without accelerators."""
@@ -17,7 +17,7 @@ AND = " and "
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class AcceleratorKind:
     """Interchangeable accelerators: model, number, MiB per accelerator (None: unknown).
 
     Attributes
@@ -112,7 +112,7 @@ class Option:
 class Idle:
     """Components without a start, and so without memory, by arrangement."""
 
-    ways: tuple[Way, ...]
+    ways: tuple[FrameworkArrangement, ...]
 
     @cached_property
     def beside(self) -> Mapping[str, frozenset[str]]:

@@ -13,7 +13,7 @@ from .workload import SECONDS
 
 
 @dataclass(frozen=True)
-class Priced:
+class CostedDesign:
     """Design with the ns of an iteration; `segments` has the ns per segment.
 
     `traffic`: ns of its placement's traffic, if it counts as time. `held`: accelerators of all
@@ -45,7 +45,7 @@ class Unplaceable:
     `question` is its planning problem, if that differs from the plan's.
     """
 
-    priced: Priced
+    priced: CostedDesign
     reason: tuple[Finding, ...] = field(compare=False)
     question: PlanningProblem | None = field(default=None, compare=False)
 
@@ -62,18 +62,18 @@ class Filled:
 
 
 @dataclass(frozen=True)
-class Further:
+class RelatedPlan:
     """Plan of any structure on fewer accelerators, or with different degrees of a component.
 
     `proved`: it is optimal among these.
     """
 
-    priced: Priced
+    priced: CostedDesign
     proved: bool
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlanningResult:
     """Answer of planning.
 
     Attributes
@@ -108,16 +108,16 @@ class Planned:
 
     question: PlanningProblem
     model: str
-    best: Priced
+    best: CostedDesign
     bound: int
     proved: bool
-    others: tuple[Priced, ...] = ()
+    others: tuple[CostedDesign, ...] = ()
     unplaceable: tuple[Unplaceable, ...] = ()
     structures: tuple[int, int] = (0, 0)
-    without_estimates: Priced | None = None
+    without_estimates: CostedDesign | None = None
     without_question: PlanningProblem | None = None
-    not_placed: tuple[Priced, ...] = ()
-    further: tuple[Further, ...] = ()
+    not_placed: tuple[CostedDesign, ...] = ()
+    further: tuple[RelatedPlan, ...] = ()
     is_own: bool = False
     filled: Mapping[str, Filled] = field(default_factory=dict)
     lean: Design | None = None

@@ -12,9 +12,9 @@ from typing import Iterable, Iterator, Mapping
 
 from ..parallel import Parallel
 from ..record import dataclass
-from .limits import Area, Barred, Crossing, Shared, Use
-from .option import Idle, Kind, Option
-from .way import Way
+from .limits import Area, Crossing, RefusedCount, Shared, Use
+from .option import AcceleratorKind, Idle, Option
+from .way import FrameworkArrangement
 from .workload import SECONDS, Budget
 
 
@@ -115,7 +115,7 @@ class Sharing:
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenRanks:
     """Accelerators of given ranks that are not planned.
 
     Attributes
@@ -171,19 +171,19 @@ class PlanningProblem:
     flow, memory, sharing, given, scope : see these classes.
     """
 
-    kinds: tuple[Kind, ...]
+    kinds: tuple[AcceleratorKind, ...]
     tasks: tuple[Task, ...]
     options: Mapping[str, tuple[Option, ...]]
     flow: Workflow = Workflow()
     memory: MemoryTurns = MemoryTurns()
     sharing: Sharing = Sharing()
-    given: Given = Given()
+    given: GivenRanks = GivenRanks()
     scope: ScopeUsed = ScopeUsed()
-    ways: tuple[Way, ...] = ()
+    ways: tuple[FrameworkArrangement, ...] = ()
     aim: str = SECONDS
     budget: Budget = field(default_factory=Budget)
     areas: tuple[Area, ...] = ()
-    barred: tuple[Barred, ...] = ()
+    barred: tuple[RefusedCount, ...] = ()
     crossing: Crossing | None = None
     leading: Mapping[str, Parallel] = field(default_factory=dict, compare=False)
 
@@ -258,10 +258,10 @@ class PlanningProblem:
         return tuple(dict.fromkeys(turn for name in self.options if name not in self.memory.resident for turn in self.turns_of(name)))
 
     @cached_property
-    def misshapen(self) -> tuple[Barred, ...]:
+    def misshapen(self) -> tuple[RefusedCount, ...]:
         """No-goods for degrees or counts that an arrangement does not allow."""
         return tuple(
-            Barred({name: Use(kind, amount, parallel, parallel is not None), neighbour: Use(beside, 0, degrees, True)}, inside)
+            RefusedCount({name: Use(kind, amount, parallel, parallel is not None), neighbour: Use(beside, 0, degrees, True)}, inside)
             for index, arrangement in enumerate(self.ways)
             for name, amount, parallel, neighbour_degrees in self._excluded_shapes(arrangement)
             for neighbour, together in arrangement.told_by(name, [*self.ways[:index], *self.ways[index + 1 :]])
@@ -272,7 +272,7 @@ class PlanningProblem:
             if kind == beside or not together
         )
 
-    def _excluded_shapes(self, arrangement: Way) -> Iterator[tuple[str, int, Parallel | None, Mapping[str, Parallel]]]:
+    def _excluded_shapes(self, arrangement: FrameworkArrangement) -> Iterator[tuple[str, int, Parallel | None, Mapping[str, Parallel]]]:
         """Yield (component, count, degrees, degrees of others) that an arrangement excludes.
 
         Either degrees on any count (count 0), or a count with any degrees (None). Degrees excluded

@@ -10,12 +10,12 @@ from ..parallel import Parallel
 from ..placements.run import Run
 from ..pools.laying import Laying
 from ..record import dataclass
-from .way import Shape, Way
-from .workload import Timed, Workload
+from .way import FrameworkArrangement, ProcessShape
+from .workload import TimedComponent, Workload
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class FieldChanges:
     """Fields of a component that a choice of degrees changes; None for unchanged fields."""
 
     least: int | None = None
@@ -24,19 +24,19 @@ class Changed:
     per_process: int | None = None
     parallel: Parallel | None = None
     stride: int | None = None
-    timed: Timed | None = None
+    timed: TimedComponent | None = None
 
     @property
-    def named(self) -> dict[str, int | Counts | Parallel | Timed]:
+    def named(self) -> dict[str, int | Counts | Parallel | TimedComponent]:
         """Changed fields by name."""
         return {name: value for name in FIELDS if (value := getattr(self, name)) is not None}
 
 
-FIELDS = tuple(each.name for each in fields(Changed))
+FIELDS = tuple(each.name for each in fields(FieldChanges))
 
 
 @dataclass(frozen=True)
-class Followed:
+class DegreeChoice:
     """Consequences of a choice of degrees.
 
     Attributes
@@ -47,8 +47,8 @@ class Followed:
     """
 
     degrees: Mapping[str, Parallel]
-    changes: Mapping[str, Changed] = field(default_factory=dict)
-    ways: tuple[Way, ...] = ()
+    changes: Mapping[str, FieldChanges] = field(default_factory=dict)
+    ways: tuple[FrameworkArrangement, ...] = ()
     accepted: Mapping[str, frozenset[tuple[int, Parallel]]] = field(default_factory=dict)
 
 
@@ -76,15 +76,15 @@ class PlanningSpec:
     """
 
     workload: Workload | None = None
-    ways: tuple[Way, ...] = ()
+    ways: tuple[FrameworkArrangement, ...] = ()
     own: Mapping[str, Sequence[Run]] = field(default_factory=dict)
     own_faults: tuple[str, ...] = ()
     own_servers: Mapping[str, int] = field(default_factory=dict)
     accepted: Mapping[str, frozenset[tuple[int, Parallel]]] = field(default_factory=dict)
     laying: Laying | None = None
-    shapes: Mapping[str, Mapping[Parallel, Shape]] = field(default_factory=dict)
+    shapes: Mapping[str, Mapping[Parallel, ProcessShape]] = field(default_factory=dict)
     tied: Mapping[str, str] = field(default_factory=dict)
-    followed: tuple[Followed, ...] = ()
+    followed: tuple[DegreeChoice, ...] = ()
     not_read: int = 0
     sizes_not_read: int = 0
     by_size: frozenset[str] = frozenset()

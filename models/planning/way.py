@@ -10,7 +10,7 @@ from ..record import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ProcessShape:
     """Division of a component's accelerators into processes.
 
     Attributes
@@ -32,7 +32,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Multiple:
+class CountConstraint:
     """Constraint on two counts: that of `one` is a multiple of `step`.
 
     It is also at most that of `other`, or a whole multiple of it if that is a multiple of `step`
@@ -60,7 +60,7 @@ class Multiple:
 
 
 @dataclass(frozen=True)
-class Paired:
+class PairedShapes:
     """Shapes of `one` by the degrees chosen for it and for `other`.
 
     Attributes
@@ -71,16 +71,16 @@ class Paired:
 
     one: str
     other: str
-    shapes: Mapping[tuple[Parallel | None, Parallel | None], Shape]
+    shapes: Mapping[tuple[Parallel | None, Parallel | None], ProcessShape]
 
-    def of(self, one: Parallel, other: Parallel) -> Shape | None:
+    def of(self, one: Parallel, other: Parallel) -> ProcessShape | None:
         """Return the shape with these degrees; None for an impossible pair."""
         keys = ((one, other), (one, None), (None, other))
         return next((self.shapes[key] for key in keys if key in self.shapes), None)
 
 
 @dataclass(frozen=True)
-class Way:
+class FrameworkArrangement:
     """Arrangement of a job.
 
     Attributes
@@ -101,13 +101,13 @@ class Way:
     name: str
     together: frozenset[tuple[str, str]] = frozenset()
     apart: frozenset[tuple[str, str]] = frozenset()
-    shapes: Mapping[str, Shape] = field(default_factory=dict)
+    shapes: Mapping[str, ProcessShape] = field(default_factory=dict)
     without: frozenset[str] = frozenset()
-    multiples: tuple[Multiple, ...] = ()
+    multiples: tuple[CountConstraint, ...] = ()
     least: Mapping[str, int] = field(default_factory=dict)
-    paired: tuple[Paired, ...] = ()
+    paired: tuple[PairedShapes, ...] = ()
 
-    def told_by(self, name: str, others: Sequence[Way]) -> Iterator[tuple[str, bool]]:
+    def told_by(self, name: str, others: Sequence[FrameworkArrangement]) -> Iterator[tuple[str, bool]]:
         """Yield (component, shared): neighbours of `name` that identify this arrangement.
 
         They are together in this arrangement and apart in all others, or the reverse.
@@ -118,7 +118,7 @@ class Way:
                 if name in pair and all(pair in pairs_of_way or pair[::-1] in pairs_of_way for pairs_of_way in opposite):
                     yield pair[0] if pair[1] == name else pair[1], together
 
-    def beside_in_it_alone(self, name: str, others: Sequence[Way]) -> frozenset[str]:
+    def beside_in_it_alone(self, name: str, others: Sequence[FrameworkArrangement]) -> frozenset[str]:
         """Return the components colocated with `name` in this arrangement alone.
 
         In each of the other arrangements they are apart from it.
@@ -140,7 +140,7 @@ class Way:
         partners = (partner for pair in sorted(self.together) if name in pair for partner in pair if partner != name)
         return next(partners, None) if name in self.without else None
 
-    def among(self, names: frozenset[str]) -> Way:
+    def among(self, names: frozenset[str]) -> FrameworkArrangement:
         """Return the arrangement restricted to `names`."""
         together = frozenset(pair for pair in self.together if names.issuperset(pair))
         apart = frozenset(pair for pair in self.apart if names.issuperset(pair))
@@ -148,4 +148,4 @@ class Way:
         multiples = tuple(multiple for multiple in self.multiples if {multiple.one, multiple.other} <= names)
         least = {name: count for name, count in self.least.items() if name in names}
         paired = tuple(entry for entry in self.paired if {entry.one, entry.other} <= names)
-        return Way(self.name, together, apart, shapes, self.without & names, multiples, least, paired)
+        return FrameworkArrangement(self.name, together, apart, shapes, self.without & names, multiples, least, paired)

@@ -76,7 +76,7 @@ class After:
 
 
 @dataclass(frozen=True, slots=True)
-class Timed:
+class TimedComponent:
     """Measured times of a component.
 
     Attributes

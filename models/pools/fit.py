@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Iterator, Sequence
 
-from .layout import UNLIMITED, Room
+from .layout import UNKNOWN_CPUS, FreeNodes
 from .pool import Pool, Reserve
 
 MAX_NODES = 64
@@ -17,7 +17,7 @@ class _TooMany(Exception):
     """Abort of a search after MAX_STATES states."""
 
 
-def can_fit(pools: Sequence[Pool], rooms: Sequence[Room], reserves: Sequence[Reserve] = ()) -> bool | None:
+def can_fit(pools: Sequence[Pool], rooms: Sequence[FreeNodes], reserves: Sequence[Reserve] = ()) -> bool | None:
     """Return True if all parts and reserves fit onto nodes; None if undecided.
 
     A counting bound decides most cases; the rest is searched, node by node, within a limit.
@@ -46,7 +46,7 @@ def _items(pools: Sequence[Pool], reserves: Sequence[Reserve]) -> dict[Item, int
     return items
 
 
-def _too_many(items: dict[Item, int], rooms: Sequence[Room]) -> bool:
+def _too_many(items: dict[Item, int], rooms: Sequence[FreeNodes]) -> bool:
     """Return True if some size has more parts than the nodes can hold."""
     for size, cpus in items:
         wanted = sum(count for (part_size, part_cpus), count in items.items() if part_size >= size and part_cpus >= cpus)
@@ -62,7 +62,7 @@ def _too_many(items: dict[Item, int], rooms: Sequence[Room]) -> bool:
 
 def _times(accelerators: int, cpus: int, size: int, part_cpus: int) -> int:
     """Return how often a part fits on a node."""
-    return min(accelerators // size if size else UNLIMITED, cpus // part_cpus if part_cpus else UNLIMITED)
+    return min(accelerators // size if size else UNKNOWN_CPUS, cpus // part_cpus if part_cpus else UNKNOWN_CPUS)
 
 
 def _search(items: tuple[tuple[Item, int], ...], nodes: tuple[Item, ...], seen: set[object]) -> bool:

@@ -10,12 +10,12 @@ from ..machines.cluster import Cluster
 from ..placements.run import Runs
 from ..record import dataclass
 from .fit import can_fit
-from .layout import Layout, Room, lay_out, rooms_of
-from .pool import Parts, Pool, Reserve
+from .layout import FreeNodes, PoolLayout, lay_out, rooms_of
+from .pool import Pool, PoolParts, Reserve
 
 MOST_TRIED = 1024
 """Limit on tried layouts; feasibility beyond is unknown."""
-Shape = tuple[Parts, ...]
+Shape = tuple[PoolParts, ...]
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,11 @@ class Laying:
             can_fit([replace(pool, parts=parts) for pool, parts in zip(self.pools, shape)], rooms, self.reserves) for shape in shapes
         )
 
-    def _shapes(self, sizes: Mapping[str, int], rooms: Sequence[Room]) -> list[list[Shape]]:
+    def _shapes(self, sizes: Mapping[str, int], rooms: Sequence[FreeNodes]) -> list[list[Shape]]:
         """Return the divisions of every pool into equal parts."""
         return [[pool.parts] if pool.parts else list(_shapes(sizes[pool.components[0]], rooms)) for pool in self.pools]
 
-    def _layouts(self, shapes: Sequence[Sequence[Shape]], chosen: tuple[Shape, ...], rooms: Sequence[Room]) -> Iterator[Layout]:
+    def _layouts(self, shapes: Sequence[Sequence[Shape]], chosen: tuple[Shape, ...], rooms: Sequence[FreeNodes]) -> Iterator[PoolLayout]:
         """Yield the layouts of the first pools, extended pool by pool.
 
         Later pools never free capacity for earlier ones.
@@ -73,7 +73,7 @@ class Laying:
                 yield from self._layouts(shapes, extended, rooms)
 
 
-def _shapes(size: int, rooms: Sequence[Room]) -> Iterator[Shape]:
+def _shapes(size: int, rooms: Sequence[FreeNodes]) -> Iterator[Shape]:
     """Yield equal parts, the fewest first.
 
     Several parts may lie on one node, beside which a larger part does not fit.
@@ -81,7 +81,7 @@ def _shapes(size: int, rooms: Sequence[Room]) -> Iterator[Shape]:
     free = [(room.free.bit_count(), len(room.nodes)) for room in rooms]
     for count in range(1, size + 1):
         if size % count == 0 and fitting(free, size // count) >= count:
-            yield (Parts(size // count, count),)
+            yield (PoolParts(size // count, count),)
 
 
 def fitting(free: Sequence[tuple[int, int]], size: int) -> int:

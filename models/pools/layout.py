@@ -12,19 +12,19 @@ from ..machines.cluster import Cluster
 from ..machines.node_group import ACCELERATOR
 from ..placements.run import Repeat, Run, Runs
 from ..record import dataclass
-from .pool import Parts, Pool, Reserve
+from .pool import Pool, PoolParts, Reserve
 
-UNLIMITED = 1 << 30
+UNKNOWN_CPUS = 1 << 30
 """CPUs of a node with an unknown number of CPUs."""
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class FreeNodes:
     """Free capacity per node of several alike nodes: accelerator bit mask and CPUs."""
 
     nodes: range
     free: int
-    cpus: int = UNLIMITED
+    cpus: int = UNKNOWN_CPUS
 
     def largest(self, cpus: int) -> int:
         """Return the largest part that fits, with `cpus` CPUs per accelerator."""
@@ -33,17 +33,17 @@ class Room:
 
 
 @dataclass(frozen=True, slots=True)
-class Short:
+class Unplaced:
     """Part without a fitting node: index in the pool (from 0), and the best node."""
 
     pool: Pool
     part: int
     size: int
-    best: Room | None
+    best: FreeNodes | None
 
 
 @dataclass(frozen=True)
-class Layout:
+class PoolLayout:
     """Places of the parts.
 
     Attributes
@@ -54,8 +54,8 @@ class Layout:
     """
 
     placed: dict[str, list[tuple[range, int]]]
-    left: tuple[Room, ...]
-    short: Short | None = None
+    left: tuple[FreeNodes, ...]
+    short: Unplaced | None = None
 
     def runs(self, pool: str) -> Runs:
         """Return a process per accelerator of a pool, by node and order of placing."""
@@ -75,15 +75,17 @@ class Layout:
         return Runs(repeats)
 
 
-def rooms_of(cluster: Cluster) -> tuple[Room, ...]:
+def rooms_of(cluster: Cluster) -> tuple[FreeNodes, ...]:
     """Return the free capacity of all nodes, in rank order."""
     return tuple(
-        Room(range(alike.node.rank, alike.stop), alike.node.free(ACCELERATOR), UNLIMITED if alike.node.cpus is None else alike.node.cpus)
+        FreeNodes(
+            range(alike.node.rank, alike.stop), alike.node.free(ACCELERATOR), UNKNOWN_CPUS if alike.node.cpus is None else alike.node.cpus
+        )
         for alike in cluster.alike
     )
 
 
-def lay_out(pools: Sequence[Pool], rooms: Sequence[Room], reserves: Sequence[Reserve] = ()) -> Layout:
+def lay_out(pools: Sequence[Pool], rooms: Sequence[FreeNodes], reserves: Sequence[Reserve] = ()) -> PoolLayout:
     """Place every part in turn on the node with most capacity, the first of equals.
 
     Source: Ray, src/ray/raylet/scheduling/policy (STRICT_PACK takes the node that scores best,
@@ -101,39 +103,39 @@ def lay_out(pools: Sequence[Pool], rooms: Sequence[Room], reserves: Sequence[Res
                 position = max(range(len(left)), key=lambda index: left[index].largest(pool.cpus), default=-1)
                 if position < 0 or left[position].largest(pool.cpus) < parts.size:
                     best = left[position] if position >= 0 else None
-                    return Layout(placed, tuple(left), Short(pool, done + parts.count - wanted, parts.size, best))
+                    return PoolLayout(placed, tuple(left), Unplaced(pool, done + parts.count - wanted, parts.size, best))
                 wanted -= _taken(left, position, parts.size, pool.cpus, wanted, placed[pool.name])
             done += parts.count
-    return Layout(placed, tuple(left))
+    return PoolLayout(placed, tuple(left))
 
 
-def _reserved(left: list[Room], reserve: Reserve) -> bool:
+def _reserved(left: list[FreeNodes], reserve: Reserve) -> bool:
     """Take the CPUs of a process from the first node with enough.
 
     Returns False if there is no such node.
     """
     for position, room in enumerate(left):
         if room.cpus >= reserve.cpus:
-            if room.cpus < UNLIMITED:
-                used = Room(room.nodes[:1], room.free, room.cpus - reserve.cpus)
+            if room.cpus < UNKNOWN_CPUS:
+                used = FreeNodes(room.nodes[:1], room.free, room.cpus - reserve.cpus)
                 left[position : position + 1] = [used, *_rest(room, 1)]
             return True
     return False
 
 
-def _taken(left: list[Room], position: int, size: int, cpus: int, wanted: int, into: list[tuple[range, int]]) -> int:
+def _taken(left: list[FreeNodes], position: int, size: int, cpus: int, wanted: int, into: list[tuple[range, int]]) -> int:
     """Put parts on up to `wanted` nodes of a stretch; return their number."""
     room = left[position]
     count = min(wanted, len(room.nodes))
     mask = lowest(room.free, size)
-    spent = room.cpus if room.cpus >= UNLIMITED else room.cpus - size * cpus
-    left[position : position + 1] = [Room(room.nodes[:count], room.free & ~mask, spent), *_rest(room, count)]
+    spent = room.cpus if room.cpus >= UNKNOWN_CPUS else room.cpus - size * cpus
+    left[position : position + 1] = [FreeNodes(room.nodes[:count], room.free & ~mask, spent), *_rest(room, count)]
     into.append((room.nodes[:count], mask))
     return count
 
 
-def _rest(room: Room, count: int) -> list[Room]:
-    return [Room(room.nodes[count:], room.free, room.cpus)] if len(room.nodes) > count else []
+def _rest(room: FreeNodes, count: int) -> list[FreeNodes]:
+    return [FreeNodes(room.nodes[count:], room.free, room.cpus)] if len(room.nodes) > count else []
 
 
 def lowest(mask: int, count: int) -> int:
@@ -156,16 +158,16 @@ def _solid(mask: int) -> list[tuple[int, int]]:
     return stretches
 
 
-def apart(pools: Sequence[Pool]) -> tuple[tuple[Parts, ...], Layout]:
+def apart(pools: Sequence[Pool]) -> tuple[tuple[PoolParts, ...], PoolLayout]:
     """Return (nodes, layout) with every part on a node of equal size."""
-    nodes, placed, rank = list[Parts](), dict[str, list[tuple[range, int]]](), 0
+    nodes, placed, rank = list[PoolParts](), dict[str, list[tuple[range, int]]](), 0
     for pool in pools:
         placed[pool.name] = []
         for parts in pool.parts:
             nodes.append(parts)
             placed[pool.name].append((range(rank, rank + parts.count), (1 << parts.size) - 1))
             rank += parts.count
-    return tuple(nodes), Layout(placed, ())
+    return tuple(nodes), PoolLayout(placed, ())
 
 
 def cut(runs: Runs, first: int, last: int) -> Runs:
@@ -190,19 +192,19 @@ def machines_for(pools: Sequence[Pool], size: int, least: int | None = None) -> 
         return 0
     while least < most:
         middle = (least + most) // 2
-        if lay_out(pools, [Room(range(middle), (1 << size) - 1)]).short:
+        if lay_out(pools, [FreeNodes(range(middle), (1 << size) - 1)]).short:
             least = middle + 1
         else:
             most = middle
     return least
 
 
-def as_parts(sizes: Sequence[int]) -> tuple[Parts, ...]:
+def as_parts(sizes: Sequence[int]) -> tuple[PoolParts, ...]:
     """Return the parts of a list of sizes, equal neighbours merged."""
-    parts: list[Parts] = []
+    parts: list[PoolParts] = []
     for size in sizes:
         if parts and parts[-1].size == size:
-            parts[-1] = Parts(size, parts[-1].count + 1)
+            parts[-1] = PoolParts(size, parts[-1].count + 1)
         else:
-            parts.append(Parts(size))
+            parts.append(PoolParts(size))
     return tuple(parts)

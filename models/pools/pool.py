@@ -10,7 +10,7 @@ from ..record import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class PoolParts:
     """`count` parts of `size` accelerators; a part lies on a single node."""
 
     size: int
@@ -36,7 +36,7 @@ class Pool:
     """
 
     name: str
-    parts: tuple[Parts, ...]
+    parts: tuple[PoolParts, ...]
     cpus: int = 0
     components: tuple[str, ...] = ()
     accelerators_key: str = ""
@@ -66,7 +66,7 @@ class Pool:
     def sizes(self) -> str:
         """Text of the parts: ``2 x 8``, or ``[4, 2]`` if sizes differ."""
         if self.even:
-            return str(Parts(self.parts[0].size, self.count)) if self.parts else "0 x 0"
+            return str(PoolParts(self.parts[0].size, self.count)) if self.parts else "0 x 0"
         listed = [parts.size for parts in self.parts for _ in range(min(parts.count, 8))]
         return f"[{', '.join(map(str, listed[:8]))}{', ...' if self.count > 8 else ''}]"
 

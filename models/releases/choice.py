@@ -7,7 +7,7 @@ from .release import ALWAYS, Range, Release, ReleaseTable, spans_of
 
 
 @dataclass(frozen=True)
-class Choice:
+class ReleaseChoice:
     """Release for judging one file.
 
     Attributes
@@ -53,11 +53,11 @@ class Choice:
         return f"{self.release} ({self.reason})"
 
 
-def stated(table: ReleaseTable, release: Release, reason: str = "stated") -> Choice:
+def stated(table: ReleaseTable, release: Release, reason: str = "stated") -> ReleaseChoice:
     """Build the choice of a release named by the user or by a file beside."""
-    return Choice(table, release, reason, (release,))
+    return ReleaseChoice(table, release, reason, (release,))
 
 
-def newest(table: ReleaseTable) -> Choice:
+def newest(table: ReleaseTable) -> ReleaseChoice:
     """Build the choice of the newest release, for lack of evidence."""
-    return Choice(table, table.newest, "newest, assumed", table.releases)
+    return ReleaseChoice(table, table.newest, "newest, assumed", table.releases)

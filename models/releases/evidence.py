@@ -9,7 +9,7 @@ from functools import reduce
 from operator import or_
 from typing import Iterable, Iterator, Mapping, Sequence
 
-from .choice import Choice, newest, stated
+from .choice import ReleaseChoice, newest, stated
 from .release import Range, Release, ReleaseTable
 
 MAX_ABOVE = 8
@@ -27,7 +27,7 @@ MAX_TEXT = 65_536
 _VERSION = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?")
 
 
-def beside(table: ReleaseTable, file: str, roots: Sequence[str] = ()) -> Choice | None:
+def release_beside(table: ReleaseTable, file: str, roots: Sequence[str] = ()) -> ReleaseChoice | None:
     """Find the release of a file by checkout, requirements or allowed folders.
 
     None if nothing names a release.
@@ -77,7 +77,7 @@ def _from_checkout(table: ReleaseTable, folder: str) -> Release | None:
     return table.releases[candidates.bit_length() - 1]
 
 
-def _from_requirements(table: ReleaseTable, folder: str) -> Choice | None:
+def _from_requirements(table: ReleaseTable, folder: str) -> ReleaseChoice | None:
     """Return the release that a folder's requirements name; None for an unknown commit."""
     text = text_at(folder, table.required) if table.required else ""
     values = dict(reversed(_LINE.findall(text)))
@@ -88,7 +88,7 @@ def _from_requirements(table: ReleaseTable, folder: str) -> Choice | None:
         between = table.commits.get(values.get(name, "")[:10])
         if between is not None:
             possible = tuple(candidate for candidate in table if candidate.name in between)
-            return Choice(table, possible[-1], f"{table.required}, between {' and '.join(between)}", possible)
+            return ReleaseChoice(table, possible[-1], f"{table.required}, between {' and '.join(between)}", possible)
     if text and (release := _pinned(table, values.get("PIP_INSTALL", ""))) is not None:
         return stated(table, release, table.required)
     for name in PINNED:
@@ -107,16 +107,16 @@ def _pinned(table: ReleaseTable, text: str) -> Release | None:
     return of_version(table, match[1]) if match[1] else table.named(match[2])
 
 
-def by_keys(table: ReleaseTable, ranges: Mapping[str, Sequence[Range]], present: Iterable[str]) -> Choice:
+def choose_by_keys(table: ReleaseTable, ranges: Mapping[str, Sequence[Range]], present: Iterable[str]) -> ReleaseChoice:
     """Choose the newest release that knows all keys in `present`.
 
     `ranges` maps a key, or ``key=value``, to the releases that know it; keys without ranges exclude
     nothing. If no release is left, the releases that lack the fewest remain.
     """
-    return by_masks(table, {name: mask_of(table, ranges[name]) for name in present if name in ranges})
+    return choose_by_masks(table, {name: mask_of(table, ranges[name]) for name in present if name in ranges})
 
 
-def by_masks(table: ReleaseTable, known: Mapping[str, int]) -> Choice:
+def choose_by_masks(table: ReleaseTable, known: Mapping[str, int]) -> ReleaseChoice:
     """Choose as `by_keys` does, from bit masks of the releases that know a name.
 
     The oldest release is the lowest bit.
@@ -128,10 +128,10 @@ def by_masks(table: ReleaseTable, known: Mapping[str, int]) -> Choice:
         return newest(table)
     if candidates:
         possible = tuple(release for release in table if candidates >> release.index & 1)
-        return Choice(table, possible[-1], _newest_reason(table, possible[-1], excluding), possible)
+        return ReleaseChoice(table, possible[-1], _newest_reason(table, possible[-1], excluding), possible)
     lacking = [sum(not mask >> release.index & 1 for mask in excluding.values()) for release in table]
     possible = tuple(release for release in table if lacking[release.index] == min(lacking))
-    return Choice(table, possible[-1], f"no release has all keys; it lacks {min(lacking)}", possible)
+    return ReleaseChoice(table, possible[-1], f"no release has all keys; it lacks {min(lacking)}", possible)
 
 
 def _newest_reason(table: ReleaseTable, release: Release, excluding: Mapping[str, int]) -> str:
@@ -153,7 +153,7 @@ def ranges_from(data: Mapping[str, Sequence[Sequence[str]]]) -> dict[str, tuple[
     return {name: tuple(Range(*run[:2]) for run in runs) for name, runs in data.items()}
 
 
-def installed(table: ReleaseTable) -> Choice | None:
+def installed(table: ReleaseTable) -> ReleaseChoice | None:
     """Find the release of the package installed beside this program, without importing it."""
     for folder in dict.fromkeys(sys.path):
         try:

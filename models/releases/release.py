@@ -17,7 +17,7 @@ from typing import Any, Iterable, Iterator, Mapping, Sequence
 from ..record import dataclass
 
 Run = Sequence[Any]
-UNSAID = type("Unsaid", (), {"__repr__": lambda self: "UNSAID"})()
+UNSTORED_VALUE = type("Unsaid", (), {"__repr__": lambda self: "UNSTORED_VALUE"})()
 """Value of a fact that exists without a stored value."""
 REMOVED = type("Removed", (), {"__repr__": lambda self: "REMOVED"})()
 """Value of a fact that a change removes."""
@@ -182,7 +182,7 @@ class Releases:
         for key, runs in table.items():
             for run in runs:
                 if starts[run[0]] <= index < ends[run[1]]:
-                    facts[key] = run[2] if len(run) == 3 else UNSAID if len(run) == 2 else REMOVED
+                    facts[key] = run[2] if len(run) == 3 else UNSTORED_VALUE if len(run) == 2 else REMOVED
                     break
         return facts
 
@@ -220,4 +220,4 @@ def same(one: Any, other: Any) -> bool:
 
 def _stored(value: Any) -> list[Any]:
     """Return the entries of a run after its range."""
-    return [] if value is UNSAID else [None, "removed"] if value is REMOVED else [value]
+    return [] if value is UNSTORED_VALUE else [None, "removed"] if value is REMOVED else [value]

@@ -13,12 +13,12 @@ from ..composition.setting import read_setting
 from ..findings.finding import Finding, Unchecked, UnusableInput, error, warning
 from ..findings.span import Edit, Span
 from ..record import dataclass
-from ..text.document import Kind, Setting
+from ..text.document import DocumentKind, Setting
 from ..text.environment import Environment
 from ..text.source import Source
 from ..text.tree import Entry, ListNode, MapNode, Scalar, Value
 from ..text.unresolved import UNRESOLVED
-from .pieces import Lines, Piece, Place, Text
+from .pieces import Lines, Place, WordPiece, WordText
 from .syntax import Script
 
 _WITH_VALUE = {
@@ -57,8 +57,8 @@ class Arguments:
     lines: Lines
     environment: Environment
     settings: list[Setting] = field(default_factory=list)
-    options: dict[str, Text] = field(default_factory=dict)
-    positional: list[Text] = field(default_factory=list)
+    options: dict[str, WordText] = field(default_factory=dict)
+    positional: list[WordText] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     unchecked: list[Unchecked] = field(default_factory=list)
     reasons: dict[Span, str] = field(default_factory=dict)
@@ -67,14 +67,14 @@ class Arguments:
     hydra: bool = True
     multirun: bool = False
 
-    def read(self, words: Sequence[Text]) -> None:
+    def read(self, words: Sequence[WordText]) -> None:
         """Parse all words."""
         rest, self.multirun = iter(words), any(word.plain in _MULTIRUN for word in words)
         for word in rest:
             plain = word.plain
             if plain.startswith("-") and len(plain) > 1:
                 name, equals, _ = plain.partition("=")
-                value = word.cut(len(name) + 1) if equals else Text()
+                value = word.cut(len(name) + 1) if equals else WordText()
                 if not equals and name in _WITH_VALUE:
                     value = next(rest, value)
                 self.options[_WITH_VALUE.get(name, name.lstrip("-"))] = value
@@ -87,7 +87,7 @@ class Arguments:
         """Return the value of an option; "" if unknown or secret."""
         return shown(self.options.get(name))
 
-    def _setting(self, word: Text) -> None:
+    def _setting(self, word: WordText) -> None:
         plain, head = word.plain, _KEY.match(word.plain)
         length = head.end() if head else len(plain)
         key, value = word.cut(0, length), word.cut(length + 1)
@@ -112,7 +112,7 @@ class Arguments:
                 self.assumed[setting.value.span] = value.assumed
             self._add(setting, self.hydra)
 
-    def _read(self, text: str, key: str, value: Text, mapped: Mapped) -> Setting | None:
+    def _read(self, text: str, key: str, value: WordText, mapped: Mapped) -> Setting | None:
         """Parse a setting as Hydra does; None, with a finding, if Hydra refuses it."""
         try:
             return mapped.setting(read_setting(text, Span("", 0, len(text), 1, 1)))
@@ -122,10 +122,10 @@ class Arguments:
 
     def _add(self, setting: Setting, is_claimed: bool) -> None:
         """Add a setting; without a claim, the existence of its key is not checked."""
-        free = not is_claimed and setting.kind is not Kind.DELETE
-        self.settings.append(replace(setting, kind=Kind.FORCE) if free else setting)
+        free = not is_claimed and setting.kind is not DocumentKind.DELETE
+        self.settings.append(replace(setting, kind=DocumentKind.FORCE) if free else setting)
 
-    def _refused(self, key: str, value: Text, mapped: Mapped, findings: Sequence[Finding]) -> None:
+    def _refused(self, key: str, value: WordText, mapped: Mapped, findings: Sequence[Finding]) -> None:
         """Report a setting that Hydra refuses; a placeholder to fill in is a warning."""
         start, written = len(key) + 1, value.plain[:80]
         if value.secret:
@@ -145,14 +145,14 @@ class Arguments:
         elif self.hydra:
             self.findings += map(mapped.finding, findings)
 
-    def _unread(self, key: str, value: Text, mapped: Mapped, why: str) -> None:
+    def _unread(self, key: str, value: WordText, mapped: Mapped, why: str) -> None:
         place = value.pieces[0].frames[0]
-        self._open(key, Text.unknown(value.plain[:MAX_LENGTH], place, why), mapped)
+        self._open(key, WordText.unknown(value.plain[:MAX_LENGTH], place, why), mapped)
 
-    def _open(self, key: str, value: Text, mapped: Mapped) -> None:
+    def _open(self, key: str, value: WordText, mapped: Mapped) -> None:
         """Add a setting with an unknown value."""
         start, end = len(key) + 1, len(key) + 1 + len(value.plain)
-        setting = self._read(f"{key}=", key, Text(), mapped)
+        setting = self._read(f"{key}=", key, WordText(), mapped)
         if setting is None:
             return
         span = mapped.span(start, max(start + 1, end))
@@ -166,13 +166,13 @@ class Arguments:
     def _written(self, span: Span) -> str:
         return self.source.text[span.start : span.end][:80]
 
-    def refuse_all_but(self, options: Sequence[str], words: Sequence[Text], program: str, certain: bool) -> None:
+    def refuse_all_but(self, options: Sequence[str], words: Sequence[WordText], program: str, certain: bool) -> None:
         """Drop the settings and report words that argparse refuses.
 
         The program knows `options` alone. If not `certain`, a fork of the program may take more:
         the words are unchecked then.
         """
-        self.settings, rest, refused = [], iter(words), list[Text]()
+        self.settings, rest, refused = [], iter(words), list[WordText]()
         for word in rest:
             name, equals, _ = word.plain.partition("=")
             if any(option.startswith(name) for option in options) and name not in ("", "-", "--", "--config_"):
@@ -218,13 +218,13 @@ class Arguments:
                 self.findings.append(error("PW012", "", message, span, label=label, help=help_, edit=edit))
 
 
-def shown(text: Text | None) -> str:
+def shown(text: WordText | None) -> str:
     """Return a text that may be shown; "" if unknown or from the environment."""
     known = text is not None and text.known and not text.secret and not text.unset
     return text.plain if text is not None and known else ""
 
 
-def why_open(text: Text) -> str:
+def why_open(text: WordText) -> str:
     """Explain why a text is unknown: its own reason, or the unset variables."""
     return text.why_unknown or "; ".join(
         f"`{name}` is an argument of the script, and none are given"
@@ -247,7 +247,7 @@ class Mapped:
     shell : True if quotes are removed before a program sees the word.
     """
 
-    def __init__(self, word: Text, key: int, lines: Lines, script: str, shell: bool = True) -> None:
+    def __init__(self, word: WordText, key: int, lines: Lines, script: str, shell: bool = True) -> None:
         self.word, self._lines, self._script, self._shell = word, lines, script, shell
         pieces = word.cut(0, max(key, 1)).pieces or word.pieces
         self._depth = min((len(piece.frames) - 1 for piece in pieces), default=0)
@@ -263,10 +263,10 @@ class Mapped:
         deeper = (part for part in self._covering(start, end) if len(part.frames) - 1 > self._depth)
         return next((self._lines.span(part.frames[-1]) for part in deeper), None)
 
-    def _place(self, piece: Piece) -> Place:
+    def _place(self, piece: WordPiece) -> Place:
         return piece.frames[min(self._depth, len(piece.frames) - 1)]
 
-    def _covering(self, start: int, end: int) -> Sequence[Piece]:
+    def _covering(self, start: int, end: int) -> Sequence[WordPiece]:
         """Return the pieces of some characters; for an empty range, the pieces at its edge."""
         pieces = self.word.cut(start, max(start, end)).pieces
         return pieces or self.word.cut(max(0, start - 1), start).pieces[-1:]

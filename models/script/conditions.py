@@ -11,7 +11,7 @@ from typing import Callable, Sequence
 from ..record import dataclass
 from .arithmetic import NotComputed
 from .expand import Expander
-from .pieces import Place, Text
+from .pieces import Place, WordText
 from .syntax import Word
 
 MAX_WORDS = 400
@@ -54,12 +54,12 @@ class Truth:
 HOLDS = Truth(True)
 
 
-def depends(*texts: Text) -> frozenset[str]:
+def depends(*texts: WordText) -> frozenset[str]:
     """Return the variables assumed unset in texts."""
     return frozenset(name for text in texts for name in text.unset | text.assumed)
 
 
-def computed(inside: Place, expander: Expander, shown: str) -> Truth:
+def evaluate_sum(inside: Place, expander: Expander, shown: str) -> Truth:
     """Evaluate `(( sum ))`: true if the sum is not 0."""
     try:
         value = expander.number(inside, expander.place(inside))
@@ -68,7 +68,7 @@ def computed(inside: Place, expander: Expander, shown: str) -> Truth:
     return _known(value != 0, *expander.sources)
 
 
-def tested(words: Sequence[Word | Text], shown: str, expander: Expander) -> Truth:
+def evaluate_test(words: Sequence[Word | WordText], shown: str, expander: Expander) -> Truth:
     """Evaluate `[[ words ]]`, or `[ words ]` of expanded words.
 
     `shown` is the condition as written.
@@ -89,7 +89,7 @@ def tested(words: Sequence[Word | Text], shown: str, expander: Expander) -> Trut
 class _Condition:
     """Parser of the words of a condition, with the position of the next word."""
 
-    words: Sequence[Word | Text]
+    words: Sequence[Word | WordText]
     expander: Expander
     position: int = 0
 
@@ -138,10 +138,10 @@ class _Condition:
             return _nonempty(text) if sign == "-n" else _nonempty(text).negated()
         return Truth(None, "files are not looked at", depends(text))
 
-    def _text(self, word: Word | Text) -> Text:
+    def _text(self, word: Word | WordText) -> WordText:
         return self.expander.one(word.parts) if isinstance(word, Word) else word
 
-    def _compared(self, left: Word | Text, sign: str, right: Word | Text) -> Truth:
+    def _compared(self, left: Word | WordText, sign: str, right: Word | WordText) -> Truth:
         """Evaluate a comparison of two words. Raises NotComputed."""
         first, second = self._text(left), self._text(right)
         assumed = depends(first, second)
@@ -160,7 +160,7 @@ class _Condition:
         return Truth(same == (sign != "!="), depends=assumed)
 
 
-def _known(value: bool, *texts: Text) -> Truth:
+def _known(value: bool, *texts: WordText) -> Truth:
     """Return a truth computed from texts; unknown if the environment may provide them.
 
     An unset variable is no number.
@@ -171,7 +171,7 @@ def _known(value: bool, *texts: Text) -> Truth:
     return Truth(value, depends=depends(*texts))
 
 
-def _nonempty(text: Text) -> Truth:
+def _nonempty(text: WordText) -> Truth:
     """Return the truth of "the text is not empty"."""
     known = text.known or any(piece.text for piece in text.pieces if not piece.unknown)
     if not known:

@@ -18,17 +18,17 @@ from ..findings.span import Edit
 from ..record import dataclass
 from ..text.document import Document
 from ..text.environment import Environment
-from ..text.program import Machine, Program
+from ..text.program import Program, ShellMachine
 from ..text.source import Source
 from ..text.tree import MapNode, Scalar, find
 from .arguments import Arguments, Mapped, shown
 from .expand import Expander
 from .follow import Follower
-from .launch import Launch, Started, launch_of, machine_of
-from .pieces import Held, Lines, Piece, Place, Text
+from .launch import LaunchCommand, Started, launch_of, machine_of
+from .pieces import Lines, Place, VariableValue, WordPiece, WordText
 from .program import TWO_OPTIONS, StartedProgram
 from .recognise import DOTTED_SETTING, listed
-from .state import State, TooMuch
+from .state import LimitExceeded, State
 from .syntax import Script, Unreadable
 
 NAME = "command line"
@@ -45,7 +45,7 @@ _LOST_NOTE = "bash takes them for a command of its own, which it does not find o
 
 
 @dataclass(frozen=True)
-class Followed:
+class InterpretedScript:
     """Script after interpretation.
 
     Attributes
@@ -61,14 +61,14 @@ class Followed:
     started: tuple[Started, ...]
     findings: tuple[Finding, ...] = ()
     unchecked: tuple[Unchecked, ...] = ()
-    machine: Machine | None = None
+    machine: ShellMachine | None = None
 
 
 @dataclass(frozen=True)
 class _Start:
     """Program started by a script, and its arguments."""
 
-    launch: Launch
+    launch: LaunchCommand
     program: StartedProgram
     arguments: Arguments
 
@@ -79,7 +79,9 @@ class _Start:
         return bool(words.settings or words.findings) or "config-name" in words.options
 
 
-def read_script(source: Source, environment: Mapping[str, str] | None = None, doubting: bool = False, sourced: bool = True) -> Followed:
+def read_script(
+    source: Source, environment: Mapping[str, str] | None = None, doubting: bool = False, sourced: bool = True
+) -> InterpretedScript:
     """Interpret a script with some variables of the environment; nothing is executed.
 
     If `doubting`, conditions on further variables of the environment are unknown; if `sourced`, so
@@ -100,7 +102,7 @@ def read_script(source: Source, environment: Mapping[str, str] | None = None, do
         code, explanation = ("PW002", "more than is read") if problem.limit else ("PW014", "this is no command that bash could read")
         help_ = "mend the script at this place"
         findings.append(error(code, "", f"{problem}: {explanation}", span, label="from here on", help=help_))
-    except TooMuch as problem:
+    except LimitExceeded as problem:
         message = f"following the script takes too long: {problem}"
         help_ = "give the settings without loops, or as `key=value` words"
         findings.append(error("PW002", "", message, source.whole(), help=help_))
@@ -110,7 +112,7 @@ def read_script(source: Source, environment: Mapping[str, str] | None = None, do
         why = f"`{written}` in line {lines.number(place[0])} is not followed; what it sets is not known"
         unchecked.append(Unchecked("PW122", "", why))
     started = tuple(follower.started)
-    return Followed(source, lines, started, tuple(findings), tuple(unchecked), machine)
+    return InterpretedScript(source, lines, started, tuple(findings), tuple(unchecked), machine)
 
 
 _MODES = ((False, True), (True, True), (False, False))
@@ -136,7 +138,7 @@ def documents_of(source: Source, composer: Composer) -> tuple[Document, ...]:
     return tuple(_document(script, start, composer, number, count) for number, start in enumerate(chosen, 1))
 
 
-def _chosen(script: Followed, composer: Composer) -> list[_Start]:
+def _chosen(script: InterpretedScript, composer: Composer) -> list[_Start]:
     """Return the programs to check: configured ones, else found ones, else those named `main`."""
     starts = [_start(launch, script, composer) for started in script.started if (launch := launch_of(started))]
     return (
@@ -146,7 +148,7 @@ def _chosen(script: Followed, composer: Composer) -> list[_Start]:
     )
 
 
-def _nothing(script: Followed) -> Finding:
+def _nothing(script: InterpretedScript) -> Finding:
     """Build the error for a script that starts no program with settings."""
     message, place = f"`{script.source.name}` starts no program with settings", None
     help_ = "a script starts one with words such as `python3 -m MODULE key=value`"
@@ -171,7 +173,7 @@ def _nothing(script: Followed) -> Finding:
     return error("PW010", "", message, span, help=help_)
 
 
-def _start(launch: Launch, script: Followed, composer: Composer) -> _Start:
+def _start(launch: LaunchCommand, script: InterpretedScript, composer: Composer) -> _Start:
     program = StartedProgram(script.source.name, launch, composer.roots)
     words = Arguments(script.source, script.lines, Environment.of(composer.allowed), hydra=program.is_hydra)
     words.read(launch.arguments)
@@ -182,7 +184,7 @@ def _start(launch: Launch, script: Followed, composer: Composer) -> _Start:
     return _Start(launch, replace(program, path=path, config=config, folder=folder), words)
 
 
-def _document(script: Followed, start: _Start, composer: Composer, number: int, count: int) -> Document:
+def _document(script: InterpretedScript, start: _Start, composer: Composer, number: int, count: int) -> Document:
     launch, entry, words = start.launch, start.program, start.arguments
     words.refuse_positional(entry.name)
     main = composer.library.source(entry.found.path, entry.found.name) if entry.found else None
@@ -236,7 +238,7 @@ def _completed(
     )  # fmt: skip
 
 
-def _options(words: Sequence[Text], arguments: Arguments) -> tuple[tuple[str, str], ...]:
+def _options(words: Sequence[WordText], arguments: Arguments) -> tuple[tuple[str, str], ...]:
     """Return the options of the launcher and of the program, with their values."""
     options, rest = list[tuple[str, str]](), list(words)
     while rest:
@@ -252,7 +254,7 @@ def _options(words: Sequence[Text], arguments: Arguments) -> tuple[tuple[str, st
 # -- arguments that never reach the program, because the command ended before them
 
 
-def _lost_arguments(launch: Launch, script: Followed) -> tuple[Finding, ...]:
+def _lost_arguments(launch: LaunchCommand, script: InterpretedScript) -> tuple[Finding, ...]:
     """Warn if the next command consists of settings, which were meant for this command."""
     end, text, lines = launch.started.place[1], script.source.text, script.lines
     following = next((command for command in script.started if command.place[0] >= end), None)
@@ -286,7 +288,7 @@ def _lost_arguments(launch: Launch, script: Followed) -> tuple[Finding, ...]:
 
 def document_of_arguments(texts: Sequence[str], composer: Composer) -> Document:
     """Build the configuration made by the settings of a command line."""
-    words, position = list[Text](), 0
+    words, position = list[WordText](), 0
     for text in texts:
         words.append(_exact(text, position))
         position += len(text) + 1
@@ -295,7 +297,7 @@ def document_of_arguments(texts: Sequence[str], composer: Composer) -> Document:
 
 def document_of_settings(source: Source, composer: Composer) -> Document:
     """Build the configuration made by a file of settings. Raises UnusableInput."""
-    words = list[Text]()
+    words = list[WordText]()
     for item in listed(source) or ():
         at = source.text.find(item.text, item.span.start, item.span.end)
         words.append(_text(item, item.text) if at < 0 else _exact(item.text, at))  # -1: it has escapes
@@ -306,11 +308,11 @@ def document_of_settings(source: Source, composer: Composer) -> Document:
     return _of_settings(source, words, composer)
 
 
-def _exact(text: str, start: int) -> Text:
-    return Text((Piece(text, ((start, start + len(text)),), True),))
+def _exact(text: str, start: int) -> WordText:
+    return WordText((WordPiece(text, ((start, start + len(text)),), True),))
 
 
-def _of_settings(source: Source, words: Sequence[Text], composer: Composer) -> Document:
+def _of_settings(source: Source, words: Sequence[WordText], composer: Composer) -> Document:
     lines, environment = Lines(source), Environment.of(composer.allowed)
     arguments = Arguments(source, lines, environment, shell=False)
     arguments.read(words)
@@ -330,15 +332,15 @@ def _of_settings(source: Source, words: Sequence[Text], composer: Composer) -> D
 # -- tasks of SkyPilot
 
 
-def _task(source: Source) -> tuple[Script, dict[str, Held], Machine | None]:
+def _task(source: Source) -> tuple[Script, dict[str, VariableValue], ShellMachine | None]:
     """Return the script of a source, its preset variables, and the machine."""
     run = find(source.root, "run") if source.name.endswith((".yaml", ".yml")) else None
     if not isinstance(run, Scalar) or not isinstance(run.value, str):
         match = _SLURM.search(source.text)
-        slurm = Machine(int(match[1]), Lines(source).span(match.span(1))) if match else None
+        slurm = ShellMachine(int(match[1]), Lines(source).span(match.span(1))) if match else None
         return Script.of(source.text), {}, slurm
     # the head node starts the program
-    variables: dict[str, Held] = {"SKYPILOT_NODE_RANK": _text(run, "0")}
+    variables: dict[str, VariableValue] = {"SKYPILOT_NODE_RANK": _text(run, "0")}
     for section in ("envs", "secrets"):
         values = find(source.root, section)
         for entry in values if isinstance(values, MapNode) else ():
@@ -354,13 +356,13 @@ def _task(source: Source) -> tuple[Script, dict[str, Held], Machine | None]:
     match = pattern.fullmatch(accelerators.text) if isinstance(accelerators, Scalar) else None
     if match is not None and isinstance(accelerators, Scalar):
         number = match[1] or "1"
-        machine = Machine(int(number), accelerators.span)
+        machine = ShellMachine(int(number), accelerators.span)
         variables["SKYPILOT_NUM_GPUS_PER_NODE"] = _text(accelerators, number)
     return _block(source, run, str(run.value)), variables, machine
 
 
-def _text(value: Scalar, text: str) -> Text:
-    return Text((Piece(text, (_place(value),)),))
+def _text(value: Scalar, text: str) -> WordText:
+    return WordText((WordPiece(text, (_place(value),)),))
 
 
 def _place(value: Scalar) -> Place:
@@ -369,13 +371,13 @@ def _place(value: Scalar) -> Place:
 
 def _block(source: Source, run: Scalar, text: str) -> Script:
     """Return the text of the block, with the place of every line in the file."""
-    written, pieces, (position, stop) = source.text, list[Piece](), _place(run)
+    written, pieces, (position, stop) = source.text, list[WordPiece](), _place(run)
     for line in text.splitlines(keepends=True):
         bare = line.strip("\n")
         at = written.find(bare, position, stop) if bare else position
         if at < 0:  # not written line by line
             return Script(text, _text(run, text))
         end = min(at + len(line), stop)
-        pieces.append(Piece(line, ((at, end),), written[at:end] == line))
+        pieces.append(WordPiece(line, ((at, end),), written[at:end] == line))
         position = end if bare else position
-    return Script("".join(piece.text for piece in pieces), Text(tuple(pieces)))
+    return Script("".join(piece.text for piece in pieces), WordText(tuple(pieces)))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Sequence
 
 from ..record import dataclass
 from .arithmetic import NotComputed, calculated
-from .pieces import Piece, Place, Text, bounded, derived, joined
+from .pieces import Place, WordPiece, WordText, bounded, derived, joined
 from .state import State
 from .syntax import Inner, Literal, Parameter, Part, Script, Word
 
@@ -35,33 +35,33 @@ class Fields:
     """Fields of one word, split at blanks (3.5.7, Word Splitting)."""
 
     def __init__(self) -> None:
-        self._finished, self._pieces, self._begun = list[Text](), list[Piece](), False
+        self._finished, self._pieces, self._begun = list[WordText](), list[WordPiece](), False
 
-    def add(self, text: Text, vanishing: bool = False) -> None:
+    def add(self, text: WordText, vanishing: bool = False) -> None:
         """Add unsplit text; an empty `vanishing` text makes no field alone."""
         self._pieces += text.pieces
         self._begun = self._begun or not vanishing or bool(text.plain) or not text.known
 
-    def split(self, text: Text) -> None:
+    def split(self, text: WordText) -> None:
         """Add text, split at blanks."""
         for piece in text.pieces:
             if piece.unknown or not piece.text:
                 argument = any(name[0] == "$" for name in piece.unset)
-                self.add(Text((piece,)), vanishing=not argument)
+                self.add(WordText((piece,)), vanishing=not argument)
                 continue
             for match in _STRETCH.finditer(piece.text):
                 if match[0][0] in " \t\n":
                     self.next()
                 else:
-                    self.add(Text((piece.cut(*match.span()),)))
+                    self.add(WordText((piece.cut(*match.span()),)))
 
     def next(self) -> None:
         """End the current field, if any."""
         if self._begun:
-            self._finished.append(Text(tuple(self._pieces)))
+            self._finished.append(WordText(tuple(self._pieces)))
             self._pieces, self._begun = [], False
 
-    def all(self) -> list[Text]:
+    def all(self) -> list[WordText]:
         """Return all fields."""
         self.next()
         return self._finished
@@ -73,34 +73,34 @@ class Expander:
 
     script: Script
     state: State
-    sources: list[Text] = field(default_factory=list)
+    sources: list[WordText] = field(default_factory=list)
 
     def place(self, place: Place) -> Place:
         """Return a place of this script in the file."""
         return self.script.origin.place(*place)
 
-    def fields(self, word: Word) -> list[Text]:
+    def fields(self, word: Word) -> list[WordText]:
         """Expand a word of a command into fields."""
         place, fields = self.place(word.place), Fields()
         self.state.budget.spend(1 + len(word.parts) // 2)
         try:
             plain = "".join(map(_unquoted, word.parts))
             if match := _NUMBERS.fullmatch(plain):
-                return [Text((Piece(str(number), (place,)),)) for number in _counted(match)]
+                return [WordText((WordPiece(str(number), (place,)),)) for number in _counted(match)]
             if _BRACES.search(plain):
                 raise NotComputed("braces that make several words are not followed")
         except NotComputed as problem:
-            return [Text.unknown(self.script.shown(word.place), place, str(problem))]
+            return [WordText.unknown(self.script.shown(word.place), place, str(problem))]
         self._into(fields, word.parts)
         texts = fields.all()
         self.state.budget.spend(len(texts) // 50 + sum(map(_cost, texts)))
         return [bounded(text, place) for text in texts]
 
-    def all_fields(self, words: Sequence[Word]) -> list[Text]:
+    def all_fields(self, words: Sequence[Word]) -> list[WordText]:
         """Expand several words of a command into fields."""
         return [text for word in words for text in self.fields(word)]
 
-    def one(self, parts: Sequence[Part]) -> Text:
+    def one(self, parts: Sequence[Part]) -> WordText:
         """Expand parts without splitting, as in an assignment."""
         place = self.place(parts[0].place) if parts else (0, 0)
         whole = joined([self._text(part) for part in parts], place=place)
@@ -132,7 +132,7 @@ class Expander:
                     fields.next()
                 fields.split(text) if splits else fields.add(text)
 
-    def _texts_of_part(self, part: Part, split: bool) -> tuple[list[Text], bool]:
+    def _texts_of_part(self, part: Part, split: bool) -> tuple[list[WordText], bool]:
         """Return the texts of a part, and whether to split them at blanks. Raises NotComputed."""
         place, splits = self.place(part.place), not part.quoted
         if isinstance(part, Literal):
@@ -154,24 +154,24 @@ class Expander:
             return [text.used_at(place).assuming(names, place) for text in inner.all()], False
         return [self._text(part)], splits
 
-    def _text(self, part: Part) -> Text:
+    def _text(self, part: Part) -> WordText:
         whole = self.script.origin.cut(*part.place)
         if any(piece.unknown for piece in whole.pieces):
             return whole
         if isinstance(part, Literal):
             if part.exact or not part.text:
-                return whole if part.text else Text()
-            return Text((Piece(part.text, (self.place(part.place),)),))
+                return whole if part.text else WordText()
+            return WordText((WordPiece(part.text, (self.place(part.place),)),))
         try:
             return self._parameter(part) if isinstance(part, Parameter) else self._inner(part)
         except NotComputed as problem:
             return self._unknown(part, str(problem))
 
-    def _unknown(self, part: Part, why: str, path: str = "") -> Text:
+    def _unknown(self, part: Part, why: str, path: str = "") -> WordText:
         written = self.script.text[slice(*part.place)]
-        return Text.unknown(written, self.place(part.place), why, path)
+        return WordText.unknown(written, self.place(part.place), why, path)
 
-    def _inner(self, part: Inner) -> Text:
+    def _inner(self, part: Inner) -> WordText:
         """Expand a sum, a command or a home folder. Raises NotComputed."""
         place, shown = self.place(part.place), self.script.shown(part.place)
         if part.kind == "tilde":
@@ -191,7 +191,7 @@ class Expander:
 
     # -- commands that only split paths
 
-    def _command_text(self, inner: Script, place: Place) -> tuple[Text | None, str]:
+    def _command_text(self, inner: Script, place: Place) -> tuple[WordText | None, str]:
         """Return the output of path commands such as `$(dirname X)`: a text, or the path alone."""
         folder = self.state.folder
         for node in _commands(inner.root) or ():
@@ -216,7 +216,7 @@ class Expander:
         """Compute the sum between two offsets. Raises NotComputed."""
         return self.calculate(self.one(self.script.parts(*inside, True)), place)
 
-    def calculate(self, text: Text, place: Place) -> int:
+    def calculate(self, text: WordText, place: Place) -> int:
         """Compute the sum written in a text. Raises NotComputed."""
         self.sources = [text]
         try:
@@ -226,7 +226,7 @@ class Expander:
             self.state.unsure(set(_ASSIGNED.findall(text.plain)), place, why)
             raise
 
-    def _compute(self, text: Text, place: Place, depth: int) -> int:
+    def _compute(self, text: WordText, place: Place, depth: int) -> int:
         if not text.known or depth > MAX_REFERENCES:
             raise NotComputed(text.why_unknown or "variables refer to each other without end")
 
@@ -234,7 +234,7 @@ class Expander:
             """Return the number of a variable; its text is computed as a sum again."""
             self.state.budget.spend()
             variable = self.state.scalar(name, place)
-            self.sources.append(variable or Text((Piece("", (place,), unset=frozenset({name})),)))
+            self.sources.append(variable or WordText((WordPiece("", (place,), unset=frozenset({name})),)))
             return self._compute(variable, place, depth + 1) if variable is not None else 0
 
         def store(name: str, value: int) -> None:
@@ -245,7 +245,7 @@ class Expander:
 
     # -- parameters
 
-    def _parameter(self, part: Parameter) -> Text:
+    def _parameter(self, part: Parameter) -> WordText:
         """Expand a parameter. Raises NotComputed."""
         place = self.place(part.place)
         if part.bad:
@@ -268,16 +268,16 @@ class Expander:
             return text.assuming(self._assumed_unset(part), place)
         value, names = self._value(part)
         if value is None:
-            return Text((Piece("", (place,), unset=names),))
+            return WordText((WordPiece("", (place,), unset=names),))
         return self._apply_operator(value, part) if part.operator else value
 
-    def _value(self, part: Parameter) -> tuple[Text | None, frozenset[str]]:
+    def _value(self, part: Parameter) -> tuple[WordText | None, frozenset[str]]:
         """Return the value of a parameter; None and the name if it is not set."""
         name, place, nothing = part.name, self.place(part.place), frozenset[str]()
         if isinstance(part.index, tuple) and name != "BASH_SOURCE":
             entry, index = self.state.variables.get(name), self.calculate(self.one(part.index), place)
             elements = entry if isinstance(entry, list) else [entry] if entry is not None else []
-            if isinstance(entry, Text) and not entry.known:
+            if isinstance(entry, WordText) and not entry.known:
                 index = 0
             index += len(elements) if index < 0 else 0
             exists = 0 <= index < len(elements)
@@ -287,7 +287,7 @@ class Expander:
             return value, nothing
         return None, frozenset({f"${name}" if name.isdecimal() else name})
 
-    def _chosen(self, part: Parameter) -> tuple[Text, bool]:
+    def _chosen(self, part: Parameter) -> tuple[WordText, bool]:
         """Evaluate `${X:-default}` and similar: the value, and True if the default replaces it."""
         value, names = self._value(part)
         if value is not None and not value.known and ":" in part.operator:
@@ -295,7 +295,7 @@ class Expander:
         is_set = value is not None and (":" not in part.operator or bool(value.plain))
         kind, place = part.operator[-1], self.place(part.place)
         if kind == "+":
-            return Text(() if is_set else (Piece("", (place,), assumed=names),)), is_set
+            return WordText(() if is_set else (WordPiece("", (place,), assumed=names),)), is_set
         if is_set and value is not None:
             return value, False
         if kind == "?":
@@ -303,14 +303,14 @@ class Expander:
         if kind == "=":
             text = self.one(part.arguments[0]).assuming(names, place)
             self.state.assign(part.name, text)
-        return Text(), True
+        return WordText(), True
 
     def _assumed_unset(self, part: Parameter) -> frozenset[str]:
         """Return the variables assumed unset when a default is used."""
         value, names = self._value(part)
         return names if value is None else value.unset | value.assumed
 
-    def _apply_operator(self, value: Text, part: Parameter) -> Text:
+    def _apply_operator(self, value: WordText, part: Parameter) -> WordText:
         """Apply the operator of a parameter to a value. Raises NotComputed."""
         sign, arguments, place = part.operator, part.arguments, self.place(part.place)
         if not value.known:
@@ -324,7 +324,7 @@ class Expander:
             signs = any(letter in target.plain for letter in "*?[\\") or target.plain.startswith(("#", "%"))
             if signs or not target.known or value.plain.count(target.plain) > MAX_WORDS:
                 raise NotComputed("replacing what a pattern fits is not followed")
-            new = self.one(arguments[1]) if len(arguments) > 1 else Text()
+            new = self.one(arguments[1]) if len(arguments) > 1 else WordText()
             if not new.known:
                 raise NotComputed(new.why_unknown)
             text = value.plain.replace(target.plain, new.plain, 1 if sign == "/" else -1)
@@ -345,7 +345,7 @@ class Expander:
             raise NotComputed("a part that counts from the end is not followed")
         return start, size if len(numbers) < 2 else start + numbers[1]
 
-    def _elements(self, part: Parameter) -> list[Text]:
+    def _elements(self, part: Parameter) -> list[WordText]:
         """Return the elements of a list after its operator. Raises NotComputed."""
         texts = self.state.elements(part.name, self.place(part.place))
         if part.operator == ":":
@@ -358,7 +358,7 @@ class Expander:
     def _between(self) -> str:
         """Separator of the elements of `${X[*]}`: the first character of `IFS`."""
         separators = self.state.variables.get("IFS")
-        return separators.plain[:1] if isinstance(separators, Text) and separators.known else " "
+        return separators.plain[:1] if isinstance(separators, WordText) and separators.known else " "
 
 
 def _commands(node: Node) -> list[Node] | None:
@@ -374,7 +374,7 @@ def _commands(node: Node) -> list[Node] | None:
     return [command for group in inner for command in group or ()] if all(inner) else None
 
 
-def _split_path(name: str, words: Sequence[Text], place: Place) -> tuple[Text | None, str]:
+def _split_path(name: str, words: Sequence[WordText], place: Place) -> tuple[WordText | None, str]:
     """Return the result of `dirname` or `basename`; the path alone if the text is unknown."""
     text = words[0]
     known = text.known and not text.unset and not text.secret
@@ -388,7 +388,7 @@ def _split_path(name: str, words: Sequence[Text], place: Place) -> tuple[Text | 
     return (derived(result, words, place), "") if known else (None, result)
 
 
-def _cost(text: Text) -> int:
+def _cost(text: WordText) -> int:
     return len(text.pieces) // 8 + len(text.plain) // 200
 
 

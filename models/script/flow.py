@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Callable, Iterator, Sequence
 
 from ..record import dataclass
 from .arithmetic import NotComputed
-from .conditions import HOLDS, Truth, computed, depends
+from .conditions import HOLDS, Truth, depends, evaluate_sum
 from .expand import Expander
 from .launch import Started
-from .pieces import Place, Text, merged
+from .pieces import Place, WordText, merged
 from .state import State
 from .syntax import Script, Unreadable
 
@@ -30,7 +30,7 @@ _Branch = tuple[Sequence["Node"], Sequence["Node"]]
 
 
 @dataclass
-class Flow(ABC):
+class ControlFlow(ABC):
     """Interpreter of statements in a state.
 
     Attributes
@@ -216,7 +216,7 @@ class Flow(ABC):
             inside = self.script.range(node.children[at])[1], self.script.range(end)[0]
             words = self._expander.all_fields(list(self.script.words(*inside)))
         if len(words) > MAX_TURNS:
-            words = [Text.unknown(f"${name}", place, f"the loop has more than {MAX_TURNS} turns")]
+            words = [WordText.unknown(f"${name}", place, f"the loop has more than {MAX_TURNS} turns")]
         for word in words:
             if word.known:
                 self.state.assign(name, word)
@@ -265,11 +265,11 @@ class Flow(ABC):
         """Return the truth of the loop condition."""
         if sums:
             shown = self.script.shown(sums[1])
-            return computed(sums[1], self._expander, shown) if shown else HOLDS
+            return evaluate_sum(sums[1], self._expander, shown) if shown else HOLDS
         truth = self.statements(node.children_by_field_name("condition"))
         return truth.negated() if node.children[0].type == "until" else truth
 
-    def _once(self, body: Sequence[Node], place: Place, why: str, word: tuple[str, Text] | None = None) -> None:
+    def _once(self, body: Sequence[Node], place: Place, why: str, word: tuple[str, WordText] | None = None) -> None:
         """Interpret a loop body with an unknown number of turns."""
         before = self.state.variables.copy()
 
@@ -285,7 +285,7 @@ class Flow(ABC):
         variables = self.state.variables
         for name, array in variables.items():
             if isinstance(array, list) and before.get(name) != array:  # turns may add elements
-                variables[name] = [*array, Text.unknown(f"${name}", place, why)]
+                variables[name] = [*array, WordText.unknown(f"${name}", place, why)]
 
     def _left(self) -> bool:
         """Return True if the loop ends after this turn; `continue` begins the next turn."""

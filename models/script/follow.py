@@ -10,11 +10,11 @@ import os
 import re
 from typing import TYPE_CHECKING, Sequence
 
-from .conditions import HOLDS, Truth, computed, tested
-from .flow import UNKNOWN, Flow
+from .conditions import HOLDS, Truth, evaluate_sum, evaluate_test
+from .flow import UNKNOWN, ControlFlow
 from .launch import Started, is_shell, launch_of, nested_text
-from .pieces import Held, Place, Text, joined
-from .state import MAX_CALLS, TooMuch
+from .pieces import Place, VariableValue, WordText, joined
+from .state import MAX_CALLS, LimitExceeded
 from .syntax import MAX_DEPTH, NAME, Script, Unreadable
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ _CUT = re.compile(r"(?:[ \t]|\\\n)*\\\n(?:[ \t]|\\\n)*(#[^\n]*)")
 _BLANK_ARGUMENT = re.compile(r"[ \t]*(?:\\\n[ \t]*)*(\\[ \t])")
 
 
-class Follower(Flow):
+class Follower(ControlFlow):
     """Interpreter of the statements of a script."""
 
     def whole(self) -> None:
@@ -121,9 +121,9 @@ class Follower(Flow):
         kind, expander, shown = node.children[0].type, self._expander, self.script.shown((start, end))
         inside = (start + len(kind), end - len(kind))
         if kind == "((":
-            return computed(inside, expander, shown)
+            return evaluate_sum(inside, expander, shown)
         words = list(self.script.words(*inside))
-        return tested(words if kind == "[[" else expander.all_fields(words), shown, expander)
+        return evaluate_test(words if kind == "[[" else expander.all_fields(words), shown, expander)
 
     def _function(self, node: Node) -> Truth:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
@@ -158,17 +158,17 @@ class Follower(Flow):
             self.state.variables[name] = self._array(name, (start + 1, end - 1), place, old)
             return
         before = old[0] if isinstance(old, list) and old else old
-        text = joined([before, text], place=place) if isinstance(before, Text) else text
+        text = joined([before, text], place=place) if isinstance(before, WordText) else text
         self.state.assign(name, text)
 
-    def _array(self, name: str, inside: Place, place: Place, old: Held | None) -> Held:
+    def _array(self, name: str, inside: Place, place: Place, old: VariableValue | None) -> VariableValue:
         """Return the value of `NAME=(...)` or `NAME+=(...)`."""
         array = list(old) if isinstance(old, list) else [old] if old is not None else []
         for word in self.script.words(*inside):
             written = self.script.text[slice(*word.place)]
             if written[0] == "[" and "]=" in written:
                 why = "elements that are set by their numbers are not followed"
-                return Text.unknown(f"${name}", place, why)
+                return WordText.unknown(f"${name}", place, why)
             array += self._expander.fields(word)
             self.state.budget.spend(len(array) // 100)
         return array
@@ -215,7 +215,7 @@ class Follower(Flow):
         A here-document is a file that the statement writes, or its input.
         """
         body, targets = node.child_by_field_name("body"), []
-        stdin: Text | None = None
+        stdin: WordText | None = None
         for child in node.children:
             targets += [child] if child.type == "file_redirect" else []
             if child.type == "heredoc_redirect":
@@ -236,7 +236,7 @@ class Follower(Flow):
                 break
         return self._simple(body, stdin)
 
-    def _heredoc(self, node: Node) -> Text | None:
+    def _heredoc(self, node: Node) -> WordText | None:
         """Return the text of a here-document."""
         parts = {child.type: child for child in node.children}
         if not {"heredoc_start", "heredoc_body"} <= parts.keys():
@@ -246,7 +246,7 @@ class Follower(Flow):
             return self.script.origin.cut(*inside)
         return self._expander.one(self.script.parts(*inside, True))
 
-    def _simple(self, node: Node, stdin: Text | None = None) -> Truth:
+    def _simple(self, node: Node, stdin: WordText | None = None) -> Truth:
         """Interpret a simple command: a function, a builtin, a nested text or a program."""
         expander, place = self._expander, self._place(node)
         written = self.script.command_words(node)
@@ -268,21 +268,21 @@ class Follower(Flow):
             return self._call(self.state.functions[name], words)
         if name in ("[", "test"):
             shown = self.script.shown(self.script.range(node))
-            return tested(words[1 : -1 if name == "[" else None], shown, expander)
+            return evaluate_test(words[1 : -1 if name == "[" else None], shown, expander)
         if name in _EXITS:
             return self._leave(name, place)
         if name in _BUILTINS:
             return self._builtin(name, words[1:], place)
         if self._is_self_call(node, words):
             shown = self.script.shown(self.script.range(node))
-            raise TooMuch(f"`{shown}` begins the script itself again, without an end")
+            raise LimitExceeded(f"`{shown}` begins the script itself again, without an end")
         if name in ("eval", "source", "."):
             return self._included_text(name, words, place)
         if name in _CLOSERS:
             raise Unreadable(f"`{name}` has no beginning", place[0])
         return self._start(node, words, stdin, blank.end(1) if blank else 0)
 
-    def _builtin(self, name: str, words: Sequence[Text], place: Place) -> Truth:
+    def _builtin(self, name: str, words: Sequence[WordText], place: Place) -> Truth:
         """Apply a builtin to the state; return how it ends."""
         state, first = self.state, words[0].plain if words and words[0].known else "1"
         if name in _ASSIGNING and (name != "printf" or any(word.plain == "-v" for word in words)):
@@ -298,10 +298,10 @@ class Follower(Flow):
             state.arguments, state.open_arguments = tuple(words[plain.index("--") + 1 :]), ""
         return Truth(name != "false")
 
-    def _is_self_call(self, node: Node, words: Sequence[Text]) -> bool:
+    def _is_self_call(self, node: Node, words: Sequence[WordText]) -> bool:
         """Return True if a command restarts this script without any change or started program."""
         is_source = words[0].plain in ("source", ".")
-        file = next((word for word in words[1:] if word.plain[:1] != "-"), Text())
+        file = next((word for word in words[1:] if word.plain[:1] != "-"), WordText())
         file = file if is_source or is_shell(words[0]) else words[0]
         path = os.path.join(self.state.folder or os.path.dirname(self.state.script), file.path)
         if not file.path or os.path.normpath(path) != self.state.script or words[-1] is not file:
@@ -312,7 +312,7 @@ class Follower(Flow):
         unsure = any(self.unsure) or any(self.depends)
         return not (changed or moved or assigned or unsure or any(map(launch_of, self.started)))
 
-    def _start(self, node: Node, words: list[Text], stdin: Text | None, end: int) -> Truth:
+    def _start(self, node: Node, words: list[WordText], stdin: WordText | None, end: int) -> Truth:
         """Record a program, or interpret the text of a shell if known."""
         name, (start, stop) = words[0].plain, self.script.range(node)
         unknown = Truth(None, f"it depends on how `{self.script.shown((start, stop))}` ends")
@@ -344,7 +344,7 @@ class Follower(Flow):
             self.state.ended = "exit"
         return HOLDS if name in _SUCCEEDING else unknown
 
-    def _visible(self, node: Node) -> tuple[str, Text] | None:
+    def _visible(self, node: Node) -> tuple[str, WordText] | None:
         """Return the variable with the visible accelerators of a program, and its text.
 
         It is assigned in the command or exported.
@@ -355,11 +355,11 @@ class Follower(Flow):
             aside._assign(child)
             aside.state.exported.add(self.script.written(child.children[0]))
         candidates = ((name, aside.state.variables.get(name)) for name in VISIBLE if name in aside.state.exported)
-        return next(((name, text) for name, text in candidates if isinstance(text, Text)), None)
+        return next(((name, text) for name, text in candidates if isinstance(text, WordText)), None)
 
     # -- texts, functions, exits
 
-    def _included_text(self, name: str, words: list[Text], place: Place) -> Truth:
+    def _included_text(self, name: str, words: list[WordText], place: Place) -> Truth:
         """Interpret `eval` of a known text, or `source` of a file written by the script."""
         text = joined(words[1:], " ", place) if name == "eval" else None
         if name != "eval" and len(words) > 1:
@@ -372,7 +372,7 @@ class Follower(Flow):
             return Truth(None, f"it depends on how `{name}` ends")
         return self._inner(text)
 
-    def _inner(self, text: Text) -> Truth:
+    def _inner(self, text: WordText) -> Truth:
         """Interpret a text that the script itself contains."""
         self._enter()
         outer, self.script = self.script, Script(text.plain, text)
@@ -387,10 +387,10 @@ class Follower(Flow):
     def _enter(self) -> None:
         """Begin a function or a text. Raises TooMuch at the depth limit."""
         if self.state.calls >= MAX_CALLS:
-            raise TooMuch(f"the script calls itself more than {MAX_CALLS} levels deep")
+            raise LimitExceeded(f"the script calls itself more than {MAX_CALLS} levels deep")
         self.state.calls += 1
 
-    def _call(self, function: tuple[Script, Node], words: list[Text]) -> Truth:
+    def _call(self, function: tuple[Script, Node], words: list[WordText]) -> Truth:
         """Call a function of the script."""
         self._enter()
         state, script = self.state, self.script

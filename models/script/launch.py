@@ -9,8 +9,8 @@ import re
 from typing import Mapping, Sequence
 
 from ..record import dataclass
-from ..text.program import Machine
-from .pieces import Lines, Place, Text
+from ..text.program import ShellMachine
+from .pieces import Lines, Place, WordText
 
 _PYTHON = re.compile(r"(?:.*/)?(?:python|python[23](?:\.[0-9]+)?|pypy3?)")
 _TORCHRUN = re.compile(r"(?:.*/)?(?:torchrun|accelerate|deepspeed)")
@@ -48,16 +48,16 @@ class Started:
     folder : working folder; "" if unknown.
     """
 
-    words: tuple[Text, ...]
+    words: tuple[WordText, ...]
     place: Place
     cut: Place | None = None
     condition: str = ""
-    visible: tuple[str, Text] | None = None
+    visible: tuple[str, WordText] | None = None
     folder: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class LaunchCommand:
     """Python program started by a command.
 
     Attributes
@@ -69,10 +69,10 @@ class Launch:
     """
 
     started: Started
-    program: Text
+    program: WordText
     launcher: str
-    options: tuple[Text, ...]
-    arguments: tuple[Text, ...]
+    options: tuple[WordText, ...]
+    arguments: tuple[WordText, ...]
 
     @property
     def name(self) -> str:
@@ -81,7 +81,7 @@ class Launch:
         return self.program.plain if known else self.program.path
 
 
-def launch_of(started: Started) -> Launch | None:
+def launch_of(started: Started) -> LaunchCommand | None:
     """Return the program that a command starts, or None."""
     words = started.words
     python = _interpreter(words)
@@ -110,15 +110,15 @@ def launch_of(started: Started) -> Launch | None:
     arguments = words[position + 1 :]
     if "xargs" in before:
         place = started.place[1] - 1, started.place[1]
-        arguments = (*arguments, Text.unknown("xargs", place, "`xargs` reads it when the script runs"))
-    return Launch(started, program, launcher, options, arguments)
+        arguments = (*arguments, WordText.unknown("xargs", place, "`xargs` reads it when the script runs"))
+    return LaunchCommand(started, program, launcher, options, arguments)
 
 
 def _base(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def _submitted(started: Started) -> Launch | None:
+def _submitted(started: Started) -> LaunchCommand | None:
     """Parse `CLIENT run --entry=FILE.py --user_params="ARGUMENTS"`, used by scripts of ROLL."""
     keys = ("--entry=", "--user_params=")
     words = [word for word in started.words if word.plain.startswith(keys)]
@@ -128,10 +128,10 @@ def _submitted(started: Started) -> Launch | None:
     entry, params = options["--entry"].cut(len("--entry=")), options["--user_params"]
     stretches = re.compile(r"\S+").finditer(params.plain, len("--user_params="))
     arguments = tuple(params.cut(*match.span()) for match in stretches)
-    return Launch(started, entry, started.words[0].plain, (), arguments)
+    return LaunchCommand(started, entry, started.words[0].plain, (), arguments)
 
 
-def _interpreter(words: Sequence[Text]) -> int | None:
+def _interpreter(words: Sequence[WordText]) -> int | None:
     """Return the index of the interpreter or torchrun."""
     module = next((at for at, word in enumerate(words) if word.known), 0)
     if module and len(words) > module + 1 and words[module].plain == "-m":
@@ -146,7 +146,7 @@ def _interpreter(words: Sequence[Text]) -> int | None:
     return python
 
 
-def is_shell(word: Text) -> bool:
+def is_shell(word: WordText) -> bool:
     """Return True if a word names a shell."""
     return word.known and _SHELL.fullmatch(word.plain) is not None
 
@@ -165,7 +165,7 @@ def _subcommands(before: Sequence[str]) -> list[str]:
     return words
 
 
-def _module_or_file(words: Sequence[Text], position: int) -> int | None:
+def _module_or_file(words: Sequence[WordText], position: int) -> int | None:
     """Return the index of the module after `-m`, or of the file."""
     while position < len(words):
         plain = words[position].plain
@@ -177,7 +177,7 @@ def _module_or_file(words: Sequence[Text], position: int) -> int | None:
     return None
 
 
-def _torchrun_program(words: Sequence[Text], start: int) -> int | None:
+def _torchrun_program(words: Sequence[WordText], start: int) -> int | None:
     """Return the index of the module after `-m`, or of the file, for torchrun."""
     for position in range(start, len(words)):
         plain = words[position].plain
@@ -188,7 +188,9 @@ def _torchrun_program(words: Sequence[Text], start: int) -> int | None:
     return None
 
 
-def nested_text(words: Sequence[Text], stdin: Text | None, files: Mapping[str, Text]) -> tuple[Text, Sequence[Text]] | None:
+def nested_text(
+    words: Sequence[WordText], stdin: WordText | None, files: Mapping[str, WordText]
+) -> tuple[WordText, Sequence[WordText]] | None:
     """Return text and arguments of a shell command.
 
     It is `bash -c TEXT`, or `bash FILE` with a file that the script wrote.
@@ -213,7 +215,7 @@ def nested_text(words: Sequence[Text], stdin: Text | None, files: Mapping[str, T
 # -- resources passed to Ray
 
 
-def machine_of(launch: Launch, commands: Sequence[Started], lines: Lines) -> tuple[Machine | None, str]:
+def machine_of(launch: LaunchCommand, commands: Sequence[Started], lines: Lines) -> tuple[ShellMachine | None, str]:
     """Return Ray's resources on this node at a program's start, with a reason if unknown.
 
     They come from an earlier `ray start`, else from the visible accelerators; None if the script
@@ -241,7 +243,7 @@ def machine_of(launch: Launch, commands: Sequence[Started], lines: Lines) -> tup
     if all(number is None for number, _ in numbers):
         return None, why
     spans = [lines.span(place) if number is not None and place is not None else None for number, place in numbers]
-    return Machine(numbers[0][0], spans[0], numbers[1][0], spans[1], variable), why
+    return ShellMachine(numbers[0][0], spans[0], numbers[1][0], spans[1], variable), why
 
 
 def _is_ray_start(started: Started) -> bool:
@@ -254,7 +256,7 @@ _Number = tuple["int | None", "Place | None"]
 
 def _option(started: Started, name: str) -> _Number | None:
     """Return the number of an option (None if unknown) and its place; None if absent."""
-    for word, following in zip(started.words, [*started.words[1:], Text()]):
+    for word, following in zip(started.words, [*started.words[1:], WordText()]):
         split = word.plain == name
         if split or word.plain.startswith(f"{name}="):
             value = following if split else word.cut(len(name) + 1)
@@ -263,7 +265,7 @@ def _option(started: Started, name: str) -> _Number | None:
     return None
 
 
-def _visible_variable(started: Started) -> tuple[str, Text] | None:
+def _visible_variable(started: Started) -> tuple[str, WordText] | None:
     """Return the variable with the visible accelerators of a command, and its text."""
     seen = started.visible
     for word in started.words:
@@ -273,7 +275,7 @@ def _visible_variable(started: Started) -> tuple[str, Text] | None:
     return seen
 
 
-def _visible(text: Text) -> _Number | None:
+def _visible(text: WordText) -> _Number | None:
     """Count the accelerators in a text, up to `-1`; also return its place."""
     if not text.known or text.secret or text.unset or text.assumed:
         return None

@@ -19,7 +19,7 @@ _NOTHING: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class WordPiece:
     """Piece of text.
 
     Attributes
@@ -45,29 +45,29 @@ class Piece:
     path: str = ""
     perhaps: bool = False
 
-    def cut(self, start: int, end: int) -> Piece:
+    def cut(self, start: int, end: int) -> WordPiece:
         """Return the characters `start` to `end`."""
         if not self.exact:
             return replace(self, text=self.text[start:end])
         first = self.frames[-1][0]
         return replace(self, text=self.text[start:end], frames=(*self.frames[:-1], (first + start, first + end)))
 
-    def used_at(self, place: Place) -> Piece:
+    def used_at(self, place: Place) -> WordPiece:
         """Return a copy for a place where a variable with this text is named."""
         frames = (place, *self.frames)[:MAX_FRAMES]
         return replace(self, frames=frames, exact=self.exact and len(frames) > len(self.frames))
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class WordText:
     """Sequence of pieces."""
 
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[WordPiece, ...] = ()
 
     @staticmethod
-    def unknown(written: str, place: Place, why: str, path: str = "") -> Text:
+    def unknown(written: str, place: Place, why: str, path: str = "") -> WordText:
         """Build an unknown text with a reason."""
-        return Text((Piece(written, (place,), unknown=why, path=path),))
+        return WordText((WordPiece(written, (place,), unknown=why, path=path),))
 
     @property
     def plain(self) -> str:
@@ -112,7 +112,7 @@ class Text:
                 whole += piece.text
         return whole.lstrip("/") if loose else whole
 
-    def cut(self, start: int, end: int | None = None) -> Text:
+    def cut(self, start: int, end: int | None = None) -> WordText:
         """Return the characters `start` to `end`; pieces without text at the edge stay."""
         pieces, position = [], 0
         for piece in self.pieces:
@@ -123,7 +123,7 @@ class Text:
             position += length
             if end is not None and position > end:
                 break
-        return Text(tuple(pieces))
+        return WordText(tuple(pieces))
 
     @property
     def whole_place(self) -> Place | None:
@@ -135,40 +135,40 @@ class Text:
         """Return the place of the characters `start` to `end` in the command."""
         return self.cut(start, end).whole_place or (0, 0)
 
-    def used_at(self, place: Place) -> Text:
+    def used_at(self, place: Place) -> WordText:
         """Return a copy for a place where a variable with this text is named."""
-        return Text(tuple(piece.used_at(place) for piece in self.pieces))
+        return WordText(tuple(piece.used_at(place) for piece in self.pieces))
 
-    def assuming(self, names: frozenset[str], place: Place) -> Text:
+    def assuming(self, names: frozenset[str], place: Place) -> WordText:
         """Return a copy that also depends on unset variables."""
         if not names:
             return self
-        pieces = self.pieces or (Piece("", (place,)),)
-        return Text(tuple(replace(piece, assumed=piece.assumed | names) for piece in pieces))
+        pieces = self.pieces or (WordPiece("", (place,)),)
+        return WordText(tuple(replace(piece, assumed=piece.assumed | names) for piece in pieces))
 
 
-Held = Union[Text, list[Text]]
+VariableValue = Union[WordText, list[WordText]]
 """Value of a variable: a text, or the elements of an array, which are never changed in place."""
 
 
-def joined(texts: Iterable[Text], between: str = "", place: Place = (0, 0)) -> Text:
+def joined(texts: Iterable[WordText], between: str = "", place: Place = (0, 0)) -> WordText:
     """Concatenate texts."""
-    pieces: list[Piece] = []
+    pieces: list[WordPiece] = []
     for position, text in enumerate(texts):
         if position and between:
-            pieces.append(Piece(between, (place,)))
+            pieces.append(WordPiece(between, (place,)))
         pieces += text.pieces
-    return bounded(Text(tuple(pieces)), place)
+    return bounded(WordText(tuple(pieces)), place)
 
 
-def bounded(text: Text, place: Place) -> Text:
+def bounded(text: WordText, place: Place) -> WordText:
     """Return the text, or an unknown text if the size limit is exceeded."""
     if len(text.pieces) > MAX_PIECES or sum(len(piece.text) for piece in text.pieces) > MAX_LENGTH:
-        return Text.unknown("...", place, f"the text becomes longer than {MAX_LENGTH:,} characters")
+        return WordText.unknown("...", place, f"the text becomes longer than {MAX_LENGTH:,} characters")
     return text
 
 
-def derived(value: str, sources: Iterable[Text], place: Place) -> Text:
+def derived(value: str, sources: Iterable[WordText], place: Place) -> WordText:
     """Build a text computed from other texts, with their origins and dependencies."""
     pieces = [piece for source in sources for piece in source.pieces]
     inner = next((piece.frames[1:] for piece in pieces if len(piece.frames) > 1), ())
@@ -176,14 +176,14 @@ def derived(value: str, sources: Iterable[Text], place: Place) -> Text:
     assumed = frozenset(name for piece in pieces for name in piece.assumed)
     secret = any(piece.secret for piece in pieces)
     frames = (place, *inner)[:MAX_FRAMES]
-    return Text((Piece(value, frames, unset=unset, assumed=assumed, secret=secret),))
+    return WordText((WordPiece(value, frames, unset=unset, assumed=assumed, secret=secret),))
 
 
-def alike(first: Held | None, second: Held | None) -> bool:
+def alike(first: VariableValue | None, second: VariableValue | None) -> bool:
     """Return True if two variables have the same value, wherever it was written."""
     if isinstance(first, list) and isinstance(second, list):
         return len(first) == len(second) and all(map(alike, first, second))
-    if not isinstance(first, Text) or not isinstance(second, Text):
+    if not isinstance(first, WordText) or not isinstance(second, WordText):
         return first is second
     if first == second:
         return True
@@ -191,31 +191,31 @@ def alike(first: Held | None, second: Held | None) -> bool:
     return same and first.known and second.known and first.plain == second.plain
 
 
-def merged(first: Held | None, second: Held | None, name: str, place: Place, why: str) -> Held:
+def merged(first: VariableValue | None, second: VariableValue | None, name: str, place: Place, why: str) -> VariableValue:
     """Merge the values of a variable after two branches; only the common beginning is known.
 
     Of an array the common beginning stays; every later setting `key=value` has an unknown value.
     """
-    if not isinstance(first, Text) and not isinstance(second, Text):
+    if not isinstance(first, WordText) and not isinstance(second, WordText):
         left, right, common = first or [], second or [], 0
         while common < min(len(left), len(right)) and alike(left[common], right[common]):
             common += 1
         return [*left[:common], *(_possible_element(text, place, why) for text in (*left[common:], *right[common:]))]
-    if isinstance(first, Text) and isinstance(second, Text):
+    if isinstance(first, WordText) and isinstance(second, WordText):
         length = _common_words_length(first.plain, second.plain)
         if length and alike(first.cut(0, length), second.cut(0, length)):
-            return joined([first.cut(0, length), Text.unknown(f"${name}", place, why)], place=place)
-    return Text.unknown(f"${name}", place, why)
+            return joined([first.cut(0, length), WordText.unknown(f"${name}", place, why)], place=place)
+    return WordText.unknown(f"${name}", place, why)
 
 
-def _possible_element(text: Text, place: Place, why: str) -> Text:
+def _possible_element(text: WordText, place: Place, why: str) -> WordText:
     """Return a possible element of an array: the key of a setting, and an unknown value."""
     key, equals, _ = text.plain.partition("=")
     if not equals or text.cut(0, len(key)).why_unknown or " " in key:
-        return Text.unknown(text.plain, text.pieces[0].frames[0] if text.pieces else place, why)
+        return WordText.unknown(text.plain, text.pieces[0].frames[0] if text.pieces else place, why)
     head = text.cut(0, len(key) + 1).pieces
-    rest = text.cut(len(key) + 1).pieces or (Piece("", head[-1].frames),)
-    return Text((*head, *(replace(piece, unknown=why, perhaps=True) for piece in rest)))
+    rest = text.cut(len(key) + 1).pieces or (WordPiece("", head[-1].frames),)
+    return WordText((*head, *(replace(piece, unknown=why, perhaps=True) for piece in rest)))
 
 
 def _common_words_length(first: str, second: str) -> int:

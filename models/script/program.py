@@ -15,8 +15,8 @@ from ..composition.places import Added, Folder, Located, SearchPath
 from ..findings.finding import UnusableInput
 from ..record import dataclass
 from ..text.source import Source
-from .launch import Launch
-from .pieces import Text
+from .launch import LaunchCommand
+from .pieces import WordText
 
 _DECORATED = re.compile(r"^@hydra\.main\(([^()]*)\)", re.MULTILINE)
 _ARGUMENT = re.compile(r"""\b(config_path|config_name)\s*=\s*(?:"([^"\n]*)"|'([^'\n]*)'|None)""")
@@ -61,11 +61,11 @@ class StartedProgram:
     """
 
     script: str
-    launch: Launch
+    launch: LaunchCommand
     roots: Sequence[str]
-    path: Text | None = None
-    config: Text | None = None
-    folder: Text | None = None
+    path: WordText | None = None
+    config: WordText | None = None
+    folder: WordText | None = None
 
     @cached_property
     def repository(self) -> str:

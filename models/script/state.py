@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Mapping
 
 from ..record import dataclass
-from .pieces import Held, Piece, Place, Text, alike, merged
+from .pieces import Place, VariableValue, WordPiece, WordText, alike, merged
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -25,12 +25,12 @@ _ALWAYS_SET = {
 """Variables that bash or the login always sets: never assumed unset."""
 
 
-class TooMuch(Exception):
+class LimitExceeded(Exception):
     """Interpretation exceeds a limit; the message is a sentence for users."""
 
 
 @dataclass
-class Budget:
+class ExpansionBudget:
     """Number of remaining steps, for all branches together."""
 
     steps: int = MAX_STEPS
@@ -39,7 +39,7 @@ class Budget:
         """Take steps. Raises TooMuch if none are left."""
         self.steps -= amount
         if self.steps < 0:
-            raise TooMuch(f"the script takes more than {MAX_STEPS:,} steps")
+            raise LimitExceeded(f"the script takes more than {MAX_STEPS:,} steps")
 
 
 @dataclass
@@ -66,19 +66,19 @@ class State:
 
     script: str = ""
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
-    variables: dict[str, Held] = field(default_factory=dict)
+    variables: dict[str, VariableValue] = field(default_factory=dict)
     functions: dict[str, tuple[Script, Node]] = field(default_factory=dict)
-    arguments: tuple[Text, ...] = ()
+    arguments: tuple[WordText, ...] = ()
     open_arguments: str = ""
     shifted: bool = False
     exported: set[str] = field(default_factory=set)
-    outer: dict[str, Held | None] = field(default_factory=dict)
+    outer: dict[str, VariableValue | None] = field(default_factory=dict)
     folder: str = ""
     elsewhere: str = ""
     doubting: bool = False
     sourced: bool = True
-    files: dict[str, Text] = field(default_factory=dict)
-    budget: Budget = field(default_factory=Budget)
+    files: dict[str, WordText] = field(default_factory=dict)
+    budget: ExpansionBudget = field(default_factory=ExpansionBudget)
     calls: int = 0
     ended: str = ""
 
@@ -88,44 +88,44 @@ class State:
         names = ("variables", "functions", "exported", "outer", "files")
         return replace(self, **{name: getattr(self, name).copy() for name in names})
 
-    def scalar(self, name: str, place: Place) -> Text | None:
+    def scalar(self, name: str, place: Place) -> WordText | None:
         """Return the text of a variable or argument at a place, or None if unset."""
         if not name.isidentifier():
             return self._special(name, place)
         value = self.variables.get(name)
         if value is not None:
-            text = value if isinstance(value, Text) else value[0] if value else None
+            text = value if isinstance(value, WordText) else value[0] if value else None
             return text.used_at(place) if text is not None else None
         if name in self.environment:
-            return Text((Piece(self.environment[name], (place,), secret=True),))
+            return WordText((WordPiece(self.environment[name], (place,), secret=True),))
         if name == "BASH_SOURCE":
             return self._special("0", place)
         if name in _ALWAYS_SET or name.startswith("BASH"):
             path = self.folder if name == "PWD" else ""
-            return Text.unknown(f"${name}", place, f"`{name}` is what it is where the script runs", path)
+            return WordText.unknown(f"${name}", place, f"`{name}` is what it is where the script runs", path)
         if name == "IFS":
-            return Text((Piece(" \t\n", (place,)),))
-        return Text.unknown(f"${name}", place, self.elsewhere) if self.elsewhere else None
+            return WordText((WordPiece(" \t\n", (place,)),))
+        return WordText.unknown(f"${name}", place, self.elsewhere) if self.elsewhere else None
 
-    def _special(self, name: str, place: Place) -> Text | None:
+    def _special(self, name: str, place: Place) -> WordText | None:
         """Return the text of `$0`, `$1`, `$#` and similar parameters."""
         if (name.isdecimal() and name != "0") or name == "#":
             if self.open_arguments:
-                return Text.unknown(f"${name}", place, self.open_arguments)
+                return WordText.unknown(f"${name}", place, self.open_arguments)
             if name == "#":
                 number = str(len(self.arguments))
-                return Text((Piece(number, (place,), assumed=frozenset({"$#"})),))
+                return WordText((WordPiece(number, (place,), assumed=frozenset({"$#"})),))
             index = int(name[:6]) - 1
             known = index < len(self.arguments)
             return self.arguments[index].used_at(place) if known else None
         path, why = self.script if name == "0" else "", "is known only where the script runs"
-        return Text.unknown(f"${name}", place, f"`${name}` {why}", path)
+        return WordText.unknown(f"${name}", place, f"`${name}` {why}", path)
 
-    def elements(self, name: str, place: Place) -> list[Text]:
+    def elements(self, name: str, place: Place) -> list[WordText]:
         """Return the elements of an array at a place, or all arguments."""
         if name in "@*":
             if self.open_arguments and not self.shifted:
-                return [Text.unknown(f"${name}", place, self.open_arguments)]
+                return [WordText.unknown(f"${name}", place, self.open_arguments)]
             return [text.used_at(place) for text in self.arguments]
         value = self.variables.get(name)
         if isinstance(value, list):
@@ -133,10 +133,10 @@ class State:
         text = self.scalar(name, place)
         return [] if text is None else [text]
 
-    def assign(self, name: str, value: Held) -> None:
+    def assign(self, name: str, value: VariableValue) -> None:
         """Assign a variable; a text assigned to an array replaces the first element."""
         old = self.variables.get(name)
-        self.variables[name] = [value, *old[1:]] if isinstance(old, list) and old and isinstance(value, Text) else value
+        self.variables[name] = [value, *old[1:]] if isinstance(old, list) and old and isinstance(value, WordText) else value
 
     def absolute(self, path: str) -> str:
         """Resolve a path from the current folder of the script."""
@@ -157,7 +157,7 @@ class State:
     def unsure(self, names: set[str], place: Place, why: str) -> None:
         """Make variables unknown."""
         for name in names:
-            self.variables[name] = Text.unknown(f"${name}", place, why)
+            self.variables[name] = WordText.unknown(f"${name}", place, why)
 
     def merge(self, other: State, place: Place, why: str) -> None:
         """Merge the state of another branch: different values become unknown."""

@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Iterator, Union
 
 from ..record import dataclass
-from .pieces import Piece, Place, Text
+from .pieces import Place, WordPiece, WordText
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -122,13 +122,13 @@ class Script:
     """Text of bash; `origin` maps its characters to places in the file."""
 
     text: str
-    origin: Text
+    origin: WordText
     _parts: dict[tuple[int, int, bool], tuple[Part, ...]] = field(default_factory=dict, repr=False)
 
     @staticmethod
     def of(text: str) -> Script:
         """Build the script of a whole file."""
-        return Script(text, Text((Piece(text, ((0, len(text)),), True),)))
+        return Script(text, WordText((WordPiece(text, ((0, len(text)),), True),)))
 
     @cached_property
     def root(self) -> Node:

@@ -9,7 +9,7 @@ from ..findings.finding import Finding, UnusableInput, error
 from ..machines.cluster import Cluster
 from ..machines.node_group import Numbering
 from ..notation.launchable import why_not
-from ..notation.placement_text import Pair, runs_of
+from ..notation.placement_text import RankRange, runs_of
 from ..placements.assignment import Seat, compress
 from ..placements.run import Run
 from ..record import dataclass
@@ -92,7 +92,7 @@ class FlexiblePlacementStrategy(PlacementStrategy):
         refuse([*_outside(self.accelerator_id_lists, numbering, labels)])
         ordered = sorted((sorted(ranks) for ranks in self.accelerator_id_lists), key=lambda ranks: ranks[0])
         if _apart_and_solid(ordered):
-            runs_by_text = runs_of((Pair(ranks[0], ranks[-1] + 1, 1) for ranks in ordered), cluster, labels)
+            runs_by_text = runs_of((RankRange(ranks[0], ranks[-1] + 1, 1) for ranks in ordered), cluster, labels)
             if why_not(runs_by_text, in_order=True) in ("", "PW108"):
                 return runs_by_text
         processes = [_locate(ranks, numbering) for ranks in ordered]

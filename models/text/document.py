@@ -9,14 +9,14 @@ from typing import Callable, Mapping
 from ..findings.finding import Finding, Unchecked
 from ..findings.span import Span
 from ..record import dataclass
-from ..releases.choice import Choice
+from ..releases.choice import ReleaseChoice
 from .environment import Environment
 from .program import Program
 from .source import Source
 from .tree import MapNode, Value
 
 
-class Kind(Enum):
+class DocumentKind(Enum):
     """Effect of a setting, by its mark."""
 
     CHANGE, ADD, FORCE, DELETE = "", "+", "++", "~"
@@ -30,7 +30,7 @@ class Setting:
     """
 
     text: str
-    kind: Kind
+    kind: DocumentKind
     key: str
     package: str | None
     value: Value | None
@@ -73,7 +73,7 @@ class Document:
     environment: Environment = field(default_factory=Environment)
     compose: Callable[[Source], Document] = field(default=lambda source: Document.of(source), repr=False, compare=False)
     program: Program | None = None
-    release: Choice | None = None
+    release: ReleaseChoice | None = None
     settings: tuple[Setting, ...] = ()
     reasons: Mapping[Span, str] = field(default_factory=dict)
     assumed: Mapping[Span, frozenset[str]] = field(default_factory=dict)

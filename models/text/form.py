@@ -36,7 +36,7 @@ _ACCELERATORS = ("gpus", "gpu", "num_gpus", "n_gpus", "devices")
 """Common names for accelerators, in any form with a key `accelerators`."""
 
 
-def shown(value: object) -> str:
+def shown_value(value: object) -> str:
     """Format a value for a message: text and numbers as they are, the rest by kind."""
     if isinstance(value, str):
         return f"`{value[:40]}`"
@@ -46,7 +46,7 @@ def shown(value: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class FormFault:
     """Fault at a place of a form.
 
     `inside` is the place within a value that is read as a whole.
@@ -68,20 +68,20 @@ class Fault:
 class Faults(ValueError):
     """All faults of a value; the message is that of the first fault."""
 
-    def __init__(self, faults: Iterable[Fault]) -> None:
+    def __init__(self, faults: Iterable[FormFault]) -> None:
         self.faults = tuple(faults)
         super().__init__(self.faults[0].message)
 
 
-def faults_at(wrong: ValueError, value: object, *place: int | str) -> Iterator[Fault]:
+def faults_at(wrong: ValueError, value: object, *place: int | str) -> Iterator[FormFault]:
     """Yield the faults of an error raised by reading the value at a place."""
     if isinstance(wrong, Faults):
         yield from (replace(fault, place=(*place, *fault.place)) for fault in wrong.faults)
     else:
-        yield Fault(str(wrong), value, place, advice=wrong.advice if isinstance(wrong, Advised) else "")
+        yield FormFault(str(wrong), value, place, advice=wrong.advice if isinstance(wrong, Advised) else "")
 
 
-class Kind(Generic[T]):
+class ValueKind(Generic[T]):
     """Kind of value of a key.
 
     Attributes
@@ -100,17 +100,17 @@ class Key:
 
     __slots__ = ("default", "description", "kind", "title", "written")
 
-    def __init__(self, kind: Kind[Any], default: Any, description: str, title: str, written: str) -> None:
+    def __init__(self, kind: ValueKind[Any], default: Any, description: str, title: str, written: str) -> None:
         self.kind, self.default, self.description, self.title, self.written = kind, default, description, title, written
 
 
 @overload
-def key(kind: Kind[T], *, description: str, title: str = "", written: str = "") -> T: ...
+def key(kind: ValueKind[T], *, description: str, title: str = "", written: str = "") -> T: ...
 @overload
-def key(kind: Kind[T], *, default: None, description: str, title: str = "", written: str = "") -> T | None: ...
+def key(kind: ValueKind[T], *, default: None, description: str, title: str = "", written: str = "") -> T | None: ...
 @overload
-def key(kind: Kind[T], *, default: T, description: str, title: str = "", written: str = "") -> T: ...
-def key(kind: Kind[Any], *, default: Any = REQUIRED, description: str, title: str = "", written: str = "") -> Any:
+def key(kind: ValueKind[T], *, default: T, description: str, title: str = "", written: str = "") -> T: ...
+def key(kind: ValueKind[Any], *, default: Any = REQUIRED, description: str, title: str = "", written: str = "") -> Any:
     """Declare a key of a form.
 
     `title` is its meaning, `description` its accepted values. With None as default, null is
@@ -165,14 +165,14 @@ class Form:
         Raises Faults with all faults, ValueError if the data is no map.
         """
         if not isinstance(value, dict):
-            raise ValueError(f"{shown(value)} is no map")
-        values, faults, known = dict[str, Any](), list[Fault](), set[str]()
+            raise ValueError(f"{shown_value(value)} is no map")
+        values, faults, known = dict[str, Any](), list[FormFault](), set[str]()
         for name, entry in cls.keys.items():
             known.add(entry.written)
             inner = value.get(entry.written, REQUIRED)
             if inner is REQUIRED:
                 if entry.default is REQUIRED:
-                    faults.append(Fault("", None, (entry.written,), MISSING))
+                    faults.append(FormFault("", None, (entry.written,), MISSING))
             elif inner is None and entry.default is None:
                 values[name] = None
             else:
@@ -182,7 +182,7 @@ class Form:
                     faults += faults_at(wrong, inner, entry.written)
         extra = {name: inner for name, inner in value.items() if name not in known}
         if not cls.is_open:
-            faults += [Fault("", inner, (name,), UNKNOWN_KEY) for name, inner in extra.items()]
+            faults += [FormFault("", inner, (name,), UNKNOWN_KEY) for name, inner in extra.items()]
         if faults:
             raise Faults(faults)
         form = cls(**values)
@@ -191,24 +191,24 @@ class Form:
         return form
 
 
-def form_of(form: type[AnyForm]) -> Kind[AnyForm]:
+def form_of(form: type[AnyForm]) -> ValueKind[AnyForm]:
     """Return the kind of a map in the form."""
-    return Kind(form.read, {"$ref": form.__name__}, form)
+    return ValueKind(form.read, {"$ref": form.__name__}, form)
 
 
 def list_of(
-    items: Kind[T], least: int = 0, most: int = 0, unpack: Callable[[Any], object] = lambda value: value,
+    items: ValueKind[T], least: int = 0, most: int = 0, unpack: Callable[[Any], object] = lambda value: value,
     check: Callable[[tuple[T, ...]], tuple[T, ...]] = lambda values: values, schema: Schema | None = None,
-) -> Kind[tuple[T, ...]]:  # fmt: skip
+) -> ValueKind[tuple[T, ...]]:  # fmt: skip
     """Return the kind of a list with `least` to `most` items (0: any number).
 
     `unpack` makes a list of another value; `check` may refuse the items.
     """
 
     def read(value: object) -> tuple[T, ...]:
-        listed, parsed, faults = unpack(value), list[T](), list[Fault]()
+        listed, parsed, faults = unpack(value), list[T](), list[FormFault]()
         if not isinstance(listed, (list, tuple)):
-            raise ValueError(f"{shown(listed)} is no list")
+            raise ValueError(f"{shown_value(listed)} is no list")
         if most and len(listed) > most:
             raise ValueError(f"the list has more than {most}")
         for position, item in enumerate(listed):
@@ -223,27 +223,27 @@ def list_of(
         return check(tuple(parsed))
 
     limits = {word: limit for word, limit in (("minItems", least), ("maxItems", most)) if limit}
-    return Kind(read, schema or {"type": "array", "items": items.schema, **limits}, items.form, is_listed=True)
+    return ValueKind(read, schema or {"type": "array", "items": items.schema, **limits}, items.form, is_listed=True)
 
 
-def several(value: object) -> object:
+def as_items(value: object) -> object:
     """Return a list unchanged, and another value as a list of one item."""
     return value if isinstance(value, (list, tuple)) else [value]
 
 
-def one_or_list_of(items: Kind[T]) -> Kind[tuple[T, ...]]:
+def one_or_list_of(items: ValueKind[T]) -> ValueKind[tuple[T, ...]]:
     """Return the kind of a list whose only item may be written without brackets."""
-    listed = list_of(items, unpack=several)
-    return Kind(listed.read, {"anyOf": [items.schema, listed.schema]}, items.form, is_listed=True)
+    listed = list_of(items, unpack=as_items)
+    return ValueKind(listed.read, {"anyOf": [items.schema, listed.schema]}, items.form, is_listed=True)
 
 
-def map_of(values: Kind[T]) -> Kind[dict[str, T]]:
+def map_of(values: ValueKind[T]) -> ValueKind[dict[str, T]]:
     """Return the kind of a map from names to values."""
 
     def read(value: object) -> dict[str, T]:
         if not isinstance(value, dict):
-            raise ValueError(f"{shown(value)} is no map")
-        parsed, faults = dict[str, T](), list[Fault]()
+            raise ValueError(f"{shown_value(value)} is no map")
+        parsed, faults = dict[str, T](), list[FormFault]()
         for name, inner in value.items():
             try:
                 if len(name) > MAX_TEXT:
@@ -255,7 +255,7 @@ def map_of(values: Kind[T]) -> Kind[dict[str, T]]:
             raise Faults(faults)
         return parsed
 
-    return Kind(read, {"type": "object", "additionalProperties": values.schema}, values.form, is_listed=True)
+    return ValueKind(read, {"type": "object", "additionalProperties": values.schema}, values.form, is_listed=True)
 
 
 def form_at(form: type[Form], place: Sequence[int | str]) -> type[Form]:
@@ -314,7 +314,7 @@ def fill(form: type[AnyForm], value: Value, subject: str, where: str, code: str 
         raise UnusableInput(_finding(form, value, fault, subject, where, code) for fault in reported) from None
 
 
-def _is_explained(form: type[Form], missing: Fault, faults: Sequence[Fault], root: Value) -> bool:
+def _is_explained(form: type[Form], missing: FormFault, faults: Sequence[FormFault], root: Value) -> bool:
     """Return True if an unknown key beside a missing key explains the fault.
 
     It does if it looks like the missing key, or if no key of the map is known or similar.
@@ -327,7 +327,7 @@ def _is_explained(form: type[Form], missing: Fault, faults: Sequence[Fault], roo
     return like_none or any(nearest(str(name), [str(key)]) for name in beside)
 
 
-def _finding(form: type[Form], value: Value, fault: Fault, subject: str, where: str, code: str) -> Finding:
+def _finding(form: type[Form], value: Value, fault: FormFault, subject: str, where: str, code: str) -> Finding:
     place = _written(value, fault.place)
     takes = fault.advice or (f"write {fault.takes}" if fault.takes else described(form, place))
     place = (*place, *fault.inside)

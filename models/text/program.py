@@ -7,7 +7,7 @@ from ..record import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class ShellMachine:
     """Resources of the node that a script passes to Ray.
 
     Attributes
@@ -63,5 +63,5 @@ class Program:
     found: bool = False
     complete: bool = True
     is_hydra: bool = True
-    machine: Machine | None = None
+    machine: ShellMachine | None = None
     missing: tuple[str, str] = ("", "")

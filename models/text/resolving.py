@@ -17,7 +17,7 @@ from ..findings.wording import with_noun
 from .environment import Environment
 from .interpolation_text import Call, Part, Reference, holds_interpolation, split
 from .tree import ListNode, MapNode, Scalar, Value
-from .unresolved import MANDATORY, UNRESOLVED, Impossible, Missing, Unknown, Unread
+from .unresolved import MANDATORY, UNRESOLVED, Impossible, Unknown, Unread, Unresolved
 
 Plain = Union[int, float, bool, str, None]
 MAX_NUMBER = 10**18
@@ -209,7 +209,7 @@ class Resolving:
                 name = ".".join(keys)[:80]
                 if self.partial:
                     raise Unknown(f"`{name}` is not in this file; it may come from `defaults`")
-                raise Missing(f"there is no `{name}` in this file")
+                raise Unresolved(f"there is no `{name}` in this file")
             value, value_path = self._resolved(child, (*value_path, key))
         return value, value_path
 
@@ -259,7 +259,7 @@ class Resolving:
         key = str(self._argument(call, 0, scalar, path)) if call.arguments else ""
         try:
             value, _ = self._refer(Reference((key,)), scalar, path)
-        except Missing:
+        except Unresolved:
             return self._argument(call, 1, scalar, path) if len(call.arguments) > 1 else None
         if not isinstance(value, Scalar):
             raise Unknown("`oc.select` of a map or a list is not followed")

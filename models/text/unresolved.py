@@ -20,5 +20,5 @@ class Impossible(Exception):
     """Value that cannot exist: the chain of references is broken or circular."""
 
 
-class Missing(Impossible):
+class Unresolved(Impossible):
     """Key that does not exist in this file."""

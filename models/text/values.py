@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any, Collection, TypeVar
 
 from ..quantity import MEMORY_PATTERN, RANGE_PATTERN, RATE_PATTERN, Advised, read_memory, read_range, read_rate, write_range
-from .form import MAX_TEXT, UNKNOWN_WORD, Fault, Faults, Form, Kind, Schema, form_of, list_of, several, shown
+from .form import MAX_TEXT, UNKNOWN_WORD, Faults, Form, FormFault, Schema, ValueKind, as_items, form_of, list_of, shown_value
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -40,7 +40,7 @@ _RANGE: Schema = {"anyOf": [{"type": "integer", "minimum": 1, "maximum": LARGEST
 _NUMBER_OF_GIB = {"type": "number", "minimum": 0, "maximum": LARGEST}
 
 
-def meant(value: object) -> str:
+def suggestion(value: object) -> str:
     """Return help for a misspelt amount, such as ``write `2-8` ``, or ""."""
     if isinstance(value, dict):
         least, most = (next((value[key] for key in keys if isinstance(value.get(key), int)), None) for keys in (LEAST, MOST))
@@ -59,25 +59,25 @@ def meant(value: object) -> str:
     return f"write a list, `[{', '.join(counts)}]`" if len(counts) > 1 and all(map(_COUNT.fullmatch, counts)) else ""
 
 
-def whole(value: object) -> int:
+def read_whole_number(value: object) -> int:
     """Return a whole number given as a number without a fraction or as digits.
 
     Raises ValueError with a sentence for users.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise ValueError(f"{shown(value)} is no whole number")
+        raise ValueError(f"{shown_value(value)} is no whole number")
     if isinstance(value, str) and not (value.isascii() and value.isdigit() and len(value) <= MAX_DIGITS):
-        raise ValueError(f"{shown(value)} is no whole number")
+        raise ValueError(f"{shown_value(value)} is no whole number")
     if isinstance(value, float) and not value.is_integer():
         raise ValueError(f"{value} is no whole number")
     if not -LARGEST <= int(value) <= LARGEST:
-        raise ValueError(f"{shown(value)} is larger than what is read")
+        raise ValueError(f"{shown_value(value)} is larger than what is read")
     return int(value)
 
 
 def _text(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise ValueError(f"{shown(value)} is no text")
+        raise ValueError(f"{shown_value(value)} is no text")
     return str(value)
 
 
@@ -89,18 +89,18 @@ def amount(value: object) -> tuple[int, int]:
     if isinstance(value, str) and re.fullmatch(RANGE_PATTERN, value, re.ASCII):
         return read_range(value)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return read_range(str(whole(value)))
+        return read_range(str(read_whole_number(value)))
 
-    if isinstance(value, (str, dict)) and (advice := meant(value)):
-        raise Advised(f"{shown(value)} is neither a number nor a range", advice)
+    if isinstance(value, (str, dict)) and (advice := suggestion(value)):
+        raise Advised(f"{shown_value(value)} is neither a number nor a range", advice)
     if isinstance(value, str):
         return read_range(value)
-    raise ValueError(f"{shown(value)} is neither a number nor a range")
+    raise ValueError(f"{shown_value(value)} is neither a number nor a range")
 
 
 def _disjoint(ranges: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
     """Return ranges in ascending order; ranges with a common count are refused."""
-    faults: list[Fault] = []
+    faults: list[FormFault] = []
     for place, (low, high) in enumerate(ranges):
         if overlap := next((earlier for earlier in ranges[:place] if low <= earlier[1] and earlier[0] <= high), None):
             message = (
@@ -108,7 +108,7 @@ def _disjoint(ranges: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...
                 if overlap == (low, high)
                 else f"`{write_range((low, high))}` and `{write_range(overlap)}` overlap"
             )
-            faults.append(Fault(message, inside=(place,), takes="each count once"))
+            faults.append(FormFault(message, inside=(place,), takes="each count once"))
     if faults:
         raise Faults(faults)
     return tuple(sorted(ranges))
@@ -116,13 +116,13 @@ def _disjoint(ranges: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...
 
 def _memory(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise ValueError(f"{shown(value)} is no amount of memory")
+        raise ValueError(f"{shown_value(value)} is no amount of memory")
     return read_memory(str(value))
 
 
 def _rate(value: object) -> int | Fraction:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise ValueError(f"{shown(value)} is no amount a second")
+        raise ValueError(f"{shown_value(value)} is no amount a second")
     return read_rate(str(value))
 
 
@@ -132,7 +132,7 @@ def _labels(value: object) -> object:
     return [item.strip() for item in str(_text(value)).split(",")]
 
 
-class OneOf(Kind[str]):
+class OneOfValues(ValueKind[str]):
     """Kind of a text from a few words; `what` names them in messages."""
 
     def __init__(self, what: str, words: Collection[str]) -> None:
@@ -141,32 +141,32 @@ class OneOf(Kind[str]):
 
     def _known(self, value: object) -> str:
         if not isinstance(value, str):
-            raise ValueError(f"{shown(value)} is no text")
+            raise ValueError(f"{shown_value(value)} is no text")
         if value not in self.words:
-            raise Faults([Fault(f"{shown(value)} is no {self.what}", value, kind=UNKNOWN_WORD, words=self.words)])
+            raise Faults([FormFault(f"{shown_value(value)} is no {self.what}", value, kind=UNKNOWN_WORD, words=self.words)])
         return value
 
 
-def word_or_map(word: Kind[str], form: type[AnyForm]) -> Kind[str | AnyForm]:
+def word_or_map(word: ValueKind[str], form: type[AnyForm]) -> ValueKind[str | AnyForm]:
     """Return the kind of a word, or a map in the form."""
 
     def read(value: object) -> str | AnyForm:
         if isinstance(value, dict):
             return form.read(value)
-        if isinstance(word, OneOf) and not isinstance(value, str):
-            raise ValueError(f"{shown(value)} is neither a word nor a map")
+        if isinstance(word, OneOfValues) and not isinstance(value, str):
+            raise ValueError(f"{shown_value(value)} is neither a word nor a map")
         return word.read(value)
 
-    return Kind(read, {"anyOf": [word.schema, form_of(form).schema]}, form)
+    return ValueKind(read, {"anyOf": [word.schema, form_of(form).schema]}, form)
 
 
-def text_or_list(text: Kind[A], items: Kind[B]) -> Kind[A | B]:
+def text_or_list(text: ValueKind[A], items: ValueKind[B]) -> ValueKind[A | B]:
     """Return the kind of a text, or a list."""
 
     def read(value: object) -> A | B:
         return items.read(value) if isinstance(value, (list, tuple)) else text.read(value)
 
-    return Kind(read, {"anyOf": [text.schema, items.schema]}, items.form, is_listed=True)
+    return ValueKind(read, {"anyOf": [text.schema, items.schema]}, items.form, is_listed=True)
 
 
 def or_list(items: Schema, **limits: int) -> Schema:
@@ -183,21 +183,21 @@ def whole_schema(least: int, most: int = LARGEST) -> dict[str, Any]:
     return {"anyOf": [{"type": "integer", "minimum": least, "maximum": most}, digits]}
 
 
-def whole_between(least: int, most: int = LARGEST) -> Kind[int]:
+def whole_between(least: int, most: int = LARGEST) -> ValueKind[int]:
     """Return the kind of a whole number from `least` to `most`."""
 
     def read(value: object) -> int:
-        number = whole(value)
+        number = read_whole_number(value)
         if number < least:
-            raise ValueError(f"{shown(value)} is less than {least}")
+            raise ValueError(f"{shown_value(value)} is less than {least}")
         if number > most:
-            raise ValueError(f"{shown(value)} is more than {most:,}")
+            raise ValueError(f"{shown_value(value)} is more than {most:,}")
         return number
 
-    return Kind(read, whole_schema(least, most))
+    return ValueKind(read, whole_schema(least, most))
 
 
-def text_of(most: int, schema: Schema) -> Kind[str]:
+def text_of(most: int, schema: Schema) -> ValueKind[str]:
     """Return the kind of a text of limited length; numbers count as their digits."""
 
     def read(value: object) -> str:
@@ -206,23 +206,23 @@ def text_of(most: int, schema: Schema) -> Kind[str]:
             raise ValueError(f"the text is longer than {most} characters")
         return text
 
-    return Kind(read, schema)
+    return ValueKind(read, schema)
 
 
 def _boolean(value: object) -> bool:
     if not isinstance(value, bool):
-        raise ValueError(f"{shown(value)} is neither true nor false")
+        raise ValueError(f"{shown_value(value)} is neither true nor false")
     return value
 
 
 def _name(value: object) -> str:
     text = _text(value)
     if not re.fullmatch(NAME_PATTERN, text):
-        raise ValueError(f"{shown(text)} is no name of at most 64 letters, digits and `_ . : -`")
+        raise ValueError(f"{shown_value(text)} is no name of at most 64 letters, digits and `_ . : -`")
     return text
 
 
-Boolean = Kind(_boolean, {"type": "boolean"})
+Boolean = ValueKind(_boolean, {"type": "boolean"})
 """Value ``true`` or ``false``."""
 Count = whole_between(1)
 """Whole number from 1."""
@@ -231,26 +231,26 @@ Index = whole_between(0)
 Percent = whole_between(1, 100)
 """Whole number from 1 to 100."""
 Amounts = list_of(
-    Kind(amount, _RANGE), 1, MAX_COUNTS, several, _disjoint, or_list(_RANGE, minItems=1, maxItems=MAX_COUNTS, uniqueItems=True)
+    ValueKind(amount, _RANGE), 1, MAX_COUNTS, as_items, _disjoint, or_list(_RANGE, minItems=1, maxItems=MAX_COUNTS, uniqueItems=True)
 )
 """Ranges (least, most), ascending and disjoint, from a number, a range or a list."""
-Degrees = list_of(Count, 1, MAX_DEGREES, several, schema=or_list(Count.schema, minItems=1, maxItems=MAX_DEGREES))
+Degrees = list_of(Count, 1, MAX_DEGREES, as_items, schema=or_list(Count.schema, minItems=1, maxItems=MAX_DEGREES))
 """Whole number, or several to choose from."""
-Mebibytes = Kind(_memory, {"anyOf": [_NUMBER_OF_GIB, {"type": "string", "pattern": MEMORY_PATTERN}]})
+Mebibytes = ValueKind(_memory, {"anyOf": [_NUMBER_OF_GIB, {"type": "string", "pattern": MEMORY_PATTERN}]})
 """MiB of a text such as ``70GiB``; a bare number is GiB."""
-Rate = Kind(_rate, {"anyOf": [_NUMBER_OF_GIB, {"type": "string", "pattern": RATE_PATTERN}]})
+Rate = ValueKind(_rate, {"anyOf": [_NUMBER_OF_GIB, {"type": "string", "pattern": RATE_PATTERN}]})
 """MiB per second, exact; a bare number is GiB."""
 Word = text_of(MAX_TEXT, _WORD)
 """Text; a number is taken as its digits."""
 RankText = text_of(MAX_RANKS, _RANKS)
 """Ranks such as ``0-3,6``, as many as a program writes."""
-RankTexts = list_of(RankText, 1, 1024, several, schema=or_list(_RANKS, minItems=1, maxItems=1024))
+RankTexts = list_of(RankText, 1, 1024, as_items, schema=or_list(_RANKS, minItems=1, maxItems=1024))
 """Ranks or names: a text such as ``0-3,6``, or a list of texts."""
-Name = Kind(_name, {"anyOf": [{"type": "string", "pattern": NAME_PATTERN}, {"type": "number"}]})
+Name = ValueKind(_name, {"anyOf": [{"type": "string", "pattern": NAME_PATTERN}, {"type": "number"}]})
 """Name of letters, digits and `_ . : -`."""
-Names = list_of(Word, unpack=several, schema=or_list(_WORD))
+Names = list_of(Word, unpack=as_items, schema=or_list(_WORD))
 """Name, or several names."""
 Labels = list_of(Word, 1, unpack=_labels, schema=or_list(_WORD, minItems=1))
 """Label, several labels with commas, or a list of labels."""
-Numbers = list_of(Word, 1, 1024, several, schema=or_list(_WORD, minItems=1, maxItems=1024))
+Numbers = list_of(Word, 1, 1024, as_items, schema=or_list(_WORD, minItems=1, maxItems=1024))
 """Numbers in order: a single number, a text such as ``0-3,6``, or a list of both."""

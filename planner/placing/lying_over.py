@@ -11,12 +11,12 @@ from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ...models.component import DISJOINT, SUBSET, TOGETHER, Component, Relation
 from ...models.findings.finding import error
 from ...models.machines.node_group import ACCELERATOR
-from ...models.part import among
+from ...models.part import restricted
 from ...models.placements.assignment import Assignment, Seat, compress
 from ...models.planning.workload import SECONDS, Workload
 from ...models.problem import Problem
 from ...solver.layout.parts import Parts
-from ...solver.refuting.census import Row
+from ...solver.refuting.census import CountingRow
 from ...solver.refuting.certificate import counting_row
 from ...solver.wording import listed
 
@@ -152,7 +152,7 @@ def _without(problem: Problem, names: Collection[str]) -> Problem:
     """The problem without these components, and what is said of them and others."""
     left = {each.name for each in problem.components if each.name not in names}
     links = tuple(each for each in problem.job.links if left.issuperset((each.source, each.target)))
-    part = among(problem, left)
+    part = restricted(problem, left)
     return replace(part, job=replace(part.job, links=links, overlaps={}))
 
 
@@ -228,7 +228,7 @@ def _holding(seats: Sequence[Seat]) -> Component:
     return Component(GROUND, least=len(seats), most=len(seats), runs=runs)
 
 
-def _impossible(names: list[str], row: Row | None = None) -> Answer:
+def _impossible(names: list[str], row: CountingRow | None = None) -> Answer:
     """The answer where nothing holds over given components or beside them; `row` shows it by a sum."""
     told = ", ".join(f"`{name}`" for name in names)
     why = row.sentence if row is not None and GROUND not in row.sentence else "what may not use theirs has no room, or memory is short"

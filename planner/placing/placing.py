@@ -11,10 +11,10 @@ from ...models.component import COLOCATED, SUBSET, Component, Relation
 from ...models.planning.design import Design
 from ...models.planning.option import NO_KIND, Option
 from ...models.planning.problem import PlanningProblem
-from ...models.planning.way import Shape, Way
+from ...models.planning.way import FrameworkArrangement, ProcessShape
 from ...models.planning.workload import Workload
 from ...models.problem import Problem
-from ...solver.in_turn import as_dealt
+from ...solver.in_turn import with_in_turn_fixed
 from ..times import model_of
 
 REASON = "the plan"
@@ -60,20 +60,22 @@ def _is_followed(relation: Relation, design: Design) -> bool:
     return its[0] == its[-1] if relation.implies == COLOCATED else its[0] <= its[-1]
 
 
-def _shapes(problem: Problem, design: Design) -> dict[str, Shape]:
+def _shapes(problem: Problem, design: Design) -> dict[str, ProcessShape]:
     """What the dialect makes of components with the degrees that were chosen, where that is not as they are."""
     known = ((name, its.get(design.options[name].parallel)) for name, its in problem.job.planning.shapes.items() if name in design.options)
     return {name: shape for name, shape in known if shape is not None}
 
 
-def _paired(way: Way | None, design: Design) -> dict[str, Shape]:
+def _paired(way: FrameworkArrangement | None, design: Design) -> dict[str, ProcessShape]:
     """What the way makes of components with the degrees that were chosen for them and for others."""
     pairs = [each for each in way.paired if {each.one, each.other} <= design.options.keys()] if way else []
     known = ((each.one, each.of(design.options[each.one].parallel, design.options[each.other].parallel)) for each in pairs)
     return {name: shape for name, shape in known if shape is not None}
 
 
-def _decided(component: Component, question: PlanningProblem, design: Design, shape: Shape | None, idle: frozenset[str]) -> Component:
+def _decided(
+    component: Component, question: PlanningProblem, design: Design, shape: ProcessShape | None, idle: frozenset[str]
+) -> Component:
     """The component as its option has it; one that is idle, which the framework does not start, takes nothing of its nodes."""
     option = design.options[component.name]
     if component.name in idle:
@@ -170,7 +172,7 @@ def _is_over_given(placed: Problem, answer: Answer) -> bool:
 def chosen(problem: Problem, answer: Answer) -> Problem:
     """The problem with what was chosen by time decided, whoever lays that out: where it lies is open, as it was before."""
     planned, plan = answer.planned, answer.plan
-    problem = as_dealt(problem, plan) if plan is not None else problem
+    problem = with_in_turn_fixed(problem, plan) if plan is not None else problem
     if planned is None or plan is None:
         return problem
 

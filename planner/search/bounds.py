@@ -16,14 +16,14 @@ from ...models.planning.option import Option
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import SECONDS
 from .branching import Best
-from .choices import Choices
+from .choices import BlockChoices
 from .domains import Narrowing
 from .found import ENDLESS, Price
 from .sizing import Sizing
-from .structures import OUTSIDE, Structure
+from .structures import OUTSIDE, BlockStructure
 
 
-class Relaxation:
+class MemoryRelaxation:
     """Memory relaxation of a problem, and the way back to real options.
 
     Each option needs the least memory of all options with the same kind and amount. So every real
@@ -35,9 +35,9 @@ class Relaxation:
         self._real: dict[tuple[str, Option], Option] = {}
         options = {name: tuple(dict.fromkeys(self._relaxed(name, candidates))) for name, candidates in question.options.items()}
         self.question = replace(question, options=options)
-        self.ways = Choices(self.question, model.divisor(question))
+        self.ways = BlockChoices(self.question, model.divisor(question))
 
-    def sizing(self, structure: Structure) -> Sizing:
+    def sizing(self, structure: BlockStructure) -> Sizing:
         """Return the sizing of a structure in the relaxed problem."""
         return Sizing(self.question, self._model, structure, self.ways)
 
@@ -89,8 +89,8 @@ Needs = tuple[int, ...]
 class _Set:
     """Relaxed set of components: time by accelerators, and least memory by kind."""
 
-    def __init__(self, ways: Choices, members: tuple[str, ...], tasks: int) -> None:
-        choices = ways.of(Structure((members,), (OUTSIDE,), (0,) * tasks), 0)
+    def __init__(self, ways: BlockChoices, members: tuple[str, ...], tasks: int) -> None:
+        choices = ways.of(BlockStructure((members,), (OUTSIDE,), (0,) * tasks), 0)
         self.possible = bool(choices)
         self.curve = Curve([(choice.accelerators, sum(choice.loads[:1])) for choice in choices]) if choices else None
         self.fewest = choices[0].accelerators if choices else 0
@@ -108,7 +108,7 @@ class Busiest:
     """
 
     def __init__(self, question: PlanningProblem) -> None:
-        self._question, self._ways = question, Choices(question, 1)
+        self._question, self._ways = question, BlockChoices(question, 1)
         limit = question.budget.accelerators
         self._most = question.accelerators if limit is None else min(question.accelerators, limit)
         self._sets: dict[tuple[str, ...], _Set] = {}

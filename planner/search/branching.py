@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 from typing import Sequence
 
 from ...models.planning.workload import SECONDS
-from .choices import Choice
+from .choices import BlockChoice
 from .domains import Domains, Narrowing, raised
 from .found import Price
 from .sizing import Sizing
@@ -22,7 +22,7 @@ AGAIN = 3
 """Maximum number of times that maxima are raised and sets narrowed again."""
 
 
-Best = tuple[Price, tuple[Choice, ...]]
+Best = tuple[Price, tuple[BlockChoice, ...]]
 
 
 class Branching:

@@ -11,7 +11,7 @@ from ...models.record import dataclass
 from ...solver.session import Session
 from .crossing import LeastCrossing
 from .limits import figures, is_limited
-from .structures import Structure
+from .structures import BlockStructure
 
 Amount = tuple[int, int]
 """Kind and amount, as an option names them."""
@@ -24,7 +24,7 @@ Figures = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class BlockChoice:
     """One way to run a set.
 
     Attributes
@@ -53,19 +53,19 @@ def tasks_of(question: PlanningProblem, members: Sequence[str]) -> tuple[int, ..
     return tuple(task for name in members for task in question.tasks_of[name])
 
 
-def parts_of(structure: Structure, tasks: Iterable[int]) -> tuple[int, ...]:
+def parts_of(structure: BlockStructure, tasks: Iterable[int]) -> tuple[int, ...]:
     """The parts of the iteration in which tasks run, in the order in which the tasks name them first."""
     return tuple(dict.fromkeys(structure.segments[task] for task in tasks))
 
 
-class Choices:
+class BlockChoices:
     """The ways to run each set of a question, remembered: sets of many structures are the same."""
 
     def __init__(self, question: PlanningProblem, divisor: int, session: Session | None = None) -> None:
         self.session = session or Session()
         self.crossing = LeastCrossing(question, question.crossing) if question.crossing is not None else None
         self._question, self._joining = question, Joining(question, divisor, self.crossing)
-        self._found: dict[Key, tuple[Choice, ...]] = {}
+        self._found: dict[Key, tuple[BlockChoice, ...]] = {}
         self.listed = 0
         """Kinds and amounts of sets for which the ways were listed."""
 
@@ -74,7 +74,7 @@ class Choices:
         """How many pairs of sets with their amounts it was counted for what crosses between them."""
         return self.crossing.counted if self.crossing is not None else 0
 
-    def of(self, structure: Structure, number: int) -> tuple[Choice, ...]:
+    def of(self, structure: BlockStructure, number: int) -> tuple[BlockChoice, ...]:
         """The ways to run one set of a structure that fit in memory by themselves, the fewest accelerators first."""
         key = members, pattern = self.key(structure, number)
         if key not in self._found:
@@ -84,11 +84,11 @@ class Choices:
             self._found[key] = tuple(found)
         return self._found[key]
 
-    def at(self, structure: Structure, number: int, amounts: Iterable[Amount]) -> list[Choice]:
+    def at(self, structure: BlockStructure, number: int, amounts: Iterable[Amount]) -> list[BlockChoice]:
         """Those of these kinds and amounts alone, whether or not fewer accelerators are as good."""
         members, pattern = self.key(structure, number)
         joining = self._joining
-        found: list[Choice] = []
+        found: list[BlockChoice] = []
         for amount in amounts:
             self.listed += 1
             same = joining.at(members, pattern, amount)
@@ -96,20 +96,20 @@ class Choices:
         found.sort(key=lambda choice: (choice.accelerators, choice.kind, choice.loads))
         return found
 
-    def with_options(self, structure: Structure, number: int, options: Sequence[Option]) -> Choice:
+    def with_options(self, structure: BlockStructure, number: int, options: Sequence[Option]) -> BlockChoice:
         """The way to run a set with these options of its components, of one kind and amount; whether it fits is not asked."""
         members, pattern = self.key(structure, number)
         return self._joining.choice(members, pattern, options)
 
-    def amounts(self, structure: Structure, number: int) -> tuple[Amount, ...]:
+    def amounts(self, structure: BlockStructure, number: int) -> tuple[Amount, ...]:
         """The kinds and amounts that all components of a set can be run with, memory aside."""
         return self._joining.amounts(structure.sets[number])
 
-    def beyond(self, structure: Structure, chosen: Sequence[Choice]) -> int:
+    def beyond(self, structure: BlockStructure, chosen: Sequence[BlockChoice]) -> int:
         """ns of the least that crosses, beyond what each component has alone; 0 where traffic does not count as time."""
         return self.crossing.beyond(structure, [choice.amount for choice in chosen]) if self.crossing is not None else 0
 
-    def key(self, structure: Structure, number: int) -> Key:
+    def key(self, structure: BlockStructure, number: int) -> Key:
         """What the ways to run a set depend on: its members, and which of its tasks run in the same part of the iteration."""
         its = tasks_of(self._question, structure.sets[number])
         parts = parts_of(structure, its)
@@ -129,8 +129,8 @@ class Joining:
         self._crossing, self._more = crossing, int(crossing is not None)
         self.packed = question.sharing.nested and any(kind.memory is not None for kind in question.kinds)
         self._options: dict[str, dict[Amount, list[Option]]] = {}
-        self._joined: dict[Key, dict[Amount, list[Choice]]] = {}
-        self._beside_others: dict[tuple[Key, frozenset[str]], dict[Amount, list[Choice]]] = {}
+        self._joined: dict[Key, dict[Amount, list[BlockChoice]]] = {}
+        self._beside_others: dict[tuple[Key, frozenset[str]], dict[Amount, list[BlockChoice]]] = {}
         self._memory: dict[str, dict[Amount, int]] = {}
         self._worked: dict[tuple[str, frozenset[str]], tuple[bool, ...]] = {}
         self._amounts: dict[str, dict[Amount, None]] = {}
@@ -145,11 +145,11 @@ class Joining:
             self._amounts[name] = dict.fromkeys((option.kind, option.amount) for option in self._question.options[name])
         return self._amounts[name]
 
-    def at(self, members: tuple[str, ...], pattern: tuple[int, ...], amount: Amount) -> list[Choice]:
+    def at(self, members: tuple[str, ...], pattern: tuple[int, ...], amount: Amount) -> list[BlockChoice]:
         """The ways that fit in memory, by those of all components but the last one. `pattern`: in which part of the iteration each task runs."""
         return self._at(members, pattern, amount, self._question.idle.among(members))
 
-    def _at(self, members: tuple[str, ...], pattern: tuple[int, ...], amount: Amount, idle: frozenset[str]) -> list[Choice]:
+    def _at(self, members: tuple[str, ...], pattern: tuple[int, ...], amount: Amount, idle: frozenset[str]) -> list[BlockChoice]:
         """The same of the first members of a set in which some are idle."""
         key = members, pattern
         idle = frozenset(name for name in idle if name in members or self._question.idle.workers.get(name) in members)
@@ -163,11 +163,11 @@ class Joining:
                 firsts = self._at(tuple(before), pattern[: len(pattern) - len(its)], amount, idle) if options else []
             else:
                 nothing = (0,) * (len(self._question.all_turns) + 1)
-                firsts = [Choice(amount[0], options[0].accelerators, (), (0,) * self._more, nothing)] if options else []
+                firsts = [BlockChoice(amount[0], options[0].accelerators, (), (0,) * self._more, nothing)] if options else []
             joined[amount] = self._join(firsts, options, members, its, idle) if firsts else []
         return joined[amount]
 
-    def choice(self, members: Sequence[str], pattern: Sequence[int], options: Sequence[Option]) -> Choice:
+    def choice(self, members: Sequence[str], pattern: Sequence[int], options: Sequence[Option]) -> BlockChoice:
         """The way with these options, of one kind and amount; whether it fits is not asked."""
         parts, place, idle = max(pattern, default=-1) + 1, 0, self._question.idle.among(members)
         loads = parts + self._more
@@ -176,16 +176,16 @@ class Joining:
             tasks = len(self._question.tasks_of[name])
             total = tuple(map(add, total, self._added(name, option, pattern[place : place + tasks], parts, idle)))
             place += tasks
-        return Choice(options[0].kind, options[0].accelerators, tuple(options), total[:loads], total[loads:])
+        return BlockChoice(options[0].kind, options[0].accelerators, tuple(options), total[:loads], total[loads:])
 
-    def seen_of(self, members: Sequence[str], choice: Choice) -> Figures:
+    def seen_of(self, members: Sequence[str], choice: BlockChoice) -> Figures:
         """What tells ways apart that fit."""
         return (*choice.loads, *self._weights(members, choice.options))
 
     def _join(
-        self, firsts: Sequence[Choice], options: Sequence[Option], members: tuple[str, ...], pattern: tuple[int, ...],
+        self, firsts: Sequence[BlockChoice], options: Sequence[Option], members: tuple[str, ...], pattern: tuple[int, ...],
         idle: frozenset[str],
-    ) -> list[Choice]:  # fmt: skip
+    ) -> list[BlockChoice]:  # fmt: skip
         kind, count = options[0].kind, options[0].accelerators
         parts = max([len(firsts[0].loads) - self._more, *(part + 1 for part in pattern)])
         loads = parts + self._more
@@ -194,7 +194,7 @@ class Joining:
         if len(firsts) == len(added) == 1:  # as of very many counts: nothing else to compare it with
             both = tuple(map(add, _padded(firsts[0], loads, self._more), added[0][0]))
             fits = limit is None or max(both[loads:]) <= limit
-            return [Choice(kind, count, (*firsts[0].options, options[0]), both[:loads], both[loads:])] if fits else []
+            return [BlockChoice(kind, count, (*firsts[0].options, options[0]), both[:loads], both[loads:])] if fits else []
         kept: list[tuple[Figures, Figures, tuple[Option, ...]]] = []
         for first in firsts:
             before = _padded(first, loads, self._more)
@@ -206,7 +206,7 @@ class Joining:
                 all_of_them = (*first.options, option)
                 kept.append(((*seen, *self._weights(members, all_of_them)) if self._limited else seen, both, all_of_them))
         best = undominated(kept, itemgetter(0))
-        return [Choice(kind, count, its, both[:loads], both[loads:]) for _, both, its in best]
+        return [BlockChoice(kind, count, its, both[:loads], both[loads:]) for _, both, its in best]
 
     def _limit(self, kind: int) -> int | None:
         return self._question.kinds[kind].memory if kind >= 0 else None
@@ -269,7 +269,7 @@ class Joining:
         return tuple(each for name, option in zip(members, options) for each in figures(self._question, name, option))
 
 
-def _padded(choice: Choice, loads: int, last: int) -> Figures:
+def _padded(choice: BlockChoice, loads: int, last: int) -> Figures:
     """As many loads, of which so many stay the last, and what it needs."""
     end = len(choice.loads) - last
     return (*choice.loads[:end], *(0,) * (loads - len(choice.loads)), *choice.loads[end:], *choice.needs)

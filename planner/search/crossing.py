@@ -10,7 +10,7 @@ from typing import Iterable, Mapping, NamedTuple, Sequence
 from ...models.planning.limits import Crossing, Flow
 from ...models.planning.option import NO_KIND, Option
 from ...models.planning.problem import PlanningProblem
-from .structures import Structure
+from .structures import BlockStructure
 
 MOST_DOMAINS = 128
 """Domains of a level up to which it is looked at what crosses between sets; of more of them only what crosses inside components."""
@@ -20,7 +20,7 @@ Range = tuple[int, int, int]
 """A kind, and from how many of it to how many."""
 
 
-class Piece(NamedTuple):
+class BlockPiece(NamedTuple):
     """What is counted of a set: its accelerators are in whole groups on each node, at least so many in a domain, with so much traffic."""
 
     group: int
@@ -28,7 +28,7 @@ class Piece(NamedTuple):
     traffic: int
 
 
-class Pair(NamedTuple):
+class LinkedPair(NamedTuple):
     """Two sets of a structure that lie on different accelerators, of which the source sends something.
 
     Attributes
@@ -42,8 +42,8 @@ class Pair(NamedTuple):
     target: int
     flow: Flow
     inside: bool
-    one: Piece
-    other: Piece
+    one: BlockPiece
+    other: BlockPiece
     known: dict[tuple[Range, Range], int]
 
 
@@ -61,14 +61,14 @@ class LeastCrossing:
 
     def __init__(self, question: PlanningProblem, crossing: Crossing) -> None:
         self._crossing, self.counted = crossing, 0
-        self._levels = [(level.cost, [Rooms(free) for free in level.free]) for level in crossing.levels]
+        self._levels = [(level.cost, [DomainSizes(free) for free in level.free]) for level in crossing.levels]
         groups = {name: [each.group for each in its if each.kind != NO_KIND] for name, its in question.options.items()}
         free = bool(question.ways)  # in which a component may have another shape than by itself
         self._grain = {name: 1 if free else gcd(*its) for name, its in groups.items() if its}
         self._least = {name: 1 if free else min(its) for name, its in groups.items() if its}
         self._bears = next((name for name, its in question.options.items() if its and all(each.kind != NO_KIND for each in its)), "")
         self._alone: dict[tuple[str, int, int], int] = {}
-        self._pairs: dict[tuple[tuple[tuple[str, ...], ...], tuple[int, ...]], list[Pair]] = {}
+        self._pairs: dict[tuple[tuple[tuple[str, ...], ...], tuple[int, ...]], list[LinkedPair]] = {}
         self._known: dict[object, dict[tuple[Range, Range], int]] = {}
 
     def alone(self, name: str, option: Option) -> int:
@@ -83,7 +83,7 @@ class LeastCrossing:
             self._alone[key] = found
         return self._alone[key]
 
-    def beyond(self, structure: Structure, amounts: Sequence[Amount]) -> int:
+    def beyond(self, structure: BlockStructure, amounts: Sequence[Amount]) -> int:
         """What crosses beyond what each component has alone, with this kind and amount of each set."""
         return sum(self.between_amounts(pair, amounts[pair.source], amounts[pair.target]) for pair in self.pairs(structure))
 
@@ -96,14 +96,14 @@ class LeastCrossing:
             its.setdefault(key, []).append(amount)
         return {amount: (key[0], min(its[key]), max(its[key])) for amount, key in where.items()}
 
-    def between(self, pair: Pair, one: Range, other: Range) -> int:
+    def between(self, pair: LinkedPair, one: Range, other: Range) -> int:
         """What crosses between two sets with these kinds and amounts, beyond what each component has alone."""
         if (one, other) not in pair.known:
             self.counted += 1
             pair.known[one, other] = self._between(pair, one, other)
         return pair.known[one, other]
 
-    def pairs(self, structure: Structure) -> Sequence[Pair]:
+    def pairs(self, structure: BlockStructure) -> Sequence[LinkedPair]:
         """The pairs of sets of a structure that send something."""
         key = structure.sets, structure.inside
         if key not in self._pairs:
@@ -114,33 +114,33 @@ class LeastCrossing:
             self._pairs[key] = [self._pair(structure, sent, *its) for its in ends]
         return self._pairs[key]
 
-    def _pair(self, structure: Structure, sent: Sequence[int], one: int, other: int, flow: Flow) -> Pair:
+    def _pair(self, structure: BlockStructure, sent: Sequence[int], one: int, other: int, flow: Flow) -> LinkedPair:
         ends = [self._piece(structure.sets[number], self._size(flow), sent[number]) for number in (one, other)]
         inside = other in structure.around[one]
         known = self._known.setdefault((flow, inside, *ends), {})
-        return Pair(one, other, flow, inside, ends[0], ends[1], known)
+        return LinkedPair(one, other, flow, inside, ends[0], ends[1], known)
 
     def _size(self, flow: Flow) -> int:
         """MiB that a domain may have to be sent."""
         return flow.weights + flow.stream * max(its.most(1) for _, rooms in self._levels for its in rooms)
 
-    def _piece(self, members: Sequence[str], size: int, sent: int) -> Piece:
+    def _piece(self, members: Sequence[str], size: int, sent: int) -> BlockPiece:
         """What is counted of a set with a flow of this size, of all that it sends and is sent."""
         held = [name for name in members if name in self._grain]
         traffic = sum(self._crossing.traffic.get(name, 0) for name in held)
         grain = lcm(*(self._grain[name] for name in held))
-        return Piece(grain, max((self._least[name] for name in held), default=1), traffic * size // sent)
+        return BlockPiece(grain, max((self._least[name] for name in held), default=1), traffic * size // sent)
 
-    def between_amounts(self, pair: Pair, one: Amount, other: Amount) -> int:
+    def between_amounts(self, pair: LinkedPair, one: Amount, other: Amount) -> int:
         """The same with exactly these amounts."""
         return self.between(pair, exactly(one), exactly(other))
 
-    def _between(self, pair: Pair, one: Range, other: Range) -> int:
+    def _between(self, pair: LinkedPair, one: Range, other: Range) -> int:
         found = 0
         for cost, rooms in self._levels:
             if len(rooms[one[0]].there) <= MOST_DOMAINS:
                 source, target = (
-                    Side(rooms[kind], low, high, piece.least, piece.group, piece.traffic)
+                    LinkSide(rooms[kind], low, high, piece.least, piece.group, piece.traffic)
                     for (kind, low, high), piece in ((one, pair.one), (other, pair.other))
                 )
                 found += cost * between(source, target, pair.flow, pair.inside)
@@ -152,7 +152,7 @@ def exactly(amount: Amount) -> Range:
     return (amount[0], amount[1], amount[1])
 
 
-class Side(NamedTuple):
+class LinkSide(NamedTuple):
     """One of two sets.
 
     Attributes
@@ -164,7 +164,7 @@ class Side(NamedTuple):
     traffic : MiB that cross inside it for every domain beyond its first, as far as they are counted here.
     """
 
-    rooms: Rooms
+    rooms: DomainSizes
     amount: int
     most: int
     least: int
@@ -183,7 +183,7 @@ class Side(NamedTuple):
         return min(self.most // self.least, self.rooms.count)
 
 
-def between(source: Side, target: Side, flow: Flow, inside: bool) -> int:
+def between(source: LinkSide, target: LinkSide, flow: Flow, inside: bool) -> int:
     """MiB that cross at least, beyond what crosses inside both in the fewest domains, of the fewest accelerators; 0 where they have no room.
 
     Numbers of domains are tried for both, with as many in common as there is room for, as long as more of them can cost less. `inside`:
@@ -228,7 +228,7 @@ def between(source: Side, target: Side, flow: Flow, inside: bool) -> int:
     return best or 0
 
 
-def _served(source: Side, target: Side, common: int, ratio: int, tight: bool) -> int:
+def _served(source: LinkSide, target: LinkSide, common: int, ratio: int, tight: bool) -> int:
     """How many accelerators of the target the source serves at most in so many domains that hold some of both.
 
     `tight`: both need room there.
@@ -240,7 +240,7 @@ def _served(source: Side, target: Side, common: int, ratio: int, tight: bool) ->
     return max(0, min(served, room - source.least * common, ratio * (room - target.least * common), ratio * room // (1 + ratio)))
 
 
-class Rooms:
+class DomainSizes:
     """The domains of one level for one kind of accelerators.
 
     Parameters

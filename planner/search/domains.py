@@ -11,9 +11,9 @@ from typing import Iterable, NamedTuple, Sequence
 from ...models.planning.option import NO_KIND
 from ...models.planning.workload import SECONDS
 from ...models.record import dataclass
-from .choices import Choice
+from .choices import BlockChoice
 from .found import ENDLESS, Price
-from .limits import Row
+from .limits import LimitRow
 from .sizing import Greatest, Load, Sizing
 
 Needs = tuple[int, ...]
@@ -150,7 +150,7 @@ class Resources:
         return SharedMemory(self.sizing)
 
     @cached_property
-    def _weighed(self) -> list[tuple[Row, dict[int, list[int]]]]:
+    def _weighed(self) -> list[tuple[LimitRow, dict[int, list[int]]]]:
         """Each row with what the choices of its sets weigh."""
         return [
             (row, {number: [row.weigh(number, choice.options) for choice in self.sizing.choices[number]] for number in row.sets})
@@ -217,7 +217,7 @@ class Narrowing:
         )
 
     @cached_property
-    def choices(self) -> tuple[tuple[Choice, ...], ...]:
+    def choices(self) -> tuple[tuple[BlockChoice, ...], ...]:
         """For each set, its choices."""
         return self.sizing.choices
 

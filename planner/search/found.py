@@ -13,7 +13,7 @@ from ...models.record import dataclass
 from ...solver.sandbox.stopped import Stopped
 from ...solver.session import Session
 from ..counting import NOW_AND_THEN, Counting, OnCounting
-from .structures import Structure
+from .structures import BlockStructure
 
 Price = tuple[int, int]
 """What is as small as possible, and what comes second: ns and accelerators, in the order of the aim."""
@@ -26,13 +26,13 @@ PART, OPTION, MOST = 0.0001, 0.000001, 0.001
 
 
 @dataclass(frozen=True, order=True)
-class Found:
+class SearchResult:
     """The best design of one structure: what is as small as possible and what comes second (times in ns), and the structure's number."""
 
     price: Price
     number: int
     design: Design = field(compare=False)
-    structure: Structure = field(compare=False)
+    structure: BlockStructure = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Searched:
     stopped : why the search ended before it was decided; None if it came to its end or to its limit.
     """
 
-    found: tuple[Found, ...]
+    found: tuple[SearchResult, ...]
     bound: int | None
     proved: bool
     structures: tuple[int, int] = (0, 0)
@@ -59,12 +59,12 @@ class Searched:
     first_proved: bool = False
 
     @property
-    def best(self) -> Found | None:
+    def best(self) -> SearchResult | None:
         """The best design."""
         return self.found[0] if self.found else None
 
 
-class Progress:
+class SearchProgress:
     """Deterministic seconds spent, Ctrl-C and progress reports.
 
     Attributes

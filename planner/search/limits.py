@@ -7,18 +7,18 @@ from math import lcm
 from typing import Callable, Iterator, Mapping, Sequence
 
 from ...models.planning.barring import meets
-from ...models.planning.limits import Area, Barred, Shared
+from ...models.planning.limits import Area, RefusedCount, Shared
 from ...models.planning.option import Option
 from ...models.planning.problem import PlanningProblem
-from ...models.planning.way import Multiple
+from ...models.planning.way import CountConstraint
 from ...models.record import dataclass
-from .structures import OUTSIDE, Structure
+from .structures import OUTSIDE, BlockStructure
 
 Weigh = Callable[[int, Sequence[Option]], int]
 
 
 @dataclass(frozen=True)
-class Row:
+class LimitRow:
     """What the options of these sets weigh together is at most `most`; `weigh` is given the number of a set and its options in order."""
 
     sets: tuple[int, ...]
@@ -26,25 +26,25 @@ class Row:
     weigh: Weigh
 
 
-def rows(question: PlanningProblem, structure: Structure) -> tuple[Row, ...]:
+def rows(question: PlanningProblem, structure: BlockStructure) -> tuple[LimitRow, ...]:
     """Every row of a structure. What fills the cluster is bounded from below, as a sum of what is less than nothing."""
     of = {name: number for number, its in enumerate(structure.sets) for name in its}
     found = [row for area in question.areas for row in _in_area(structure, area)]
     most = question.budget.accelerators
-    found += [Row(each.sets, most - each.base, each.weigh) for each in tallies(question, structure)] if most is not None else []
+    found += [LimitRow(each.sets, most - each.base, each.weigh) for each in tallies(question, structure)] if most is not None else []
     for one, other in sorted(question.sharing.not_fewer):
-        found.append(Row(tuple(sorted({of[one], of[other]})), 0, _fewer(structure, one, other)))
+        found.append(LimitRow(tuple(sorted({of[one], of[other]})), 0, _fewer(structure, one, other)))
     for names in question.sharing.filling:
         sets = tuple(sorted({of[name] for name in names}))
-        found.append(Row(sets, -sum(kind.accelerators for kind in question.kinds), _taken_off))
+        found.append(LimitRow(sets, -sum(kind.accelerators for kind in question.kinds), _taken_off))
     for multiple in multiples(question):
         sets = tuple(sorted({of[multiple.one], of[multiple.other]}))
         amounts = (each for each in _amounts(question, multiple.other) if len(sets) > 1 or not multiple.holds(each, each))
-        found += [Row(sets, 1, _beside(structure, multiple, amount)) for amount in amounts]
+        found += [LimitRow(sets, 1, _beside(structure, multiple, amount)) for amount in amounts]
     for one, other in sorted(question.sharing.in_step):
         if pattern(structure, frozenset((one, other))):
             sets = tuple(sorted({of[one], of[other]}))
-            found += [Row(sets, 1, _in_step(structure, one, other, size)) for size in _sizes(question, other)]
+            found += [LimitRow(sets, 1, _in_step(structure, one, other, size)) for size in _sizes(question, other)]
     found += [row for each in _barred(question) if (row := _barring(structure, of, each)) is not None]
     return tuple(found)
 
@@ -77,11 +77,11 @@ def figures(question: PlanningProblem, name: str, option: Option) -> tuple[int, 
     return tuple(found)
 
 
-def _barred(question: PlanningProblem) -> tuple[Barred, ...]:
+def _barred(question: PlanningProblem) -> tuple[RefusedCount, ...]:
     return (*question.barred, *question.misshapen)
 
 
-def multiples(question: PlanningProblem) -> tuple[Multiple, ...]:
+def multiples(question: PlanningProblem) -> tuple[CountConstraint, ...]:
     """The numbers of accelerators that go together, whatever the way."""
     return tuple(dict.fromkeys(each for way in question.ways for each in way.multiples))
 
@@ -90,14 +90,14 @@ def _amounts(question: PlanningProblem, name: str) -> list[int]:
     return sorted({option.amount for option in question.options[name]})
 
 
-def _against(multiple: Multiple, amount: int, name: str, option: Option) -> int:
+def _against(multiple: CountConstraint, amount: int, name: str, option: Option) -> int:
     """1 for the other component with this amount, and for the one with an amount that does not go with it; with the degrees that are meant."""
     if name == multiple.other:
         return int(option.amount == amount and multiple.with_other in (None, option.parallel))
     return int(name == multiple.one and multiple.with_one in (None, option.parallel) and not multiple.holds(option.amount, amount))
 
 
-def _beside(structure: Structure, multiple: Multiple, amount: int) -> Weigh:
+def _beside(structure: BlockStructure, multiple: CountConstraint, amount: int) -> Weigh:
     """One row for each amount of the other: it does not have it, or the one goes with it."""
 
     def weigh(number: int, options: Sequence[Option]) -> int:
@@ -116,7 +116,7 @@ def _out_of_step(option: Option, size: int, is_met: bool) -> int:
     return int(option.each == size if is_met else option.amount % size != 0)
 
 
-def _in_step(structure: Structure, one: str, other: str, size: int) -> Weigh:
+def _in_step(structure: BlockStructure, one: str, other: str, size: int) -> Weigh:
     """One row for each size of the other's processes: they have not this size, or the one has whole groups of it."""
 
     def weigh(number: int, options: Sequence[Option]) -> int:
@@ -138,19 +138,19 @@ def _powers(number: int) -> Iterator[int]:
         prime += 1
 
 
-def pattern(structure: Structure, names: frozenset[str]) -> frozenset[tuple[str, str]]:
+def pattern(structure: BlockStructure, names: frozenset[str]) -> frozenset[tuple[str, str]]:
     """The pairs of these components of which the first lies on accelerators of the second."""
     of = {name: number for number, its in enumerate(structure.sets) for name in its if name in names}
     return frozenset((one, other) for one in of for other in of if one != other and of[other] in structure.around[of[one]])
 
 
-def _in_area(structure: Structure, area: Area) -> Iterator[Row]:
+def _in_area(structure: BlockStructure, area: Area) -> Iterator[LimitRow]:
     sets = tuple(number for number in _roots(structure) if not area.components.isdisjoint(structure.sets[number]))
     for size, most in area.rooms.items() if sets else ():
-        yield Row(sets, most, _in_groups(area.kind, size))
+        yield LimitRow(sets, most, _in_groups(area.kind, size))
 
 
-def _roots(structure: Structure) -> tuple[int, ...]:
+def _roots(structure: BlockStructure) -> tuple[int, ...]:
     """The sets that lie inside no other."""
     return tuple(number for number, outer in enumerate(structure.inside) if outer == OUTSIDE)
 
@@ -163,7 +163,7 @@ def _in_groups(kind: int, size: int) -> Weigh:
     return weigh
 
 
-def _fewer(structure: Structure, one: str, other: str) -> Weigh:
+def _fewer(structure: BlockStructure, one: str, other: str) -> Weigh:
     def weigh(number: int, options: Sequence[Option]) -> int:
         its = zip(structure.sets[number], options)
         return sum(option.processes * ((name == other) - (name == one)) for name, option in its)
@@ -175,7 +175,7 @@ def _taken_off(number: int, options: Sequence[Option]) -> int:
     return -options[0].accelerators
 
 
-def _barring(structure: Structure, of: dict[str, int], barred: Barred) -> Row | None:
+def _barring(structure: BlockStructure, of: dict[str, int], barred: RefusedCount) -> LimitRow | None:
     """Not every one of its components takes what it says; None where the structure is another one anyway."""
     if barred.segments not in (None, structure.segments) or pattern(structure, frozenset(barred.uses)) != barred.inside:
         return None
@@ -185,7 +185,7 @@ def _barring(structure: Structure, of: dict[str, int], barred: Barred) -> Row | 
         its = zip(structure.sets[number], options)
         return int(all(meets(barred.uses[name], option) for name, option in its if name in barred.uses))
 
-    return Row(sets, len(sets) - 1, weigh)
+    return LimitRow(sets, len(sets) - 1, weigh)
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ class Tally:
         return options[0].accelerators if number in self.counted.get(options[0].kind, ()) else 0
 
 
-def tallies(question: PlanningProblem, structure: Structure) -> tuple[Tally, ...]:
+def tallies(question: PlanningProblem, structure: BlockStructure) -> tuple[Tally, ...]:
     """Everything that is used at least; what is used is the largest of these, or all that the sets use."""
     kinds = range(len(question.kinds))
     return tuple(
@@ -221,7 +221,7 @@ def tallies(question: PlanningProblem, structure: Structure) -> tuple[Tally, ...
     )
 
 
-def _used_beside(structure: Structure, kind: int, its: Sequence[Shared]) -> frozenset[int]:
+def _used_beside(structure: BlockStructure, kind: int, its: Sequence[Shared]) -> frozenset[int]:
     """The outermost sets that can have none of these accelerators on this kind: what lies inside them cannot either."""
     beside = {number for number, users in enumerate(structure.users) if not any(each.lets(kind, users) for each in its)}
     return frozenset(number for number in beside if structure.inside[number] == OUTSIDE or structure.inside[number] not in beside)

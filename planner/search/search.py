@@ -18,14 +18,14 @@ from ...models.planning.workload import SECONDS
 from ...solver.sandbox.stopped import Stopped, interrupted
 from ...solver.session import Session
 from ..counting import OnCounting, silent
-from .bounds import Busiest, Relaxation
+from .bounds import Busiest, MemoryRelaxation
 from .branching import Branching
-from .choices import Choice, Choices
-from .found import ENDLESS, Found, Price, Progress, Searched
+from .choices import BlockChoice, BlockChoices
+from .found import ENDLESS, Price, Searched, SearchProgress, SearchResult
 from .sizing import Sizing
-from .structures import OUTSIDE, Arrangement, arrangements
+from .structures import OUTSIDE, Partition, arrangements
 
-__all__ = ["Found", "Price", "Searched", "search"]
+__all__ = ["SearchResult", "Price", "Searched", "search"]
 
 STRUCTURE, BEGUN, LISTED = 0.0002, 0.00005, 0.000001
 """Deterministic seconds of a structure, a partial arrangement, and a kind and amount listed."""
@@ -62,7 +62,7 @@ def search(
     stopped: Stopped | None = None
     session = session or Session()
     with session.raise_at(2):
-        run = _Search(question, model, count, any_will_do, Progress(question, limit, session, counting))
+        run = _Search(question, model, count, any_will_do, SearchProgress(question, limit, session, counting))
         try:
             run.divide()
         except KeyboardInterrupt:
@@ -79,21 +79,21 @@ def search(
 class _Search:
     """Open structures, incumbents, and the lower bound of all designs."""
 
-    def __init__(self, question: PlanningProblem, model: CostModel, count: int, any_will_do: bool, progress: Progress) -> None:
+    def __init__(self, question: PlanningProblem, model: CostModel, count: int, any_will_do: bool, progress: SearchProgress) -> None:
         self.question, self.model, self.count, self.progress = question, model, count, progress
         self.any_will_do = any_will_do
-        self.ways = Choices(question, model.divisor(question), progress.session)
+        self.ways = BlockChoices(question, model.divisor(question), progress.session)
         costly = sum(map(len, question.options.values())) >= COSTLY
-        self.relaxation = Relaxation(question, model) if costly else None
+        self.relaxation = MemoryRelaxation(question, model) if costly else None
         self.busiest = Busiest(self.relaxation.question if self.relaxation is not None else question)
         self.candidates: list[Candidate] = []
-        self.best: list[Found] = []
+        self.best: list[SearchResult] = []
         self.unseen: Price | None = self._floor_of_all()
         """Lower bound of the arrangements that are not listed; None if all are."""
         self.least: Price = (0, 0)
         """Greatest lower bound of all designs so far."""
         self.numbers = count_from(0)
-        self.arrangements: list[tuple[Price, int, Arrangement]] = []
+        self.arrangements: list[tuple[Price, int, Partition]] = []
         """Heap of arrangements not yet divided into structures."""
         self.uncut: Price | None = None
         """Lower bound of partly divided arrangements; None without any."""
@@ -176,7 +176,7 @@ class _Search:
                         return
         self.unseen = least if late else None
 
-    def _cut(self, floor: Price, number: int, arrangement: Arrangement) -> Iterator[Candidate]:
+    def _cut(self, floor: Price, number: int, arrangement: Partition) -> Iterator[Candidate]:
         """Yield the structures of an arrangement that may have a design."""
         if self._is_cut_off(floor):
             return
@@ -190,7 +190,7 @@ class _Search:
                 break
         self.cutting = None
 
-    def _structures(self, arrangement: Arrangement) -> Iterator[Candidate]:
+    def _structures(self, arrangement: Partition) -> Iterator[Candidate]:
         relaxation = self.relaxation if any(len(members) > 1 for members in arrangement.sets) else None
         for structure in arrangement.structures():
             self.progress.heed(self.best[0].price if self.best else None, self.bound)
@@ -230,7 +230,7 @@ class _Search:
         if candidate.found is not incumbent and candidate.found is not None:
             self._keep(candidate.found)
 
-    def _keep(self, found: Found) -> None:
+    def _keep(self, found: SearchResult) -> None:
         """Keep the best designs of the `count` best structures and of one more."""
         self.best = sorted([*(known for known in self.best if known.number != found.number), found])[: self.count + 1]
 
@@ -298,9 +298,9 @@ class Candidate:
     possible : False if the structure has no design.
     """
 
-    def __init__(self, number: int, sizing: Sizing, relaxation: Relaxation | None = None) -> None:
+    def __init__(self, number: int, sizing: Sizing, relaxation: MemoryRelaxation | None = None) -> None:
         self.number, self.sizing, self.floor = number, sizing, FREE
-        self.found: Found | None = None
+        self.found: SearchResult | None = None
         self.parts, self.proved, self.possible = 0, False, True
         self._relaxation = relaxation
         self._listed, self._unlisted = sizing, NOTHING
@@ -332,7 +332,7 @@ class Candidate:
         self.parts += solved
         return solved
 
-    def _leave(self, relaxation: Relaxation, branching: Branching, below: Price | None, parts: int) -> int:
+    def _leave(self, relaxation: MemoryRelaxation, branching: Branching, below: Price | None, parts: int) -> int:
         """Go on with the real structure, on what may cost less than the incumbent; returns the subproblems solved for an incumbent."""
         best, solved = branching.best, 0
         if best is not None:
@@ -358,7 +358,7 @@ class Candidate:
             cut_off = below if below is not None and branching.decided else NOTHING
             self.floor = max(self.floor, min(branching.floor, self._unlisted, cut_off))
 
-    def take(self, chosen: Sequence[Choice] | None) -> None:
+    def take(self, chosen: Sequence[BlockChoice] | None) -> None:
         """Keep these choices if they improve on the incumbent."""
         if chosen is not None and (self.found is None or self.sizing.price(chosen) < self.found.price):
-            self.found = Found(self.sizing.price(chosen), self.number, self.sizing.design(chosen), self.sizing.structure)
+            self.found = SearchResult(self.sizing.price(chosen), self.number, self.sizing.design(chosen), self.sizing.structure)

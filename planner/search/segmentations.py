@@ -44,7 +44,7 @@ def segmentations(question: PlanningProblem, model: CostModel, users: Sets) -> I
 
 
 @dataclass(frozen=True)
-class _Part:
+class _Segment:
     """A segment of a partial segmentation.
 
     Attributes
@@ -100,7 +100,7 @@ class _Cutting:
     def cuts(self) -> Iterator[tuple[Tasks, ...]]:
         """Yield every segmentation as task sets in their order."""
 
-        def extend(left: Tasks, parts: tuple[_Part, ...]) -> Iterator[tuple[Tasks, ...]]:
+        def extend(left: Tasks, parts: tuple[_Segment, ...]) -> Iterator[tuple[Tasks, ...]]:
             if not left:
                 yield tuple(part.tasks for part in parts)
                 return
@@ -112,7 +112,7 @@ class _Cutting:
 
         return extend(reduce(or_, self.units, 0), ())
 
-    def _may_come(self, part: _Part, left: Tasks) -> bool:
+    def _may_come(self, part: _Segment, left: Tasks) -> bool:
         """Return True if a segment may precede the one with the first remaining task.
 
         That one must wait for a remaining task then; else the order would not be canonical.
@@ -138,7 +138,7 @@ class _Cutting:
         extend(0, 0, 0, 0)
         return sorted(candidates, key=lambda tasks: (-tasks.bit_count(), numbers(tasks)))
 
-    def _part(self, tasks: Tasks, parts: Sequence[_Part]) -> _Part | None:
+    def _part(self, tasks: Tasks, parts: Sequence[_Segment]) -> _Segment | None:
         """Return these tasks as the next segment; None if it could be merged or moved forward."""
         before, waits, indirect_waits = _all(self.before, tasks), 0, 0
         for number, part in enumerate(parts):
@@ -152,7 +152,7 @@ class _Cutting:
                 break
             if part.tasks & -part.tasks > tasks & -tasks:
                 return None
-        return _Part(tasks, _all(self.apart, tasks), _all(self.after, tasks) & ~tasks, waits)
+        return _Segment(tasks, _all(self.apart, tasks), _all(self.after, tasks) & ~tasks, waits)
 
 
 @lru_cache(maxsize=KNOWN)
@@ -165,7 +165,7 @@ def few_of(cutting: _Cutting) -> tuple[tuple[int, ...], ...] | None:
     return segmentations if len(segmentations) <= MOST else None
 
 
-def _can_stay(part: _Part, left: Tasks) -> bool:
+def _can_stay(part: _Segment, left: Tasks) -> bool:
     """Return True if some remaining task could keep this segment from being merged."""
     return not left or bool(part.apart & left or part.after)
 

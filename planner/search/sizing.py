@@ -13,10 +13,10 @@ from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import SECONDS
 from ...models.record import dataclass
 from ...solver.session import Session
-from .choices import Amount, Choice, Choices, parts_of, tasks_of
+from .choices import Amount, BlockChoice, BlockChoices, parts_of, tasks_of
 from .crossing import LeastCrossing, exactly
-from .limits import Row, Tally, rows, tallies
-from .structures import OUTSIDE, Structure
+from .limits import LimitRow, Tally, rows, tallies
+from .structures import OUTSIDE, BlockStructure
 
 Load = tuple[int, int]
 """A set, and the place of a part of the iteration among those in which it works."""
@@ -44,12 +44,12 @@ class Sizing:
 
     question: PlanningProblem
     model: CostModel
-    structure: Structure
-    ways: Choices
+    structure: BlockStructure
+    ways: BlockChoices
     amounts: tuple[tuple[Amount, ...], ...] | None = None
 
     @cached_property
-    def choices(self) -> tuple[tuple[Choice, ...], ...]:
+    def choices(self) -> tuple[tuple[BlockChoice, ...], ...]:
         """For each set, the ways to run it."""
         if self.amounts is None:
             return tuple(self.ways.of(self.structure, number) for number in range(len(self.structure.sets)))
@@ -60,7 +60,7 @@ class Sizing:
         every = tuple(self.ways.amounts(self.structure, number) for number in range(len(self.structure.sets)))
         return replace(self, amounts=every if amounts is None else amounts)
 
-    def with_options(self, options: Sequence[Sequence[Option]]) -> tuple[Choice, ...]:
+    def with_options(self, options: Sequence[Sequence[Option]]) -> tuple[BlockChoice, ...]:
         """The choices with these options of each set's components, of one kind and amount; whether they fit is not asked."""
         return tuple(self.ways.with_options(self.structure, number, its) for number, its in enumerate(options))
 
@@ -123,7 +123,7 @@ class Sizing:
         return tuple(tuple(each for each, outer in enumerate(inside) if outer == number) for number in range(len(inside)))
 
     @cached_property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[LimitRow, ...]:
         """What placing leaves of it, as sums over its sets."""
         return rows(self.question, self.structure)
 
@@ -136,19 +136,19 @@ class Sizing:
         """How many accelerators of a set are at least in none of the sets inside it: all of them in one would make both the same set."""
         return 1 if len(self.inner[number]) == 1 else 0
 
-    def time(self, chosen: Sequence[Choice]) -> int:
+    def time(self, chosen: Sequence[BlockChoice]) -> int:
         """Nanoseconds of an iteration, with the least that crosses."""
         maxima = sum(
             each.weight * max(sum(chosen[number].loads[part] for number, part in its) for its in each.sums) for each in self.greatest
         )
         return maxima + self.ways.beyond(self.structure, chosen)
 
-    def accelerators(self, chosen: Sequence[Choice]) -> int:
+    def accelerators(self, chosen: Sequence[BlockChoice]) -> int:
         """How many accelerators are used, at least where some of them are shared."""
         used = sum(chosen[number].accelerators for number in self.roots)
         return max([used, *(each.base + sum(each.weigh(number, chosen[number].options) for number in each.sets) for each in self.tallies)])
 
-    def fewest(self, least: Sequence[int], left: Sequence[Sequence[Choice]]) -> int:
+    def fewest(self, least: Sequence[int], left: Sequence[Sequence[BlockChoice]]) -> int:
         """How many are used at least with any choices of these that are left; `least` of each set."""
         used = sum(least[number] for number in self.roots)
         beside = (
@@ -157,17 +157,17 @@ class Sizing:
         )
         return max([used, *beside])
 
-    def price(self, chosen: Sequence[Choice]) -> tuple[int, int]:
+    def price(self, chosen: Sequence[BlockChoice]) -> tuple[int, int]:
         """What is as small as possible, and what comes second."""
         time, used = self.time(chosen), self.accelerators(chosen)
         return (time, used) if self.question.aim == SECONDS else (used, time)
 
-    def allows(self, chosen: Sequence[Choice]) -> bool:
+    def allows(self, chosen: Sequence[BlockChoice]) -> bool:
         """Do the choices fit, within the time that may be spent?"""
         limit = self.question.budget.nanoseconds
         return self.fits(chosen) and (limit is None or self.time(chosen) <= limit)
 
-    def fits(self, chosen: Sequence[Choice]) -> bool:
+    def fits(self, chosen: Sequence[BlockChoice]) -> bool:
         """Is all that the choices use there: accelerators of each kind, those of the set around, and memory?"""
         if self.accelerators(chosen) > self.most:
             return False
@@ -180,13 +180,13 @@ class Sizing:
             self._surrounds(chosen, number) for number, its in enumerate(self.inner) if its
         )
 
-    def _surrounds(self, chosen: Sequence[Choice], number: int) -> bool:
+    def _surrounds(self, chosen: Sequence[BlockChoice], number: int) -> bool:
         """Do the sets directly inside a set lie on accelerators of it?"""
         inner, outer = [chosen[each] for each in self.inner[number]], chosen[number]
         used = sum(each.accelerators for each in inner) + self.left_over(number)
         return used <= outer.accelerators and all(each.kind == outer.kind for each in inner)
 
-    def _holds(self, chosen: Sequence[Choice], number: int) -> bool:
+    def _holds(self, chosen: Sequence[BlockChoice], number: int) -> bool:
         """Is there memory for a set and those around it, in every turn?"""
         limit = self.question.kinds[chosen[number].kind].memory
         if limit is None:
@@ -194,7 +194,7 @@ class Sizing:
         around = self.structure.around[number]
         return all(sum(needs) <= limit for needs in zip(*(chosen[each].needs for each in around)))
 
-    def design(self, chosen: Sequence[Choice]) -> Design:
+    def design(self, chosen: Sequence[BlockChoice]) -> Design:
         """The answer with these choices."""
         structure, blocks = self.structure, []
         for number, choice in enumerate(chosen):
@@ -215,7 +215,7 @@ class Between(NamedTuple):
 
 
 def between_sets(
-    structure: Structure, choices: Sequence[Sequence[Choice]], crossing: LeastCrossing | None, session: Session
+    structure: BlockStructure, choices: Sequence[Sequence[BlockChoice]], crossing: LeastCrossing | None, session: Session
 ) -> tuple[Between, ...]:
     """What crosses by the choices of each set; of very many, all that need as few domains are looked at together.
 

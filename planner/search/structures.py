@@ -13,7 +13,7 @@ from typing import Callable, Iterator, Sequence
 from ...models.planning.cost_models import CostModel
 from ...models.planning.option import NO_KIND
 from ...models.planning.problem import PlanningProblem
-from ...models.planning.way import Way
+from ...models.planning.way import FrameworkArrangement
 from ...models.record import dataclass
 from .segmentations import segmentations
 
@@ -30,7 +30,7 @@ CanLie = Callable[[Sequence[Sequence[str]], Inside], bool]
 
 
 @dataclass(frozen=True)
-class Structure:
+class BlockStructure:
     """A set partition with nesting, and the segment of each task.
 
     Attributes
@@ -72,7 +72,7 @@ class Structure:
 
 
 @dataclass(frozen=True)
-class Arrangement:
+class Partition:
     """A set partition with nesting, before the iteration is divided into segments."""
 
     question: PlanningProblem
@@ -80,7 +80,7 @@ class Arrangement:
     sets: Sets
     inside: tuple[int, ...]
 
-    def structures(self) -> Iterator[Structure]:
+    def structures(self) -> Iterator[BlockStructure]:
         """Yield the structures of all segmentations.
 
         Where structures differ only in needless separation of tasks, only the one with the tasks
@@ -89,23 +89,23 @@ class Arrangement:
         users = self.users
         for segments in segmentations(self.question, self.model, users):
             if not self.model.refuses(self.question, users, segments):
-                yield Structure(self.sets, self.inside, segments)
+                yield BlockStructure(self.sets, self.inside, segments)
 
     @property
     def users(self) -> Sets:
         """For each set with accelerators, all components on them."""
         placed = [number for number, members in enumerate(self.sets) if not _is_bare(self.question, members[0])]
-        return Structure(self.sets, self.inside, ()).users[: len(placed)]
+        return BlockStructure(self.sets, self.inside, ()).users[: len(placed)]
 
 
-def structures(question: PlanningProblem, model: CostModel) -> Iterator[Structure]:
+def structures(question: PlanningProblem, model: CostModel) -> Iterator[BlockStructure]:
     """Yield each structure once."""
     return (structure for arrangement in arrangements(question, model) for structure in arrangement.structures())
 
 
 def arrangements(
     question: PlanningProblem, model: CostModel, can_be: CanBe | None = None, can_lie: CanLie | None = None
-) -> Iterator[Arrangement]:
+) -> Iterator[Partition]:
     """Yield each arrangement once; components without accelerators are sets at the end.
 
     Parameters
@@ -121,10 +121,10 @@ def arrangements(
 
     for sets in _partitions(question, placed, may_be):
         for inside in nestings(question, sets, can_lie):
-            users = Structure(sets, inside, ()).users
+            users = BlockStructure(sets, inside, ()).users
             if question.ways and not any(_keeps(way, sets, users) for way in question.ways):
                 continue
-            yield Arrangement(question, model, (*sets, *bare), (*inside, *(OUTSIDE,) * len(bare)))
+            yield Partition(question, model, (*sets, *bare), (*inside, *(OUTSIDE,) * len(bare)))
 
 
 def _is_bare(question: PlanningProblem, name: str) -> bool:
@@ -160,7 +160,7 @@ def _partitions(question: PlanningProblem, names: Sequence[str], can_be: CanBe) 
     return extend(0, [])
 
 
-def _keeps(way: Way, sets: Sets, users: Sets) -> bool:
+def _keeps(way: FrameworkArrangement, sets: Sets, users: Sets) -> bool:
     """Return True if a partition agrees with a framework arrangement."""
     together = all(any({first, second} <= set(members) for members in sets) for first, second in way.together)
     return together and not any({first, second} <= set(members) for members in users for first, second in way.apart)

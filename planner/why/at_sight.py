@@ -12,7 +12,7 @@ from ...models.findings.finding import Finding, error
 from ...models.machines.node import Node
 from ...models.machines.node_group import ACCELERATOR
 from ...models.planning.cost_models import CostModel
-from ...models.planning.option import Kind, Option
+from ...models.planning.option import AcceleratorKind, Option
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import Workload
 from ...models.problem import AMOUNT, Problem
@@ -72,14 +72,14 @@ def unfit(problem: Problem, question: PlanningProblem) -> Iterator[tuple[Finding
         yield error("PW601", name, f"impossible: no plan can run `{name}`: {'; '.join(said)}", span, notes=tuple(notes)), blamed
 
 
-def _options(problem: Problem, name: str, holding: Sequence[Component]) -> tuple[tuple[Option, ...], Sequence[Kind]]:
+def _options(problem: Problem, name: str, holding: Sequence[Component]) -> tuple[tuple[Option, ...], Sequence[AcceleratorKind]]:
     """The options of a component, and the kinds of accelerators, where these others hold their ranks."""
     names = {each.name for each in problem.components}
     space = room(problem, [each for each in holding if each.name in names])
     return options(problem, problem[name], problem[name].timed, space, 1), space.kinds
 
 
-def _fits(its: Sequence[Option], kinds: Sequence[Kind], idle: bool) -> bool:
+def _fits(its: Sequence[Option], kinds: Sequence[AcceleratorKind], idle: bool) -> bool:
     """True if an option has the memory that it needs by itself; an estimate rules none out."""
     limits = [kinds[each.kind].memory if each.kind >= 0 else None for each in its]
     return any(idle or limit is None or each.memory <= limit or each.estimated for each, limit in zip(its, limits))

@@ -15,7 +15,7 @@ from ...models.planning.workload import ACCELERATORS, SECONDS, STREAM, Workload
 from ...models.problem import AMOUNT, Problem
 from ...models.scope import WIDENS
 from ...solver.refuting.census import Census
-from ...solver.refuting.fixes import GIB, Trial, asking, best, needing, written
+from ...solver.refuting.fixes import GIB, FixTrial, asking, best, needing, written
 from ...solver.refuting.more_fixes import ranked, together
 from ...solver.refuting.oracle import Oracle, Verdict
 from ...solver.rules.amounts.all_placed import amount_of
@@ -76,7 +76,7 @@ def changes(
     """
     found = [text for demand in demands for text in _of_one(planner, problem, demand, slow)]
     others = [each for each in demands if each.component and each.field not in (AMOUNT, "memory", TIMES, RANKS)]
-    trial, parts = Trial([problem], planner), [each for each in every if each.component]
+    trial, parts = FixTrial([problem], planner), [each for each in every if each.component]
     found += [each.text for each in ranked(trial, others, None)]
     wider = [name for name, wide in widened(problem, left_out) if planner.solved([wide])]
     found += [f"write `scope: [{name}]` in `plan`, which lets {WIDENS[name]}" for name in wider]

@@ -14,9 +14,9 @@ from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import ACCELERATORS, SECONDS, Workload
 from ...models.problem import Problem
 from ...solver.refuting.certificate import counting_row
-from ...solver.refuting.conflict import merged, to_blame, with_line
-from ...solver.refuting.contradicted import contradicted
-from ...solver.refuting.impossible import NO_CHANGE, OPEN, SHARING, anyhow
+from ...solver.refuting.conflict import merged, minimal_with_sharing, with_line
+from ...solver.refuting.contradicted import find_contradiction
+from ...solver.refuting.impossible import NO_CHANGE, OPEN, SHARING, open_choices_text
 from ...solver.refuting.oracle import Verdict
 from ...solver.wording import listed
 from ..costs import cost_model
@@ -43,7 +43,7 @@ def why_none(problem: Problem, workload: Workload, question: PlanningProblem, pl
         helps = changes(planner, problem, blamed, every, question.scope.left_out) if not reasons else []
         reasons.append(replace(finding, help="; or ".join(helps) or NO_CHANGE))
     if not reasons:
-        reasons = [contradicted(problem) or _conflict(problem, question, planner, every)]
+        reasons = [find_contradiction(problem) or _conflict(problem, question, planner, every)]
     return Answer(IMPOSSIBLE, findings=tuple(reasons), how="search")
 
 
@@ -64,7 +64,7 @@ def _conflict(problem: Problem, question: PlanningProblem, planner: Planner, eve
     def refuted(kept: Sequence[Demand]) -> bool:
         return planner.judge([only(kept)]) is Verdict.REFUTED
 
-    blamed = to_blame(every, [each for each in every if each.field in SHARING], refuted) if refuted(every) else []
+    blamed = minimal_with_sharing(every, [each for each in every if each.field in SHARING], refuted) if refuted(every) else []
     beside = [OPEN] if planner.undecided else []
     budgets = [each for each in every if each.field in (BUDGET_SECONDS, BUDGET_ACCELERATORS)]
     message, need, have, by = _reason(problem, only(blamed) if blamed else problem, blamed or budgets, planner)
@@ -110,7 +110,7 @@ def _of_memory(kept: Problem) -> Sum | None:
     if not all(rows) or len(alternatives) > FEW or (row := rows[0]) is None:
         return None
     is_of_one_set = any(set(row.components) <= set(members) for members in kept.colocated_sets)
-    return (f"{row}{anyhow(alternatives)}", row.need, row.have) if is_of_one_set else None
+    return (f"{row}{open_choices_text(alternatives)}", row.need, row.have) if is_of_one_set else None
 
 
 def _at_once(problem: Problem, kept: Problem, blamed: Sequence[Demand], planner: Planner) -> Sum | None:

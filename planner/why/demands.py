@@ -6,17 +6,17 @@ from dataclasses import replace
 from typing import Callable, Iterator, Mapping, Sequence
 
 from ...models.component import UNBOUNDED, Component
-from ...models.demand import Clause, Demand
+from ...models.demand import ConflictClause, Demand
 from ...models.findings.wording import are, with_noun
 from ...models.machines.accelerators import GENERIC
 from ...models.machines.node_group import ACCELERATOR
 from ...models.parallel import Parallel
-from ...models.part import among
+from ...models.part import restricted
 from ...models.planning.measured import POWER, TABLE
-from ...models.planning.workload import STREAM, Budget, Timed, Workload
+from ...models.planning.workload import STREAM, Budget, TimedComponent, Workload
 from ...models.problem import AMOUNT, Problem
 from ...models.quantity import write_memory
-from ...solver.refuting.conflict import clauses, facts_last
+from ...solver.refuting.conflict import changeable_first, clauses
 from ...solver.wording import exactly_in_seconds, few, in_seconds, listed, with_unit
 from ..costs import cost_model
 
@@ -38,7 +38,7 @@ def demands(problem: Problem) -> list[Demand]:
     out = {AMOUNT: any_count, "parallel": set(job.planning.shapes)}  # the framework makes the processes of these
     degrees = [Demand(name, "parallel", problem[name].span("parallel")) for name in job.choices if problem[name].runs is None]
     parts = [each for each in (*problem.demands, *degrees) if each.component not in out.get(each.field, ())]
-    return [*(Demand("", field, workload.place(field)) for field in said if said[field]), *facts_last(problem, parts)]
+    return [*(Demand("", field, workload.place(field)) for field in said if said[field]), *changeable_first(problem, parts)]
 
 
 def without(problem: Problem, given_up: Sequence[Demand], aim: str = "") -> Problem:
@@ -56,10 +56,10 @@ def without(problem: Problem, given_up: Sequence[Demand], aim: str = "") -> Prob
         changed.job, components=parts, choices={**problem.job.choices, **choices}, planning=replace(changed.job.planning, workload=workload)
     )
     left = {each.name for each in parts} - names.get(RANKS, set())
-    return among(replace(changed, job=job), left) if len(left) < len(parts) else replace(changed, job=job)
+    return restricted(replace(changed, job=job), left) if len(left) < len(parts) else replace(changed, job=job)
 
 
-def in_words(problem: Problem, kept: Sequence[Demand]) -> list[Clause]:
+def in_words(problem: Problem, kept: Sequence[Demand]) -> list[ConflictClause]:
     """Each of these demands in words, with what the cluster has; the problem has no others on its components."""
     nodes, workload = problem.cluster.nodes, problem.job.planning.workload or Workload()
     memory, size = (
@@ -83,7 +83,7 @@ def in_words(problem: Problem, kept: Sequence[Demand]) -> list[Clause]:
         RANKS: lambda name: f"{name} has given ranks",
         TIMES: lambda name: _of_times(problem, problem[name]),
     }
-    found = [Clause(own[each.field](each.component), (each,)) for each in kept if each.field in own]
+    found = [ConflictClause(own[each.field](each.component), (each,)) for each in kept if each.field in own]
     found += clauses(problem, [each for each in kept if each.field not in own])
     return sorted(found, key=lambda clause: min(kept.index(each) for each in clause.demands if each in kept))
 
@@ -108,14 +108,14 @@ def _more_degrees(problem: Problem, component: Component) -> Iterator[Parallel]:
     yield from (each.parallel for each in component.timed.measured if each.parallel is not None) if component.timed else ()
 
 
-def _for_any(timed: Timed | None) -> Timed | None:
+def _for_any(timed: TimedComponent | None) -> TimedComponent | None:
     """The same times for all counts, degrees and models."""
-    return timed and Timed(tuple(replace(each, parallel=None, model="") for each in timed.measured), POWER)
+    return timed and TimedComponent(tuple(replace(each, parallel=None, model="") for each in timed.measured), POWER)
 
 
 def _of_times(problem: Problem, component: Component) -> str:
     """What the times of a component hold for."""
-    name, timed = component.name, component.timed or Timed(())
+    name, timed = component.name, component.timed or TimedComponent(())
     said = [f"the replicas of {name} divide {with_noun(timed.samples, 'sample')} evenly"] if timed.samples else []
     said += (
         [f"the times of {name} are a table for {few(sorted({each.accelerators for each in timed.measured}))}"]

@@ -7,10 +7,10 @@ from typing import Iterable
 
 from ...models.component import Relation
 from ...models.derivation import Derivation, Figure
-from ...solver.explaining.demands import Demanded
+from ...solver.explaining.demands import DemandText
 from ...solver.explaining.explanation import Explanation
-from ...solver.explaining.needs import Need
-from ...solver.explaining.sharing import Sharing
+from ...solver.explaining.needs import ComponentNeed
+from ...solver.explaining.sharing import SharedAccelerators
 from ..json import SCHEMA, finding_to_data, release_to_data
 
 
@@ -52,7 +52,7 @@ def explanation_to_data(explanation: Explanation) -> dict[str, object]:
     }
 
 
-def _need(need: Need) -> dict[str, object]:
+def _need(need: ComponentNeed) -> dict[str, object]:
     return {
         "kind": need.kind,
         "processes": need.processes,
@@ -64,13 +64,13 @@ def _need(need: Need) -> dict[str, object]:
     }
 
 
-def _amount(need: Need) -> dict[str, object]:
+def _amount(need: ComponentNeed) -> dict[str, object]:
     """How much a component asks for that is left to solve, with the ranges of a list where not all between is asked for."""
     least, most = need.asked or (0, 0)
     return {"least": least, "most": most, "counts": [{"least": low, "most": high} for low, high in need.counts]}
 
 
-def _shared(sharing: Sharing) -> list[dict[str, object]]:
+def _shared(sharing: SharedAccelerators) -> list[dict[str, object]]:
     """Every set of components on the same accelerators, with how it lies to the others that it meets."""
     return [
         {
@@ -91,7 +91,7 @@ def _asked(relation: Relation) -> dict[str, object]:
     return {"kind": relation.kind, "components": list(relation.components), **level}
 
 
-def _demanded(demanded: Demanded) -> dict[str, object]:
+def _demanded(demanded: DemandText) -> dict[str, object]:
     span = demanded.span
     return {
         "components": list(demanded.components),

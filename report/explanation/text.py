@@ -11,10 +11,10 @@ from ...models.findings.wording import with_noun
 from ...models.level import DEFAULT_LEVEL
 from ...models.machines.node_group import ACCELERATOR
 from ...models.report import INCOMPLETE, UNUSABLE, Report
-from ...solver.explaining.demands import Demanded
+from ...solver.explaining.demands import DemandText
 from ...solver.explaining.explanation import Explanation
-from ...solver.explaining.needs import Layout, Need, Needs
-from ...solver.explaining.sharing import PARTLY, Sharing
+from ...solver.explaining.needs import ComponentNeed, Layout, Needs
+from ...solver.explaining.sharing import PARTLY, SharedAccelerators
 from ..grid import grid
 from ..table import resource_ranks, table
 from ..terminal import escape, paint
@@ -84,7 +84,7 @@ def _components(explanation: Explanation, needs: Needs) -> str:
     return table(rows, right=(2, 3, 4) if cpus else (2, 3))
 
 
-def _asked(need: Need) -> str:
+def _asked(need: ComponentNeed) -> str:
     if need.asked is None or need.kind != ACCELERATOR:
         return "-"
     least, most = need.asked
@@ -101,7 +101,7 @@ def layout(its: Layout) -> str:
     return " + ".join(f"{nodes} x {count}" for nodes, count in its)
 
 
-def _shared(sharing: Sharing, needs: Needs) -> list[str]:
+def _shared(sharing: SharedAccelerators, needs: Needs) -> list[str]:
     """A sentence for every set of accelerators that several components hold, and for every two sets that meet."""
     found, alike = [], dict[str, list[str]]()
     for need in needs.each:
@@ -135,7 +135,7 @@ def _shared(sharing: Sharing, needs: Needs) -> list[str]:
     return found if more <= 0 else [*found[:MAX_SHARED], f"and {more} more such sentences; JSON holds them all"]
 
 
-def _demanded(demanded: Demanded, file: str) -> str:
+def _demanded(demanded: DemandText, file: str) -> str:
     """`actor: each tp group in one node (line 5)`; of a link both names."""
     whose = " to ".join(map(escape, demanded.components)) or "the job"
     line = f" (line {demanded.span.line})" if demanded.span and demanded.span.file == file else ""

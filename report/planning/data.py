@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...models.account import BEYOND, Account, Basis, Own, Turn, Usage
+from ...models.account import BEYOND, Account, Baseline, Basis, BusyInterval, Usage
 from ...models.memory.bill import BlockBill
 from ...models.planning.measured import SECOND
-from ...models.planning.planned import Planned
+from ...models.planning.planned import PlanningResult
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import SECONDS
 from .design_data import Data, priced_data
@@ -98,7 +98,7 @@ def _usage(question: PlanningProblem, usage: Usage) -> Data:
     }  # fmt: skip
 
 
-def _turn(question: PlanningProblem, turn: Turn) -> Data:
+def _turn(question: PlanningProblem, turn: BusyInterval) -> Data:
     when = {} if turn.begins is None or turn.ends is None else {"begins": turn.begins / SECOND, "ends": turn.ends / SECOND}
     return {"task": str(question.tasks[turn.task]), "seconds": turn.works / SECOND, **when}
 
@@ -134,7 +134,7 @@ def _basis(basis: Basis, given: bool) -> Data:
     }  # fmt: skip
 
 
-def _own(planned: Planned, own: Own) -> Data:
+def _own(planned: PlanningResult, own: Baseline) -> Data:
     if own.priced is None:
         return {"why_not": own.why_not}
     models = {"models": {name: dict(its) for name, its in own.counts.items()}} if own.on_several_kinds else {}

@@ -9,13 +9,13 @@ from ...models.account import models_of
 from ...models.planning.design import Block, Design
 from ...models.planning.measured import SECOND
 from ...models.planning.option import NO_KIND
-from ...models.planning.planned import Priced
+from ...models.planning.planned import CostedDesign
 from ...models.planning.problem import PlanningProblem
 
 Data = dict[str, object]
 
 
-def priced_data(question: PlanningProblem, priced: Priced) -> Data:
+def priced_data(question: PlanningProblem, priced: CostedDesign) -> Data:
     """A design with its price, in seconds."""
     design = priced.design
     models = {

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ...models.memory.bill import BlockBill
-from ...models.memory.terms import Term
+from ...models.memory.terms import MemoryTerm
 
 
 def terms(bill: BlockBill) -> dict[str, list[dict[str, Any]]]:
     """Component -> the terms of its estimate, those of the part in which most of them are there; nothing of what is declared."""
-    found: dict[str, tuple[Term, ...]] = {}
+    found: dict[str, tuple[MemoryTerm, ...]] = {}
     for moment in bill.moments:
         for its in moment.entries:
             if len(its.terms) > len(found.get(its.component, ())):
@@ -18,5 +18,5 @@ def terms(bill: BlockBill) -> dict[str, list[dict[str, Any]]]:
     return {name: [_term(term) for term in its] for name, its in found.items()}
 
 
-def _term(term: Term) -> dict[str, Any]:
+def _term(term: MemoryTerm) -> dict[str, Any]:
     return {"term": term.name, "mebibytes": term.mebibytes, "formula": term.formula, "source": term.source}

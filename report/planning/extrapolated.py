@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...models.account import BEYOND, Account
-from ...models.planning.planned import Planned
+from ...models.planning.planned import PlanningResult
 from ...solver.wording import listed
 from .words import in_scope, task_name
 
@@ -23,12 +23,12 @@ def under(account: Account) -> str:
     return _after(account.planned, f"under times extrapolated for {listed(names)}, {up_to}{farthest:.1f}x beyond what was measured")
 
 
-def under_in_short(planned: Planned) -> str:
+def under_in_short(planned: PlanningResult) -> str:
     """` under extrapolated times`; "" where none of the plan's times is."""
     its = planned.best.design.options.values()
     return _after(planned, "under extrapolated times") if any(option.extrapolated for option in its) else ""
 
 
-def _after(planned: Planned, said: str) -> str:
+def _after(planned: PlanningResult, said: str) -> str:
     """What follows the sorts of plans that a proof is of, where these are named."""
     return f"{',' if in_scope(planned) else ''} {said}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...models.account import Account
-from ...models.memory.bill import ESTIMATED, KEPT, SILENT, BlockBill, Entry
+from ...models.memory.bill import ESTIMATED, KEPT, SILENT, BlockBill, ComponentMemory
 from ...solver.wording import listed
 from ..table import table
 from ..terminal import escape
@@ -48,7 +48,7 @@ def _peak(bill: BlockBill) -> str:
     return f"at least {amount}" if bill.peak.mebibytes else "not known"
 
 
-def _amount(entry: Entry) -> str:
+def _amount(entry: ComponentMemory) -> str:
     return ("~" if entry.origin == ESTIMATED else "") + _gibibytes(entry.mebibytes)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...models.account import Account, Own
+from ...models.account import Account, Baseline
 from ...models.findings.wording import plural
 from ...models.planning.workload import SECONDS
 from ...solver.wording import listed, with_unit
@@ -65,7 +65,7 @@ def _without_ranks(account: Account) -> str:
     return f"without {escape(whose)}: {used}{with_unit(seconds(total(there)))} ({over(total(there), total(here))}): {escape(words)}"
 
 
-def _notes(own: Own) -> str:
+def _notes(own: Baseline) -> str:
     """What may not be proposed of the file's own placement, and what was compared of its kind only with it."""
     pairs = own.priced.design.overlapping if own.priced is not None else ()
     overlap = [
@@ -74,7 +74,7 @@ def _notes(own: Own) -> str:
     return _against(own) + "".join(overlap)
 
 
-def _against(own: Own) -> str:
+def _against(own: Baseline) -> str:
     """What forbids it, and what only estimates say against it."""
     forbidden = [f"it may not be proposed: {fault}" for fault in own.forbidden]
     large = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...models.findings.wording import plural
-from ...models.planning.planned import Planned, Priced
+from ...models.planning.planned import CostedDesign, PlanningResult
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import SECONDS
 from ...solver.wording import with_unit
@@ -11,7 +11,7 @@ from ..terminal import escape
 from .words import design_in_words, over, seconds, total
 
 
-def priced_in_words(planned: Planned, priced: Priced, question: PlanningProblem | None = None, counted: bool = False) -> str:
+def priced_in_words(planned: PlanningResult, priced: CostedDesign, question: PlanningProblem | None = None, counted: bool = False) -> str:
     """What a design costs beside the plan, and what it is: `83.78 seconds (13.7 % more): rollout on 32, ...`.
 
     `question` : of which it is one, if that is not the question of the plan. `counted`: are its accelerators said wherever these are not

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...models.account import Account
 from ...models.findings.wording import plural, with_noun
-from ...models.planning.planned import Planned
+from ...models.planning.planned import PlanningResult
 from ...models.planning.workload import SECONDS
 from ...models.scope import NESTED
 from ...solver.wording import least_in_seconds, with_unit
@@ -62,7 +62,7 @@ def headline(account: Account) -> str:
     return f"{'these ranks' if account.given else 'plan'}: {', '.join([*said, proof])} (cost model {planned.model}{batches}; {tried})"
 
 
-def _far(planned: Planned) -> str:
+def _far(planned: PlanningResult) -> str:
     """What is proved where so little is that nobody can use a share of it: `any plan takes at least 0.287 seconds, more is not proved`."""
     by_time, bound = planned.question.aim == SECONDS, planned.bound
     least = f"takes at least {with_unit(least_in_seconds(bound))}" if by_time else f"has at least {with_noun(bound, 'accelerator')}"

@@ -11,7 +11,7 @@ from ...models.memory.bill import BlockBill
 from ...models.planning.design import Block, Design
 from ...models.planning.measured import SECOND
 from ...models.planning.option import NO_KIND, Option
-from ...models.planning.planned import Planned, Priced
+from ...models.planning.planned import CostedDesign, PlanningResult
 from ...models.planning.problem import PlanningProblem, Task
 from ...models.planning.workload import SECONDS
 from ...models.quantity import write_memory
@@ -33,18 +33,18 @@ def task_name(question: PlanningProblem, task: Task) -> str:
     return str(task) if len(question.tasks_of[task.component]) > 1 else task.component
 
 
-def total(priced: Priced) -> int:
+def total(priced: CostedDesign) -> int:
     """Nanoseconds of an iteration, with what its placement takes for traffic where that counts."""
     return priced.nanoseconds + priced.traffic
 
 
-def in_scope(planned: Planned, but: str = "") -> str:
+def in_scope(planned: PlanningResult, but: str = "") -> str:
     """The scope of a proof: ` with each tp group on one node`; "" where no other plans are left out, but for one widening."""
     told = with_limits([name for name in planned.question.scope.left_out if name != but])
     return f" {told}" if told else ""
 
 
-def proved(planned: Planned, under: str = "") -> str:
+def proved(planned: PlanningResult, under: str = "") -> str:
     """What is proved of a plan: `proved the best`, `under` which times. The file's own ranks may have groups over nodes themselves."""
     its_own = planned.is_own and bool(in_scope(planned))
     best, rest = "the best", ""
@@ -78,7 +78,7 @@ def distance(nanoseconds: int, best: int) -> str:
     return f"{share:.1f} %" if share <= MOST_TOLD else f"more than {MOST_TOLD:,} %"
 
 
-def parts(question: PlanningProblem, planned: Planned, design: Design) -> list[str]:
+def parts(question: PlanningProblem, planned: PlanningResult, design: Design) -> list[str]:
     """What each part of the iteration is called: its phase where phases are the parts, else its number; "" for one alone."""
     count = max(design.segments, default=0) + 1
     if planned.model == "stages":
@@ -121,7 +121,7 @@ def resources(kind: str, option: Option) -> str:
 
 def design_in_words(
     question: PlanningProblem,
-    planned: Planned,
+    planned: PlanningResult,
     design: Design,
     beside: Design | None = None,
     counts: Mapping[str, Mapping[str, int]] | None = None,
@@ -188,7 +188,7 @@ def _set(
     return f"{listed(degrees)} on {least}{count}{inside}"
 
 
-def _order(question: PlanningProblem, planned: Planned, design: Design) -> str:
+def _order(question: PlanningProblem, planned: PlanningResult, design: Design) -> str:
     """`first rollout and inference, then actor`; "" where nothing is after anything else."""
     if planned.model in ("stages", "steady"):
         return ""

@@ -115,7 +115,7 @@ class Look:
         return False
 
 
-def refuse_taken(name: str) -> None:
+def check_free(name: str) -> None:
     """Check that a name is free, without taking it or waiting.
 
     Raises LaunchFailed: PW731 if a launch of this name lives, PW730 for an invalid name.

@@ -24,9 +24,9 @@ from ..shield import shielded
 from ..simulated.simulate import PER_NODE, START_LIMIT
 from ..workers.group import WorkerGroup
 from ..workers.member import Member
-from .claim import PLAN, refuse_taken
+from .claim import PLAN, check_free
 from .launches import launch_named
-from .messages import KEEP, Message, Request
+from .messages import KEEP, LaunchRequest, Message
 from .record import RUNNING, Record, directory_of
 
 NOT_KNOWN = "a class that only the workers know"
@@ -78,14 +78,14 @@ BEGIN = "import sys; sys.path[:] = sys.argv[1:]; from placewright.runtime.detach
 GRACE, END_LIMIT = 120.0, 60.0
 
 
-def detach(request: Request, nodes: int, progress: OnStep = silent) -> Record:
+def detach(request: LaunchRequest, nodes: int, progress: OnStep = silent) -> Record:
     """Start a keeper for a launch and return its record when all workers are ready.
 
     The keeper lives on. `nodes`: number of nodes in the plan, which sets the time limit of a
     simulated cluster. Raises LaunchFailed: as `launch`, PW730 for an invalid name, PW731 if the
     name is taken, PW733 if the keeper itself ends. Nothing is left then, nor after an interrupt.
     """
-    refuse_taken(request.name)  # an invalid or taken name starts no process
+    check_free(request.name)  # an invalid or taken name starts no process
     with tempfile.TemporaryFile() as errors:
         with shielded():
             keeper = subprocess.Popen(

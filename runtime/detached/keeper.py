@@ -24,13 +24,13 @@ from ..failure import LaunchFailed, failed
 from ..launch import Launch, launch
 from ..progress import Step
 from .claim import LOG, Claim
-from .messages import KEEP, Failure, Message, Progress, Request, problem_of, reading_of
-from .record import ENDED, FAILED, STARTING, Record, Trouble, record_of
+from .messages import KEEP, Failure, LaunchRequest, Message, ProgressMessage, problem_of, reading_of
+from .record import ENDED, FAILED, STARTING, FindingRecord, Record, record_of
 
 INTERVAL = 0.1
 
 
-def keep(
+def run_kept(
     running: Launch, method: str | None, noted: Callable[[Launch], None], lost: Callable[[LaunchFailed], None], stay: bool = False
 ) -> None:
     """Run a method on every worker and return, or watch the launch forever.
@@ -52,7 +52,7 @@ def keep(
 
 
 @contextmanager
-def heeding(claim: Claim, until: Callable[[], bool] = lambda: False) -> Iterator[None]:
+def stopping_on_request(claim: Claim, until: Callable[[], bool] = lambda: False) -> Iterator[None]:
     """Send SIGTERM to this process on a stop request, or once `until()` is True."""
     stopped = threading.Event()
 
@@ -75,14 +75,14 @@ def main() -> None:
     """Hold the launch that standard input requests."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # all prints go to stderr
-    request = Request.model_validate_json(sys.stdin.readline())
+    request = LaunchRequest.model_validate_json(sys.stdin.readline())
     Keeper(request, answers).run()
 
 
 class Keeper:
     """Holder of a launch; the command reads `answers` until it answers KEEP."""
 
-    def __init__(self, request: Request, answers: TextIO) -> None:
+    def __init__(self, request: LaunchRequest, answers: TextIO) -> None:
         self._request = request
         self._answers = answers
         self._claim = Claim(request.name)
@@ -100,7 +100,7 @@ class Keeper:
         leave_record = False
         try:
             self._claim.take()
-            with heeding(self._claim, self._left_alone):
+            with stopping_on_request(self._claim, self._left_alone):
                 self._hold()
             leave_record = True  # the method has returned on every worker
             self._write(state=ENDED, since=time.time())
@@ -124,7 +124,7 @@ class Keeper:
             progress=self._step, wait=request.wait, restarts=request.restarts, problem=problem_of(request.problem), reading=reading_of(request.reading),
             methods=(request.method,) if request.method else (), share_nodes=request.share_nodes, elastic=request.elastic, name=request.name,
         ) as running:  # fmt: skip
-            keep(running, request.method, self._noted, self._lost)
+            run_kept(running, request.method, self._noted, self._lost)
 
     def _noted(self, running: Launch) -> None:
         """Record the running launch; the first time, report it and wait for the command's
@@ -155,7 +155,7 @@ class Keeper:
         if self._kept.is_set() and step.words != self._logged:
             self._logged = step.words
             print(time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), step.words, flush=True)
-        self._tell(Message(progress=Progress(words=step.words, up=dict(step.up))))
+        self._tell(Message(progress=ProgressMessage(words=step.words, up=dict(step.up))))
 
     def _tell(self, message: Message) -> None:
         """Send a message to the command until KEEP.
@@ -177,7 +177,7 @@ class Keeper:
     def _failed(self, problem: LaunchFailed) -> None:
         """Report a failure: to the command before KEEP, to the record afterwards."""
         if self._kept.is_set():
-            self._write(state=FAILED, since=time.time(), findings=tuple(map(Trouble.of, problem.findings)))
+            self._write(state=FAILED, since=time.time(), findings=tuple(map(FindingRecord.of, problem.findings)))
         else:
             with suppress(KeyboardInterrupt):
                 self._tell(Message(failed=Failure.of(problem)))

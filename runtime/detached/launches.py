@@ -18,7 +18,7 @@ STOP_LIMIT, KILL_LIMIT, INTERVAL = 60.0, 10.0, 0.05
 
 
 @dataclass(frozen=True)
-class Seen:
+class LaunchStatus:
     """Status of a launch: record and state; ``lost`` if the keeper was killed."""
 
     record: Record
@@ -31,7 +31,7 @@ class Seen:
         return self.state in ALIVE
 
 
-def launches() -> list[Seen]:
+def launches() -> list[LaunchStatus]:
     """Return all recorded launches of this user, by name.
 
     A killed keeper's launch is reported once, and its record removed. Raises LaunchFailed (PW732)
@@ -40,7 +40,7 @@ def launches() -> list[Seen]:
     return [status for status in map(_seen, names()) if status is not None]
 
 
-def launch_named(name: str) -> Seen:
+def launch_named(name: str) -> LaunchStatus:
     """Return a launch by name. Raises LaunchFailed: PW730 if there is none."""
     status = _seen(name)
     if status is None:
@@ -48,7 +48,7 @@ def launch_named(name: str) -> Seen:
     return status
 
 
-def stop(name: str, limit: float = STOP_LIMIT) -> Seen:
+def stop(name: str, limit: float = STOP_LIMIT) -> LaunchStatus:
     """End a launch completely and return the last status.
 
     For a launch that has ended already, only the record is removed. A keeper that has not ended
@@ -68,7 +68,7 @@ def stop(name: str, limit: float = STOP_LIMIT) -> Seen:
     return status
 
 
-def _seen(name: str) -> Seen | None:
+def _seen(name: str) -> LaunchStatus | None:
     """Return the launch recorded in a directory; None without a directory or a record."""
     path = directory_of(name)
     try:
@@ -81,8 +81,8 @@ def _seen(name: str) -> Seen | None:
         log = _last_line(path / LOG)
         if not is_alive:
             remove(path)
-        return None if record is None else Seen(record, LOST, (_lost(record, log),))
-    return Seen(record, record.state, tuple(trouble.finding() for trouble in record.findings))
+        return None if record is None else LaunchStatus(record, LOST, (_lost(record, log),))
+    return LaunchStatus(record, record.state, tuple(trouble.finding() for trouble in record.findings))
 
 
 def _lost(record: Record, log: str) -> Finding:

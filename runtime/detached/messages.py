@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from ...models.composition import Composer
 from ...models.composition.places import Library
-from ...models.dialects.load import AsRead
+from ...models.dialects.load import ReadParameters
 from ...models.machines.cluster import Cluster
 from ...models.machines.shorthand import AsDeclared
 from ...models.problem import Problem
@@ -23,11 +23,11 @@ from ...solver.sandbox.messages import Codec, data_of, line_of
 from ...solver.searching.search import LIMIT, SEED
 from ..failure import LaunchFailed
 from ..progress import Step
-from .record import Record, Trouble
+from .record import FindingRecord, Record
 
 
 @dataclass(frozen=True)
-class FileAsRead:
+class StoredReading:
     """File and reading options as plain data; `others`: composed texts by name."""
 
     name: str
@@ -45,18 +45,18 @@ class FileAsRead:
         """Read the file again for a launch, from the stored texts instead of the disk."""
         library = Library({name: Source(name, text) for name, text in self.others.items()})
         composer = Composer(self.roots, self.settings, self.allowed, self.frameworks, library)
-        again = AsRead(self.name, self.machines, self.dialect, self.level, composer)
+        again = ReadParameters(self.name, self.machines, self.dialect, self.level, composer)
         return again(self.text).to_launch
 
 
 def reading_to_text(reading: Reading | None) -> str:
     """Serialize a file with the reading options; "" if unknown."""
     how = reading.session.as_before if reading is not None else None
-    if reading is None or not isinstance(how, AsRead):
+    if reading is None or not isinstance(how, ReadParameters):
         return ""
     composer = how.composer or Composer()
     others = {name: source.text for name, source in composer.library.sources.items()}
-    stored = FileAsRead(
+    stored = StoredReading(
         how.name,
         reading.source.text,
         others,
@@ -68,7 +68,7 @@ def reading_to_text(reading: Reading | None) -> str:
         composer.allowed,
         composer.frameworks,
     )
-    return line_of(_words().write(stored, FileAsRead)).decode()
+    return line_of(_words().write(stored, StoredReading)).decode()
 
 
 def reading_of(text: str) -> Reading | None:
@@ -78,7 +78,7 @@ def reading_of(text: str) -> Reading | None:
     """
     if not text:
         return None
-    stored: FileAsRead = _words().read(data_of(text.encode()), FileAsRead)
+    stored: StoredReading = _words().read(data_of(text.encode()), StoredReading)
     return stored.read()
 
 
@@ -91,11 +91,11 @@ KEEP = "keep\n"
 """Answer of the command that all workers are ready: the keeper runs alone from then on."""
 
 
-class _Plain(BaseModel):
+class _PlainMessage(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class Request(_Plain):
+class LaunchRequest(_PlainMessage):
     """Request for a launch; `plan`: text of a plan file, `file`: the user's file name.
 
     `problem` is the problem that the plan solves (see `problem_to_text`), `reading` the file that
@@ -122,9 +122,9 @@ def problem_to_text(problem: Problem | None) -> str:
     """Serialize a problem; "" for None."""
     if problem is None:
         return ""
-    from ...solver.sandbox.messages import Question, write_question
+    from ...solver.sandbox.messages import SolveRequest, write_question
 
-    return write_question(Question(problem, LIMIT, SEED)).decode()
+    return write_question(SolveRequest(problem, LIMIT, SEED)).decode()
 
 
 def problem_of(text: str) -> Problem | None:
@@ -136,7 +136,7 @@ def problem_of(text: str) -> Problem | None:
     return read_question(text.encode()).problem
 
 
-class Progress(_Plain):
+class ProgressMessage(_PlainMessage):
     """Step of the launch."""
 
     words: str
@@ -147,25 +147,25 @@ class Progress(_Plain):
         return Step(self.words, self.up)
 
 
-class Failure(_Plain):
+class Failure(_PlainMessage):
     """Failure of a launch."""
 
-    findings: tuple[Trouble, ...]
+    findings: tuple[FindingRecord, ...]
     traceback: str = ""
 
     @classmethod
     def of(cls, problem: LaunchFailed) -> Failure:
         """Convert an exception to plain data."""
-        return cls(findings=tuple(map(Trouble.of, problem.findings)), traceback=problem.traceback)
+        return cls(findings=tuple(map(FindingRecord.of, problem.findings)), traceback=problem.traceback)
 
     def problem(self) -> LaunchFailed:
         """Rebuild the exception."""
         return LaunchFailed(*(trouble.finding() for trouble in self.findings), traceback=self.traceback)
 
 
-class Message(_Plain):
+class Message(_PlainMessage):
     """Line of the keeper, with exactly one field set."""
 
-    progress: Progress | None = None
+    progress: ProgressMessage | None = None
     running: Record | None = None
     failed: Failure | None = None

@@ -96,7 +96,7 @@ class _Plain(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class Trouble(_Plain):
+class FindingRecord(_Plain):
     """Finding as plain data, for transfer between processes."""
 
     code: str
@@ -107,7 +107,7 @@ class Trouble(_Plain):
     amount: int = 0
 
     @classmethod
-    def of(cls, finding: Finding) -> Trouble:
+    def of(cls, finding: Finding) -> FindingRecord:
         """Convert a finding to plain data."""
         return cls(
             code=finding.code, subject=finding.subject, message=finding.message, help=finding.help, witnesses=finding.witnesses,
@@ -119,7 +119,7 @@ class Trouble(_Plain):
         return error(self.code, self.subject, self.message, help=self.help, witnesses=self.witnesses, amount=self.amount)
 
 
-class Unseen(_Plain):
+class UncheckedRecord(_Plain):
     """Unchecked demand of the plan on nodes, as plain data; the launch cannot observe it."""
 
     rule: str
@@ -171,15 +171,15 @@ class Record(_Plain):
     restarts: int = 0
     allowed: int = 0
     recoveries: tuple[str, ...] = ()
-    findings: tuple[Trouble, ...] = ()
-    unchecked: tuple[Unseen, ...] = ()
+    findings: tuple[FindingRecord, ...] = ()
+    unchecked: tuple[UncheckedRecord, ...] = ()
 
     def recovering(self, failure: LaunchFailed) -> Record:
         """Return the record for the time of a recovery."""
         changes = {
             "state": RECOVERING,
             "since": time.time(),
-            "findings": tuple(map(Trouble.of, failure.findings)),
+            "findings": tuple(map(FindingRecord.of, failure.findings)),
             "restarts": self.restarts + 1,
         }
         return self.model_copy(update=changes)
@@ -229,5 +229,5 @@ def record_of(name: str, file: str, running: Launch, simulated: bool) -> Record:
         name=name, state=RUNNING, since=time.time(), pid=os.getpid(), file=file, simulated=simulated, address=running.address,
         digest=running.plan.digest, workers=workers_of(running), given=tuple(map(str, running.given)),
         restarts=running.restarts.used, allowed=running.restarts.allowed, recoveries=tuple(map(str, running.recoveries)),
-        unchecked=tuple(Unseen(rule=unchecked.rule, subject=unchecked.subject, why=unchecked.why) for unchecked in running.unchecked),
+        unchecked=tuple(UncheckedRecord(rule=unchecked.rule, subject=unchecked.subject, why=unchecked.why) for unchecked in running.unchecked),
     )  # fmt: skip

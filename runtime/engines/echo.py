@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 from typing import Any, AsyncGenerator, Mapping, Sequence
 
-from .engine import Engine, EngineWorker, Message, Sampling, Shape
+from .engine import Engine, EngineWorker, Message, ReplicaShape, Sampling
 
 
 class EchoWorker(EngineWorker):
     """Worker that stores every `world_size`-th token of a prompt: no answer without all workers."""
 
-    def __init__(self, settings: Mapping[str, Any], shape: Shape, rank: int) -> None:
+    def __init__(self, settings: Mapping[str, Any], shape: ReplicaShape, rank: int) -> None:
         super().__init__(settings, shape, rank)
         self._held: dict[int, list[int]] = {}
 
@@ -43,7 +43,7 @@ class EchoEngine(Engine):
     _sequences = itertools.count()
 
     @classmethod
-    def check(cls, settings: Mapping[str, Any], shape: Shape, nodes: int = 1) -> None:
+    def check(cls, settings: Mapping[str, Any], shape: ReplicaShape, nodes: int = 1) -> None:
         """Accept any shape, over any nodes."""
 
     async def generate(self, prompt: Sequence[int], sampling: Sampling) -> AsyncGenerator[int, None]:

@@ -8,7 +8,7 @@ from typing import Any, AsyncGenerator, Mapping, Protocol, Sequence
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ReplicaShape:
     """Degrees of parallelism.
 
     rank = (data * pipeline degree + stage) * tensor degree + tensor rank.
@@ -128,7 +128,7 @@ class EngineWorker:
     process in its own group.
     """
 
-    def __init__(self, settings: Mapping[str, Any], shape: Shape, rank: int) -> None:
+    def __init__(self, settings: Mapping[str, Any], shape: ReplicaShape, rank: int) -> None:
         self.settings = settings
         self.shape = shape
         self.rank = rank
@@ -155,21 +155,21 @@ class Engine(ABC):
     longest: int | None = None
     """Maximal number of tokens of a prompt and its answer; None: unlimited."""
 
-    def __init__(self, settings: Mapping[str, Any], shape: Shape) -> None:
+    def __init__(self, settings: Mapping[str, Any], shape: ReplicaShape) -> None:
         self.settings = dict(settings)
         self.shape = shape
         self.tokenizer: Tokenizer = BytesTokenizer()
 
     @classmethod
     @abstractmethod
-    def check(cls, settings: Mapping[str, Any], shape: Shape, nodes: int = 1) -> None:
+    def check(cls, settings: Mapping[str, Any], shape: ReplicaShape, nodes: int = 1) -> None:
         """Check that the engine can serve this on so many nodes, before anything starts.
 
         Raises LaunchFailed (PW740, PW741) otherwise.
         """
 
     @classmethod
-    def headless(cls, settings: Mapping[str, Any], shape: Shape, meeting: Meeting) -> Sequence[str]:
+    def headless(cls, settings: Mapping[str, Any], shape: ReplicaShape, meeting: Meeting) -> Sequence[str]:
         """Return the command for nodes other than the first, beside their server; () for none."""
         return ()
 

@@ -15,7 +15,7 @@ from typing import Any, AsyncGenerator, Mapping, Sequence
 import numpy as np
 
 from ..failure import failed
-from .engine import BYTES, Engine, EngineWorker, Sampling, Shape
+from .engine import BYTES, Engine, EngineWorker, ReplicaShape, Sampling
 
 Array = Any
 """Array of float64, unless stated otherwise."""
@@ -115,7 +115,7 @@ def choose(logits: Any, sampling: Sampling, draws: Any) -> int:
 class TransformerWorker(EngineWorker):
     """Worker with the shards of a pipeline stage; answers are partial sums for the server."""
 
-    def __init__(self, settings: Mapping[str, Any], shape: Shape, rank: int) -> None:
+    def __init__(self, settings: Mapping[str, Any], shape: ReplicaShape, rank: int) -> None:
         super().__init__(settings, shape, rank)
         model = Model.of(settings)
         part, parts = shape.tensor_rank(rank), shape.tensor
@@ -186,13 +186,13 @@ class TransformerEngine(Engine):
     worker = TransformerWorker
     _sequences = itertools.count()
 
-    def __init__(self, settings: Mapping[str, Any], shape: Shape) -> None:
+    def __init__(self, settings: Mapping[str, Any], shape: ReplicaShape) -> None:
         super().__init__(settings, shape)
         self.model = Model.of(settings)
         self.longest = self.model.longest
 
     @classmethod
-    def check(cls, settings: Mapping[str, Any], shape: Shape, nodes: int = 1) -> None:
+    def check(cls, settings: Mapping[str, Any], shape: ReplicaShape, nodes: int = 1) -> None:
         """Check that heads, columns and layers divide evenly.
 
         Raises LaunchFailed (PW741) otherwise.

@@ -18,14 +18,14 @@ from .port import (
     SHORT,
     Actor,
     AnswerFailed,
-    Bundle,
     Died,
     Hold,
     Holding,
     NameTaken,
     Raised,
+    RayBundle,
     RayNode,
-    Refused,
+    RefusedByRay,
     Start,
     Ticket,
     Unborn,
@@ -88,7 +88,7 @@ class RayPort:
         """Return the nodes whose raylet takes no connection; see Port."""
         return unreachable({node.node_id: (node.address, node.port) for node in nodes if node.port}, limit)
 
-    def hold(self, name: str, bundles: Sequence[Bundle], detached: bool = False) -> Hold:
+    def hold(self, name: str, bundles: Sequence[RayBundle], detached: bool = False) -> Hold:
         """Request a placement group with bundles pinned to nodes, in order; see Port."""
         pins = [{"ray.io/node-id": bundle.node_id} for bundle in bundles]
         resources = [dict(bundle.resources) for bundle in bundles]
@@ -115,7 +115,7 @@ class RayPort:
 
     def holdings(self) -> list[Holding]:
         """Return all placement groups in use; see Port."""
-        return [Holding(name, tuple(Bundle(*entry) for entry in bundles)) for name, bundles in held_bundles()]
+        return [Holding(name, tuple(RayBundle(*entry) for entry in bundles)) for name, bundles in held_bundles()]
 
     def start(self, start: Start) -> Actor:
         """Start an actor without resources of its own; see Port.
@@ -245,7 +245,7 @@ def translated(problem: Any) -> AnswerFailed:
     if isinstance(problem, exceptions.RayTaskError):
         lines = _telling(problem)
         return Raised(lines[-1].strip()[:200] if lines else type(problem.cause).__name__, lines, problem.cause)
-    return Refused(f"{type(problem).__name__}: {(str(problem).strip().splitlines() or [''])[0][:200]}")
+    return RefusedByRay(f"{type(problem).__name__}: {(str(problem).strip().splitlines() or [''])[0][:200]}")
 
 
 def _telling(problem: Any) -> tuple[str, ...]:

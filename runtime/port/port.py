@@ -34,7 +34,7 @@ class Raised(AnswerFailed):
         super().__init__(reason)
 
 
-class Refused(AnswerFailed):
+class RefusedByRay(AnswerFailed):
     """Any further failure: unreachable process, or lost answer."""
 
 
@@ -92,7 +92,7 @@ SHORT, INFEASIBLE = "NO_RESOURCES", "INFEASIBLE"
 
 
 @dataclass(frozen=True, slots=True)
-class Bundle:
+class RayBundle:
     """Resources on a node, reserved together, by Ray's names; `node_id` is Ray's."""
 
     node_id: str
@@ -104,7 +104,7 @@ class Holding:
     """Reservation or request of anybody, by name: its part on every node."""
 
     name: str
-    bundles: tuple[Bundle, ...]
+    bundles: tuple[RayBundle, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class Port(Protocol):
         The cluster itself may not have noticed yet.
         """
 
-    def hold(self, name: str, bundles: Sequence[Bundle], detached: bool = False) -> Hold:
+    def hold(self, name: str, bundles: Sequence[RayBundle], detached: bool = False) -> Hold:
         """Request all bundles on their nodes, all or none; return before the reservation.
 
         `detached`: the reservation lasts until released. Raises NameTaken.

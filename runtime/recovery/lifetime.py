@@ -15,14 +15,14 @@ from ...models.reading import Reading
 from ..failure import LaunchFailed
 from ..progress import Step
 from ..shield import shielded
-from ..starting.start import Running, Way, start
+from ..starting.start import Running, StartOptions, start
 from ..watching.monitor import OnFailure, Watch
-from ..world.differences import NOTHING_SEEN
+from ..world.differences import NO_SURVEY
 from ..world.inventory import inventory
 from ..world.matching import used_nodes
 from .growth import Growth
 from .nodes import Membership
-from .replanner import Replanner, Search, searched
+from .replanner import Replanner, Search, solve_in_child
 from .restarts import NO_ROOM, Restarts, is_lost
 
 
@@ -78,7 +78,7 @@ NOT_HEEDED = "where it is placed anew, what a framework would refuse is not know
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
+class RestartPolicy:
     """Restart policy: allowed restarts after a loss, growth, and the problem for re-placement.
 
     Without a problem every component keeps its size (see question.py). `heeds`: True if the search
@@ -88,14 +88,14 @@ class Again:
     restarts: int = 0
     elastic: bool = False
     problem: Problem | None = None
-    search: Search = searched
+    search: Search = solve_in_child
     heeds: bool = True
 
     @classmethod
-    def of(cls, restarts: int, elastic: bool, problem: Problem | None, reading: Reading | None) -> Again:
+    def of(cls, restarts: int, elastic: bool, problem: Problem | None, reading: Reading | None) -> RestartPolicy:
         """Build the policy, with the framework's refusals if reading options are known."""
         heeds = reading is not None and reading.session.as_before is not None
-        return cls(restarts, elastic, problem, partial(searched, reading=reading), heeds)
+        return cls(restarts, elastic, problem, partial(solve_in_child, reading=reading), heeds)
 
     @property
     def unchecked(self) -> tuple[Unchecked, ...]:
@@ -105,7 +105,7 @@ class Again:
         return (Unchecked("framework", "", NOT_HEEDED) if self.problem else Unchecked("plan", "", ONLY_A_PLAN),)
 
 
-NEVER = Again()
+NO_RESTARTS = RestartPolicy()
 
 
 class Lifetime:
@@ -121,7 +121,7 @@ class Lifetime:
     shared nodes. `on_restart` functions are called with the loss before every restart.
     """
 
-    def __init__(self, plan: Plan, problem: Problem | None, way: Way, restarts: int, search: Search) -> None:
+    def __init__(self, plan: Plan, problem: Problem | None, way: StartOptions, restarts: int, search: Search) -> None:
         self.plan = self.ran = plan
         self.way = way
         self.restarts = Restarts(restarts)
@@ -273,7 +273,7 @@ class Lifetime:
             running = start(self._stack, plan, available, self.way)
         else:  # the first survey may be out of date
             ranked = self._membership.roll.ranked(plan.cluster, available)
-            running = start(self._stack, plan, ranked, replace(self.way, seen=NOTHING_SEEN))
+            running = start(self._stack, plan, ranked, replace(self.way, seen=NO_SURVEY))
         running.monitor.on_failure = self.listeners
         self.plan, self.ran, self.running = plan, running.plan, running
         self.restarts.started(self.way.port.now())

@@ -15,13 +15,13 @@ from ..progress import Step
 from ..reserving.fitting import NOISE
 from ..reserving.reservation import FIRST_PAUSE, LONGEST_PAUSE, WAIT_LIMIT
 from ..reserving.shortage import held_on
-from ..starting.start import Way
+from ..starting.start import StartOptions
 from ..watching.monitor import REACH_LIMIT
 from ..world.inventory import inventory
-from ..world.matching import count, divisible, has, held_masks, paired
+from ..world.matching import held_masks, is_interchangeable, paired, plan_accelerators, ray_accelerators
 from ..world.nvidia_smi import same_model
 from ..world.ray_machine import machine_of, resource_of
-from .replanner import Room
+from .replanner import ReplacementScope
 
 Sign = tuple[str, str]
 """Identity of a node: rank label, else unique host name, else Ray's id."""
@@ -84,7 +84,7 @@ def with_joined(cluster: Cluster, ray: RayNode) -> Cluster | None:
 
 def unlike(cluster: Cluster, ray: RayNode) -> str:
     """Explain why a joined node is not used, by comparison with the most similar node."""
-    nearest = min(cluster.nodes, key=lambda node: abs(count(node) - _most(ray)))
+    nearest = min(cluster.nodes, key=lambda node: abs(plan_accelerators(node) - _most(ray)))
     has_it, has_other = _difference(nearest, ray)
     return f"node `{_name(cluster, ray)}` joined and is not used: it has {has_it}; `{nearest.name}`, the most like it, has {has_other}"
 
@@ -93,8 +93,8 @@ def _difference(node: Node, ray: RayNode) -> tuple[str, str]:
     """Return (Ray node's value, cluster node's value) of a difference; empty texts if
     compatible.
     """
-    if count(node) != has(node, ray) or _most(ray) != has(node, ray):
-        return with_noun(_most(ray), "accelerator"), str(count(node))
+    if plan_accelerators(node) != ray_accelerators(node, ray) or _most(ray) != ray_accelerators(node, ray):
+        return with_noun(_most(ray), "accelerator"), str(plan_accelerators(node))
     model = next((device.model for device in machine_of(ray).devices if not same_model(node.accelerator_model, device.model)), None)
     if model is not None:
         return f"{model} accelerators", node.accelerator_model
@@ -146,7 +146,7 @@ def blocked(plan: Plan, nodes: Mapping[str, RayNode], foreign: Mapping[str, int]
         node = plan.cluster.nodes[rank]
         ray = nodes.get(node.name)
         if ray is not None and foreign.get(ray.node_id, 0):
-            need = mask.bit_count() if share and divisible(plan, node, ray) else len(node.accelerators) - node.taken.bit_count()
+            need = mask.bit_count() if share and is_interchangeable(plan, node, ray) else len(node.accelerators) - node.taken.bit_count()
             if need > len(node.accelerators) - foreign[ray.node_id]:
                 names.append(node.name)
     return names
@@ -166,7 +166,7 @@ def _node(node: Node, plan: Plan, ray: RayNode | None, foreign: Mapping[str, int
     more = foreign.get(ray.node_id, 0) - node.taken.bit_count() if ray is not None else 0
     if more <= 0 or ray is None:
         return node
-    if not (share and divisible(plan, node, ray)):
+    if not (share and is_interchangeable(plan, node, ray)):
         return replace(node, taken=(1 << len(node.accelerators)) - 1)
     return replace(node, taken=node.taken | _bits(_last(node, own_mask)[:more]))
 
@@ -186,7 +186,7 @@ def _bits(indices: Sequence[int]) -> int:
 class Membership:
     """Mapping of Ray nodes to a growing cluster; `cluster` has all nodes ever known."""
 
-    def __init__(self, cluster: Cluster, way: Way) -> None:
+    def __init__(self, cluster: Cluster, way: StartOptions) -> None:
         self.cluster = cluster
         self._way = way
         self._roll: Roll | None = None
@@ -209,14 +209,16 @@ class Membership:
         unreachable = self._way.port.unreachable(list(present.values()), REACH_LIMIT)
         return {name: ray for name, ray in present.items() if ray.node_id not in unreachable}
 
-    def room(self, there: dict[str, RayNode], plan: Plan, ours: str = "") -> tuple[Room, list[str]]:
+    def room(self, there: dict[str, RayNode], plan: Plan, ours: str = "") -> tuple[ReplacementScope, list[str]]:
         """Return (scope of a re-placement, names of the plan's nodes without enough capacity).
 
         `ours`: name of a reservation that does not count as another job's.
         """
         amounts = occupied(self._way.port, ours)
         share = self._way.share_nodes
-        return Room(without_occupied(self.cluster, plan, there, amounts, share), tuple(there)), blocked(plan, there, amounts, share)
+        return ReplacementScope(without_occupied(self.cluster, plan, there, amounts, share), tuple(there)), blocked(
+            plan, there, amounts, share
+        )
 
     def welcome(self) -> None:
         """Add unknown nodes to the cluster; report unusable nodes with the reason."""

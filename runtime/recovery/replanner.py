@@ -19,14 +19,14 @@ from ...models.placements.plan import Plan
 from ...models.problem import Problem
 from ...models.reading import Reading
 from ..failure import LaunchFailed
-from .restarts import NO_ROOM_HELP, given_up
+from .restarts import NO_ROOM_HELP, final_failure
 
 GROUP_SIZES = (1, 2, 4, 8)
 
 Masks = dict[tuple[int, str], int]
 
 
-def question_of(plan: Plan) -> Problem:
+def problem_of_plan(plan: Plan) -> Problem:
     """Derive the most open problem that this plan solves.
 
     Every component requests as many resources as it has, in processes of the same size, of the same
@@ -65,7 +65,7 @@ def _component(plan: Plan, name: str) -> Component:
     )  # fmt: skip
 
 
-def loosened(problem: Problem, plan: Plan) -> Problem:
+def without_guesses(problem: Problem, plan: Plan) -> Problem:
     """Remove the guesses of `question_of`: only node locality stated in the plan remains."""
     components = tuple(replace(component, parallel=plan.degrees.get(component.name, Parallel())) for component in problem.components)
     return replace(problem, job=replace(problem.job, components=components))
@@ -149,7 +149,7 @@ def _joined(start: str, goal: str, related: set[frozenset[str]]) -> bool:
 Search = Callable[[Problem], Answer]
 
 
-def searched(problem: Problem, reading: Reading | None = None) -> Answer:
+def solve_in_child(problem: Problem, reading: Reading | None = None) -> Answer:
     """Solve a problem in a separate process, which protects the launch.
 
     Counts and degrees chosen by time are chosen anew; plans that the framework refuses for the
@@ -166,7 +166,7 @@ def searched(problem: Problem, reading: Reading | None = None) -> Answer:
 
 
 @dataclass(frozen=True)
-class Room:
+class ReplacementScope:
     """Scope of a re-placement: usable nodes, and a cluster with other jobs' use as taken."""
 
     cluster: Cluster
@@ -181,7 +181,7 @@ class Replanner:
     """
 
     def __init__(self, plan: Plan, problem: Problem | None, search: Search) -> None:
-        self.problem = question_of(plan) if problem is None else problem
+        self.problem = problem_of_plan(plan) if problem is None else problem
         self._guessed = problem is None
         self._search = search
 
@@ -189,7 +189,7 @@ class Replanner:
         """Set the cluster of all later problems."""
         self.problem = replace(self.problem, cluster=cluster)
 
-    def replanned(self, before: Plan, room: Room, failure: LaunchFailed) -> tuple[Plan, Moves]:
+    def replanned(self, before: Plan, room: ReplacementScope, failure: LaunchFailed) -> tuple[Plan, Moves]:
         """Return the plan with the fewest moves in this scope, and the moves.
 
         Raises LaunchFailed as the function `replanned` does.
@@ -200,7 +200,7 @@ class Replanner:
         except LaunchFailed:
             if not self._guessed:
                 raise
-            plan, moved = replanned(loosened(problem, before), before, room.there, self._search, failure)
+            plan, moved = replanned(without_guesses(problem, before), before, room.there, self._search, failure)
         return replace(plan, cluster=_as_known(plan.cluster, self.problem.cluster)), moved
 
 
@@ -210,20 +210,20 @@ def replanned(problem: Problem, before: Plan, there: Collection[str], search: Se
     Raises LaunchFailed (PW714, with `failure` and the solver's findings) if there is none.
     """
     from ...planner.placing.placing import decided
-    from ...solver.pricing.changes import near
+    from ...solver.pricing.changes import near_running_plan
     from ...solver.replanning.replan import moves
 
     lost_names = [node.name for node in problem.cluster.nodes if node.name not in there]
     if not there:
-        raise given_up(failure, "no node of its cluster is left", NO_ROOM_HELP)
+        raise final_failure(failure, "no node of its cluster is left", NO_ROOM_HELP)
     try:
-        question = near(problem, before, lost_names)
+        question = near_running_plan(problem, before, lost_names)
     except UnusableInput as problem_of_input:
-        raise given_up(failure, _nothing_fits(problem.cluster, there), NO_ROOM_HELP, problem_of_input.findings) from None
+        raise final_failure(failure, _nothing_fits(problem.cluster, there), NO_ROOM_HELP, problem_of_input.findings) from None
     answer = search(question)
     if answer.plan is None:
         words = _nothing_fits(problem.cluster, there) if answer.verdict == IMPOSSIBLE else "no placement was found in time"
-        raise given_up(failure, words, NO_ROOM_HELP, answer.findings)
+        raise final_failure(failure, words, NO_ROOM_HELP, answer.findings)
     return answer.plan, moves(decided(question, answer), before, answer.plan)
 
 

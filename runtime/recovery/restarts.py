@@ -47,7 +47,7 @@ class Restarts:
     def take(self, port: Port, failure: LaunchFailed) -> None:
         """Pause, and count a restart. Raises LaunchFailed, with PW714, if none is left."""
         if self.used >= self.allowed:
-            raise given_up(failure, self._spent, SPENT_HELP)
+            raise final_failure(failure, self._spent, SPENT_HELP)
         port.pause(pause_before(self._in_a_row))
         self.used += 1
         self._in_a_row += 1
@@ -71,6 +71,6 @@ NO_ROOM_HELP = "give ranges such as `8-16` where fewer do as well, or keep a nod
 SPENT_HELP = "mend what was lost, or allow more restarts (`--restarts`)"
 
 
-def given_up(failure: LaunchFailed, why: str, help: str, reasons: Sequence[Finding] = ()) -> LaunchFailed:
+def final_failure(failure: LaunchFailed, why: str, help: str, reasons: Sequence[Finding] = ()) -> LaunchFailed:
     """Build the final failure (PW714): the loss, and why it cannot be replaced."""
     return LaunchFailed(*failure.findings, *reasons, error(NOT_RECOVERED, "", f"the launch is not recovered: {why}", help=help))

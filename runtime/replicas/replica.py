@@ -12,7 +12,7 @@ from ...models.findings.wording import with_noun
 from ..compat.verl.groups.ray_class import RayClassWithInitArgs
 from ..compat.verl.groups.worker_group import RayWorkerGroup
 from ..compat.verl.pools.pool import DEVICES, RayResourcePool, Seat, port_of, resource_of
-from ..engines.engine import Shape
+from ..engines.engine import ReplicaShape
 from ..failure import LaunchFailed, refused
 from ..port.port import Actor, Port
 from .loop import in_thread
@@ -51,7 +51,7 @@ def divide(n_accelerators: int, tp: int = 1, dp: int = 1, pp: int = 1) -> Divisi
     if not all(isinstance(number, int) for number in (n_accelerators, tp, dp, pp)) or n_accelerators < 0 or min(tp, dp, pp) < 1:
         message = f"{n_accelerators} accelerators cannot be dealt to replicas of tp {tp}, dp {dp} and pp {pp}"
         raise refused("PW741", "", message, "give whole numbers, degrees of at least 1", tp, dp, pp)
-    size = Shape(tp, dp, pp).world_size
+    size = ReplicaShape(tp, dp, pp).world_size
     return Division(n_accelerators // size, size, n_accelerators % size)
 
 
@@ -122,7 +122,7 @@ class Replica(ABC):
         self.is_reward_model = is_reward_model
         self.on = on
         self.device_name = device_name
-        self.shape = Shape(*(degree(config, name, self.subject) for name in DEGREES))
+        self.shape = ReplicaShape(*(degree(config, name, self.subject) for name in DEGREES))
         self.nnodes, self.gpus_per_replica_node = nodes_of(self.world_size, gpus_per_node, self.subject)
         self.rollout_mode: RolloutMode | None = None
         self.worker_group: RayWorkerGroup | None = None

@@ -6,7 +6,7 @@ import os
 import socket
 from typing import Any, Mapping, Sequence
 
-from ..engines.engine import EngineWorker, Shape
+from ..engines.engine import EngineWorker, ReplicaShape
 from ..engines.registry import engine_class
 from .channel.address import own_address
 from .channel.wire import Malformed
@@ -57,7 +57,7 @@ class ServesReplica:
 
     def _open(self, rank: int, engine: str, settings: Mapping[str, Any], degrees: Sequence[int]) -> None:
         """Create the worker's half of an engine; replaces an earlier one."""
-        self._engine_worker = engine_class(engine).worker(settings, Shape(*degrees), rank)
+        self._engine_worker = engine_class(engine).worker(settings, ReplicaShape(*degrees), rank)
 
 
 class ReplicaWorker(ServesReplica):

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Iterable, Iterator, Mapping, Sequence
 
 from ...models.findings.finding import Finding, error
-from ..port.port import Bundle, Holding, Port, RayNode
-from ..world.matching import Match, count, has
+from ..port.port import Holding, Port, RayBundle, RayNode
+from ..world.matching import Match, plan_accelerators, ray_accelerators
 from ..world.vendors import RESOURCES, vendor_of
 from .fitting import NOISE
 
@@ -16,14 +16,14 @@ _HELP = "wait for the other job, end it, or solve around it: `placewright discov
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Demand:
     """Demand: bundle, `subject` of findings, `where` (the node in words), and `rank` of the node.
 
     `help`: advice if others hold the resources; `least`: number of accelerators sufficient with
     node sharing, 0 if sharing is impossible.
     """
 
-    bundle: Bundle
+    bundle: RayBundle
     subject: str
     where: str
     rank: int = 0
@@ -31,7 +31,7 @@ class Wanted:
     least: int = 0
 
 
-def wanted_of(match: Match, cpus: float = 0, part: int = 0, share: bool = False) -> Wanted:
+def node_demand(match: Match, cpus: float = 0, part: int = 0, share: bool = False) -> Demand:
     """Return the demand on a plan's node: accelerators, or the node's presence without any.
 
     All accelerators if the plan counts none as taken: Ray does not report which accelerators form a
@@ -42,12 +42,12 @@ def wanted_of(match: Match, cpus: float = 0, part: int = 0, share: bool = False)
     resources = {match.ray.presence: PRESENCE}
     if vendor is not None and match.held:
         taken = match.node.taken.bit_count()
-        whole = count(match.node) - taken if taken else has(match.node, match.ray)
+        whole = plan_accelerators(match.node) - taken if taken else ray_accelerators(match.node, match.ray)
         resources = {vendor.resource: float(part if part and share else whole)}
     if cpus:
         resources["CPU"] = cpus
     location = f"node {match.node.rank} (`{match.node.name}`, Ray node `{match.ray.name}`)"
-    return Wanted(Bundle(match.ray.node_id, resources), match.node.name, location, match.node.rank, _HELP, 0 if share else part)
+    return Demand(RayBundle(match.ray.node_id, resources), match.node.name, location, match.node.rank, _HELP, 0 if share else part)
 
 
 def amount_of(resource: str, amount: float) -> str:
@@ -74,7 +74,7 @@ def by_holders(amounts: Mapping[str, float]) -> str:
     return ", ".join(f"{amount:g} by `{name}`" for name, amount in amounts.items())
 
 
-def shortages(port: Port, wanted: Sequence[Wanted], limit: float) -> Iterator[Finding]:
+def shortages(port: Port, wanted: Sequence[Demand], limit: float) -> Iterator[Finding]:
     """Yield a PW702 per node and resource with less free than jointly needed.
 
     Ray judges every bundle alone, and would wait forever for two that fit only one by one.
@@ -94,7 +94,7 @@ def shortages(port: Port, wanted: Sequence[Wanted], limit: float) -> Iterator[Fi
                 yield _finding(first, *_words(first, node, resource, need, limit, holdings), need - have)
 
 
-def is_hopeless(port: Port, wanted: Sequence[Wanted]) -> bool:
+def is_hopeless(port: Port, wanted: Sequence[Demand]) -> bool:
     """Return True if waiting is pointless: a node is gone or too small even when empty."""
     alive = {node.node_id: node for node in port.nodes()}
     return any(
@@ -104,7 +104,7 @@ def is_hopeless(port: Port, wanted: Sequence[Wanted]) -> bool:
     )
 
 
-def _words(first: Wanted, node: RayNode, resource: str, need: float, limit: float, holdings: Sequence[Holding]) -> tuple[str, str]:
+def _words(first: Demand, node: RayNode, resource: str, need: float, limit: float, holdings: Sequence[Holding]) -> tuple[str, str]:
     have, total = node.free.get(resource, 0.0), node.total.get(resource, 0.0)
     if total < need - NOISE:
         return f"{first.where} needs {amount_of(resource, need)}, it has {total:g}", "ask for less of this node, or start it with more"
@@ -115,14 +115,14 @@ def _words(first: Wanted, node: RayNode, resource: str, need: float, limit: floa
     return f"{first.where} needs {amount_of(resource, need)} free, {have:g} are, after waiting {limit:g} s{holders_text}", help
 
 
-def _by_node(wanted: Sequence[Wanted]) -> dict[str, list[Wanted]]:
-    by_node: dict[str, list[Wanted]] = {}
+def _by_node(wanted: Sequence[Demand]) -> dict[str, list[Demand]]:
+    by_node: dict[str, list[Demand]] = {}
     for want in wanted:
         by_node.setdefault(want.bundle.node_id, []).append(want)
     return by_node
 
 
-def _needs(wanted: Sequence[Wanted]) -> dict[str, float]:
+def _needs(wanted: Sequence[Demand]) -> dict[str, float]:
     needs: dict[str, float] = {}
     for want in wanted:
         for resource, amount in want.bundle.resources.items():
@@ -130,5 +130,5 @@ def _needs(wanted: Sequence[Wanted]) -> dict[str, float]:
     return needs
 
 
-def _finding(first: Wanted, message: str, help: str, amount: float) -> Finding:
+def _finding(first: Demand, message: str, help: str, amount: float) -> Finding:
     return error("PW702", first.subject, message, help=help, witnesses=(first.rank,), amount=max(1, round(amount)))

@@ -53,7 +53,7 @@ def main() -> None:
     _adopt_orphans()
     requests: SimpleQueue[str] = SimpleQueue()
     threading.Thread(target=_listen, args=(requests, directory), daemon=True).start()
-    nodes, address = Nodes(directory), ""
+    nodes, address = SimulatedNodes(directory), ""
     try:
         address = nodes.start(json.loads(requests.get())["nodes"])
     finally:
@@ -67,7 +67,7 @@ def main() -> None:
         answers.flush()
 
 
-class Nodes:
+class SimulatedNodes:
     """Nodes of a cluster by rank, with sockets in a directory."""
 
     def __init__(self, directory: str) -> None:

@@ -15,14 +15,14 @@ from ...models.ranks import merge, write_ranks
 from ..failure import LaunchFailed
 from ..reserving.parts import accelerators_given
 from ..reserving.reservation import Reservation
-from ..world.matching import Match, held_masks, in_part
+from ..world.matching import Match, held_masks, is_shareable_part
 from ..world.vendors import vendor_of
 
 _HELP = "discover the cluster as it is (`placewright discover`) and solve for that"
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GrantedAccelerators:
     """Accelerators granted on a shared node: ascending local indices for those of the plan."""
 
     node_rank: int
@@ -37,10 +37,10 @@ class Given:
 def parts_of(plan: Plan, matches: Mapping[int, Match]) -> dict[int, int]:
     """Return node rank -> mask of the plan's accelerators, for divisible nodes."""
     masks = held_masks(plan)
-    return {rank: masks[rank] for rank, match in matches.items() if rank in masks and in_part(plan, match, masks[rank])}
+    return {rank: masks[rank] for rank, match in matches.items() if rank in masks and is_shareable_part(plan, match, masks[rank])}
 
 
-def given(reservation: Reservation, matches: Mapping[int, Match], parts: Mapping[int, int]) -> tuple[Given, ...]:
+def given(reservation: Reservation, matches: Mapping[int, Match], parts: Mapping[int, int]) -> tuple[GrantedAccelerators, ...]:
     """Query the granted accelerators of shared nodes; omit nodes that grant the plan's own.
 
     Raises LaunchFailed: PW704, PW705 without an answer, PW702 if the plan cannot run on them.
@@ -51,7 +51,7 @@ def given(reservation: Reservation, matches: Mapping[int, Match], parts: Mapping
         granted = accelerators_given(reservation.port, reservation.hold, reservation.wanted, resource, nodes)
         ids |= {wanted.bundle.node_id: ids_there for wanted, ids_there in zip(reservation.wanted, granted) if ids_there}
     faults: list[Finding] = []
-    replacements: list[Given] = []
+    replacements: list[GrantedAccelerators] = []
     for rank, mask in parts.items():
         node, ids_there = matches[rank].node, ids.get(matches[rank].ray.node_id, ())
         indices = {
@@ -69,13 +69,13 @@ def given(reservation: Reservation, matches: Mapping[int, Match], parts: Mapping
         planned = tuple(index for index in range(mask.bit_length()) if mask >> index & 1)
         real = tuple(sorted(indices[id] for id in ids_there))
         if planned != real:
-            replacements.append(Given(rank, node.name, planned, real))
+            replacements.append(GrantedAccelerators(rank, node.name, planned, real))
     if faults:
         raise LaunchFailed(*faults)
     return tuple(replacements)
 
 
-def with_given(plan: Plan, replacements: Sequence[Given]) -> Plan:
+def with_given(plan: Plan, replacements: Sequence[GrantedAccelerators]) -> Plan:
     """Return the plan with granted accelerators in place of named ones."""
     if not replacements:
         return plan

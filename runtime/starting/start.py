@@ -16,16 +16,16 @@ from ...models.reserved import cpus_on_nodes
 from ..port.port import Port, RayNode
 from ..progress import OnStep, Step
 from ..reserving.reservation import Reservation
-from ..reserving.shortage import wanted_of
+from ..reserving.shortage import node_demand
 from ..watching.audit import AuditRow, agreed
 from ..watching.monitor import Monitor
 from ..workers.group import Gang, WorkerGroup
 from ..workers.member import members_of
-from ..world.differences import NOTHING_SEEN, Seen, compared, hardware_there
+from ..world.differences import NO_SURVEY, Survey, hardware_there, match_machines
 from ..world.interpreters import check_interpreters
 from ..world.matching import Match
 from ..world.ray_machine import is_simulated
-from .sharing import Given, given, parts_of, with_given
+from .sharing import GrantedAccelerators, given, parts_of, with_given
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,10 @@ class Running:
     audit: tuple[AuditRow, ...]
     monitor: Monitor
     unchecked: tuple[Unchecked, ...]
-    given: tuple[Given, ...] = ()
+    given: tuple[GrantedAccelerators, ...] = ()
 
 
-def unchecked(plan: Plan, matches: Mapping[int, Match], available: Sequence[RayNode], seen: Seen = NOTHING_SEEN) -> tuple[Unchecked, ...]:
+def unchecked(plan: Plan, matches: Mapping[int, Match], available: Sequence[RayNode], seen: Survey = NO_SURVEY) -> tuple[Unchecked, ...]:
     """Return hardware unknown to Ray, nodes without a survey, and unverifiable taken
     accelerators.
     """
@@ -67,13 +67,13 @@ def _hardware(plan: Plan, available: Sequence[RayNode]) -> Iterator[Unchecked]:
                 yield Unchecked(kind, name, "Ray does not know whether its nodes have this hardware")
 
 
-def _not_seen(matches: Mapping[int, Match], survey: Seen) -> Iterator[Unchecked]:
+def _not_seen(matches: Mapping[int, Match], survey: Survey) -> Iterator[Unchecked]:
     for match in matches.values():
         if reason := survey.missing.get(match.ray.node_id):
             yield Unchecked("devices", match.node.name, f"nobody could look at the accelerators there: {reason}")
 
 
-def _taken(matches: Mapping[int, Match], survey: Seen) -> Iterator[Unchecked]:
+def _taken(matches: Mapping[int, Match], survey: Survey) -> Iterator[Unchecked]:
     for match in matches.values():
         looked = not is_simulated(match.ray) and survey.reports.get(match.ray.node_id, {}).get("devices")
         if match.held and match.node.taken and not looked:
@@ -81,7 +81,7 @@ def _taken(matches: Mapping[int, Match], survey: Seen) -> Iterator[Unchecked]:
 
 
 @dataclass(frozen=True)
-class Way:
+class StartOptions:
     """Means of a start, for any plan: worker class, time limits, and sharing.
 
     `timeout`: seconds for all workers to be ready; `wait`: seconds for resources of other jobs.
@@ -95,24 +95,24 @@ class Way:
     timeout: float
     wait: float
     progress: OnStep
-    seen: Seen = NOTHING_SEEN
+    seen: Survey = NO_SURVEY
     share_nodes: bool = False
     name: str = ""
 
 
-def start(stack: ExitStack, plan: Plan, available: Sequence[RayNode], way: Way) -> Running:
+def start(stack: ExitStack, plan: Plan, available: Sequence[RayNode], way: StartOptions) -> Running:
     """Compare, reserve, start and audit; the stack undoes everything. `available`: ordered nodes.
 
     The running plan has the granted accelerators (see sharing.py).
     """
     port = way.port
     way.progress(Step("reserving"))
-    matches = compared(plan, available, way.seen, way.share_nodes)
+    matches = match_machines(plan, available, way.seen, way.share_nodes)
     check_interpreters(port, plan, matches)
     job = "-".join(filter(None, ("placewright", way.name, uuid.uuid4().hex[:8])))
     cpus = cpus_on_nodes(plan)
     parts = parts_of(plan, matches)
-    wanted = [wanted_of(match, cpus.get(rank, 0), parts.get(rank, 0).bit_count(), way.share_nodes) for rank, match in matches.items()]
+    wanted = [node_demand(match, cpus.get(rank, 0), parts.get(rank, 0).bit_count(), way.share_nodes) for rank, match in matches.items()]
     reservation = Reservation(port, job, wanted)
     stack.callback(reservation.release)
     reservation.acquire(way.wait)
@@ -121,7 +121,7 @@ def start(stack: ExitStack, plan: Plan, available: Sequence[RayNode], way: Way) 
         way.progress(Step(str(match)))
     plan = with_given(plan, replacements)
     if way.share_nodes and parts:
-        compared(plan, available, way.seen)  # repeated with the accelerators actually granted
+        match_machines(plan, available, way.seen)  # repeated with the accelerators actually granted
     groups = []
     for component in plan.components:
         first = plan.placements(component)[0].node_rank

@@ -65,7 +65,7 @@ def hidden(accelerator_type: str, visible: Sequence[str], environment: Mapping[s
 Planned = frozenset[tuple[int, str]]
 
 
-def together(rows: Sequence[AuditRow]) -> Iterator[Finding]:
+def shared_against_plan(rows: Sequence[AuditRow]) -> Iterator[Finding]:
     """Yield a PW712 per set of workers that see common accelerators against the plan.
 
     An accelerator is known by its UUID if a driver reports it, which also finds an accelerator that
@@ -125,7 +125,7 @@ def audit(plan: Plan, matches: Mapping[int, Match], reports: Mapping[str, Sequen
             row = compare(component, placement, len(placements), match.ray.node_id, report)
             physical_ids = [accelerator.physical_id for accelerator in match.node.accelerators]
             planned = frozenset((placement.node_rank, id) for id in placement.visible_accelerators)
-            rows.append(replace(row, devices=identified(row.visible, physical_ids, report), planned=planned))
+            rows.append(replace(row, devices=device_ids(row.visible, physical_ids, report), planned=planned))
     return tuple(rows)
 
 
@@ -141,7 +141,7 @@ def agreed(plan: Plan, matches: Mapping[int, Match], reports: Mapping[str, Seque
     return rows
 
 
-def identified(visible: Sequence[str], there: Sequence[str], report: Mapping[str, Any]) -> tuple[str, ...]:
+def device_ids(visible: Sequence[str], there: Sequence[str], report: Mapping[str, Any]) -> tuple[str, ...]:
     """Return unique identifiers of the visible accelerators; `there`: all ids of the node."""
     uuids: Mapping[str, str] = report.get("devices", {})
     ids = (uuids or there) if ALL in visible else visible
@@ -151,7 +151,7 @@ def identified(visible: Sequence[str], there: Sequence[str], report: Mapping[str
 def compare(component: str, placement: Placement, world_size: int, ray_node: str, report: Mapping[str, Any]) -> AuditRow:
     """Compare a worker's report with its Placement; `ray_node`: Ray's id of the planned node."""
     environment: Mapping[str, str] = report["environment"]
-    visible = seen(placement, environment)
+    visible = visible_accelerators(placement, environment)
     pairs: list[tuple[str, object, object]] = [
         ("Ray node", ray_node, report["node"]),
         ("accelerators", ",".join(placement.visible_accelerators) or "none", ",".join(visible) or "none"),
@@ -175,7 +175,7 @@ def compare(component: str, placement: Placement, world_size: int, ray_node: str
     )  # fmt: skip
 
 
-def seen(placement: Placement, environment: Mapping[str, str]) -> tuple[str, ...]:
+def visible_accelerators(placement: Placement, environment: Mapping[str, str]) -> tuple[str, ...]:
     """Return the accelerators visible in this environment.
 
     On a node without accelerators every maker's variable counts.
@@ -204,4 +204,4 @@ def findings(rows: Sequence[AuditRow]) -> Iterator[Finding]:
             yield error(
                 "PW706", row.component, message, help="look for what sets it in the worker class or on the node", witnesses=(row.rank,)
             )
-    yield from together(rows)
+    yield from shared_against_plan(rows)

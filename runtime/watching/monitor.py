@@ -11,7 +11,7 @@ from ..failure import LaunchFailed
 from ..port.port import CREATED, AnswerFailed, Hold, Port
 from ..workers.group import WorkerGroup
 from ..workers.inside.host import REPORT
-from ..workers.results import trouble
+from ..workers.results import rank_failure
 
 RUNNING = "was running"
 REASON_LIMIT = 0.5
@@ -117,7 +117,7 @@ class Monitor:
                 self.port.answer(ticket)
             except AnswerFailed as reason:
                 problem = reason
-        return trouble(problem, group.component, rank, group.members[rank].placement.node_id, RUNNING)
+        return rank_failure(problem, group.component, rank, group.members[rank].placement.node_id, RUNNING)
 
 
 PERIOD = 0.5

@@ -12,16 +12,16 @@ from ...models.ranks import merge, write_ranks
 from ...models.text.nearest import nearest
 from ..port.port import Port, Ticket
 from .member import Member
-from .results import Answering, Results
+from .results import AwaitedGroup, Results
 
-Which = Union[int, slice, Sequence[int], Callable[[Placement], bool]]
+RankSelector = Union[int, slice, Sequence[int], Callable[[Placement], bool]]
 """Selection of ranks: a rank, several, a slice of all, or a predicate on the Placement."""
 
 LIGHT_ITEMS, LIGHT_LENGTH = 16, 4096
 _NUMBERS = (type(None), bool, int, float, complex)
 
 
-class Whole(Answering, Protocol):
+class Whole(AwaitedGroup, Protocol):
     """Group of a selection."""
 
     members: Sequence[Member]
@@ -52,7 +52,7 @@ class Calls(ABC):
     def ranks(self) -> Sequence[int]:
         """Called ranks, in the order of the results."""
 
-    def on(self, *which: Which) -> Selection:
+    def on(self, *which: RankSelector) -> Selection:
         """Select some of these workers, by ranks of the group.
 
         Raises IndexError for an unknown rank, and for an empty selection.
@@ -151,7 +151,7 @@ class Calls(ABC):
         hint = f"did you mean `{close}`?" if close else f"it has {', '.join(f'`{name}`' for name in known) or 'none'}"
         raise AttributeError(f"the workers of `{self.whole.component}` have no method `{method}`: `{worker.__name__}`, {hint}")
 
-    def _chosen(self, which: Sequence[Which]) -> list[int]:
+    def _chosen(self, which: Sequence[RankSelector]) -> list[int]:
         chosen: list[int] = []
         for selector in which:
             if callable(selector):

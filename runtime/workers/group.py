@@ -16,7 +16,7 @@ from ..shield import shielded
 from .calls import Calls, shared
 from .inside.host import BORN, CONSTRUCT, INVOKE, SETTLE, UNIMPORTABLE, Host, embodied
 from .member import Member
-from .results import CALL_HELP, STARTING, as_done, trouble, unimportable
+from .results import CALL_HELP, STARTING, as_done, rank_failure, unimportable
 
 ENDED_HELP = "call it before the group, its reservation or the block that holds them has ended"
 
@@ -130,7 +130,7 @@ class WorkerGroup(Calls):
             return self.port.answer(ticket)
         except AnswerFailed as problem:
             cause = problem.cause if isinstance(problem, Raised) and problem.cause is not None else problem
-            raise trouble(problem, self.component, rank, self.members[rank].placement.node_id, doing) from cause
+            raise rank_failure(problem, self.component, rank, self.members[rank].placement.node_id, doing) from cause
 
     def kill(self) -> None:
         """End every worker. Idempotent."""

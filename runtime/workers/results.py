@@ -14,7 +14,7 @@ TAIL = 8
 STARTING = "was starting"
 
 
-def trouble(problem: AnswerFailed, component: str, rank: int, node: str, doing: str) -> LaunchFailed:
+def rank_failure(problem: AnswerFailed, component: str, rank: int, node: str, doing: str) -> LaunchFailed:
     """Build the failure of a rank.
 
     `doing`: activity of the rank, such as "was starting" or "ran `train`".
@@ -62,7 +62,7 @@ _OF_ONE = {"were": "was", "have": "has"}
 CALL_HELP = "give the call more time, or look into what these ranks do"
 
 
-class Answering(Protocol):
+class AwaitedGroup(Protocol):
     """Group whose answers are awaited.
 
     `alarm` is called periodically, and raises LaunchFailed after a loss that the call cannot see.
@@ -79,7 +79,7 @@ class Answering(Protocol):
         """
 
 
-Group = TypeVar("Group", bound=Answering)
+Group = TypeVar("Group", bound=AwaitedGroup)
 
 
 def as_done(
@@ -100,14 +100,14 @@ def as_done(
         if not ready:
             alarm()
             if port.now() >= deadline:
-                raise late(pending.values(), what, help)
+                raise late_failure(pending.values(), what, help)
         for ticket in ready:
             entry = pending.pop(ticket, None)
             if entry is not None:  # else another thread has taken it
                 yield *entry, ticket
 
 
-def late(waiting: Iterable[tuple[Answering, int]], what: str, help: str = START_HELP) -> LaunchFailed:
+def late_failure(waiting: Iterable[tuple[AwaitedGroup, int]], what: str, help: str = START_HELP) -> LaunchFailed:
     """Build the failure (PW705) with the ranks of the missing answers."""
     ranks: dict[str, list[range]] = {}
     for group, rank in waiting:
@@ -128,7 +128,7 @@ class Results:
     late result can be waited for again. The other ranks go on.
     """
 
-    def __init__(self, group: Answering, tickets: Mapping[Ticket, int], method: str, timeout: float | None = None) -> None:
+    def __init__(self, group: AwaitedGroup, tickets: Mapping[Ticket, int], method: str, timeout: float | None = None) -> None:
         self.method = method
         self.ranks: Sequence[int] = tuple(tickets.values())
         self._group = group

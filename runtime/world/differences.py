@@ -12,7 +12,7 @@ from ..failure import LaunchFailed
 from ..port.port import Port, RayNode
 from .inventory import survey
 from .machine import Device, Machine
-from .matching import Match, held_masks, in_part, pair_up
+from .matching import Match, held_masks, is_shareable_part, pair_up
 from .nvidia_smi import SLACK, same_model
 from .ray_machine import Report, hardware_of, is_simulated, machine_of
 
@@ -20,23 +20,23 @@ _HELP = "discover the cluster as it is (`placewright discover`) and solve for th
 
 
 @dataclass(frozen=True)
-class Seen:
+class Survey:
     """Survey of nodes: Ray node id -> report, and Ray node id -> reason for a missing report."""
 
     reports: Mapping[str, Report] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
 
 
-NOTHING_SEEN = Seen()
+NO_SURVEY = Survey()
 
 
-def look_at(port: Port) -> Seen:
+def survey_real_nodes(port: Port) -> Survey:
     """Survey every node that is not simulated."""
     real = [node for node in port.nodes() if not is_simulated(node)]
-    return Seen(*survey(port, real)) if real else NOTHING_SEEN
+    return Survey(*survey(port, real)) if real else NO_SURVEY
 
 
-def compared(plan: Plan, available: Sequence[RayNode], seen: Seen = NOTHING_SEEN, share_nodes: bool = False) -> dict[int, Match]:
+def match_machines(plan: Plan, available: Sequence[RayNode], seen: Survey = NO_SURVEY, share_nodes: bool = False) -> dict[int, Match]:
     """Return node rank -> Match, for every node that carries a process of the plan.
 
     Raises LaunchFailed (PW702) with all shortages and deviations from the plan: nodes, numbers of
@@ -49,7 +49,7 @@ def compared(plan: Plan, available: Sequence[RayNode], seen: Seen = NOTHING_SEEN
     for rank, match in matches.items():
         report = None if is_simulated(match.ray) else seen.reports.get(match.ray.node_id)
         mask = masks.get(rank, 0)
-        held = 0 if share_nodes and in_part(plan, match, mask) else mask
+        held = 0 if share_nodes and is_shareable_part(plan, match, mask) else mask
         for message, help, amount in _differences(plan, match, report, kinds, held):
             location = f"node {rank} (`{match.node.name}`, Ray node `{match.ray.name}`)"
             faults.append(error("PW702", match.node.name, f"{location} {message}", help=help, witnesses=(rank,), amount=amount))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, Callable, Iterable, Mapping, Sequence
 
 from ..port.port import RANK_LABEL, RANK_LABELS, AnswerFailed, Port, RayNode, Ticket
-from .on_node.look import look
+from .on_node.look import survey_node
 from .order import ordered
 from .ray_machine import LOOKED_AT, Report, is_simulated
 
 
-def ask_nodes(port: Port, function: Callable[..., Any], arguments: Mapping[str, tuple[Any, ...]], limit: float) -> dict[str, Any]:
+def run_on_nodes(port: Port, function: Callable[..., Any], arguments: Mapping[str, tuple[Any, ...]], limit: float) -> dict[str, Any]:
     """Return Ray node id -> result or AnswerFailed; nodes silent for `limit` s are missing.
 
     `arguments`: Ray node id -> arguments of the call on that node.
@@ -30,7 +30,7 @@ def ask_nodes(port: Port, function: Callable[..., Any], arguments: Mapping[str, 
     return answers
 
 
-def silent(asked: Iterable[str], answers: Mapping[str, Any]) -> dict[str, str]:
+def missing_answers(asked: Iterable[str], answers: Mapping[str, Any]) -> dict[str, str]:
     """Return Ray node id -> reason, for every node without an answer."""
     return {
         node_id: answers[node_id].reason if node_id in answers else "no answer in time"
@@ -55,6 +55,6 @@ def survey(port: Port, nodes: Sequence[RayNode], limit: float = SURVEY_LIMIT) ->
     Returns (Ray node id -> report, Ray node id -> reason for a missing report).
     """
     arguments = {node.node_id: (list(LOOKED_AT), not is_simulated(node)) for node in nodes}
-    answers = ask_nodes(port, look, arguments, limit)
-    missing = silent(arguments, answers)
+    answers = run_on_nodes(port, survey_node, arguments, limit)
+    missing = missing_answers(arguments, answers)
     return {node_id: answer for node_id, answer in answers.items() if node_id not in missing}, missing

@@ -56,9 +56,9 @@ class Machine:
 
 def cluster_of(machines: Sequence[Machine]) -> tuple[Cluster, tuple[Finding, ...]]:
     """Build the cluster of these machines, in order, with a warning (PW721) per lost fact."""
-    named = distinct([machine.name or f"node-{rank}" for rank, machine in enumerate(machines)])
+    named = unique_names([machine.name or f"node-{rank}" for rank, machine in enumerate(machines)])
     nodes = [node_of(replace(machine, name=name), rank) for rank, (machine, name) in enumerate(zip(machines, named))]
-    notes = [note for machine, name in zip(machines, named) for note in unsaid(replace(machine, name=name))]
+    notes = [note for machine, name in zip(machines, named) for note in lost_facts(replace(machine, name=name))]
     return Cluster(Nodes(map(Alike, nodes))), tuple(notes)
 
 
@@ -78,7 +78,7 @@ def node_of(machine: Machine, rank: int) -> Node:
     return Node(rank, machine.name, devices, hardware, machine.cpus or None, machine.memory, dict(machine.labels), topology, taken)
 
 
-def unsaid(machine: Machine) -> Iterator[Finding]:
+def lost_facts(machine: Machine) -> Iterator[Finding]:
     """Yield a warning for every fact about a machine that a cluster file cannot express."""
     models = Counter(device.model for device in machine.devices)
     if len(models) > 1:
@@ -139,7 +139,7 @@ def _name(text: str) -> str:
     return _UNNAMED.sub("-", text).strip("-")[:_LONGEST_NAME] or "node"
 
 
-def distinct(texts: Sequence[str]) -> list[str]:
+def unique_names(texts: Sequence[str]) -> list[str]:
     """Convert texts to unique node names; equal ones are numbered, in order."""
     names = [_name(text) for text in texts]
     counts = Counter(names)

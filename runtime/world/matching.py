@@ -12,7 +12,7 @@ from ...models.machines.node_group import ACCELERATOR
 from ...models.placements.plan import Plan
 from ..failure import LaunchFailed
 from ..port.port import RANK_LABEL, RayNode
-from .machine import distinct
+from .machine import unique_names
 from .ray_machine import name_of
 from .vendors import RESOURCES, vendor_of
 
@@ -48,19 +48,19 @@ def held_masks(plan: Plan) -> dict[int, int]:
     return masks
 
 
-def in_part(plan: Plan, match: Match, mask: int) -> bool:
+def is_shareable_part(plan: Plan, match: Match, mask: int) -> bool:
     """Return True if the accelerators in `mask` can be replaced by any of the node.
 
     False if the plan uses all or none of them, if its processes see the whole node, if the node has
     ids of its own, or if it deviates from the plan.
     """
-    return 0 < mask.bit_count() < count(match.node) and divisible(plan, match.node, match.ray)
+    return 0 < mask.bit_count() < plan_accelerators(match.node) and is_interchangeable(plan, match.node, match.ray)
 
 
-def divisible(plan: Plan, node: Node, ray: RayNode) -> bool:
+def is_interchangeable(plan: Plan, node: Node, ray: RayNode) -> bool:
     """Return True if any accelerators of this node are interchangeable; see `in_part`."""
     numbered = all(accelerator.physical_id == str(accelerator.index) for accelerator in node.accelerators)
-    return count(node) == has(node, ray) and plan.isolate_accelerator and numbered
+    return plan_accelerators(node) == ray_accelerators(node, ray) and plan.isolate_accelerator and numbered
 
 
 def match(plan: Plan, available: Sequence[RayNode]) -> dict[int, Match]:
@@ -91,19 +91,19 @@ def pair_up(plan: Plan, available: Sequence[RayNode]) -> tuple[dict[int, Match],
         node, ray = plan.cluster.nodes[rank], pairs.get(rank)
         if ray is None:
             short.append(_missing(node, available))
-        elif count(node) > has(node, ray):
+        elif plan_accelerators(node) > ray_accelerators(node, ray):
             short.append(_shortage(node, ray))
         else:
             matches[rank] = Match(node, ray, rank in masks)
     return matches, short
 
 
-def count(node: Node) -> int:
+def plan_accelerators(node: Node) -> int:
     """Return the number of accelerators of a plan node."""
     return len(node.accelerators)
 
 
-def has(node: Node, ray: RayNode) -> int:
+def ray_accelerators(node: Node, ray: RayNode) -> int:
     """Return the number of accelerators of the node's kind on a Ray node.
 
     For a node without accelerators: of any kind.
@@ -115,7 +115,7 @@ def has(node: Node, ray: RayNode) -> int:
 def paired(nodes: Sequence[Node], available: Sequence[RayNode]) -> dict[int, RayNode]:
     """Return node rank -> its Ray node, regardless of the accelerator count; see `match`."""
     labelled = {ray.rank: ray for ray in reversed(available) if ray.rank is not None}
-    by_name = dict(zip(distinct([name_of(ray) for ray in available]), available))
+    by_name = dict(zip(unique_names([name_of(ray) for ray in available]), available))
     named = all(node.name in by_name for node in nodes)
     if labelled and not (named and any(node.rank not in labelled for node in nodes)):
         return labelled
@@ -133,7 +133,11 @@ def paired(nodes: Sequence[Node], available: Sequence[RayNode]) -> dict[int, Ray
 
 def _first(node: Node, remaining: Iterable[RayNode]) -> RayNode | None:
     """Return the first Ray node with the node's accelerator count, else more, else any."""
-    return min(remaining, key=lambda ray: (has(node, ray) < count(node), has(node, ray) != count(node)), default=None)
+    return min(
+        remaining,
+        key=lambda ray: (ray_accelerators(node, ray) < plan_accelerators(node), ray_accelerators(node, ray) != plan_accelerators(node)),
+        default=None,
+    )
 
 
 def _missing(node: Node, available: Sequence[RayNode]) -> Finding:
@@ -148,8 +152,8 @@ def _missing(node: Node, available: Sequence[RayNode]) -> Finding:
 
 
 def _shortage(node: Node, ray: RayNode) -> Finding:
-    message = (
-        f"node {node.rank} (`{node.name}`) needs {with_noun(count(node), 'accelerator')}, its Ray node `{ray.name}` has {has(node, ray)}"
-    )
+    message = f"node {node.rank} (`{node.name}`) needs {with_noun(plan_accelerators(node), 'accelerator')}, its Ray node `{ray.name}` has {ray_accelerators(node, ray)}"
     help = "start it with as many as the plan says, or solve for the cluster that is there"
-    return error("PW702", node.name, message, help=help, witnesses=(node.rank,), amount=count(node) - has(node, ray))
+    return error(
+        "PW702", node.name, message, help=help, witnesses=(node.rank,), amount=plan_accelerators(node) - ray_accelerators(node, ray)
+    )

@@ -72,7 +72,7 @@ def machine_of(ray: RayNode, report: Report | None = None) -> Machine:
     report = report or {}
     vendor, model = accelerator_of(ray)
     matrix = matrix_of(report)
-    devices = tuple(_device(id, model, report, matrix) for id in ids_of(ray, report))
+    devices = tuple(_device(id, model, report, matrix) for id in physical_ids(ray, report))
     names = topology(report.get("environment", {})) | topology_of(ray.labels)
     if report.get("fabric"):
         names.setdefault("nvlink_domain", report["fabric"])
@@ -102,7 +102,7 @@ def accelerator_of(ray: RayNode) -> tuple[str, str]:
     return ("INTEL_GPU" if label.startswith("Intel") else "AMD_GPU" if label.startswith("AMD") else ""), model_of(label)
 
 
-def ids_of(ray: RayNode, report: Report) -> tuple[str, ...]:
+def physical_ids(ray: RayNode, report: Report) -> tuple[str, ...]:
     """Return the physical ids of the node's accelerators: those visible to Ray, else numbers."""
     count = round(ray.total.get(resource_of(ray), 0.0))
     vendor = vendor_of(accelerator_of(ray)[0] or "NV_GPU")

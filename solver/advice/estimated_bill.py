@@ -23,7 +23,7 @@ from ..wording import lowest
 
 
 @dataclass(frozen=True)
-class Need:
+class EstimatedNeed:
     """Memory need of a component on one accelerator.
 
     Attributes
@@ -39,7 +39,7 @@ class Need:
     estimate: Estimated | None = None
 
 
-def judged(problem: Problem, assignment: Assignment, code: str) -> Iterator[Finding]:
+def check_estimates(problem: Problem, assignment: Assignment, code: str) -> Iterator[Finding]:
     """Yield a finding per set of components that may exceed an accelerator's memory.
 
     A set holds the components that meet on an accelerator of known memory. It is reported if at
@@ -92,9 +92,9 @@ def _judge(
     )  # fmt: skip
 
 
-def _need(problem: Problem, assignment: Assignment, component: Component, capacity: int) -> Need:
+def _need(problem: Problem, assignment: Assignment, component: Component, capacity: int) -> EstimatedNeed:
     if component.memory or component.offloaded:
-        return Need(component, component.memory, component.offloaded if component.phases else component.memory)
+        return EstimatedNeed(component, component.memory, component.offloaded if component.phases else component.memory)
     use = problem.job.models.get(component.name)
     memory = estimated(
         component,
@@ -103,14 +103,14 @@ def _need(problem: Problem, assignment: Assignment, component: Component, capaci
         assignment.amount(component.name),
         capacity,
     )
-    return Need(component, memory.mebibytes, memory.kept, memory) if memory else Need(component, 0, 0)
+    return EstimatedNeed(component, memory.mebibytes, memory.kept, memory) if memory else EstimatedNeed(component, 0, 0)
 
 
-def _slackened(need: Need) -> Need:
+def _slackened(need: EstimatedNeed) -> EstimatedNeed:
     return replace(need, works=with_slack(need.works), stays=with_slack(need.stays)) if need.estimate else need
 
 
-def _worst(needs: Sequence[Need]) -> tuple[int, Component]:
+def _worst(needs: Sequence[EstimatedNeed]) -> tuple[int, Component]:
     """Return the MiB needed at the worst moment and a component working then.
 
     Components of one phase work together; components without phases take turns.
@@ -125,12 +125,12 @@ def _worst(needs: Sequence[Need]) -> tuple[int, Component]:
     return always + most, component
 
 
-def _works(need: Need, working: Component) -> bool:
+def _works(need: EstimatedNeed, working: Component) -> bool:
     """Return True if `need.component` works at the same time as `working`."""
     return need.component is working or not set(need.component.phases).isdisjoint(working.phases)
 
 
-def _part(need: Need, working: Component) -> str:
+def _part(need: EstimatedNeed, working: Component) -> str:
     """Return `actor 42.0 GiB` or `rollout 14.2 GiB (kept)`; "" for an amount of zero."""
     component = need.component
     works = _works(need, working)

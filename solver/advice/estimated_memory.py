@@ -22,7 +22,7 @@ class EstimatedMemory:
 
     def check(self, problem: Problem, assignment: Assignment) -> Iterator[Finding]:
         if any(component.estimate for component in problem.components):
-            from .estimated_bill import fits_nowhere, judged  # loaded for estimates alone
+            from .estimated_bill import check_estimates, fits_nowhere  # loaded for estimates alone
 
             yield from fits_nowhere(problem, self.code)
-            yield from judged(problem, assignment, self.code)
+            yield from check_estimates(problem, assignment, self.code)

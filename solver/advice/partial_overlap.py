@@ -11,7 +11,7 @@ from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ..mended import MOST_TRIED, breaks_nothing
 from ..mends import moved_off, moved_onto
-from ..stretches import Places, held_alike
+from ..stretches import Places, components_by_accelerators
 from ..wording import listed, lowest
 
 
@@ -25,7 +25,7 @@ class PartialOverlap:
     code: ClassVar[str] = "PW802"
 
     def check(self, problem: Problem, assignment: Assignment) -> Iterator[Finding]:
-        nodes, alike = held_alike(problem, assignment)
+        nodes, alike = components_by_accelerators(problem, assignment)
         amounts = {places: sum(mask.bit_count() * len(nodes[number]) for number, mask in places) for places in alike}
         ordered = sorted(alike, key=lambda places: -amounts[places])
         for position, (small, large, shared, (number, mask)) in enumerate(_overlaps(ordered, amounts, nodes)):

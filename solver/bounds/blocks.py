@@ -15,7 +15,7 @@ from typing import Iterator, Mapping, Sequence
 from ortools.linear_solver import pywraplp
 
 from ...models.record import dataclass
-from .relaxation import PARAMETERS, Box, Emptiness, LinearModel, Point, Relaxation, Row, proved_bound
+from .relaxation import PARAMETERS, Box, Emptiness, LinearModel, LinearRelaxation, LinearRow, Point, proved_bound
 
 MOST = 40
 """Largest number of variables of a block; a larger hull is too expensive."""
@@ -48,7 +48,7 @@ A smaller violation may be a rounding error.
 
 
 @dataclass(frozen=True)
-class Block:
+class RackBlock:
     """Variables of a model and the rows over these variables alone.
 
     Attributes
@@ -59,11 +59,11 @@ class Block:
     """
 
     variables: tuple[int, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[LinearRow, ...]
     boxes: tuple[tuple[int, int], ...]
 
 
-def blocks(linear: LinearModel, apart: Sequence[Sequence[int]]) -> list[Block]:
+def blocks(linear: LinearModel, apart: Sequence[Sequence[int]]) -> list[RackBlock]:
     """Return the blocks of at most `MOST` variables, ordered by first variable.
 
     Parameters
@@ -81,7 +81,7 @@ def blocks(linear: LinearModel, apart: Sequence[Sequence[int]]) -> list[Block]:
     members: dict[int, list[int]] = {}
     for variable in range(len(linear.boxes)):
         members.setdefault(joined.first(variable), []).append(variable)
-    inner_rows: dict[int, list[Row]] = {}
+    inner_rows: dict[int, list[LinearRow]] = {}
     for row in linear.rows:
         firsts = [joined.first(variable) for variable in row.variables]
         for first, count in Counter(firsts).items():
@@ -127,7 +127,7 @@ class _Joined:
             self._counts[firsts[0]] = set[int]().union(*counts)
 
 
-def _inside(row: Row, inside: Sequence[bool], boxes: Sequence[tuple[int, int]]) -> Row | None:
+def _inside(row: LinearRow, inside: Sequence[bool], boxes: Sequence[tuple[int, int]]) -> LinearRow | None:
     """Return the row restricted to the inside variables, relaxed by one outside variable.
 
     None if two or more variables are outside, or none is inside.
@@ -142,13 +142,13 @@ def _inside(row: Row, inside: Sequence[bool], boxes: Sequence[tuple[int, int]]) 
         else:
             least, most = sorted(coefficient * end for end in boxes[variable])
             low, high = None if low is None else low - most, None if high is None else high - least
-    return Row(low, high, tuple(variables), tuple(coefficients))
+    return LinearRow(low, high, tuple(variables), tuple(coefficients))
 
 
-def _block(linear: LinearModel, variables: Sequence[int], rows: Sequence[Row]) -> Block:
+def _block(linear: LinearModel, variables: Sequence[int], rows: Sequence[LinearRow]) -> RackBlock:
     place = {variable: position for position, variable in enumerate(variables)}
     own_rows = (
-        Row(
+        LinearRow(
             row.low,
             row.high,
             tuple(place[variable] for variable in row.variables),
@@ -156,10 +156,10 @@ def _block(linear: LinearModel, variables: Sequence[int], rows: Sequence[Row]) -
         )
         for row in rows
     )
-    return Block(tuple(variables), tuple(own_rows), tuple(linear.boxes[variable] for variable in variables))
+    return RackBlock(tuple(variables), tuple(own_rows), tuple(linear.boxes[variable] for variable in variables))
 
 
-def free(block: Block) -> Iterator[int]:
+def free(block: RackBlock) -> Iterator[int]:
     """Yield the variables of a block that are neither fixed nor determined by an equation."""
     follow: set[int] = set()
     for row in block.rows:
@@ -176,8 +176,8 @@ class Least:
     nodes, work : relaxations solved and their simplex iterations; both deterministic.
     """
 
-    def __init__(self, block: Block) -> None:
-        self._relaxation = Relaxation(LinearModel(block.boxes, {}, 0, block.rows))
+    def __init__(self, block: RackBlock) -> None:
+        self._relaxation = LinearRelaxation(LinearModel(block.boxes, {}, 0, block.rows))
         self._emptiness: Emptiness | None = None
         self._order = sorted(
             range(len(block.boxes)),
@@ -185,7 +185,7 @@ class Least:
         )
         self.nodes, self.work = 0, 0
 
-    def add(self, row: Row) -> None:
+    def add(self, row: LinearRow) -> None:
         """Add a row that is known to hold for every solution."""
         self._relaxation.add([row])
         self._emptiness = None
@@ -275,7 +275,7 @@ class Least:
 class Facets:
     """Known integer solutions of a block, and its valid rows."""
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: RackBlock) -> None:
         self.block = block
         self._free = list(free(block))
         self._width = {variable: block.boxes[variable][1] - block.boxes[variable][0] for variable in self._free}
@@ -298,7 +298,7 @@ class Facets:
         """Relaxations of the block solved so far; deterministic."""
         return self._least.nodes
 
-    def row(self, values: Sequence[float]) -> Row | None:
+    def row(self, values: Sequence[float]) -> LinearRow | None:
         """Return a valid integer row violated by the point, or None.
 
         The row is proved valid for the block, whatever the point is.
@@ -311,7 +311,7 @@ class Facets:
         violation = least - sum(coefficient * values[variable] for variable, coefficient in integral.items())
         if violation <= NEAR * max(map(abs, integral.values())) or not self._least.below(integral, least, NODES)[0]:
             return None
-        row = Row(least, None, tuple(integral), tuple(integral.values()))
+        row = LinearRow(least, None, tuple(integral), tuple(integral.values()))
         self._least.add(row)
         return row
 

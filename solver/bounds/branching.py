@@ -14,7 +14,7 @@ from typing import Callable, Iterable, Mapping, Sequence
 
 from ...models.record import dataclass
 from ..objectives.term import Aggregate
-from .relaxation import Box, Emptiness, LinearModel, Point, Relaxation, Row, proved_bound
+from .relaxation import Box, Emptiness, LinearModel, LinearRelaxation, LinearRow, Point, proved_bound
 
 WHOLE = 1e-5
 """Integrality tolerance of a count."""
@@ -61,7 +61,7 @@ def with_counts(linear: LinearModel, aggregates: Iterable[Aggregate]) -> Counted
                 total = len(boxes)
                 boxes.append((0, position))
                 rows.append(
-                    Row(
+                    LinearRow(
                         0,
                         0,
                         (*(index for index, _ in counted_members[:position]), total),
@@ -73,13 +73,13 @@ def with_counts(linear: LinearModel, aggregates: Iterable[Aggregate]) -> Counted
     return Counted(replace(linear, boxes=boxes, rows=rows), (wholes, parts, single), tuple(single), apart)
 
 
-def nothing(point: Point) -> Sequence[Row]:
+def nothing(point: Point) -> Sequence[LinearRow]:
     """Return no rows."""
     return ()
 
 
 @dataclass(frozen=True)
-class Part:
+class Subproblem:
     """Open part of the tree: boxes of the counts, a proved lower bound and the relaxation's
     optimum.
 
@@ -109,10 +109,10 @@ class Tree:
     """
 
     def __init__(
-        self, relaxation: Relaxation, levels: Sequence[Mapping[int, int]], missed: Callable[[Point], Sequence[Row]] = nothing
+        self, relaxation: LinearRelaxation, levels: Sequence[Mapping[int, int]], missed: Callable[[Point], Sequence[LinearRow]] = nothing
     ) -> None:
         self._relaxation, self._levels, self._missed = relaxation, levels, missed
-        self._heap: list[tuple[int, int, int, Part]] = []
+        self._heap: list[tuple[int, int, int, Subproblem]] = []
         self._settled: int | None = None
         self._emptiness: Emptiness | None = None
         self.branched = {
@@ -133,11 +133,11 @@ class Tree:
         """True if a part is left to branch on."""
         return bool(self._heap)
 
-    def best(self, count: int) -> list[Part]:
+    def best(self, count: int) -> list[Subproblem]:
         """Return open parts with the lowest bounds."""
         return [part for *_, part in heapq.nsmallest(count, self._heap)]
 
-    def branch(self, upper: int | None) -> Part | None:
+    def branch(self, upper: int | None) -> Subproblem | None:
         """Divide the part with the lowest bound; return it undivided if all counts are integral.
 
         Parts that cost `upper` or more are dropped: they cannot improve the incumbent.
@@ -157,7 +157,7 @@ class Tree:
             return None
         return None
 
-    def _add(self, boxes: Mapping[int, Box], parent: Part | None, upper: int | None) -> None:
+    def _add(self, boxes: Mapping[int, Box], parent: Subproblem | None, upper: int | None) -> None:
         """Solve a part and push it unless proved empty.
 
         A part that GLOP fails to solve keeps the bound of its parent.
@@ -179,7 +179,7 @@ class Tree:
         if parent is None:
             self.root = point
         values = array("d", (point.values[variable] for variable in self.branched))
-        part = Part(bound, boxes, values)
+        part = Subproblem(bound, boxes, values)
         self._order += 1
         heapq.heappush(self._heap, (part.bound, -len(boxes), -self._order, part))
 
@@ -189,7 +189,7 @@ class Tree:
         self.work += self._relaxation.iterations if point else 0
         return point
 
-    def _proved(self, boxes: Mapping[int, Box], point: Point, parent: Part | None) -> int:
+    def _proved(self, boxes: Mapping[int, Box], point: Point, parent: Subproblem | None) -> int:
         bound = proved_bound(self._relaxation.linear, boxes, point.duals)
         return bound if parent is None else max(bound, parent.bound)
 
@@ -204,7 +204,7 @@ class Tree:
         """Close a part; its bound still counts."""
         self._settled = bound if self._settled is None else min(self._settled, bound)
 
-    def _most_fractional(self, part: Part) -> int | None:
+    def _most_fractional(self, part: Subproblem) -> int | None:
         for level in self._levels:
             best, fractional = 0.0, None
             for variable, cost in level.items():

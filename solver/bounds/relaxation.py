@@ -28,7 +28,7 @@ SCALE = 1 << 30
 
 
 @dataclass(frozen=True)
-class Row:
+class LinearRow:
     """Linear row: low <= sum of coefficient x variable <= high; None means unbounded."""
 
     low: int | None
@@ -48,7 +48,7 @@ class LinearModel:
     boxes: Sequence[tuple[int, int]]
     costs: dict[int, int]
     offset: int
-    rows: Sequence[Row]
+    rows: Sequence[LinearRow]
 
     @property
     def step(self) -> int:
@@ -69,7 +69,7 @@ def linear_model(model: cp_model.CpModel) -> LinearModel:
     return LinearModel(boxes, costs, int(proto.objective.offset), rows)
 
 
-def _rows(constraint: Any) -> Iterator[Row]:
+def _rows(constraint: Any) -> Iterator[LinearRow]:
     """Yield the rows of a constraint; of conditional ones only implications of two literals."""
     conditions = list(constraint.enforcement_literal)
     if conditions:
@@ -97,15 +97,15 @@ def _ends(domain: Any) -> tuple[int, int]:
     return int(domain[0]), int(domain[len(domain) - 1])
 
 
-def _linear(linear: Any) -> Row:
+def _linear(linear: Any) -> LinearRow:
     terms: dict[int, int] = {}
     for variable, coefficient in zip(linear.vars, linear.coeffs):
         terms[variable] = terms.get(variable, 0) + coefficient
     low, high = _ends(linear.domain)
-    return Row(None if low < -INFINITE else low, None if high > INFINITE else high, tuple(terms), tuple(terms.values()))
+    return LinearRow(None if low < -INFINITE else low, None if high > INFINITE else high, tuple(terms), tuple(terms.values()))
 
 
-def _sum(literals: list[tuple[int, int]], low: int | None, high: int | None) -> Row:
+def _sum(literals: list[tuple[int, int]], low: int | None, high: int | None) -> LinearRow:
     """Return a row over literals; a negated literal counts as 1 minus its variable."""
     terms, constant = dict[int, int](), 0
     for literal, coefficient in literals:
@@ -114,7 +114,7 @@ def _sum(literals: list[tuple[int, int]], low: int | None, high: int | None) -> 
         variable, sign = (literal, 1) if literal >= 0 else (-literal - 1, -1)
         terms[variable] = terms.get(variable, 0) + sign * coefficient
     shifted = [None if end is None else end - constant for end in (low, high)]
-    return Row(shifted[0], shifted[1], tuple(terms), tuple(terms.values()))
+    return LinearRow(shifted[0], shifted[1], tuple(terms), tuple(terms.values()))
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class Point:
     duals: Sequence[float]
 
 
-class Relaxation:
+class LinearRelaxation:
     """Relaxation of a linear model; boxes may be narrowed between two solves."""
 
     def __init__(self, linear: LinearModel) -> None:
@@ -140,7 +140,7 @@ class Relaxation:
         self._aim(linear)
         self._narrowed: set[int] = set()
 
-    def _post(self, rows: Iterable[Row]) -> None:
+    def _post(self, rows: Iterable[LinearRow]) -> None:
         infinity = self._solver.infinity()
         for row in rows:
             constraint = self._solver.Constraint(
@@ -159,7 +159,7 @@ class Relaxation:
         objective.SetOffset(linear.offset)
         objective.SetMinimization()
 
-    def add(self, rows: Sequence[Row]) -> None:
+    def add(self, rows: Sequence[LinearRow]) -> None:
         """Add rows to the relaxation."""
         self.linear = replace(self.linear, rows=[*self.linear.rows, *rows])
         self._post(rows)
@@ -249,11 +249,11 @@ class Emptiness:
             low, high = linear.boxes[variable]
             copy, above, below = range(len(boxes), len(boxes) + 3)
             boxes += [(low, high), (0, high - low), (0, high - low)]
-            rows.append(Row(0, 0, (copy, variable, above, below), (1, -1, -1, 1)))
+            rows.append(LinearRow(0, 0, (copy, variable, above, below), (1, -1, -1, 1)))
             self._copies[variable] = copy
             costs[above] = costs[below] = 1
         self._linear = LinearModel(boxes, costs, 0, rows)
-        self._relaxation = Relaxation(self._linear)
+        self._relaxation = LinearRelaxation(self._linear)
 
     def is_proved(self, boxes: Mapping[int, Box]) -> bool:
         """Return True if the boxes are proved empty, in integers."""

@@ -7,9 +7,9 @@ from typing import Iterable, Mapping, Sequence
 from ortools.sat.python import cp_model
 
 from ..objectives.term import Aggregate
-from .blocks import Block, Facets, blocks
+from .blocks import Facets, RackBlock, blocks
 from .branching import Tree, with_counts
-from .relaxation import LinearModel, Point, Relaxation, Row, linear_model
+from .relaxation import LinearModel, LinearRelaxation, LinearRow, Point, linear_model
 
 ROUNDS, IDLE = 12, 2
 """Limits of root tightening: rounds in total, and rounds without progress."""
@@ -41,7 +41,7 @@ class BoundStage:
         self._counted = with_counts(linear, aggregates)
         self.step = self._counted.linear.step
         self._seen: list[dict[int, int]] = []
-        self._linear, self._relaxation = linear, Relaxation(self._counted.linear)
+        self._linear, self._relaxation = linear, LinearRelaxation(self._counted.linear)
         self._tightening: Tightening | None = None
         self._before = A_MODEL * self.size
         self._tree = Tree(self._relaxation, self._counted.levels)
@@ -172,7 +172,7 @@ class Tightening:
         """Relaxations of blocks solved so far; deterministic."""
         return sum(facets.nodes for facets in self._facets.values())
 
-    def rows(self, point: Point) -> list[Row]:
+    def rows(self, point: Point) -> list[LinearRow]:
         """Return valid rows violated by the point, at most one per block."""
         rows = []
         for block in self._blocks:
@@ -180,7 +180,7 @@ class Tightening:
                 rows.append(row)
         return rows
 
-    def _row(self, block: Block, values: list[float]) -> Row | None:
+    def _row(self, block: RackBlock, values: list[float]) -> LinearRow | None:
         if all(abs(value - round(value)) < WHOLE for value in values) or self._is_settled(block, values):
             return None
         key = block.rows, block.boxes
@@ -190,14 +190,14 @@ class Tightening:
         if row is None:
             self._settled[block.variables[0]] = values
             return None
-        return Row(
+        return LinearRow(
             row.low,
             row.high,
             tuple(block.variables[index] for index in row.variables),
             row.coefficients,
         )
 
-    def _is_settled(self, block: Block, values: list[float]) -> bool:
+    def _is_settled(self, block: RackBlock, values: list[float]) -> bool:
         """Return True if the last separation at the same point failed."""
         last = self._settled.get(block.variables[0])
         return last is not None and all(abs(value - previous) < WHOLE for value, previous in zip(values, last))

@@ -13,7 +13,7 @@ from ...models.machines.topology import LEVELS
 from ...models.problem import Problem
 from ..layout.bundle import Bundle
 from ..layout.layout import Layout
-from ..layout.pools import Pool
+from ..layout.pools import NodePool
 from ..model.variables import Variables
 from ..objectives.domains import bundle_touches, rooms_of
 from .domains_of_subsets import MOST_BUNDLES, weighed
@@ -69,7 +69,7 @@ def _is_chain(large: Sequence[Bundle], small: Sequence[Bundle], level: str) -> b
     )
 
 
-def is_scarce(layout: Layout, pool: Pool, large: Sequence[Bundle], level: str) -> bool:
+def is_scarce(layout: Layout, pool: NodePool, large: Sequence[Bundle], level: str) -> bool:
     """Return True if demand reaches `SCARCE` percent of the large pieces' capacity.
 
     The demand is that of all bundles allowed on some node of the large pieces.

@@ -9,13 +9,13 @@ from ...models.machines.node import Node
 from ..layout.bundle import Bundle
 from ..layout.cells import Cell, is_chain, numa_domains
 from ..layout.parts import bits, lowest, solid_range
-from ..layout.pools import Pool
+from ..layout.pools import NodePool
 
 Domains = Sequence[int]
 """NUMA domains of a node as bit masks."""
 
 
-Held = dict[int, int]
+NodeMasks = dict[int, int]
 """Resources of a bundle: node rank -> bit mask."""
 
 
@@ -30,17 +30,19 @@ def unit_of(free: int, bundle: Bundle, solid: bool, domains: Domains) -> int:
         return _pieces(free, bundle, group, solid, domains)
     if len(domains) > 1:
         for mask in domains:
-            if taken := some_of(free & mask, bundle.unit, group, solid):
+            if taken := lowest_resources(free & mask, bundle.unit, group, solid):
                 return taken
         return _filled(free, bundle.unit, domains)
-    return some_of(free, bundle.unit, group, solid)
+    return lowest_resources(free, bundle.unit, group, solid)
 
 
 def _pieces(free: int, bundle: Bundle, group: int, solid: bool, domains: Domains) -> int:
     """Return the pieces of a unit; no piece crosses a domain."""
     taken = 0
     for mask in domains:
-        while taken.bit_count() < bundle.unit and (piece := some_of(free & mask & ~taken, bundle.piece, min(group, bundle.piece), solid)):
+        while taken.bit_count() < bundle.unit and (
+            piece := lowest_resources(free & mask & ~taken, bundle.piece, min(group, bundle.piece), solid)
+        ):
             taken |= piece
     return taken if taken.bit_count() == bundle.unit else 0
 
@@ -55,7 +57,7 @@ def _filled(free: int, size: int, domains: Domains) -> int:
     return taken if taken.bit_count() == size else 0
 
 
-def some_of(free: int, size: int, each: int, solid: bool) -> int:
+def lowest_resources(free: int, size: int, each: int, solid: bool) -> int:
     """Return the lowest `size` resources; 0 if there are too few.
 
     With `solid` preferably one contiguous range; otherwise contiguous ranges of `each`.
@@ -68,7 +70,7 @@ def some_of(free: int, size: int, each: int, solid: bool) -> int:
     return taken if taken.bit_count() == size else 0
 
 
-def dealt(free: Sequence[int], sizes: Sequence[int]) -> list[int] | None:
+def pack_into_domains(free: Sequence[int], sizes: Sequence[int]) -> list[int] | None:
     """Return a domain per size within the free capacities; None if no such packing exists."""
     order = sorted(range(len(sizes)), key=lambda number: -sizes[number])
     left, chosen = list(free), [-1] * len(sizes)
@@ -98,8 +100,8 @@ class ExpansionFailed(Exception):
     """Accepted values do not fit any node: an internal error, never a faulty input."""
 
 
-def count_out(
-    pool: Pool, counts: Mapping[Bundle, Sequence[tuple[Cell, int]]], free: Held, held: dict[Bundle, Held],
+def assign_counts(
+    pool: NodePool, counts: Mapping[Bundle, Sequence[tuple[Cell, int]]], free: NodeMasks, held: dict[Bundle, NodeMasks],
     enclosed: Mapping[Bundle, Mapping[int, int]] = MappingProxyType({}),
 ) -> None:  # fmt: skip
     """Assign node resources to every counted bundle of a pool.
@@ -135,8 +137,8 @@ def _filled_up(
     most: int,
     node: int,
     domain: int,
-    free: Held,
-    assigned: dict[Bundle, Held],
+    free: NodeMasks,
+    assigned: dict[Bundle, NodeMasks],
 ) -> int:
     """Fill explicit resources up to whole pieces of a bundle, on one domain.
 
@@ -158,13 +160,13 @@ def _order(cell: Cell, bundle: Bundle) -> tuple[int, ...]:
     return (-bundle.unit, -bundle.piece) if len(cell.nodes) > 1 else (-bundle.piece, -bundle.unit)
 
 
-def _nodes(cell: Cell, numa: bool, pool: Pool) -> Iterable[tuple[int, Sequence[int]]]:
+def _nodes(cell: Cell, numa: bool, pool: NodePool) -> Iterable[tuple[int, Sequence[int]]]:
     """Yield (rank, NUMA domains if `numa`) for the nodes of a cell."""
     for node in cell.nodes:
         yield node.rank, numa_domains(node, pool.kind) if numa else ()
 
 
-def _units(bundle: Bundle, count: int, nodes: Iterable[tuple[int, Sequence[int]]], free: Held) -> Iterator[tuple[int, int]]:
+def _units(bundle: Bundle, count: int, nodes: Iterable[tuple[int, Sequence[int]]], free: NodeMasks) -> Iterator[tuple[int, int]]:
     """Yield up to `count` pairs (node, resources of one unit), taken out of `free`."""
     nodes = [(rank, domains) for rank, domains in nodes if free.get(rank, 0).bit_count() >= bundle.unit]
     for solid in (
@@ -184,8 +186,8 @@ def _deal(
     node: Node,
     wanted: Sequence[tuple[Bundle, int]],
     inside: Mapping[Bundle, int],
-    free: Held,
-    assigned: dict[Bundle, Held],
+    free: NodeMasks,
+    assigned: dict[Bundle, NodeMasks],
 ) -> None:
     """Assign pieces inside NUMA domains whose sizes form no divisor chain.
 
@@ -199,10 +201,10 @@ def _deal(
         for mask in domains:
             left -= _filled_up(bundle, inside[bundle], bundle.piece, left, node.rank, mask, free, assigned)
         pieces += [bundle] * left
-    chosen = dealt([(free.get(node.rank, 0) & mask).bit_count() for mask in domains], [bundle.piece for bundle in pieces])
+    chosen = pack_into_domains([(free.get(node.rank, 0) & mask).bit_count() for mask in domains], [bundle.piece for bundle in pieces])
     if chosen is None:
         raise ExpansionFailed(f"the NUMA domains of node {node.rank} do not hold {len(pieces)} pieces")
     for bundle, number in zip(pieces, chosen):
-        taken = some_of(free[node.rank] & domains[number], bundle.piece, 1, solid=False)
+        taken = lowest_resources(free[node.rank] & domains[number], bundle.piece, 1, solid=False)
         free[node.rank] &= ~taken
         assigned[bundle][node.rank] = assigned[bundle].get(node.rank, 0) | taken

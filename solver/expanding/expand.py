@@ -12,12 +12,12 @@ from ...models.machines.node_group import CLUSTER_LABEL
 from ...models.placements.assignment import Assignment, Seat, compress
 from ...models.placements.run import Run
 from ..layout.bundle import Bundle
-from ..layout.cells import Cell, held_on
+from ..layout.cells import Cell, masks_on_node
 from ..layout.layout import Count, Layout, Values
-from ..layout.ranks import in_rank_order, seated
-from .counts import ExpansionFailed, Held, count_out
-from .ranks import dealt_out, in_one_order, in_pinned_order
-from .staying import enclosed_beside, in_ranks, keep, rest, were_ranked
+from ..layout.ranks import in_rank_order, seat_components
+from .counts import ExpansionFailed, NodeMasks, assign_counts
+from .ranks import distributed_runs, in_pinned_order, order_of_nested_ranges
+from .staying import enclosed_beside, in_ranks, unmoved_groups, were_ranked, without_unmoved
 
 __all__ = ["ExpansionFailed", "expand"]
 
@@ -28,7 +28,7 @@ def expand(layout: Layout, values: Values, solve: Solve) -> Assignment:
     `solve` is called if a previous answer is partly kept and nodes must be distinguished: it
     maximises the kept units.
     """
-    resources: dict[Bundle, Held] = {bundle: dict(layout.enclosed.get(bundle, {})) for bundle in layout.bundles}
+    resources: dict[Bundle, NodeMasks] = {bundle: dict(layout.enclosed.get(bundle, {})) for bundle in layout.bundles}
     counts: dict[Bundle, list[tuple[Cell, int]]] = {}
     for key, value in values.items():
         if isinstance(key, Count) and isinstance(value, int) and (value or layout.enclosed_in(key.bundle, key.cell)):
@@ -48,19 +48,19 @@ def expand(layout: Layout, values: Values, solve: Solve) -> Assignment:
             layout.enclosed,
         )
         if layout.problem.previous is not None and pool.host is None:
-            unmoved = keep(layout, pool, values, free, solve)
+            unmoved = unmoved_groups(layout, pool, values, free, solve)
             for bundle, node, mask in ((bundle, *piece) for bundle, unmoved_pieces in unmoved.items() for piece in unmoved_pieces):
                 resources[bundle][node] = resources[bundle].get(node, 0) | mask
                 free[node] = free.get(node, 0) & ~mask
-            wanted, enclosed = rest(wanted, unmoved, layout), enclosed_beside(layout, unmoved)
-        count_out(pool, wanted, free, resources, enclosed)
+            wanted, enclosed = without_unmoved(wanted, unmoved, layout), enclosed_beside(layout, unmoved)
+        assign_counts(pool, wanted, free, resources, enclosed)
     _share_out(layout, counts, resources)
     for bundle, masks in layout.fixed.items():
         resources[bundle] = dict(masks)
-    return _assemble(layout, resources, {**layout.on_nodes, **dealt_out(layout, values)})
+    return _assemble(layout, resources, {**layout.on_nodes, **distributed_runs(layout, values)})
 
 
-def beside_enclosed(layout: Layout, bundle: Bundle, held: Mapping[Bundle, Held]) -> Held:
+def beside_enclosed(layout: Layout, bundle: Bundle, held: Mapping[Bundle, NodeMasks]) -> NodeMasks:
     """Return a bundle's resources outside explicit bundles within it: node rank -> bit mask."""
     enclosed = layout.enclosed.get(bundle, {})
     return {node: mask & ~enclosed.get(node, 0) for node, mask in held[bundle].items()}
@@ -69,7 +69,7 @@ def beside_enclosed(layout: Layout, bundle: Bundle, held: Mapping[Bundle, Held])
 def _share_out(
     layout: Layout,
     counts: Mapping[Bundle, Sequence[tuple[Cell, int]]],
-    resources: dict[Bundle, Held],
+    resources: dict[Bundle, NodeMasks],
 ) -> None:
     """Assign resources to the counted bundles of shared pools, beside placed ranges.
 
@@ -82,25 +82,25 @@ def _share_out(
     for (kind, node), amounts in wanted.items():
         pools = [pool for pool in layout.shared if pool.kind == kind]
         ranges = {bundle: beside_enclosed(layout, bundle, resources).get(node, 0) for pool in pools for bundle in pool.ranged}
-        assigned = held_on(pools, node, amounts, ranges)
+        assigned = masks_on_node(pools, node, amounts, ranges)
         if assigned is None:
             raise ExpansionFailed(f"node {node} does not hold what was counted on it within and beside others")
         for bundle in amounts:
             resources[bundle][node] = resources[bundle].get(node, 0) | assigned[bundle]
 
 
-def _range(layout: Layout, bundle: Bundle, start: int, units: int) -> Held:
+def _range(layout: Layout, bundle: Bundle, start: int, units: int) -> NodeMasks:
     pieces = layout.numbering(bundle).pieces(start, start + units * bundle.unit)
-    masks: Held = {}
+    masks: NodeMasks = {}
     for stretch, first, count in pieces:
         masks[stretch.node_rank] = masks.get(stretch.node_rank, 0) | ((1 << count) - 1) << first
     return masks
 
 
-def _assemble(layout: Layout, resources: dict[Bundle, Held], on_nodes: Mapping[str, Sequence[Run]]) -> Assignment:
+def _assemble(layout: Layout, resources: dict[Bundle, NodeMasks], on_nodes: Mapping[str, Sequence[Run]]) -> Assignment:
     """Split bundles' resources into groups and processes of components."""
     runs: dict[str, Sequence[Run]] = {}
-    in_step = in_one_order(layout, resources)
+    in_step = order_of_nested_ranges(layout, resources)
     for component in layout.problem.components:
         bundle = layout.bundle_of.get(component.name)
         if component.runs is not None:
@@ -113,11 +113,11 @@ def _assemble(layout: Layout, resources: dict[Bundle, Held], on_nodes: Mapping[s
 
 
 def _component_runs(
-    layout: Layout, component: Component, bundle: Bundle, masks: Held, in_step: Mapping[str, Sequence[Seat]]
+    layout: Layout, component: Component, bundle: Bundle, masks: NodeMasks, in_step: Mapping[str, Sequence[Seat]]
 ) -> tuple[Run, ...]:  # fmt: skip
     ordered = (in_ranks if were_ranked(layout, bundle) else in_rank_order)(layout, bundle, masks)
     labels = _labels(layout, component)
-    seats = seated(layout, bundle, ordered)
+    seats = seat_components(layout, bundle, ordered)
     if seats is None:
         raise ExpansionFailed(f"no order of ranks keeps what is asked of {bundle.name}")
     order = in_step[component.name] if component.name in in_step else in_pinned_order(layout.problem, component, seats[component.name])

@@ -52,7 +52,7 @@ def in_pinned_order(problem: Problem, component: Component, held: Sequence[Seat]
     return [seat for _, position in sorted(order.items()) for seat in pieces[position]]
 
 
-def in_one_order(layout: Layout, held: Mapping[Bundle, Mapping[int, int]]) -> dict[str, list[Seat]]:
+def order_of_nested_ranges(layout: Layout, held: Mapping[Bundle, Mapping[int, int]]) -> dict[str, list[Seat]]:
     """Return pinned nested ranges in rank order: component -> resources.
 
     Raises PinsBroken if no order satisfies the pins.
@@ -207,7 +207,7 @@ def may_be_renumbered(component: Component) -> bool:
     return component.runs is None and (component.any_order or not component.contiguous)
 
 
-def dealt_out(layout: Layout, values: Values) -> dict[str, Sequence[Run]]:
+def distributed_runs(layout: Layout, values: Values) -> dict[str, Sequence[Run]]:
     """Return the runs of every component of distributed processes."""
     return {name: _runs(layout, dealt, values) for name, dealt in layout.dealt.items()}
 
@@ -230,7 +230,7 @@ def _runs(layout: Layout, dealt: Dealt, values: Values) -> tuple[Run, ...]:
     return tuple(runs)
 
 
-def deal(layout: Layout, values: Values) -> None:
+def add_even_counts(layout: Layout, values: Values) -> None:
     """Add likely counts of distributed processes: evenly over the permitted nodes.
 
     The decisions on resources are unchanged.
@@ -255,10 +255,10 @@ def deal(layout: Layout, values: Values) -> None:
         present[name] = [key.cell for key, count in counts.items() if count]
 
 
-def evened(layout: Layout, values: Values) -> Values:
+def with_even_counts(layout: Layout, values: Values) -> Values:
     """Return a copy of the values with likely counts of distributed processes."""
     completed = dict(values)
-    deal(layout, completed)
+    add_even_counts(layout, completed)
     return completed
 
 

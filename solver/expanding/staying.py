@@ -22,21 +22,21 @@ from ..layout.bundle import Bundle, size_of
 from ..layout.cells import Cell
 from ..layout.layout import Count, Layout, Values
 from ..layout.parts import bits
-from ..layout.pools import Pool
+from ..layout.pools import NodePool
 from ..layout.ranks import in_rank_order
 from ..objectives.moves import Holdings, Piece, Pieces, holdings, overlap, pieces, survivors
-from .counts import ExpansionFailed, Held, count_out
+from .counts import ExpansionFailed, NodeMasks, assign_counts
 
 Unit = tuple[Seat, ...]
 Place = tuple[str, ...]
 """Domains of a unit, one per level on which groups are kept together."""
-Kept = dict[Bundle, list[Piece]]
+UnmovedPieces = dict[Bundle, list[Piece]]
 """Unmoved groups of each bundle."""
 Counts = dict[Bundle, list[tuple[Cell, int]]]
 """Number of units of each bundle per cell."""
 
 
-def cell_apart(
+def unmoved_in_cell(
     cell: Cell, free: Mapping[int, int], asked: Mapping[Bundle, int], held: Mapping[Bundle, Sequence[Piece]], solve: Solve
 ) -> dict[Bundle, list[Piece]]:  # fmt: skip
     """Return the largest sets of pieces that can stay within the free resources.
@@ -100,7 +100,9 @@ def in_ranks(layout: Layout, bundle: Bundle, held: Mapping[int, int]) -> list[Se
     their numbers.
     """
     units = _units(bundle, held, survivors(layout.problem, bundle.components))
-    wishes = any(not keep.required and keep.what != WHOLE for component in bundle.components for keep in component.keep)
+    wishes = any(
+        not unmoved_groups.required and unmoved_groups.what != WHOLE for component in bundle.components for unmoved_groups in component.keep
+    )
     if layout.problem.job.capabilities.nodes_in_order or wishes:
         seats_on: dict[int, list[Seat]] = {}
         for _, unit in units:
@@ -137,10 +139,10 @@ def blocks(bundle: Bundle) -> tuple[int, tuple[str, ...]]:
     """Return (consecutive units that must share a domain, levels of the domains)."""
     sizes, levels = [bundle.unit], list[str]()
     for component in bundle.components:
-        for keep in component.keep:
-            if keep.required and keep.what != WHOLE and keep.level in LEVELS:
-                sizes.append(size_of(component, keep))
-                levels.append(keep.level)
+        for unmoved_groups in component.keep:
+            if unmoved_groups.required and unmoved_groups.what != WHOLE and unmoved_groups.level in LEVELS:
+                sizes.append(size_of(component, unmoved_groups))
+                levels.append(unmoved_groups.level)
     return lcm(*sizes) // bundle.unit, tuple(dict.fromkeys(levels))
 
 
@@ -208,13 +210,13 @@ def _complete(fixed: list[Unit | None], start: int, size: int, best: Place | Non
             fixed[position] = free[best].pop(0)
 
 
-def keep(layout: Layout, pool: Pool, values: Values, free: Mapping[int, int], solve: Solve) -> Kept:
+def unmoved_groups(layout: Layout, pool: NodePool, values: Values, free: Mapping[int, int], solve: Solve) -> UnmovedPieces:
     """Return the groups that stay, cell by cell; all remaining units fit beside them.
 
     `free` is what the contiguous bundles of the pool leave. The numbers are maximal for these
     values. `solve` is called if the nodes of a cell must be distinguished.
     """
-    unmoved: Kept = {}
+    unmoved: UnmovedPieces = {}
     old = {bundle: survivors(layout.problem, bundle.components) for bundle in pool.bundles}
     for owner, cell, previous in holdings(layout):
         if owner is pool:
@@ -223,7 +225,7 @@ def keep(layout: Layout, pool: Pool, values: Values, free: Mapping[int, int], so
     return unmoved
 
 
-def enclosed_beside(layout: Layout, kept: Kept) -> dict[Bundle, dict[int, int]]:
+def enclosed_beside(layout: Layout, kept: UnmovedPieces) -> dict[Bundle, dict[int, int]]:
     """Return explicit resources within searched bundles, without unmoved groups.
 
     Bundle -> node rank -> bit mask.
@@ -236,7 +238,7 @@ def enclosed_beside(layout: Layout, kept: Kept) -> dict[Bundle, dict[int, int]]:
     return remaining
 
 
-def rest(counts: Counts, kept: Kept, layout: Layout) -> Counts:
+def without_unmoved(counts: Counts, kept: UnmovedPieces, layout: Layout) -> Counts:
     """Subtract the unmoved units from the counts."""
     left: Counts = {}
     for bundle, cell_counts in counts.items():
@@ -258,7 +260,7 @@ class _OneCell:
     """Search for the most unmoved pieces of one cell, with decided counts per bundle."""
 
     def __init__(
-        self, layout: Layout, pool: Pool, cell: Cell, values: Values, free: Mapping[int, int], previous: Holdings, old: Mapping[Bundle, Pieces]
+        self, layout: Layout, pool: NodePool, cell: Cell, values: Values, free: Mapping[int, int], previous: Holdings, old: Mapping[Bundle, Pieces]
     ) -> None:  # fmt: skip
         self.layout, self.pool, self.cell, self.free = layout, pool, cell, free
         counts = {bundle: values.get(Count(bundle, cell), 0) for bundle in pool.counted}
@@ -273,25 +275,25 @@ class _OneCell:
             if bundle in self.asked
         }
 
-    def best(self, solve: Solve) -> Kept:
+    def best(self, solve: Solve) -> UnmovedPieces:
         """Return the most pieces that can stay."""
         every = {bundle: unmoved[: self.asked[bundle]] for bundle, unmoved in self.held.items()}
         if self._fits(every):
             return every
         if len(self.cell.nodes) == 1:
             return self._tried()
-        return cell_apart(self.cell, self.free, self.asked, self.held, solve)
+        return unmoved_in_cell(self.cell, self.free, self.asked, self.held, solve)
 
-    def _fits(self, stay: Kept) -> bool:
+    def _fits(self, stay: UnmovedPieces) -> bool:
         """Check that the remaining units fit beside the unmoved pieces."""
         if overlap([piece for unmoved in stay.values() for piece in unmoved]):
             return False
-        free: Held = {node.rank: self.free.get(node.rank, 0) for node in self.cell.nodes}
+        free: NodeMasks = {node.rank: self.free.get(node.rank, 0) for node in self.cell.nodes}
         for node, mask in (piece for unmoved in stay.values() for piece in unmoved):
             free[node] &= ~mask
         remaining = {bundle: [(self.cell, count - len(stay.get(bundle, ())))] for bundle, count in self.asked.items()}
         try:
-            count_out(
+            assign_counts(
                 self.pool,
                 remaining,
                 free,
@@ -302,7 +304,7 @@ class _OneCell:
             return False
         return True
 
-    def _tried(self) -> Kept:
+    def _tried(self) -> UnmovedPieces:
         """Return the largest set of unmoved pieces on one node, by enumeration."""
         every = [(bundle, piece) for bundle, unmoved in self.held.items() for piece in unmoved]
         best: list[tuple[Bundle, Piece]] = []
@@ -331,8 +333,8 @@ def _in_order(candidates: Sequence[Piece], old: Pieces, block: int) -> list[Piec
     return sorted(candidates, key=lambda piece: (-company[old.at[piece] // block], old.at[piece]))
 
 
-def _by_bundle(taken: Sequence[tuple[Bundle, Piece]]) -> Kept:
-    by_bundle: Kept = {}
+def _by_bundle(taken: Sequence[tuple[Bundle, Piece]]) -> UnmovedPieces:
+    by_bundle: UnmovedPieces = {}
     for bundle, piece in taken:
         by_bundle.setdefault(bundle, []).append(piece)
     return by_bundle

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Iterator, Sequence
 
 from ...models.component import Component
-from ...models.estimate import said_of
+from ...models.estimate import non_default_keys
 from ...models.findings.span import Span
 from ...models.findings.wording import plural
 from ...models.link import Link
@@ -30,7 +30,7 @@ MAX_ROWS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Demanded:
+class DemandText:
     """Demand on a component, link or job, as a sentence without subject.
 
     `components` is the subject: two names for a link, none for the job. `span` is where the demand
@@ -42,35 +42,35 @@ class Demanded:
     span: Span | None = None
 
 
-def demands_of(problem: Problem) -> tuple[Demanded, ...]:
+def demands_of(problem: Problem) -> tuple[DemandText, ...]:
     """Return all topology and node demands by component, then links, then preferences."""
     demands = [demand for component in problem.components for demand in _of(component, component.name in problem.job.estimated)]
-    demands += [Demanded((link.source, link.target), _link(link), link.span) for link in problem.job.links]
+    demands += [DemandText((link.source, link.target), _link(link), link.span) for link in problem.job.links]
     if problem.job.preference != Preference():
-        demands.append(Demanded((), _preference(problem.job.preference)))
+        demands.append(DemandText((), _preference(problem.job.preference)))
     return tuple(demands)
 
 
-def _of(component: Component, estimated: bool) -> Iterator[Demanded]:
+def _of(component: Component, estimated: bool) -> Iterator[DemandText]:
     name = (component.name,)
-    yield from (Demanded(name, _keep(keep), keep.span) for keep in component.keep)
-    yield from (Demanded(name, _spread(spread), spread.span) for spread in component.spread)
+    yield from (DemandText(name, _keep(keep), keep.span) for keep in component.keep)
+    yield from (DemandText(name, _spread(spread), spread.span) for spread in component.spread)
     for pin in component.pins:
         several = "s" * (len(pin.ranks) > 1)
-        yield Demanded(name, f"rank{several} {write_ranks((pin.ranks,))} on {_nodes(pin.nodes)}", pin.span)
+        yield DemandText(name, f"rank{several} {write_ranks((pin.ranks,))} on {_nodes(pin.nodes)}", pin.span)
     if component.excluded:
-        yield Demanded(name, f"not on {_nodes(component.excluded)}", component.span("excluded"))
+        yield DemandText(name, f"not on {_nodes(component.excluded)}", component.span("excluded"))
     if component.estimate:
-        words = ", ".join(f"{key} {'yes' if value is True else value}" for key, value in said_of(component.estimate).items())
-        yield Demanded(name, f"its memory is estimated{': ' * bool(words)}{words}", component.span("estimate"))
+        words = ", ".join(f"{key} {'yes' if value is True else value}" for key, value in non_default_keys(component.estimate).items())
+        yield DemandText(name, f"its memory is estimated{': ' * bool(words)}{words}", component.span("estimate"))
     if component.offloaded:
         retained = f"{write_memory(component.offloaded)} of each accelerator stay taken while another phase runs"
-        yield Demanded(name, retained, component.span("offloaded"))
+        yield DemandText(name, retained, component.span("offloaded"))
     if component.host_memory:
-        yield Demanded(name, f"{write_memory(component.host_memory)} of its node for each process", component.span("host_memory"))
+        yield DemandText(name, f"{write_memory(component.host_memory)} of its node for each process", component.span("host_memory"))
     if component.traffic:
         exchange = f"its processes exchange {write_memory(component.traffic)} a step with every further domain that they lie in"
-        yield Demanded(
+        yield DemandText(
             name,
             exchange + (" (an estimate)" if estimated else ""),
             None if estimated else component.span("traffic"),
@@ -107,7 +107,7 @@ def _nodes(ranks: Sequence[int]) -> str:
     return f"node{'s' * (len(ranks) > 1)} {write_ranks(merge([range(rank, rank + 1) for rank in ranks]))}"
 
 
-def timed_of(problem: Problem) -> tuple[Demanded, ...]:
+def timed_of(problem: Problem) -> tuple[DemandText, ...]:
     """Return the times of each component and the selection criteria; empty without times."""
     workload = problem.job.planning.workload
     if workload is None:
@@ -115,11 +115,11 @@ def timed_of(problem: Problem) -> tuple[Demanded, ...]:
     times = [demand for component in problem.components for demand in _times(component)]
     return (
         *times,
-        *(Demanded((), text, workload.span) for text in (*_chosen_by(workload), *_rounds(problem, workload))),
+        *(DemandText((), text, workload.span) for text in (*_chosen_by(workload), *_rounds(problem, workload))),
     )
 
 
-def _times(component: Component) -> Iterator[Demanded]:
+def _times(component: Component) -> Iterator[DemandText]:
     if component.timed is None:
         return
     for phase in component.timed.phases:
@@ -132,9 +132,9 @@ def _times(component: Component) -> Iterator[Demanded]:
         parts += [f"on {count} {'more ' * bool(rows)}counts by {formula}" for formula, count in formulas.items()]
         parts.append("no other counts" if component.timed.scaling == TABLE else f"{component.timed.scaling} between and beyond")
         spans = [row.span for row in rows if row.span]
-        yield Demanded((component.name,), "; ".join(parts), spans[0] if spans else component.span("timed"))
+        yield DemandText((component.name,), "; ".join(parts), spans[0] if spans else component.span("timed"))
     if component.timed.samples:
-        yield Demanded((component.name,), f"its replicas divide {component.timed.samples} samples evenly", component.span("samples"))
+        yield DemandText((component.name,), f"its replicas divide {component.timed.samples} samples evenly", component.span("samples"))
 
 
 def _row(measured: Measured) -> str:

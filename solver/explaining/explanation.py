@@ -6,9 +6,9 @@ from ...models.derivation import Derivation
 from ...models.placements.plan import Plan
 from ...models.record import dataclass
 from ...models.report import Report
-from .demands import Demanded
+from .demands import DemandText
 from .needs import Needs
-from .sharing import Sharing
+from .sharing import SharedAccelerators
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,10 @@ class Explanation:
     report: Report
     plan: Plan | None = None
     needs: Needs | None = None
-    sharing: Sharing | None = None
+    sharing: SharedAccelerators | None = None
     derivations: tuple[Derivation, ...] = ()
     assumed: int = 0
-    demands: tuple[Demanded, ...] = ()
+    demands: tuple[DemandText, ...] = ()
 
     @property
     def known(self) -> bool:

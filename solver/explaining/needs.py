@@ -17,7 +17,7 @@ from ...models.parallel import Parallel
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ...models.record import dataclass
-from ...models.sharing import Members, around, holders
+from ...models.sharing import Members, around, sharing_sets
 from ...models.text.document import Document
 from ..stretches import stretches
 
@@ -38,7 +38,7 @@ Layout = tuple[tuple[int, int], ...]
 """(number of nodes, resources per node) in node order; equal amounts are merged."""
 
 
-def at_least(problem: Problem, moved: Set[str] = frozenset()) -> int:
+def lower_bound(problem: Problem, moved: Set[str] = frozenset()) -> int:
     """Return a lower bound on accelerators: the largest need of sets that may not share.
 
     Sets that may share count once. If counts are chosen by time, sets that work in turns may share
@@ -49,10 +49,10 @@ def at_least(problem: Problem, moved: Set[str] = frozenset()) -> int:
     if problem.job.planning.followed:
         from ...models.tied_degrees import with_degrees
 
-        return min(at_least(with_degrees(problem, choice.degrees), moved) for choice in problem.job.planning.followed)
+        return min(lower_bound(with_degrees(problem, choice.degrees), moved) for choice in problem.job.planning.followed)
     sets = [
         on_accelerators
-        for members in holders(problem)
+        for members in sharing_sets(problem)
         if (on_accelerators := tuple(component for component in members if problem.kind(component) == ACCELERATOR))
     ]
     open_sets = [members for members in sets if all(component.runs is None for component in members)]
@@ -64,8 +64,8 @@ def at_least(problem: Problem, moved: Set[str] = frozenset()) -> int:
 
 
 def _within(problem: Problem, sets: Iterable[Members]) -> Within:
-    home = {component.name: members for members in holders(problem) for component in members}
-    outers = around(problem, holders(problem))
+    home = {component.name: members for members in sharing_sets(problem) for component in members}
+    outers = around(problem, sharing_sets(problem))
     within = dict[str, frozenset[str]]()
     for members in sets:
         names = {component.name for component in members}
@@ -173,7 +173,7 @@ def _with(first: int, order: list[int], weights: list[int], share: Mapping[int, 
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
+class ComponentNeed:
     """Needs of one component.
 
     Attributes
@@ -220,7 +220,7 @@ class Needs:
     cpus : CPUs reserved for all processes; colocated components share the largest reservation.
     """
 
-    each: tuple[Need, ...]
+    each: tuple[ComponentNeed, ...]
     accelerators: int
     nodes: int
     open: int
@@ -259,7 +259,7 @@ def needs_of(problem: Problem, document: Document, unknown: Container[str] = (),
     cpus = sum(need.cpus for need in component_needs)
     total = cluster.total() if counted else None
     searched = planned.job if planned is not None else problem.job
-    least = at_least(_as_searched(problem, searched), frozenset(searched.planning.own))
+    least = lower_bound(_as_searched(problem, searched), frozenset(searched.planning.own))
     return Needs(
         component_needs,
         used,
@@ -296,15 +296,15 @@ def _need(
     assignment: Assignment,
     layout: dict[int, int],
     document: Document,
-) -> Need:
+) -> ComponentNeed:
     name, kind = component.name, problem.kind(component)
     span = component.spans.get("placement")
     if component.runs is None and span:
         groups = "" if component.node_groups == (CLUSTER_LABEL,) else f"{','.join(component.node_groups)} "
-        return Need(name, kind, None, written=groups + document.excerpt(span))
+        return ComponentNeed(name, kind, None, written=groups + document.excerpt(span))
     if component.runs is None:
-        return Need(name, kind, None, asked=(component.least, component.most), counts=component.counts)
+        return ComponentNeed(name, kind, None, asked=(component.least, component.most), counts=component.counts)
     processes = assignment.world_size(name)
     layout = layout or Counter(assignment.processes_on(name).values())
     merged = tuple((nodes, count) for count, nodes in layout.items())
-    return Need(name, kind, processes, merged, assignment.held(name, kind), component.cpus * processes)
+    return ComponentNeed(name, kind, processes, merged, assignment.held(name, kind), component.cpus * processes)

@@ -24,7 +24,7 @@ from ...models.quantity import write_estimate
 from ...models.roles import ROLLOUT
 from ...models.share import Share
 from ...models.text.document import Document
-from .needs import Need, Needs
+from .needs import ComponentNeed, Needs
 
 SIZES = (WORLD_SIZE, PROCESSES_PER_NODE, REPLICA_SIZE, DATA_PARALLEL_SIZE, REPLICAS, CPUS)
 """Sizes of a component in output order; shares per process follow."""
@@ -61,7 +61,7 @@ def numbers(problem: Problem, needs: Needs, known: Iterable[Derivation], documen
     )
 
 
-def _of(problem: Problem, component: Component, need: Need, document: Document) -> Iterator[Derivation]:
+def _of(problem: Problem, component: Component, need: ComponentNeed, document: Document) -> Iterator[Derivation]:
     processes = need.processes or 0
     name, written = component.name, _written(component, "placement", document)
     yield Derivation(name, WORLD_SIZE, processes, _world_size(component, need), written)
@@ -92,7 +92,7 @@ def _of(problem: Problem, component: Component, need: Need, document: Document) 
     yield from _shares([share for share in problem.shares if share.component == name], processes)
 
 
-def _world_size(component: Component, need: Need) -> str:
+def _world_size(component: Component, need: ComponentNeed) -> str:
     processes, per_process = need.processes or 0, component.per_process
     nodes = sum(count for count, _ in need.layout)
     if need.kind == NODE:

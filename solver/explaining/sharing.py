@@ -7,7 +7,7 @@ from collections import Counter
 from ...models.component import Relation
 from ...models.problem import Problem
 from ...models.record import dataclass
-from ..stretches import held_alike
+from ..stretches import components_by_accelerators
 
 WITHIN, PARTLY = "within", "partly"
 MOST = 64
@@ -15,7 +15,7 @@ MOST = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
+class ColocatedSet:
     """Maximal set of components on exactly the same accelerators; may be a single component."""
 
     components: tuple[str, ...]
@@ -30,36 +30,36 @@ class Overlap:
     """
 
     kind: str
-    first: Together
-    second: Together
+    first: ColocatedSet
+    second: ColocatedSet
     shared: int
 
 
 @dataclass(frozen=True, slots=True)
-class Sharing:
+class SharedAccelerators:
     """Colocated sets of components, and all overlapping pairs of sets.
 
     Nesting is listed without transitive pairs. `compared` is the number of sets examined for
     overlaps. `asked` are the required relations of hinted components.
     """
 
-    together: tuple[Together, ...]
+    together: tuple[ColocatedSet, ...]
     overlaps: tuple[Overlap, ...]
     compared: int
     asked: tuple[Relation, ...] = ()
 
-    def alone(self, together: Together) -> bool:
+    def alone(self, together: ColocatedSet) -> bool:
         """Return True if the set overlaps with no other set."""
         return all(together not in (overlap.first, overlap.second) for overlap in self.overlaps)
 
 
-def sharing_of(problem: Problem) -> Sharing:
+def sharing_of(problem: Problem) -> SharedAccelerators:
     """Return the sharing of placed components. The cost grows with node stretches and pairs."""
-    nodes, alike = held_alike(problem, problem.given())
+    nodes, alike = components_by_accelerators(problem, problem.given())
     order = {component.name: position for position, component in enumerate(problem.components)}
     alike = dict(sorted(alike.items(), key=lambda entry: order[entry[1][0]]))
     amounts = {places: sum(mask.bit_count() * len(nodes[number]) for number, mask in places) for places in alike}
-    sets = [Together(tuple(names), amounts[places]) for places, names in alike.items()]
+    sets = [ColocatedSet(tuple(names), amounts[places]) for places, names in alike.items()]
     occupied: dict[int, list[tuple[int, int]]] = {}
     shared_amounts: Counter[tuple[int, int]] = Counter()
     for position, places in enumerate(list(alike)[:MOST]):
@@ -78,10 +78,10 @@ def sharing_of(problem: Problem) -> Sharing:
     ]
     pending = {component.name for component in problem.hinted if "placement" not in component.spans}
     relations = tuple(dict.fromkeys(relation for relation in problem.job.relations if pending.intersection(relation.components)))
-    return Sharing(tuple(sets), tuple(direct), min(len(sets), MOST), relations)
+    return SharedAccelerators(tuple(sets), tuple(direct), min(len(sets), MOST), relations)
 
 
-def _overlap(first: Together, second: Together, shared: int) -> Overlap:
+def _overlap(first: ColocatedSet, second: ColocatedSet, shared: int) -> Overlap:
     if shared == second.accelerators:
         first, second = second, first
     return Overlap(WITHIN if shared == first.accelerators else PARTLY, first, second, shared)

@@ -35,7 +35,7 @@ def size_of(component: Component, keep: Keep) -> int:
     return {TP: parallel.tp, EP: parallel.tp * parallel.ep, REPLICA: parallel.replica}[keep.what]
 
 
-def whole_in(problem: Problem, component: Component, level: str) -> int:
+def domain_multiple(problem: Problem, component: Component, level: str) -> int:
     """Return the divisor of the component's resources in every domain of a level.
 
     Only demands on this level count.
@@ -58,13 +58,13 @@ def whole_in(problem: Problem, component: Component, level: str) -> int:
 
 def piece(problem: Problem, members: Iterable[Component]) -> int:
     """Return the resources of a piece, always whole inside a NUMA domain."""
-    return lcm(*(whole_in(problem, component, NUMA) for component in members))
+    return lcm(*(domain_multiple(problem, component, NUMA) for component in members))
 
 
 def unit(problem: Problem, members: Iterable[Component]) -> int:
     """Return the resources of a unit, always whole on a node."""
     members = tuple(members)
-    return lcm(piece(problem, members), *(whole_in(problem, component, NODE_LEVEL) for component in members))
+    return lcm(piece(problem, members), *(domain_multiple(problem, component, NODE_LEVEL) for component in members))
 
 
 def is_single(members: Iterable[Component]) -> bool:
@@ -79,7 +79,7 @@ def wholes(problem: Problem, members: Iterable[Component]) -> tuple[tuple[str, i
     Only levels with a larger divisor than the unit.
     """
     members, least = tuple(members), unit(problem, members)
-    sizes = [(level, lcm(*(whole_in(problem, component, level) for component in members))) for level in LEVELS]
+    sizes = [(level, lcm(*(domain_multiple(problem, component, level) for component in members))) for level in LEVELS]
     return tuple((level, lcm(size, least)) for level, size in sizes if least % size)
 
 

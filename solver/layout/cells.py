@@ -28,8 +28,8 @@ from ...models.machines.topology import domain, numa_masks, path
 from ...models.placements.assignment import Assignment
 from ...models.record import dataclass
 from .bundle import Bundle
-from .parts import Neighbours, Parts, alone, lowest, told_apart
-from .pools import Pool
+from .parts import Neighbours, Parts, alone, distinguished_nodes, lowest
+from .pools import NodePool
 
 Eligible = Mapping[Bundle, frozenset[int]]
 """Bundle -> ranks of the eligible nodes."""
@@ -64,10 +64,10 @@ def numa_domains(node: Node, kind: str) -> tuple[int, ...]:
     return numa_masks(node) if kind == ACCELERATOR else (node.whole(kind),)
 
 
-class Room:
+class CellCapacity:
     """Free resources of a pool on some nodes, per node and per NUMA domain."""
 
-    def __init__(self, pool: Pool, nodes: Iterable[Node]) -> None:
+    def __init__(self, pool: NodePool, nodes: Iterable[Node]) -> None:
         self._pool, self._nodes = pool, tuple(nodes)
         self._on_nodes = Counter(pool.free.get(node.rank, 0).bit_count() for node in self._nodes)
         self._in_numa: Counter[int] | None = None
@@ -138,7 +138,7 @@ def _most(chain: Mapping[int, int], free: int) -> int:
     return most[free]
 
 
-def is_exact(bundles: Sequence[Bundle], room: Room, ranged: bool, moved: bool = False) -> bool:
+def is_exact(bundles: Sequence[Bundle], room: CellCapacity, ranged: bool, moved: bool = False) -> bool:
     """Return True if rows over several nodes say exactly which counted bundles fit.
 
     Parameters
@@ -216,7 +216,7 @@ def reservations(parts: Parts) -> tuple[Reserved, Reserved]:
     )
 
 
-def cells_of(parts: Parts, pools: Sequence[Pool], eligible: Eligible) -> tuple[Cell, ...]:
+def cells_of(parts: Parts, pools: Sequence[NodePool], eligible: Eligible) -> tuple[Cell, ...]:
     """Return the cells of a problem in the order of their first nodes.
 
     Nodes of a cell have the same place in the topology, the same accelerators and the same
@@ -239,7 +239,7 @@ def cells_of(parts: Parts, pools: Sequence[Pool], eligible: Eligible) -> tuple[C
     return tuple(Cell(index, nodes) for index, nodes in enumerate(groups))
 
 
-def _exact_cells(nodes: list[Node], pools: Sequence[Pool], eligible: Eligible, moved: bool) -> Iterator[tuple[Node, ...]]:
+def _exact_cells(nodes: list[Node], pools: Sequence[NodePool], eligible: Eligible, moved: bool) -> Iterator[tuple[Node, ...]]:
     """Yield identical nodes as cells with exact rows.
 
     All nodes form one cell if rows over all of them are exact. Otherwise nodes with even NUMA
@@ -266,17 +266,17 @@ def _exact_cells(nodes: list[Node], pools: Sequence[Pool], eligible: Eligible, m
             yield from ((node,) for node in similar)
 
 
-def _is_even(pool: Pool, node: Node, eligible: Eligible) -> bool:
+def _is_even(pool: NodePool, node: Node, eligible: Eligible) -> bool:
     """Return True if the pool's pieces divide the free resources of every NUMA domain."""
     pieces = {bundle.piece for bundle in pool.counted if bundle.piece > 1 and node.rank in eligible[bundle]}
-    room = Room(pool, [node])
+    room = CellCapacity(pool, [node])
     return all(room.divides(size) for size in pieces)
 
 
 def _alike(parts: Parts) -> Iterator[tuple[Node, ...]]:
     problem = parts.problem
     groups = sorted({component.node_groups for component in problem.components})
-    members = [*(problem.cluster.members(labels) for labels in groups), *told_apart(problem)]
+    members = [*(problem.cluster.members(labels) for labels in groups), *distinguished_nodes(problem)]
     sets = [node_set for node_set in dict.fromkeys(members) if len(node_set) < len(problem.cluster.nodes)]
     in_order = list(_stretches(parts))
     keyed: dict[tuple[object, ...], list[Node]] = {}
@@ -301,16 +301,16 @@ def _stretches(parts: Parts) -> Iterator[list[int]]:
         yield [number for number, ranks in enumerate(turns) for _ in ranks]
 
 
-def _is_exact(pool: Pool, nodes: Sequence[Node], eligible: Eligible, moved: bool) -> bool:
+def _is_exact(pool: NodePool, nodes: Sequence[Node], eligible: Eligible, moved: bool) -> bool:
     """Return True if rows over all nodes say exactly how the pool's bundles fit."""
     rank = nodes[0].rank
     if pool.host is not None:  # inner bundles need single nodes wherever the host may be
         return rank not in eligible[pool.host]
     here = [bundle for bundle in pool.counted if rank in eligible[bundle]]
-    return is_exact(here, Room(pool, nodes), any(rank in eligible[bundle] for bundle in pool.ranged), moved)
+    return is_exact(here, CellCapacity(pool, nodes), any(rank in eligible[bundle] for bundle in pool.ranged), moved)
 
 
-class SharedRoom(NamedTuple):
+class SharedResources(NamedTuple):
     """Resources of a node, or the part of them in a range.
 
     Attributes
@@ -328,19 +328,19 @@ class SharedRoom(NamedTuple):
     ranges: tuple[Bundle, ...]
 
 
-def shared(pools: Sequence[Pool]) -> tuple[Pool, ...]:
+def shared(pools: Sequence[NodePool]) -> tuple[NodePool, ...]:
     """Return the pools of kinds with partly shared resources, or ranges in counted bundles."""
     kinds = {pool.kind for pool in pools if (pool.host is not None and not pool.host.contiguous and pool.ranged) or _partly(pool, pools)}
     return tuple(pool for pool in pools if pool.kind in kinds)
 
 
-def _partly(pool: Pool, pools: Sequence[Pool]) -> bool:
+def _partly(pool: NodePool, pools: Sequence[NodePool]) -> bool:
     """Return True if the pool shares part of its resources with a different pool."""
     different = (candidate for candidate in pools if candidate.kind == pool.kind and candidate.free != pool.free)
     return any(mask & candidate.free.get(node, 0) for candidate in different for node, mask in pool.free.items())
 
 
-def is_countable(one: Pool, other: Pool) -> bool:
+def is_countable(one: NodePool, other: NodePool) -> bool:
     """Return True if counts decide the fit beside ranges.
 
     On each node the resources of the two pools must be disjoint or nested, without NUMA domains.
@@ -349,7 +349,7 @@ def is_countable(one: Pool, other: Pool) -> bool:
     return not solid and all((mask & (second_mask := other.free.get(node, 0))) in (0, mask, second_mask) for node, mask in one.free.items())
 
 
-def ring_of(of: Mapping[Bundle, Pool], bundle: Bundle) -> Bundle | None:
+def enclosing_range(of: Mapping[Bundle, NodePool], bundle: Bundle) -> Bundle | None:
     """Return the smallest range around a bundle."""
     host = of[bundle].host
     while host is not None and not host.contiguous:
@@ -357,7 +357,7 @@ def ring_of(of: Mapping[Bundle, Pool], bundle: Bundle) -> Bundle | None:
     return host
 
 
-def rooms(pools: Sequence[Pool], node: int) -> Iterator[SharedRoom]:
+def shared_resources(pools: Sequence[NodePool], node: int) -> Iterator[SharedResources]:
     """Yield sets of resources of a node for shared pools, smallest first, per range.
 
     In each set the ranges, and the bundles that can use nothing else, must hold together at most
@@ -367,16 +367,18 @@ def rooms(pools: Sequence[Pool], node: int) -> Iterator[SharedRoom]:
     still needs.
     """
     pool_of = {bundle: pool for pool in pools for bundle in pool.bundles}
-    ring = {bundle: ring_of(pool_of, bundle) for bundle in pool_of}
+    ring = {bundle: enclosing_range(pool_of, bundle) for bundle in pool_of}
     for mask in sorted({pool.free.get(node, 0) for pool in pools} - {0}, key=lambda value: (value.bit_count(), value)):
         may = {bundle for bundle, pool in pool_of.items() if not pool.free.get(node, 0) & ~mask}
         for around in dict.fromkeys(ring.values()):
             bundles_here = [bundle for bundle in pool_of if ring[bundle] is around]
             inner = tuple(bundle for bundle in bundles_here if bundle in may and pool_of[bundle].host not in may)
-            yield SharedRoom(mask, around, inner, tuple(bundle for bundle in bundles_here if bundle.contiguous and bundle not in may))
+            yield SharedResources(mask, around, inner, tuple(bundle for bundle in bundles_here if bundle.contiguous and bundle not in may))
 
 
-def held_on(pools: Sequence[Pool], node: int, wanted: Mapping[Bundle, int], ranges: Mapping[Bundle, int]) -> dict[Bundle, int] | None:
+def masks_on_node(
+    pools: Sequence[NodePool], node: int, wanted: Mapping[Bundle, int], ranges: Mapping[Bundle, int]
+) -> dict[Bundle, int] | None:
     """Return the masks of shared pools' bundles on a node; None without a fit.
 
     `wanted`: resources of the counted bundles there. `ranges`: masks of the others.
@@ -400,7 +402,7 @@ def held_on(pools: Sequence[Pool], node: int, wanted: Mapping[Bundle, int], rang
             if pool.host is bundle and pool.free.get(node, 0) == pool_of[bundle].free.get(node, 0):
                 take(inner, masks[bundle] & ~inside(bundle))
 
-    for mask, around, outermost, _ in rooms(pools, node):
+    for mask, around, outermost, _ in shared_resources(pools, node):
         for bundle in (candidate for candidate in outermost if pool_of[candidate].free.get(node, 0) == mask):
             taken = (masks[holder] for holder, pool in pool_of.items() if holder.contiguous or not pool.free.get(node, 0) & ~mask)
             left = ~reduce(or_, taken, 0) if around is None else masks[around] & ~inside(around)

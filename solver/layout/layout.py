@@ -16,16 +16,16 @@ from ...models.memory.work import whole_groups
 from ...models.problem import Problem
 from ...models.record import dataclass
 from .bundle import Bundle
-from .cells import Cell, Room, cells_of, reservations, rounded, shared
+from .cells import Cell, CellCapacity, cells_of, reservations, rounded, shared
 from .parts import Dealt, Neighbours, Parts
-from .pools import Masks, Pool, eligible_nodes, nodes_in_reach, pools
+from .pools import Masks, NodePool, eligible_nodes, nodes_in_reach, pools
 
 Values = dict[object, object]
 """Decision -> value.
 
 A Count has units; a contiguous Bundle has (first resource rank, units).
 """
-__all__ = ["Bundle", "Cell", "Count", "Layout", "Masks", "Pool", "Values", "domains_of"]
+__all__ = ["Bundle", "Cell", "Count", "Layout", "Masks", "NodePool", "Values", "domains_of"]
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,13 @@ def dealt(parts: Parts) -> Iterator[Dealt]:
     for component in (c for c in problem.hinted if problem.kind(c) == NODE):
         even = parts.on_nodes[component.name]
         nodes = problem.cluster.members(component.node_groups).difference(component.excluded)
-        if even and (depends(problem, component) or _may_be_short(parts, component, nodes)):
+        if even and (needs_searched_nodes(problem, component) or _may_be_short(parts, component, nodes)):
             most = sum(len(run.ranks) for run in even)
             fewest = min(component.least, most) if component.most < UNBOUNDED else most
             yield Dealt(Bundle((component,), NODE), most, fewest, nodes, even)
 
 
-def depends(problem: Problem, component: Component) -> bool:
+def needs_searched_nodes(problem: Problem, component: Component) -> bool:
     """Return True if a demand or relation concerns the nodes of the component."""
     compared = (component.name in relation.components for kind in BETWEEN_DOMAINS for relation in problem.related(kind))
     keeps_whole = any(keep.what == WHOLE for keep in component.keep)
@@ -105,8 +105,8 @@ class Layout(Parts):
         self.counts = (*counted, *processes)
         self.neighbours = Neighbours(problem.cluster)
         self._domains: dict[str, dict[str, tuple[Cell, ...]]] = {}
-        self._rooms: dict[tuple[Cell, Pool], Room] = {}
-        self._taken: dict[tuple[Cell, Pool], Mapping[int, int]] = {}
+        self._rooms: dict[tuple[Cell, NodePool], CellCapacity] = {}
+        self._taken: dict[tuple[Cell, NodePool], Mapping[int, int]] = {}
 
     @property
     def has_chosen_given(self) -> bool:
@@ -120,14 +120,14 @@ class Layout(Parts):
     def _is_open(self, bundle: Bundle, cell: Cell) -> bool:
         return len(cell.nodes) == 1 or cell.nodes[0].rank in self.eligible[bundle]
 
-    def room(self, cell: Cell, pool: Pool) -> Room:
+    def room(self, cell: Cell, pool: NodePool) -> CellCapacity:
         """Return the pool's free resources on the nodes of a cell."""
         key = (cell, pool)
         if key not in self._rooms:
-            self._rooms[key] = Room(pool, cell.nodes)
+            self._rooms[key] = CellCapacity(pool, cell.nodes)
         return self._rooms[key]
 
-    def capacity(self, cell: Cell, pool: Pool, size: int) -> int:
+    def capacity(self, cell: Cell, pool: NodePool, size: int) -> int:
         """Return the number of slots of `size` for the pool on the cell's nodes.
 
         A slot lies on a single node.

@@ -88,7 +88,7 @@ class Neighbours:
         return runs
 
 
-def may_be(problem: Problem, component: Component) -> Nodes:
+def allowed_nodes(problem: Problem, component: Component) -> Nodes:
     """Return the nodes open to the component.
 
     Its given nodes, or those left by its groups, model and exclusions.
@@ -101,10 +101,10 @@ def may_be(problem: Problem, component: Component) -> Nodes:
     return frozenset(rank for rank in nodes if not model or problem.cluster.nodes[rank].accelerator_model == model)
 
 
-def set_may_be(problem: Problem, component: Component) -> Nodes:
+def common_allowed_nodes(problem: Problem, component: Component) -> Nodes:
     """Return the nodes open to all components on the same accelerators."""
     members = next(members for members in problem.colocated_sets if component in members)
-    return frozenset[int].intersection(*(may_be(problem, member) for member in members))
+    return frozenset[int].intersection(*(allowed_nodes(problem, member) for member in members))
 
 
 def is_given(problem: Problem, component: Component) -> bool:
@@ -115,7 +115,7 @@ def is_given(problem: Problem, component: Component) -> bool:
     return any(member.runs is not None for members in problem.colocated_sets if component in members for member in members)
 
 
-def told_apart(problem: Problem) -> Iterator[Set[int]]:
+def distinguished_nodes(problem: Problem) -> Iterator[Set[int]]:
     """Yield sets of nodes with different treatment by a rule.
 
     No cell has nodes both inside and outside such a set.
@@ -128,8 +128,8 @@ def told_apart(problem: Problem) -> Iterator[Set[int]]:
             if problem.job.capabilities.nodes_in_order:  # the amount on the nodes before counts
                 yield from (frozenset(range(node)) for gap in gaps(pin.nodes, len(problem.cluster.nodes)) for node in (gap.start, gap.stop))
     for first, second, _ in _node_pairs(problem):
-        yield set_may_be(problem, first)
-        yield set_may_be(problem, second)
+        yield common_allowed_nodes(problem, first)
+        yield common_allowed_nodes(problem, second)
 
 
 def alone(problem: Problem) -> Set[int]:
@@ -143,12 +143,12 @@ def alone(problem: Problem) -> Set[int]:
     for first, second, kind in _node_pairs(problem):
         are_given = [is_given(problem, component) for component in (first, second)]
         if not any(are_given) or (kind == NEAR and are_given == [True, False]):
-            nodes |= set_may_be(problem, first) & set_may_be(problem, second)
+            nodes |= common_allowed_nodes(problem, first) & common_allowed_nodes(problem, second)
     for component in problem.components:
         on_nodes = problem.kind(component) == NODE
         is_counted = any(_counts_nodes(component, keep) or (on_nodes and keep.level == NODE_LEVEL) for keep in component.keep)
         if is_counted or any(spread.level == NODE_LEVEL for spread in component.spread):
-            nodes |= set_may_be(problem, component)
+            nodes |= common_allowed_nodes(problem, component)
     return nodes
 
 

@@ -17,11 +17,11 @@ Masks = Mapping[int, int]
 """Node rank -> local resources as a bit mask."""
 
 
-__all__ = ["Masks", "Pool", "ground_of", "pools"]
+__all__ = ["Masks", "NodePool", "usable_resources", "pools"]
 
 
 @dataclass(frozen=True, eq=False)
-class Pool:
+class NodePool:
     """Resources of a kind, and the searched bundles placed on them without overlap.
 
     Attributes
@@ -77,27 +77,27 @@ def company(parts: Parts, bundle: Bundle) -> tuple[Component, ...]:
     return (*bundle.components, *(component for host in hosts for component in host.components))
 
 
-def pools(parts: Parts) -> tuple[Pool, ...]:
+def pools(parts: Parts) -> tuple[NodePool, ...]:
     """Return every pool with its bundles: cluster pools first, inner pools after their hosts."""
     kinds = dict.fromkeys(bundle.kind for bundle in parts.searched)
     alone = [bundle for bundle in parts.searched if not parts.hosts[bundle]]
     result = []
     for kind in kinds:
         if on_cluster := tuple(bundle for bundle in alone if bundle.kind == kind):
-            result.append(Pool(kind, on_cluster, _free(parts, kind)))
+            result.append(NodePool(kind, on_cluster, _free(parts, kind)))
     inside: dict[tuple[object, ...], list[Bundle]] = {}
     for bundle in sorted(parts.searched, key=lambda bundle: len(open_hosts(parts, bundle))):
         if parts.hosts[bundle]:
-            ground = ground_of(parts, bundle)
+            ground = usable_resources(parts, bundle)
             key = (innermost(parts, bundle), bundle.kind, tuple(sorted(ground.items())))
             inside.setdefault(key, []).append(bundle)
     for bundles in inside.values():
         first = bundles[0]
-        result.append(Pool(first.kind, tuple(bundles), ground_of(parts, first), parts.hosts[first], innermost(parts, first)))
+        result.append(NodePool(first.kind, tuple(bundles), usable_resources(parts, first), parts.hosts[first], innermost(parts, first)))
     return tuple(result)
 
 
-def ground_of(parts: Parts, bundle: Bundle) -> dict[int, int]:
+def usable_resources(parts: Parts, bundle: Bundle) -> dict[int, int]:
     """Return node rank -> resources open to a bundle inside others.
 
     It is not yet known which resources searched hosts have. Left out are resources of bundles that
@@ -107,7 +107,7 @@ def ground_of(parts: Parts, bundle: Bundle) -> dict[int, int]:
     if fixed_hosts:
         ground = {node: _within(parts, bundle, fixed_hosts, node) for node in parts.fixed[fixed_hosts[0]]}
     if (host := innermost(parts, bundle)) is not None and any(member.fixed for member in parts.hosts[host]):
-        around = ground_of(parts, host)
+        around = usable_resources(parts, host)
         ground = {node: mask & around.get(node, 0) for node, mask in ground.items()}
     if not fixed_hosts:
         return ground

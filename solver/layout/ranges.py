@@ -35,7 +35,7 @@ def fewest_nodes(numbering: Numbering, amount: int) -> int:
     return -(-amount // max((stretch.count for stretch in numbering.stretches), default=1))
 
 
-class Finer:
+class WholePieces:
     """Check of ranges against pieces kept whole in NUMA domains and above the node."""
 
     def __init__(self, layout: Layout, bundle: Bundle, numbering: Numbering) -> None:
@@ -96,7 +96,7 @@ class Places:
         self._odd = [0, *accumulate(int(count % self.unit > 0) for count in self.counts)]
         self._ranks = [stretch.node_rank for stretch in stretches]
         self._twice = len(set(self._ranks)) < len(self._ranks)
-        self._finer = Finer(layout, bundle, self.numbering) if bundle.wholes or bundle.piece > 1 else None
+        self._finer = WholePieces(layout, bundle, self.numbering) if bundle.wholes or bundle.piece > 1 else None
         first, size = self.numbering.first, self.numbering.size
         self.last_start, self.first_stop = size, 0
         for node, mask in enclosed.items():  # no range holds resources outside the numbering
@@ -165,7 +165,7 @@ def all_lengths(layout: Layout, bundle: Bundle) -> Sequence[int]:
     return allowed(layout, bundle, layout.numbering(bundle).size // bundle.unit)
 
 
-def by_ends(layout: Layout, bundle: Bundle) -> bool:
+def has_separate_ends(layout: Layout, bundle: Bundle) -> bool:
     """Return True if start and end are separate decisions, due to too many places.
 
     Not if something depends on both: pinned ranks, groups kept together, a previous place, or a
@@ -187,7 +187,7 @@ def lengths(layout: Layout, bundle: Bundle) -> Sequence[int]:
     """
     every = all_lengths(layout, bundle)
     count = max(1, min(MAX_LENGTHS, MAX_PLACES // max(1, layout.numbering(bundle).size // bundle.unit)))
-    if len(every) <= count or by_ends(layout, bundle):
+    if len(every) <= count or has_separate_ends(layout, bundle):
         return every
     return tuple(every[position * (len(every) - 1) // max(1, count - 1)] for position in range(count))
 
@@ -240,7 +240,7 @@ def _runs(mask: int, count: int) -> Iterator[tuple[int, int]]:
         position += 1
 
 
-def thinned(layout: Layout) -> bool:
+def is_restricted(layout: Layout) -> bool:
     """Return True if only some places or rank orders of contiguous bundles are searched.
 
     A bound of the solver then proves nothing.
@@ -257,4 +257,4 @@ def refutable(layout: Layout) -> bool:
     asks for more.
     """
     wants_more = any(layout.problem.related(kind) for kind in (IN_ORDER, NOT_FEWER, SUBSET))
-    return not wants_more or not thinned(layout)
+    return not wants_more or not is_restricted(layout)

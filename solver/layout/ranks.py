@@ -14,7 +14,7 @@ from ...models.machines.topology import ALL_LEVELS, LEVELS, NODE_LEVEL, NUMA
 from ...models.placements.assignment import Seat, seats
 from ...models.problem import Problem
 from ...models.record import dataclass
-from .bundle import Bundle, size_of, whole_in
+from .bundle import Bundle, domain_multiple, size_of
 from .cells import numa_domains
 from .layout import Layout
 from .parts import bits
@@ -137,7 +137,7 @@ def _parts(layout: Layout, bundle: Bundle, node: int, mask: int) -> list[list[Se
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class RankOrder:
     """Components with the same order of ranks.
 
     Attributes
@@ -160,7 +160,7 @@ class Line:
         return tuple(color(position) for color in self.colors.values())
 
 
-def seat_lines(lines: Sequence[Line], count: int) -> dict[tuple[str, ...], tuple[int, ...]] | None:
+def seat_lines(lines: Sequence[RankOrder], count: int) -> dict[tuple[str, ...], tuple[int, ...]] | None:
     """Return the order of every line over `count` resources; None without any.
 
     The lowest ranks take the lowest resources as far as possible.
@@ -175,7 +175,7 @@ def seat_lines(lines: Sequence[Line], count: int) -> dict[tuple[str, ...], tuple
     borders = sorted(set.intersection(*(set(line.cuts) for line in open_lines))) if open_lines else []
     positions_by_line: dict[tuple[str, ...], list[int]] = {line.names: [0] * count for line in open_lines}
     for part in map(range, borders, borders[1:]):
-        seats = _Part(open_lines, decided, part).seats()
+        seats = _RankRange(open_lines, decided, part).seats()
         if seats is None:
             return None
         for line, positions in zip(open_lines, seats):
@@ -185,7 +185,7 @@ def seat_lines(lines: Sequence[Line], count: int) -> dict[tuple[str, ...], tuple
     return result
 
 
-def _decided(lines: Sequence[Line], count: int) -> list[dict[int, int]] | None:
+def _decided(lines: Sequence[RankOrder], count: int) -> list[dict[int, int]] | None:
     """Return the colors of decided lines on every resource; None on a conflict."""
     shown: list[dict[int, int]] = [{} for _ in range(count)]
     for line in lines:
@@ -196,17 +196,17 @@ def _decided(lines: Sequence[Line], count: int) -> list[dict[int, int]] | None:
     return shown
 
 
-class _Part:
+class _RankRange:
     """Resources between borders common to all open lines."""
 
-    def __init__(self, lines: Sequence[Line], decided: Sequence[Mapping[int, int]], part: range) -> None:
+    def __init__(self, lines: Sequence[RankOrder], decided: Sequence[Mapping[int, int]], part: range) -> None:
         self.lines, self.decided, self.part = lines, decided, part
         self._failed: set[tuple[object, ...]] = set()
         # per line and piece: colors -> free positions with these colors, the lowest last
         self._left = [self._pieces(line) for line in lines]
         self._taken: list[list[int]] = [[] for _ in lines]
 
-    def _pieces(self, line: Line) -> list[tuple[range, dict[Colors, list[int]]]]:
+    def _pieces(self, line: RankOrder) -> list[tuple[range, dict[Colors, list[int]]]]:
         cuts = [cut for cut in line.cuts if self.part.start <= cut <= self.part.stop]
         pieces = []
         for piece in map(range, cuts, cuts[1:]):
@@ -274,7 +274,7 @@ class _Part:
             self._bins(number, resource)[colors].append(self._taken[number].pop())
 
 
-def seated(layout: Layout, bundle: Bundle, held: Sequence[Seat]) -> dict[str, list[Seat]] | None:
+def seat_components(layout: Layout, bundle: Bundle, held: Sequence[Seat]) -> dict[str, list[Seat]] | None:
     """Return the resources of searched components in rank order; None without any order.
 
     `held`: the bundle's resources in default order (`in_rank_order`). A searched bundle is ordered
@@ -321,7 +321,7 @@ def can_be_seated(layout: Layout, bundle: Bundle, numa: bool = True) -> bool:
 
 def of_given(layout: Layout, bundle: Bundle) -> dict[str, list[Seat]] | None:
     """Return given resources of searched components in rank order; None without any order."""
-    return seated(layout, bundle, in_rank_order(layout, bundle, layout.fixed[bundle]))
+    return seat_components(layout, bundle, in_rank_order(layout, bundle, layout.fixed[bundle]))
 
 
 def _places(layout: Layout, bundle: Bundle, resources: Sequence[Seat]) -> list[Place]:
@@ -370,7 +370,7 @@ def orders(
             continue
         source, target = (by_name[name] for name in relation.components)
         parts = min(source.parallel.tp, target.parallel.tp)
-        colors = part_held(source.parallel.tp, parts), part_held(target.parallel.tp, parts)
+        colors = weight_part(source.parallel.tp, parts), weight_part(target.parallel.tp, parts)
         if line_of[source.name] is line_of[target.name]:
             length = len(line_of[source.name].order or places)
             if any(colors[0](position) != colors[1](position) for position in range(length)):
@@ -381,7 +381,7 @@ def orders(
     return None if seating is None else {c.name: seating[line_of[c.name].names] for c in members if c.runs is None}
 
 
-def part_held(size: int, parts: int) -> Callable[[int], int]:
+def weight_part(size: int, parts: int) -> Callable[[int], int]:
     """Return a function from rank position to the first weight part of its rank.
 
     The weights have `parts` parts; the tensor parallel group has `size` ranks.
@@ -413,7 +413,7 @@ def _strided(component: Component, count: int) -> Iterator[int]:
 
 def _lines(
     problem: Problem, members: Sequence[Component], places: Sequence[Place], known_orders: Mapping[str, Order]
-) -> Iterator[Line | None]:  # fmt: skip
+) -> Iterator[RankOrder | None]:  # fmt: skip
     """Yield the components with a common order; None for contradictory demands."""
     count, nodes = len(places), [node for node, _ in places]
     borders = {0, count, *_changes(nodes)}
@@ -427,9 +427,9 @@ def _lines(
             yield None
         else:
             cuts = {edge for wish in wishes.values() if wish.block for edge in range(0, count, wish.block)}
-            if any(whole_in(problem, component, NUMA) > 1 for component in wishes):
+            if any(domain_multiple(problem, component, NUMA) > 1 for component in wishes):
                 cuts.update(_changes(places))
-            yield Line(tuple(component.name for component in line), lists[0] if lists else None, tuple(sorted(borders | cuts)))
+            yield RankOrder(tuple(component.name for component in line), lists[0] if lists else None, tuple(sorted(borders | cuts)))
 
 
 def _aligned(problem: Problem, members: Sequence[Component]) -> list[list[Component]]:
@@ -453,7 +453,7 @@ def _keeps(problem: Problem, component: Component, block: int, order: Order, pla
         return False
     if block and any(number // block != rank // block for rank, number in enumerate(order)):
         return False
-    where, size = [places[number] for number in order], whole_in(problem, component, NUMA)
+    where, size = [places[number] for number in order], domain_multiple(problem, component, NUMA)
     nodes = [node for node, _ in where]
     if problem.job.capabilities.nodes_in_order and nodes != sorted(nodes):
         return False

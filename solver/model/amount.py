@@ -21,7 +21,7 @@ def total(amounts: Iterable[Amount]) -> Amount:
     return cp_model.LinearExpr.sum(open_amounts) + known if open_amounts else known
 
 
-class Saying:
+class ConstraintModel:
     """CP-SAT model with operations to post conditions.
 
     Attributes

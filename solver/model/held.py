@@ -14,11 +14,11 @@ from ..layout.bundle import Bundle
 from ..layout.cells import Cell
 from ..layout.layout import Layout, domains_of
 from ..layout.ranks import can_be_seated, of_given
-from .amount import Amount, Saying, total
+from .amount import Amount, ConstraintModel, total
 from .ranges import Ranges
 
 
-class Held(Saying):
+class PlacementAmounts(ConstraintModel):
     """Decision variables of a problem, and resources of bundles and components."""
 
     def __init__(self, problem: Problem) -> None:
@@ -110,7 +110,7 @@ class Held(Saying):
         return bundle.unit // component.per_process * self.units(bundle)
 
 
-class InDomains(Held):
+class DomainAmounts(PlacementAmounts):
     """Amounts and indicators in topology domains."""
 
     def __init__(self, problem: Problem) -> None:

@@ -20,9 +20,9 @@ from ..layout.bundle import Bundle
 from ..layout.cells import Cell, numa_domains
 from ..layout.layout import Layout
 from ..layout.parts import bits
-from ..layout.pools import Pool
-from ..layout.ranges import Place, Places, by_ends, fewest_nodes, lengths, whole_places
-from .amount import Amount, Saying, total
+from ..layout.pools import NodePool
+from ..layout.ranges import Place, Places, fewest_nodes, has_separate_ends, lengths, whole_places
+from .amount import Amount, ConstraintModel, total
 
 
 class Edges:
@@ -137,7 +137,7 @@ def weighted(terms: Iterable[tuple[cp_model.IntVar, int]]) -> Amount:
     return cp_model.LinearExpr.weighted_sum([variable for variable, _ in nonzero], [number for _, number in nonzero]) if nonzero else 0
 
 
-def each_place(
+def add_place_literals(
     model: cp_model.CpModel, layout: Layout, bundle: Bundle, at: dict[Place, cp_model.IntVar], begun: Edges, ended: Edges
 ) -> Amount:
     """Create a literal for every place and return the units of the range.
@@ -152,7 +152,7 @@ def each_place(
     return weighted((literal, units) for (_, units), literal in at.items())
 
 
-def each_end(model: cp_model.CpModel, layout: Layout, bundle: Bundle, places: Places, begun: Edges, ended: Edges) -> Amount:
+def add_edge_literals(model: cp_model.CpModel, layout: Layout, bundle: Bundle, places: Places, begun: Edges, ended: Edges) -> Amount:
     """Create literals for every start and every end; return the units of the range.
 
     A range inside a single node has a literal of its own if its start and its end are not a pair of
@@ -202,11 +202,11 @@ def _inside(places: Places, every: Iterable[int], starts: set[int], stops: set[i
 class Slots:
     """Slots for pieces of every size beside ranges, cell by cell."""
 
-    def __init__(self, saying: Saying, layout: Layout, ranges: Mapping[Bundle, Ranges]) -> None:
+    def __init__(self, saying: ConstraintModel, layout: Layout, ranges: Mapping[Bundle, Ranges]) -> None:
         self._saying, self._layout, self._ranges = saying, layout, ranges
-        self._slots: dict[tuple[Cell, Pool, int, bool], Amount] = {}
+        self._slots: dict[tuple[Cell, NodePool, int, bool], Amount] = {}
 
-    def slots(self, cell: Cell, pool: Pool, size: int, inside_numa: bool) -> Amount:
+    def slots(self, cell: Cell, pool: NodePool, size: int, inside_numa: bool) -> Amount:
         """Return the sum of floor(left / size) over a cell's nodes or NUMA domains."""
         key = (cell, pool, size, inside_numa)
         if key not in self._slots:
@@ -225,7 +225,7 @@ class Slots:
                 self._slots[key] = total(self._on_node(node.rank, pool, size) for node in cell.nodes)
         return self._slots[key]
 
-    def _on_node(self, node: int, pool: Pool, size: int) -> Amount:
+    def _on_node(self, node: int, pool: NodePool, size: int) -> Amount:
         free = pool.free.get(node, 0).bit_count()
         enclosed = sum(self._layout.enclosed.get(bundle, {}).get(node, 0).bit_count() for bundle in pool.ranged)
         taken = total(self._ranges[bundle].held_on(node) for bundle in pool.ranged) - enclosed
@@ -235,7 +235,7 @@ class Slots:
         self._saying.require(size * left + taken <= free)
         return left
 
-    def _in_domain(self, node: Node, mask: int, pool: Pool, size: int) -> Amount:
+    def _in_domain(self, node: Node, mask: int, pool: NodePool, size: int) -> Amount:
         left = self._left(node, mask, pool)
         if isinstance(left, int):
             return left // size
@@ -244,11 +244,11 @@ class Slots:
         self._saying.require(size * count <= left)
         return count
 
-    def _left(self, node: Node, mask: int, pool: Pool) -> Amount:
+    def _left(self, node: Node, mask: int, pool: NodePool) -> Amount:
         free = pool.free.get(node.rank, 0) & mask
         return free.bit_count() - total(self._ranges[bundle].covers(node.rank, index) for bundle in pool.ranged for index in bits(free))
 
-    def left_in_domains(self, node: Node, pool: Pool) -> list[Amount]:
+    def left_in_domains(self, node: Node, pool: NodePool) -> list[Amount]:
         """Return the resources left in the NUMA domains of a node."""
         return [self._left(node, mask, pool) for mask in numa_domains(node, pool.kind)]
 
@@ -278,10 +278,10 @@ class Ranges:
         self._ended = Edges(model, f"{bundle.name} ends", [border + 1 for border in borders])
         self._at: dict[Place, cp_model.IntVar] = {}
         edges = self._begun, self._ended
-        if by_ends(layout, bundle):
-            self._units: Amount = each_end(model, layout, bundle, self.places, *edges)
+        if has_separate_ends(layout, bundle):
+            self._units: Amount = add_edge_literals(model, layout, bundle, self.places, *edges)
         else:
-            self._units = each_place(model, layout, bundle, self._at, *edges)
+            self._units = add_place_literals(model, layout, bundle, self._at, *edges)
         self._pieces: dict[Cell, Amount] = {}
         self._interval: cp_model.IntervalVar | None = None
 

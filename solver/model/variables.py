@@ -14,16 +14,16 @@ from ...models.problem import Problem
 from ..layout.bundle import Bundle
 from ..layout.cells import Cell
 from ..layout.layout import Count, Values
-from ..layout.pools import Pool
+from ..layout.pools import NodePool
 from ..layout.ranges import Place
 from .amount import Amount, Condition, total
-from .held import InDomains
+from .held import DomainAmounts
 from .ranges import Slots
 
 __all__ = ["Amount", "Condition", "Variables", "total"]
 
 
-class Variables(InDomains):
+class Variables(DomainAmounts):
     """Decision variables of a problem, and the amounts for rules and objectives.
 
     `held.py` has amounts on nodes and in domains. This class adds exact places, capacities, and
@@ -87,7 +87,7 @@ class Variables(InDomains):
         """
         return (bundle, cell) in self._by_place
 
-    def slots(self, cell: Cell, pool: Pool, size: int, inside_numa: bool = False) -> Amount:
+    def slots(self, cell: Cell, pool: NodePool, size: int, inside_numa: bool = False) -> Amount:
         """Return the slots of `size` in the cell beside the pool's contiguous bundles.
 
         The sum of floor(left / size) over the nodes of the cell; with `inside_numa`, over their
@@ -95,7 +95,7 @@ class Variables(InDomains):
         """
         return self._slots.slots(cell, pool, size, inside_numa)
 
-    def left_in_domains(self, cell: Cell, pool: Pool) -> list[Amount]:
+    def left_in_domains(self, cell: Cell, pool: NodePool) -> list[Amount]:
         """Return the resources left per NUMA domain of a single-node cell.
 
         The pool's contiguous bundles are subtracted.

@@ -8,18 +8,18 @@ from __future__ import annotations
 from ...models.machines.topology import LEVELS
 from .domains_touched import DomainsTouched
 from .fullest_nodes import FullestNodes
-from .idle import FewProcesses, Idle
-from .moves import Moves
+from .idle import MissingAccelerators, MissingProcesses
+from .moves import MoveTerm
 from .nodes_of_ranges import NodesOfRanges
 from .preferred import Preferred
 from .term import Objective
 from .traffic import Collectives, Streams, WeightSync
 
 OBJECTIVES: tuple[Objective, ...] = (
-    Idle(),
-    FewProcesses(),
+    MissingAccelerators(),
+    MissingProcesses(),
     Preferred(),
-    Moves(),
+    MoveTerm(),
     *(term(level) for level in LEVELS for term in (Collectives, WeightSync, Streams)),
     *(DomainsTouched(level) for level in LEVELS),
     NodesOfRanges(),

@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from ..layout.bundle import Bundle
     from ..layout.cells import Cell
     from ..layout.layout import Layout
-    from ..layout.pools import Pool
+    from ..layout.pools import NodePool
     from ..model.amount import Amount
     from ..model.variables import Variables
 
 
-_ROOMS: WeakKeyDictionary[Layout, Rooms] = WeakKeyDictionary()
+_ROOMS: WeakKeyDictionary[Layout, DomainCapacities] = WeakKeyDictionary()
 WORDS = {"zone": "zones", "rack": "racks", "nvlink_domain": "NVLink domains"}
 """Level of the topology -> plural name of the domains in output."""
 Held = Mapping[str, int]
 """Component -> resources in a domain."""
 
 
-class Rooms:
+class DomainCapacities:
     """Capacities of domains for the searched bundles of a layout.
 
     All are upper bounds on the resources of an answer there.
@@ -40,7 +40,7 @@ class Rooms:
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self._domains: dict[str, dict[str, list[Cell]]] = {}
-        self._capacity: dict[tuple[int, Pool, int], int] = {}
+        self._capacity: dict[tuple[int, NodePool, int], int] = {}
         self._most: dict[tuple[Bundle, str, str], int] = {}
 
     def cells(self, level: str, name: str) -> Sequence[Cell]:
@@ -80,7 +80,7 @@ class Rooms:
                 capacity += size * pieces
         return capacity
 
-    def _pieces(self, cell: Cell, pool: Pool, size: int) -> int:
+    def _pieces(self, cell: Cell, pool: NodePool, size: int) -> int:
         key = (cell.index, pool, size)
         if key not in self._capacity:
             self._capacity[key] = self.layout.capacity(cell, pool, size)
@@ -97,10 +97,10 @@ class Rooms:
         return limit
 
 
-def rooms_of(layout: Layout) -> Rooms:
+def rooms_of(layout: Layout) -> DomainCapacities:
     """Return the capacities of a layout, computed once."""
     if layout not in _ROOMS:
-        _ROOMS[layout] = Rooms(layout)
+        _ROOMS[layout] = DomainCapacities(layout)
     return _ROOMS[layout]
 
 

@@ -13,12 +13,12 @@ from ..layout.layout import allowed
 if TYPE_CHECKING:
     from ..layout.bundle import Bundle
     from ..layout.layout import Layout
-    from ..layout.pools import Pool
+    from ..layout.pools import NodePool
     from ..model.amount import Amount
     from ..model.variables import Variables
 
 
-class Idle:
+class MissingAccelerators:
     """Accelerators below the upper end, per component with a range of amounts."""
 
     name: ClassVar[str] = "accelerators short of what was asked at most"
@@ -58,7 +58,7 @@ class Idle:
             amount = bundle.unit * (fit[-1] if fit else bundle.most)
         return sum(max(0, component.most - amount) for component in members)
 
-    def _together(self, layout: Layout, pool: Pool) -> int:
+    def _together(self, layout: Layout, pool: NodePool) -> int:
         """Return the joint shortfall of a pool's bundles.
 
         Demand at the upper ends, less the free resources. A missing accelerator counts for every
@@ -76,7 +76,7 @@ class Idle:
         return sum(component.most for component in problem.hinted if least_and_most(problem, component.name))
 
 
-class FewProcesses:
+class MissingProcesses:
     """Processes below the upper end, per component on nodes with a range."""
 
     name: ClassVar[str] = "processes short of what was asked at most"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..layout.bundle import Bundle
     from ..layout.cells import Cell
     from ..layout.layout import Layout
-    from ..layout.pools import Pool
+    from ..layout.pools import NodePool
     from ..layout.ranges import Place
     from ..model.amount import Amount
     from ..model.variables import Variables
@@ -34,9 +34,9 @@ Piece = tuple[int, int]
 """Node rank, and local resources as a bit mask."""
 
 
-Held = dict[int, list[Piece]]
+PiecesByNode = dict[int, list[Piece]]
 """Node rank -> pieces there."""
-Holdings = dict["Bundle", Held]
+Holdings = dict["Bundle", PiecesByNode]
 """Bundle -> pieces of the previous answer, candidates to keep."""
 
 
@@ -188,7 +188,7 @@ def forced_moves(layout: Layout) -> int:
     return 0 if layout.enclosed else sum(_in_pool(layout, pool) for pool in layout.pools if pool.host is None)
 
 
-def _in_pool(layout: Layout, pool: Pool) -> int:
+def _in_pool(layout: Layout, pool: NodePool) -> int:
     sets = {members[0].name: members for members in movable(layout.problem)}
     stay: dict[Bundle, list[Piece]] = {}
     for bundle in pool.counted:
@@ -227,7 +227,7 @@ def _torn(layout: Layout, stay: dict[Bundle, list[Piece]], left: dict[int, int])
     return best
 
 
-def _without_room(pool: Pool, stay: dict[Bundle, list[Piece]], left: dict[int, int]) -> int:
+def _without_room(pool: NodePool, stay: dict[Bundle, list[Piece]], left: dict[int, int]) -> int:
     """Return the moves needed to make slots for large groups.
 
     A smaller group that moves frees at most one slot, a larger group its own slots. Larger groups
@@ -257,7 +257,7 @@ def _fewest_moves(lacks: int, spare: Sequence[tuple[int, int]]) -> int:
     return going + max(0, lacks)
 
 
-def kept_in(variables: Variables, pool: Pool, cell: Cell, holdings: Holdings) -> Iterator[tuple[Bundle, Amount]]:
+def post_kept_pieces(variables: Variables, pool: NodePool, cell: Cell, holdings: Holdings) -> Iterator[tuple[Bundle, Amount]]:
     """Post rows for kept pieces in the cell; yield (bundle, number kept).
 
     In a single-node cell the counts decide, unless NUMA domains matter. In other cells the units of
@@ -309,12 +309,12 @@ def _post_cell_total(variables: Variables, cell: Cell, parts: dict[Bundle, list[
         variables.require(variables.units(bundle, cell) == variables.total([*amounts, rest[bundle]]), f"{bundle.name} in {cell.name}")
 
 
-def _counted(variables: Variables, pool: Pool, cell: Cell) -> list[Bundle]:
+def _counted(variables: Variables, pool: NodePool, cell: Cell) -> list[Bundle]:
     """Return the counted bundles of the pool allowed in the cell."""
     return [bundle for bundle in pool.counted if not isinstance(variables.units(bundle, cell), int)]
 
 
-def _numa(pool: Pool) -> bool:
+def _numa(pool: NodePool) -> bool:
     """Return True if NUMA domains limit the capacity of a node."""
     return any(bundle.piece > 1 for bundle in pool.bundles)
 
@@ -325,7 +325,7 @@ class _OnNode:
     Literals are used if it matters which pieces stay.
     """
 
-    def __init__(self, variables: Variables, pool: Pool, node: Node, pieces_by_bundle: dict[Bundle, list[Piece]]) -> None:
+    def __init__(self, variables: Variables, pool: NodePool, node: Node, pieces_by_bundle: dict[Bundle, list[Piece]]) -> None:
         self.variables, self.pool, self.node, self.there = variables, pool, node, pieces_by_bundle
         self.literals: list[tuple[Bundle, int, Amount]] = []
         around = any(bundle in variables.layout.enclosed for bundle in pieces_by_bundle)
@@ -382,7 +382,7 @@ def overlap(pieces: list[Piece]) -> bool:
     return False
 
 
-class Moves:
+class MoveTerm:
     """Avoidable moves of groups from their previous accelerators.
 
     A group counts if it could have stayed on its accelerators and did not. Groups that must end
@@ -398,7 +398,9 @@ class Moves:
             return 0
         could = sum(len(survivors(problem, members).at) - _must_end(problem, members) for members in movable(problem))
         kept_amounts = [
-            amount for pool, cell, cell_pieces in holdings(variables.layout) for _, amount in kept_in(variables, pool, cell, cell_pieces)
+            amount
+            for pool, cell, cell_pieces in holdings(variables.layout)
+            for _, amount in post_kept_pieces(variables, pool, cell, cell_pieces)
         ]
         ranged = [bundle for bundle in variables.layout.ranged if bundle.components in movable(problem)]
         kept_amounts += [variables.of_place(bundle, kept_by_place(variables.layout, bundle)) for bundle in ranged]
@@ -452,7 +454,7 @@ def kept_by_place(layout: Layout, bundle: Bundle) -> Callable[[Place], int]:
     return lambda place: before[place[0] + place[1] * unit] - before[place[0]]
 
 
-def holdings(layout: Layout) -> Iterator[tuple[Pool, Cell, Holdings]]:
+def holdings(layout: Layout) -> Iterator[tuple[NodePool, Cell, Holdings]]:
     """Yield (pool, cell, pieces) with pieces of counted bundles to keep."""
     problem = layout.problem
     movable_ids = set(map(id, (component for members in movable(problem) for component in members)))

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Sequence
 from ...models.cap import Cap
 from ...models.findings.finding import UnusableInput, error
 from ...models.placements.assignment import Assignment
-from ...models.placements.plan import Term
+from ...models.placements.plan import TermValue
 from ...models.preference import WEIGHTED
 from ...models.problem import Problem
 from ...models.record import dataclass
 from ...models.text.nearest import nearest
 from . import OBJECTIVES
-from .moves import Moves
+from .moves import MoveTerm
 from .preferred import Preferred
 from .term import Aggregate, Objective, Tightened
 from .traffic import BytesAcross
@@ -70,7 +70,7 @@ def tiers(problem: Problem) -> tuple[Tier, ...]:
     terms = [term for term in OBJECTIVES if term.most(problem)]
     if problem.job.preference.bytes_first:
         last = max((place for place, term in enumerate(terms) if isinstance(term, BytesAcross)), default=-1) + 1
-        terms = sorted(terms[:last], key=lambda term: isinstance(term, (Preferred, Moves))) + terms[last:]
+        terms = sorted(terms[:last], key=lambda term: isinstance(term, (Preferred, MoveTerm))) + terms[last:]
     groups = [list(group) for _, group in groupby(terms, lambda term: _key(term, weighed))]
     reversed_tiers: list[Tier] = []
     scale = 1
@@ -89,7 +89,7 @@ def _cost(problem: Problem, term: Objective, weighed: bool) -> int:
     return problem.job.preference.weights.get(term.level, 1) if weighed and isinstance(term, BytesAcross) else 1
 
 
-def plan_terms(problem: Problem, assignment: Assignment, counted: Sequence[Sequence[int]], proved: Sequence[int]) -> tuple[Term, ...]:
+def plan_terms(problem: Problem, assignment: Assignment, counted: Sequence[Sequence[int]], proved: Sequence[int]) -> tuple[TermValue, ...]:
     """Return every term of an answer with a bound.
 
     Parameters
@@ -105,7 +105,7 @@ def plan_terms(problem: Problem, assignment: Assignment, counted: Sequence[Seque
         for (term, cost), value, bound in zip(tier.members, values, bounds):
             # A term of cost 0 is bounded by counting alone.
             share = bound if not cost else value if least >= whole else -((whole - least - cost * value) // cost)
-            terms.append(Term(term.name, value, max(bound, min(value, share)), cost * tier.scale, number))
+            terms.append(TermValue(term.name, value, max(bound, min(value, share)), cost * tier.scale, number))
     return tuple(terms)
 
 
@@ -114,7 +114,7 @@ def counted(problem: Problem, layout: Layout) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(term.bound(layout) for term, _ in tier.members) for tier in tiers(problem))
 
 
-def hold(variables: Variables, amount: Amount, value: int) -> None:
+def keep_tier(variables: Variables, amount: Amount, value: int) -> None:
     """Require a solved tier not to get worse while later tiers are searched."""
     variables.at_most(amount, value)
 

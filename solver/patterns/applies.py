@@ -13,7 +13,7 @@ from ..layout.bundle import Bundle
 from ..layout.cells import Cell, is_chain, reservations
 from ..layout.layout import Layout
 from ..objectives.domains import ByDomain
-from ..objectives.idle import Idle
+from ..objectives.idle import MissingAccelerators
 from ..objectives.tiers import Tier
 
 Room = tuple[tuple[int, int, bool, int], ...]
@@ -48,7 +48,7 @@ class Sort:
 
 
 @dataclass(frozen=True)
-class Alike:
+class DomainKind:
     """Set of interchangeable domains.
 
     Attributes
@@ -68,7 +68,7 @@ class Alike:
         return len(self.domains)
 
 
-def alike(layout: Layout, level: str) -> list[Alike]:
+def alike(layout: Layout, level: str) -> list[DomainKind]:
     """Group the domains of a level into kinds, lowest nodes first."""
     explicit = _given(layout, level)
     kinds: dict[tuple[tuple[Sort, ...], tuple[tuple[str, int], ...]], list[tuple[Cell, ...]]] = {}
@@ -80,7 +80,7 @@ def alike(layout: Layout, level: str) -> list[Alike]:
         )
         key = tuple(sort for sort, _ in sorted_cells), tuple(sorted(explicit.get(name, {}).items()))
         kinds.setdefault(key, []).append(tuple(cell for _, cell in sorted_cells))
-    return [Alike(sorts, explicit_parts, tuple(domains)) for (sorts, explicit_parts), domains in kinds.items()]
+    return [DomainKind(sorts, explicit_parts, tuple(domains)) for (sorts, explicit_parts), domains in kinds.items()]
 
 
 def sort_of(layout: Layout, cell: Cell) -> Sort:
@@ -134,7 +134,7 @@ def pays(layout: Layout, tiers: tuple[Tier, ...]) -> bool:
     return bool(relevant) and len(layout.domains(relevant[0])) >= ALIKE * len(alike(layout, relevant[0]))
 
 
-def reasons(layout: Layout, tiers: tuple[Tier, ...]) -> Iterator[str]:
+def obstacles(layout: Layout, tiers: tuple[Tier, ...]) -> Iterator[str]:
     """Yield obstacles to a pattern model; nothing if it applies."""
     problem = layout.problem
     if not layout.counted:
@@ -171,7 +171,9 @@ def reasons(layout: Layout, tiers: tuple[Tier, ...]) -> Iterator[str]:
     if any(reservation.may_be_short(alike.node) for reservation in reservations(layout) for alike in problem.cluster.alike):
         yield "nodes may lack CPUs or memory"
     for tier in tiers:
-        yield from (f"{term.name} is no sum over domains" for term, _ in tier.members if not isinstance(term, (ByDomain, Idle)))
+        yield from (
+            f"{term.name} is no sum over domains" for term, _ in tier.members if not isinstance(term, (ByDomain, MissingAccelerators))
+        )
     if not levels(layout, tiers):
         yield "there is no one level of domains that matters"
 
@@ -197,7 +199,7 @@ def _inside(layout: Layout) -> list[Relation]:
     return [relation for kind in _INSIDE for relation in layout.problem.related(kind)]
 
 
-def may_hold(layout: Layout, there: Collection[int]) -> bool:
+def permits(layout: Layout, there: Collection[int]) -> bool:
     """Return True if relations permit a domain with exactly the bundles `there`."""
     names = {component.name for number in there for component in layout.counted[number].components}
     for relation in _inside(layout):

@@ -9,9 +9,9 @@ from typing import Collection, Iterator, Sequence
 from ...models.record import dataclass
 from ..layout.bundle import Bundle
 from ..layout.layout import Layout
-from ..layout.pools import Pool
+from ..layout.pools import NodePool
 from ..objectives.domains import rooms_of
-from .applies import Alike, Sort, may_hold
+from .applies import DomainKind, Sort, permits
 
 Vector = tuple[int, ...]
 """Units per counted bundle, in the order of the layout."""
@@ -22,7 +22,7 @@ Contents = dict[Vector, tuple[Vector, ...]]
 
 
 @dataclass(frozen=True)
-class Row:
+class PatternRow:
     """Capacity row: pieces of a size per unit of a bundle, at most `most` in total."""
 
     taken: dict[int, int]
@@ -49,7 +49,7 @@ class Domain:
     groups : capacity rows of the domain for groups that stay whole in it; remainders are lost.
     """
 
-    def __init__(self, layout: Layout, levels: tuple[str, ...], alike: Alike) -> None:
+    def __init__(self, layout: Layout, levels: tuple[str, ...], alike: DomainKind) -> None:
         self.layout, self.alike = layout, alike
         self.steps = tuple(lcm(*(bundle.whole(level) for level in levels)) // bundle.unit for bundle in layout.counted)
         self.most = tuple(self._most(levels[0], number) for number in range(len(layout.counted)))
@@ -63,7 +63,7 @@ class Domain:
         bundle, name = self.layout.counted[number], self.alike.domains[0][0].domain(level)
         return rooms_of(self.layout).most(bundle, level, name) // bundle.unit
 
-    def _rows(self, sort: Sort) -> list[Row]:
+    def _rows(self, sort: Sort) -> list[PatternRow]:
         rows = []
         for pool, size, inside, most in sort.room:
             pieces: dict[int, int] = {}
@@ -71,19 +71,19 @@ class Domain:
                 bundle = self.layout.counted[number]
                 if number in self.open and self.layout.pool_of[bundle] is self.layout.pools[pool]:
                     pieces[number] = _pieces(bundle, size) if inside else taken // size
-            rows.append(Row({number: count for number, count in pieces.items() if count}, most))
+            rows.append(PatternRow({number: count for number, count in pieces.items() if count}, most))
         return rows
 
-    def _groups(self, pool: Pool) -> Iterator[Row]:
+    def _groups(self, pool: NodePool) -> Iterator[PatternRow]:
         bundles = {number: self.layout.counted[number] for number in self.open if self.layout.pool_of[self.layout.counted[number]] is pool}
         whole = {number: self.steps[number] * bundle.unit for number, bundle in bundles.items()}
         for size in sorted({whole[number] for number in bundles if self.steps[number] > 1}):
             large = {number: bundle for number, bundle in bundles.items() if whole[number] % size == 0}
             piece = gcd(*(bundle.unit for bundle in large.values()))
             capacity = piece * sum(self.layout.capacity(cell, pool, piece) for cell in self.alike.domains[0])
-            yield Row({number: bundle.unit for number, bundle in large.items()}, capacity // size * size)
+            yield PatternRow({number: bundle.unit for number, bundle in large.items()}, capacity // size * size)
 
-    def beside(self, there: Collection[int]) -> Iterator[Row]:
+    def beside(self, there: Collection[int]) -> Iterator[PatternRow]:
         """Yield tighter rows for larger groups beside a minimum of smaller bundles.
 
         The domain contains all bundles of `there`. Every smaller bundle takes at least one group
@@ -101,7 +101,7 @@ class Domain:
                 capacity = piece * sum(self.layout.capacity(cell, pool, piece) for cell in cells)
                 capacity -= sum(whole[number] for number in small)
                 if small:
-                    yield Row(
+                    yield PatternRow(
                         {number: bundles[number].unit for number in sorted(large)},
                         max(0, capacity) // size * size,
                     )
@@ -160,7 +160,7 @@ def _together(partial: Contents, cell_vectors: Sequence[Vector], limits: Vector,
 class _Cell:
     """Enumeration of all contents of a cell, in steps."""
 
-    def __init__(self, bundles: Sequence[int], rows: Sequence[Row], steps: Sequence[int], limits: Vector) -> None:
+    def __init__(self, bundles: Sequence[int], rows: Sequence[PatternRow], steps: Sequence[int], limits: Vector) -> None:
         self._bundles, self._steps, self._room = bundles, steps, limits
         self._left, self._vector = [row.most for row in rows], [0] * len(limits)
         self._pieces = {bundle: [(index, row.pieces(bundle)) for index, row in enumerate(rows) if row.pieces(bundle)] for bundle in bundles}
@@ -187,7 +187,7 @@ class _Cell:
 
 
 @dataclass(frozen=True)
-class Option:
+class RackOption:
     """Use of a domain.
 
     Attributes
@@ -209,31 +209,31 @@ class Option:
         return self.most[bundle] > 0
 
 
-def options(kind: int, domain: Domain, every: Contents, exact: frozenset[int]) -> Iterator[Option]:
+def options(kind: int, domain: Domain, every: Contents, exact: frozenset[int]) -> Iterator[RackOption]:
     """Yield the undominated uses of a domain.
 
     Dominance: a use is dropped if more of its bundles can be added, as the cost depends on presence
     alone. Bundles in `exact` cost by amount, so every amount is a separate use.
     """
     for vector in every:
-        if not may_hold(domain.layout, [number for number, amount in enumerate(vector) if amount]):
+        if not permits(domain.layout, [number for number, amount in enumerate(vector) if amount]):
             continue
         by_presence = [number for number, amount in enumerate(vector) if amount and number not in exact]
         if not any(_more(vector, number, domain) in every for number in by_presence):
             least = tuple(domain.steps[number] if number in by_presence else amount for number, amount in enumerate(vector))
-            yield Option(kind, least, vector)
+            yield RackOption(kind, least, vector)
 
 
 def _more(vector: Vector, number: int, domain: Domain) -> Vector:
     return (*vector[:number], vector[number] + domain.steps[number], *vector[number + 1 :])
 
 
-def supports(kind: int, domain: Domain) -> Iterator[Option]:
+def supports(kind: int, domain: Domain) -> Iterator[RackOption]:
     """Yield all sets of bundles that fit a domain, for domains with too many contents."""
     for size in range(len(domain.open) + 1):
         for present in combinations(domain.open, size):
             least, most = (
                 tuple(vector[number] if number in present else 0 for number in range(len(vector))) for vector in (domain.steps, domain.most)
             )
-            if may_hold(domain.layout, present) and all(row.holds(least) for row in (*domain.groups, *domain.beside(present))):
-                yield Option(kind, least, most, free=True)
+            if permits(domain.layout, present) and all(row.holds(least) for row in (*domain.groups, *domain.beside(present))):
+                yield RackOption(kind, least, most, free=True)

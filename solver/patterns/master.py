@@ -14,15 +14,15 @@ from ..cuts.domains_of_subsets import rows as subset_rows
 from ..layout.bundle import Bundle
 from ..layout.cells import Cell
 from ..layout.layout import Count, Layout, Values, allowed
-from ..model.amount import Amount, Saying, total
+from ..model.amount import Amount, ConstraintModel, total
 from ..model.engine import Outcome, run
 from ..objectives.domains import ByDomain, Excess, Share
-from ..objectives.idle import Idle
+from ..objectives.idle import MissingAccelerators
 from ..objectives.term import Objective
 from ..objectives.tiers import Tier
-from .applies import levels, reasons
+from .applies import levels, obstacles
 from .contents import TooMany, Vector
-from .uses import Together, Uses, dealt_out
+from .uses import JointContents, Uses, distribute
 
 
 def expanded(
@@ -44,7 +44,7 @@ def expanded(
         if not option.free:
             least += [(option.kind, list(option.most), option.least) for _ in range(count)]
         elif count:
-            for cells in dealt_out(uses, option, count, together[number]):
+            for cells in distribute(uses, option, count, together[number]):
                 _hold(uses, values, left[option.kind].pop(0), cells)
                 wanted = [amount - sum(cell_amounts) for amount, cell_amounts in zip(wanted, zip(*cells))] if cells else wanted
     for bundle, amount in enumerate(wanted):
@@ -65,7 +65,7 @@ def _hold(uses: Uses, values: Values, domain: Sequence[Cell], cells: Sequence[Se
                 values[Count(uses.layout.counted[bundle], cell)] = amount
 
 
-class Master(Saying):
+class Master(ConstraintModel):
     """Pattern model: a use per domain, all bundles placed.
 
     A relaxation: bounds and infeasibility hold for every answer. With free options its own answers
@@ -87,7 +87,7 @@ class Master(Saying):
             kind_times = (times for times, option in zip(self.times, uses.options) if option.kind == kind)
             self.require(total(kind_times) == count, f"domains {kind} have no use")
         self.together = {
-            number: Together(self, uses.domains[option.kind], option, self.times[number])
+            number: JointContents(self, uses.domains[option.kind], option, self.times[number])
             for number, option in enumerate(uses.options)
             if option.free
         }
@@ -174,7 +174,7 @@ class Master(Saying):
 
         Raises ValueError for a term that is no sum over domains (see `applies.py`).
         """
-        if isinstance(term, Idle):
+        if isinstance(term, MissingAccelerators):
             stretchable = term.stretchable(self.problem)
             return total(component.most - self._amount(self.layout.bundle_of[component.name]) for component in stretchable)
         if not isinstance(term, ByDomain):
@@ -229,7 +229,7 @@ def possible(layout: Layout, limit: float, seed: int, presolve: bool) -> Outcome
 
 def uses_of(layout: Layout, tiers: tuple[Tier, ...]) -> Uses | None:
     """Return the uses of all domains; None if inapplicable or too many."""
-    if any(reasons(layout, tiers)):
+    if any(obstacles(layout, tiers)):
         return None
     terms = [term for tier in tiers for term, _ in tier.members if isinstance(term, ByDomain)]
     try:

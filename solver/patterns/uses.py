@@ -8,10 +8,10 @@ from typing import Callable, Iterable, Mapping, Sequence
 from ortools.sat.python import cp_model
 
 from ..layout.layout import Layout
-from ..model.amount import Amount, Saying, total
+from ..model.amount import Amount, ConstraintModel, total
 from ..objectives.domains import Excess, Share
 from .applies import alike
-from .contents import Contents, Domain, Option, Row, TooMany, Vector, contents, is_small, options, supports
+from .contents import Contents, Domain, PatternRow, RackOption, TooMany, Vector, contents, is_small, options, supports
 
 MOST_CONTENTS = 20_000
 """Limit of written-out contents in total; beyond it the ordinary model is as good."""
@@ -48,7 +48,7 @@ class Uses:
         if not are_many and not all(is_small(domain, MOST_CONTENTS) for domain in self.domains):
             raise TooMany
         self.contents: list[Contents] = []
-        uses: list[Option] = []
+        uses: list[RackOption] = []
         for kind, domain in enumerate(self.domains):
             kind_uses = self._few(kind, domain) if are_many else self._written_out(kind, domain)
             uses += kind_uses
@@ -59,12 +59,12 @@ class Uses:
         """True if some options are free."""
         return any(option.free for option in self.options)
 
-    def _written_out(self, kind: int, domain: Domain) -> list[Option]:
+    def _written_out(self, kind: int, domain: Domain) -> list[RackOption]:
         every = contents(domain, MOST_CONTENTS - sum(map(len, self.contents)))
         self.contents.append(every)
         return list(options(kind, domain, every, self._exact))
 
-    def _few(self, kind: int, domain: Domain) -> list[Option]:
+    def _few(self, kind: int, domain: Domain) -> list[RackOption]:
         """Return written-out uses if they are few, else sets of bundles."""
         try:
             written_out = self._written_out(kind, domain) if is_small(domain, MOST_CONTENTS // len(self.kinds)) else []
@@ -76,7 +76,7 @@ class Uses:
         self.contents.append({})
         return list(supports(kind, domain))
 
-    def held(self, option: Option) -> dict[str, int]:
+    def held(self, option: RackOption) -> dict[str, int]:
         """Return component -> most resources in a domain of this use."""
         amounts = dict(self.kinds[option.kind].given)
         for bundle, units in zip(self.layout.counted, option.most):
@@ -84,7 +84,7 @@ class Uses:
         return amounts
 
 
-def dealt_out(uses: Uses, option: Option, count: int, together: Mapping[tuple[int, int], int]) -> list[tuple[Vector, ...]]:
+def distribute(uses: Uses, option: RackOption, count: int, together: Mapping[tuple[int, int], int]) -> list[tuple[Vector, ...]]:
     """Return the cell contents of `count` domains.
 
     Units that fit nowhere are left out; verification then refuses the answer.
@@ -157,14 +157,14 @@ class _Part:
         return min(((row.most - load) // row.pieces(bundle) for row, load in used), default=0)
 
 
-class Together:
+class JointContents:
     """Units per bundle and sort of cell over all domains, within total capacity.
 
     The rows hold for every answer. They are a relaxation: units that fit the total need not fit
     each domain (see `dealt_out`).
     """
 
-    def __init__(self, saying: Saying, domain: Domain, option: Option, times: cp_model.IntVar) -> None:
+    def __init__(self, saying: ConstraintModel, domain: Domain, option: RackOption, times: cp_model.IntVar) -> None:
         self._saying, self._domain, self._times = saying, domain, times
         count = len(domain.alike.domains)
         self.cells: dict[tuple[int, int], cp_model.IntVar] = {}
@@ -186,7 +186,7 @@ class Together:
             saying.at_most(option.least[bundle] * times, amount)
             saying.at_most(amount, option.most[bundle] * times)
 
-    def _keep(self, row: Row, units: Callable[[int], Amount]) -> None:
+    def _keep(self, row: PatternRow, units: Callable[[int], Amount]) -> None:
         self._saying.at_most(total(pieces * units(bundle) for bundle, pieces in row.taken.items()), row.most * self._times)
 
     def units(self, bundle: int) -> Amount:

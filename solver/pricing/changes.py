@@ -18,10 +18,10 @@ from ...models.machines.node_group import NODE
 from ...models.machines.shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
 from ...models.placements.plan import Plan
 from ...models.problem import AMOUNT, Problem
-from ...models.reading import Elsewhere
+from ...models.reading import ClusterReader
 from ...models.text.nearest import nearest
 from ..refuting.conflict import can_be_dropped, key_of
-from ..replanning.lose import given_on, lose
+from ..replanning.lose import explicit_on_lost, lose
 from ..replanning.replan import after
 from ..wording import listed
 from .price import Named, without
@@ -41,7 +41,7 @@ def names(problem: Problem) -> dict[str, Demand]:
     return by_name
 
 
-def called(problem: Problem, text: str) -> tuple[Demand, ...] | Finding:
+def demands_named(problem: Problem, text: str) -> tuple[Demand, ...] | Finding:
     """Return the demands with this name, or a Finding if there are none.
 
     Accepts full names, unambiguous shorter names and words such as ``keep replica in rack``. A name
@@ -84,7 +84,7 @@ def _ways(name: str, demand: Demand) -> Iterator[str]:
     yield from (f"{subject}.{demand.field}", demand.field, ".".join(parts[1:]), parts[1])
 
 
-def with_machines(problem: Problem, text: str) -> Problem | Finding:
+def on_machines(problem: Problem, text: str) -> Problem | Finding:
     """Return the problem on other machines, or a Finding.
 
     ``+4`` adds nodes like the largest, ``4xH100`` nodes like the H100 nodes, ``4x8xH100`` nodes of
@@ -96,7 +96,7 @@ def with_machines(problem: Problem, text: str) -> Problem | Finding:
         if not 0 < count < size:
             return _unread(text, f"there {are(size)} {with_noun(size, 'node')}; at least one of them must be left")
         removed = range(size - count, size)
-        return next(given_on(problem, removed), None) or lose(problem, removed)
+        return next(explicit_on_lost(problem, removed), None) or lose(problem, removed)
     match = _MORE.fullmatch(text.strip())
     if not match or not 0 < int(match[1]) <= MAX_NODES - len(problem.cluster.nodes):
         return _unread(text, "write such as `+4x8xH100`, `4xH100`, `+2` or `-2`")
@@ -123,7 +123,7 @@ def without_named(problem: Problem, words: Sequence[str]) -> Problem | tuple[Fin
             findings.append(error("PW609", "", f"`{word[:80]}` is no node of this cluster", help=advice))
     if len(lost) == len(numbers):
         findings.append(error("PW609", "", "nothing is left without these nodes", help="leave at least one node"))
-    findings += given_on(problem, tuple(lost))
+    findings += explicit_on_lost(problem, tuple(lost))
     return tuple(findings) or lose(problem, tuple(lost))
 
 
@@ -149,7 +149,7 @@ def _unread(text: str, advice: str) -> Finding:
     return error("PW609", "", f"`{text[:80]}` does not say which machines", help=advice)
 
 
-def each_dropped(problem: Problem) -> list[Named]:
+def without_each(problem: Problem) -> list[Named]:
     """Return a problem per droppable demand, without that demand."""
     return [
         (f"without {name}", without(problem, [demand]))
@@ -160,13 +160,13 @@ def each_dropped(problem: Problem) -> list[Named]:
 
 def dropped(problem: Problem, texts: Sequence[str]) -> list[Named]:
     """Return a problem per named demand, without it. Raises UnusableInput."""
-    pairs = [(text, called(problem, text)) for text in texts]
+    pairs = [(text, demands_named(problem, text)) for text in texts]
     _refuse([result for _, result in pairs if isinstance(result, Finding)])
     return [(f"without {text}", without(problem, result)) for text, result in pairs if not isinstance(result, Finding)]
 
 
 def on_other_machines(
-    problem: Problem, nodes: Sequence[str], losses: Sequence[Sequence[str]], elsewhere: Elsewhere | None = None
+    problem: Problem, nodes: Sequence[str], losses: Sequence[Sequence[str]], elsewhere: ClusterReader | None = None
 ) -> list[Named]:
     """Return a problem per change of nodes and per list of lost nodes.
 
@@ -176,7 +176,7 @@ def on_other_machines(
     changes: list[Named] = []
     findings: list[Finding] = []
     for text in nodes:
-        changed = with_machines(problem, text)
+        changed = on_machines(problem, text)
         if isinstance(changed, Finding):
             findings.append(changed)
         else:
@@ -226,7 +226,7 @@ def _refuse(findings: Sequence[Finding]) -> None:
         raise UnusableInput(findings)
 
 
-def near(problem: Problem, before: Plan | None, lost: Sequence[str] = ()) -> Problem:
+def near_running_plan(problem: Problem, before: Plan | None, lost: Sequence[str] = ()) -> Problem:
     """Return the problem without lost nodes, to be solved near the running plan, if any.
 
     Raises UnusableInput for unknown nodes and for nodes with explicit ranks.

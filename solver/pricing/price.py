@@ -21,7 +21,7 @@ from .priced import (
     SAME,
     SMALLER,
     WORSE,
-    Priced,
+    PricedChange,
     Pricing,
     accelerators_of,
     sizes_of,
@@ -40,7 +40,7 @@ def price(problem: Problem, changes: Sequence[Named], solve: Solve) -> Pricing:
         answer = next((known for question, known in seen if question == changed), None) or solve(changed)
         seen.append((changed, answer))
         fewer = min(changed, problem, key=lambda candidate: len(candidate.demands))
-        after.append(Priced(name, answer, effect(before, answer, _amounts(changed) != _amounts(problem), fewer)))
+        after.append(PricedChange(name, answer, effect(before, answer, _amounts(changed) != _amounts(problem), fewer)))
     return Pricing(before, tuple(after))
 
 

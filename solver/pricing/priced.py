@@ -13,7 +13,7 @@ SMALLER, LARGER, RESIZED = "smaller", "larger", "resized"
 
 
 @dataclass(frozen=True)
-class Priced:
+class PricedChange:
     """Change with name, answer and effect."""
 
     name: str
@@ -31,7 +31,7 @@ class Pricing:
     """Answer before the changes, and an answer per change."""
 
     before: Answer
-    after: tuple[Priced, ...]
+    after: tuple[PricedChange, ...]
 
 
 def terms_of(answer: Answer) -> dict[str, int]:

@@ -15,7 +15,7 @@ from ...models.machines.changed import NEW
 from ...models.machines.node import Node
 from ...models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE
 from ...models.machines.topology import LEVELS, path
-from ...models.part import explicit
+from ...models.part import given_part
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ...models.record import dataclass
@@ -35,7 +35,7 @@ Place, resource kinds, free resources, hardware, node groups, excluding componen
 
 
 @dataclass(frozen=True)
-class Row:
+class CountingRow:
     """Counting row: the components need `need` and have `have`, with units in the sentence.
 
     Attributes
@@ -61,7 +61,7 @@ class Row:
 
 
 @dataclass(frozen=True, eq=False)
-class Kind:
+class ResourceKind:
     """Set of nodes that differ only in rank and name.
 
     `path` is () if kinds are merged across the topology. `free` gives unused resources per kind,
@@ -140,12 +140,12 @@ class Census:
         return counted
 
     @cached_property
-    def placed(self) -> tuple[Kind, ...]:
+    def placed(self) -> tuple[ResourceKind, ...]:
         """Kinds of nodes, distinguished by place in the topology."""
         return tuple(_kinds(self._counted))
 
     @cached_property
-    def kinds(self) -> tuple[Kind, ...]:
+    def kinds(self) -> tuple[ResourceKind, ...]:
         """Kinds of nodes, wherever they are."""
         merged: dict[Key, int] = {}
         for key, count in self._counted.items():
@@ -220,12 +220,12 @@ def _made_of(node: Node) -> tuple[int, str, int | None, int | None, int | None]:
     return len(node.accelerators), node.accelerator_model, node.accelerator_memory, node.cpus, node.memory
 
 
-def _kinds(counted: Mapping[Key, int]) -> list[Kind]:
+def _kinds(counted: Mapping[Key, int]) -> list[ResourceKind]:
     kinds = []
     for (where, resources, free, count, model, memory, cpus, host, labels, out), nodes in counted.items():
         left = dict(zip(resources, free))
         kinds.append(
-            Kind(
+            ResourceKind(
                 nodes,
                 where,
                 left,
@@ -253,13 +253,13 @@ def bundles(problem: Problem) -> tuple[Bundle, ...]:
     )  # fmt: skip
 
 
-def in_the_open(problem: Problem, its: Sequence[Bundle]) -> list[Bundle]:
+def competing_bundles(problem: Problem, its: Sequence[Bundle]) -> list[Bundle]:
     """Return searched bundles that lie inside nothing else and compete for free resources."""
     inner = {relation.components[0] for relation in problem.related(SUBSET)}
     return [bundle for bundle in its if not bundle.fixed and not any(component.name in inner for component in bundle.components)]
 
 
-class Question:
+class CountingProblem:
     """Problem with census. The Layout is built only for rows over single nodes."""
 
     def __init__(self, problem: Problem, census: Census) -> None:
@@ -287,7 +287,7 @@ class Question:
         Without bundles around explicit components, as their resources overlap.
         """
         around = self.layout.enclosed if self.nested else ()
-        return [bundle for bundle in in_the_open(self.problem, self.bundles) if bundle not in around]
+        return [bundle for bundle in competing_bundles(self.problem, self.bundles) if bundle not in around]
 
     def masks(self, bundle: Bundle) -> Mapping[int, int]:
         """Return node rank -> resources of an explicit bundle."""
@@ -308,4 +308,4 @@ class Question:
     @property
     def given(self) -> bool:
         """True if explicit components use resources."""
-        return any(component.runs for component in explicit(self.problem).components)
+        return any(component.runs for component in given_part(self.problem).components)

@@ -10,33 +10,33 @@ from ...models.machines.node_group import ACCELERATOR, NODE
 from ...models.problem import Problem
 from ..layout.bundle import Bundle
 from ..layout.layout import Layout, eligible
-from ..layout.pools import Pool
+from ..layout.pools import NodePool
 from ..wording import listed
-from .census import Census, Question, Row
+from .census import Census, CountingProblem, CountingRow
 from .sums import amount_row, domain_piece_row, memory_row, node_piece_row, node_row, range_row, spread_row, whole_row
 from .sums_between import cpu_row, host_memory_row, pin_row, process_rows, relation_row, shortage
 
-Alone = Callable[[Question, Bundle], "Row | None"]
+Alone = Callable[[CountingProblem, Bundle], "CountingRow | None"]
 _ALONE: tuple[Alone, ...] = (amount_row, memory_row)
 _IN_PLACE: tuple[Alone, ...] = (pin_row, whole_row, spread_row, cpu_row, host_memory_row)
 
 
-def counting_row(problem: Problem, census: Census | None = None) -> Row | None:
+def counting_row(problem: Problem, census: Census | None = None) -> CountingRow | None:
     """Return a sum that proves the problem impossible, or None.
 
     Per piece size, the needs of bundles flow to the nodes open to them. If not all can flow, Hall's
     condition names bundles and nodes. `census` avoids recounting nodes for several questions about
     one cluster.
     """
-    return row_of(Question(problem, census or Census(problem)))
+    return row_of(CountingProblem(problem, census or Census(problem)))
 
 
-def row_of(question: Question) -> Row | None:
+def row_of(question: CountingProblem) -> CountingRow | None:
     """Return the counting row of a question with counted nodes."""
     return next(_rows(question), None)
 
 
-def _rows(question: Question) -> Iterator[Row]:
+def _rows(question: CountingProblem) -> Iterator[CountingRow]:
     problem = question.problem
     for alone in _ALONE:
         yield from filter(None, (alone(question, bundle) for bundle in question.bundles))
@@ -54,7 +54,7 @@ def _rows(question: Question) -> Iterator[Row]:
         yield from process_rows(question, component)
 
 
-def _inside(layout: Layout) -> Iterator[Row]:
+def _inside(layout: Layout) -> Iterator[CountingRow]:
     """Yield shortages inside explicit or searched components."""
     for pool in (pool for pool in layout.pools if pool.hosts):
         may = {bundle: sum(1 << cell.index for cell in eligible(layout, bundle)) for bundle in pool.bundles}
@@ -78,7 +78,7 @@ def _union(masks: Iterable[int]) -> int:
     return union
 
 
-def _inner_row(pool: Pool, short: list[Bundle], size: int, needs: Mapping[Bundle, int], have: int) -> Row:
+def _inner_row(pool: NodePool, short: list[Bundle], size: int, needs: Mapping[Bundle, int], have: int) -> CountingRow:
     members: tuple[Component, ...] = tuple(component for bundle in short for component in bundle.components)
     need, noun = (
         sum(needs[bundle] for bundle in short),
@@ -87,13 +87,13 @@ def _inner_row(pool: Pool, short: list[Bundle], size: int, needs: Mapping[Bundle
     unit = plural(noun, need) if size == 1 else f"whole {plural('group', need)} of {size} {plural(noun, size)}"
     verb, names = "needs" if len(members) == 1 else "need", listed([component.name for component in members])
     if pool.host is not None:
-        return Row(members, need, have, f"{names} {verb} {need} {unit}, the nodes that {pool.host.name} may use too have {have}")
+        return CountingRow(members, need, have, f"{names} {verb} {need} {unit}, the nodes that {pool.host.name} may use too have {have}")
     shared = " in common" if len(pool.hosts) > 1 else ""
     place, verb_of_hosts = (
         listed([host.name for host in pool.hosts]),
         "has" if len(pool.hosts) == 1 else "have",
     )
-    return Row(
+    return CountingRow(
         members,
         need,
         have,

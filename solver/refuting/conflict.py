@@ -14,7 +14,7 @@ from dataclasses import field
 from typing import Callable, Iterable, Iterator, Sequence, TypeVar
 
 from ...models.component import COLOCATED, KEYS, UNBOUNDED
-from ...models.demand import Clause, Demand
+from ...models.demand import ConflictClause, Demand
 from ...models.findings.span import Span
 from ...models.findings.wording import plural
 from ...models.machines.node_group import ACCELERATOR, CLUSTER_LABEL
@@ -25,7 +25,7 @@ from ..layout.bundle import Bundle
 from ..memory import peak
 from ..rules import RULES
 from ..wording import listed
-from .census import Kind, Question, Row
+from .census import CountingProblem, CountingRow, ResourceKind
 
 COUNTING, SEARCH = "counting", "search"
 """Proofs of a conflict: a sum, or two searches that agree."""
@@ -82,8 +82,8 @@ class Conflict:
     """
 
     demands: tuple[Demand, ...]
-    clauses: tuple[Clause, ...]
-    row: Row | None
+    clauses: tuple[ConflictClause, ...]
+    row: CountingRow | None
     minimal: bool
     fixes: tuple[Change, ...]
     how: str
@@ -92,12 +92,12 @@ class Conflict:
     notes: tuple[str, ...] = ()
 
 
-def clauses(problem: Problem, demands: Iterable[Demand]) -> tuple[Clause, ...]:
+def clauses(problem: Problem, demands: Iterable[Demand]) -> tuple[ConflictClause, ...]:
     """Return the clauses of all rules about these demands, in rule order.
 
     `problem` is reduced to these demands.
     """
-    wanted, by_text = set(demands), dict[str, Clause]()
+    wanted, by_text = set(demands), dict[str, ConflictClause]()
     for rule in RULES:
         for subject in rule.subjects(problem):
             clause = rule.explain(problem, subject)
@@ -106,9 +106,9 @@ def clauses(problem: Problem, demands: Iterable[Demand]) -> tuple[Clause, ...]:
     return tuple(by_text.values())
 
 
-def merged(its: Sequence[Clause]) -> Iterator[Clause]:
+def merged(its: Sequence[ConflictClause]) -> Iterator[ConflictClause]:
     """Merge clauses that differ only in the component name."""
-    alike: dict[object, list[Clause]] = {}
+    alike: dict[object, list[ConflictClause]] = {}
     for position, clause in enumerate(its):
         names = {demand.component for demand in clause.demands}
         name = names.pop() if len(names) == 1 else ""
@@ -120,8 +120,8 @@ def merged(its: Sequence[Clause]) -> Iterator[Clause]:
             continue
         names_of = [clause.demands[0].component for clause in members]
         prefix, suffix = _around(names_of[0], members[0].text)
-        yield Clause(
-            f"{prefix}each of {few(names_of)}{suffix}",
+        yield ConflictClause(
+            f"{prefix}each of {listed_briefly(names_of)}{suffix}",
             tuple(demand for clause in members for demand in clause.demands),
         )
 
@@ -131,14 +131,14 @@ def _around(name: str, text: str) -> list[str]:
     return re.split(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text)
 
 
-def few(names: Sequence[str]) -> str:
+def listed_briefly(names: Sequence[str]) -> str:
     """Return the names as a listing; long lists are cut, with a total."""
     if len(names) <= MAX_NAMES:
         return listed(list(names))
     return f"{len(names)} components ({', '.join(names[:3])}, ...)"
 
 
-def with_line(clause: Clause, here: Span | None) -> str:
+def with_line(clause: ConflictClause, here: Span | None) -> str:
     """Return the clause with line numbers, and the file if different from `here`."""
     spans = dict.fromkeys((demand.span.file, demand.span.line) for demand in clause.demands if demand.span)
     if not spans:
@@ -156,7 +156,7 @@ def can_be_dropped(problem: Problem, demand: Demand) -> bool:
     A stride needs its range; a component without amount needs its partner. Framework demands,
     amounts and work cannot be dropped, only replaced.
     """
-    if demand.field == AMOUNT or says_the_kind(problem, demand):
+    if demand.field == AMOUNT or decides_resource_kind(problem, demand):
         return False
     if any(share.component == demand.component and share.field == demand.field for share in problem.shares):
         return False
@@ -178,7 +178,7 @@ def can_be_dropped(problem: Problem, demand: Demand) -> bool:
     return True
 
 
-def says_the_kind(problem: Problem, demand: Demand) -> bool:
+def decides_resource_kind(problem: Problem, demand: Demand) -> bool:
     """Return True if the demand decides the counted resource, such as robots or nodes.
 
     Without it the problem would be a different one.
@@ -188,9 +188,9 @@ def says_the_kind(problem: Problem, demand: Demand) -> bool:
     return problem.kind(problem[demand.component]) != problem.cluster.kind((CLUSTER_LABEL,))
 
 
-def facts_last(problem: Problem, demands: Sequence[Demand]) -> list[Demand]:
+def changeable_first(problem: Problem, demands: Sequence[Demand]) -> list[Demand]:
     """Return the distinct demands, framework demands last, as the user cannot change them."""
-    every = [demand for demand in dict.fromkeys(demands) if not says_the_kind(problem, demand)]
+    every = [demand for demand in dict.fromkeys(demands) if not decides_resource_kind(problem, demand)]
     facts = [demand for demand in every if demand.field != AMOUNT and not can_be_dropped(problem, demand)]
     return [demand for demand in every if demand not in facts] + facts
 
@@ -242,7 +242,7 @@ def _needed_beside(base: list[T], grown: bool, items: list[T], impossible: Calla
     return first_part + second_part
 
 
-def to_blame(items: Sequence[T], sharing: Sequence[T], impossible: Callable[[Sequence[T]], bool]) -> list[T]:
+def minimal_with_sharing(items: Sequence[T], sharing: Sequence[T], impossible: Callable[[Sequence[T]], bool]) -> list[T]:
     """Return a minimal impossible subset in which sharing demands are blamed last.
 
     Sharing stays while other items are dropped, as without it more would be needed. It is blamed
@@ -270,17 +270,19 @@ def maximal(items: Sequence[T], possible: Callable[[Sequence[T]], bool]) -> list
     return subset
 
 
-def histograms(question: Question, row: Row | None) -> tuple[str, ...]:
+def histograms(question: CountingProblem, row: CountingRow | None) -> tuple[str, ...]:
     """Return the histograms of a row's bundles; empty if all nodes are open to them."""
     named = {component.name for component in row.components} if row else set()
     alike: dict[str, list[str]] = {}
     for bundle in question.open:
         if any(component.name in named for component in bundle.components) and (text := histogram(question, bundle)):
             alike.setdefault(text, []).append(bundle.components[0].name)
-    return tuple(text.replace("{}", f"{'each of ' if len(names) > 1 else ''}{few(names)}") for text, names in alike.items())[:MAX_TEXTS]
+    return tuple(text.replace("{}", f"{'each of ' if len(names) > 1 else ''}{listed_briefly(names)}") for text, names in alike.items())[
+        :MAX_TEXTS
+    ]
 
 
-def histogram(question: Question, bundle: Bundle) -> str:
+def histogram(question: CountingProblem, bundle: Bundle) -> str:
     """Return the number of usable nodes and the reasons that exclude the rest.
 
     The bundle is named `{}`; "" if all nodes are usable.
@@ -296,7 +298,7 @@ def histogram(question: Question, bundle: Bundle) -> str:
     return f"{may}/{total} {plural('node', total)} can hold {{}}: " + ", ".join(f"{count} {reason}" for reason, count in out)
 
 
-def _reason(question: Question, bundle: Bundle, kind: Kind) -> str:
+def _reason(question: CountingProblem, bundle: Bundle, kind: ResourceKind) -> str:
     """Return the first reason against a kind of nodes; "" if usable."""
     members = question.company(bundle)
     groups = [labels for labels in dict.fromkeys(component.node_groups for component in members) if not kind.groups.intersection(labels)]

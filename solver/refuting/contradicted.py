@@ -16,7 +16,7 @@ Reached = Mapping[str, tuple[Relation, ...]]
 """Component whose resources contain the start -> implying chain of relations."""
 
 
-def contradicted(problem: Problem) -> Finding | None:
+def find_contradiction(problem: Problem) -> Finding | None:
     """Return a finding for two components that must and must not share accelerators.
 
     They must share if colocated, nested, or if a third component lies within both. So too for

@@ -17,7 +17,7 @@ from ..layout.layout import even
 from ..memory import peak
 from ..rules.amounts.all_placed import amount_of
 from ..wording import level_name
-from .census import Row
+from .census import CountingRow
 from .conflict import LOOSENED, OTHER, Change
 from .oracle import Oracle, Verdict
 
@@ -29,7 +29,7 @@ MAX_DOMAINS = 64
 """Largest number of domains offered."""
 
 
-class Trial:
+class FixTrial:
     """Impossible problem with an oracle that tests changes."""
 
     def __init__(self, alternatives: Sequence[Problem], oracle: Oracle) -> None:
@@ -76,7 +76,7 @@ def best(count: int, works: Callable[[int], bool]) -> int:
     return low
 
 
-def amounts(trial: Trial, demand: Demand, row: Row | None) -> Iterator[Change]:
+def amounts(trial: FixTrial, demand: Demand, row: CountingRow | None) -> Iterator[Change]:
     """Yield feasible amounts, as close to the requested amount as possible."""
     component = trial.problem[demand.component]
     for amount in (_largest(trial, component), _larger(trial, component, row) if row else 0):
@@ -97,7 +97,7 @@ def asking(component: Component, amount: int) -> Apply:
     return with_component(component.name, lambda member: replace(member, least=amount, most=amount))
 
 
-def _larger(trial: Trial, component: Component, row: Row) -> int:
+def _larger(trial: FixTrial, component: Component, row: CountingRow) -> int:
     """Return the amount enlarged by the shortage if feasible, else 0.
 
     Other components may need this component to be larger.
@@ -108,7 +108,7 @@ def _larger(trial: Trial, component: Component, row: Row) -> int:
     return amount if fits and trial.works(asking(component, amount)) else 0
 
 
-def _largest(trial: Trial, component: Component) -> int:
+def _largest(trial: FixTrial, component: Component) -> int:
     """Return the largest feasible smaller amount, 0 if unknown.
 
     Multiples of the component's step are bisected, then the amounts of colocated components are
@@ -135,7 +135,7 @@ def _largest(trial: Trial, component: Component) -> int:
     )
 
 
-def other_work(trial: Trial, demand: Demand) -> Iterator[Change]:
+def other_work(trial: FixTrial, demand: Demand) -> Iterator[Change]:
     """Yield the nearest feasible amounts of work, if the number of processes is fixed."""
     problem = trial.problem
     share = next(
@@ -164,7 +164,7 @@ def _dealing(share: Share, amount: int) -> Apply:
     return apply
 
 
-def other_degrees(trial: Trial, demand: Demand) -> Iterator[Change]:
+def other_degrees(trial: FixTrial, demand: Demand) -> Iterator[Change]:
     """Yield the feasible degrees nearest to the requested ones."""
     component = trial.problem[demand.component]
     for parallel in _smaller(component):
@@ -198,7 +198,7 @@ def _divisors(number: int) -> list[int]:
     return [divisor for divisor in range(1, number + 1) if number % divisor == 0]
 
 
-def less_memory(trial: Trial, demand: Demand) -> Iterator[Change]:
+def less_memory(trial: FixTrial, demand: Demand) -> Iterator[Change]:
     """Yield the largest feasible memory, in whole GiB if at least 1 GiB."""
     problem = trial.problem
     component = problem[demand.component]
@@ -211,7 +211,7 @@ def less_memory(trial: Trial, demand: Demand) -> Iterator[Change]:
             return
 
 
-def less_of_node(trial: Trial, demand: Demand) -> Iterator[Change]:
+def less_of_node(trial: FixTrial, demand: Demand) -> Iterator[Change]:
     """Yield the most feasible CPUs or host memory (whole GiB) of a process."""
     component, host = trial.problem[demand.component], demand.field == "host_memory"
     requested, step = (component.host_memory, GIB) if host else (component.cpus, 1)
@@ -229,7 +229,7 @@ def less_of_node(trial: Trial, demand: Demand) -> Iterator[Change]:
         yield Change(text, (LOOSENED, (requested - amount) / requested), needing(amount))
 
 
-def _sizes(trial: Trial) -> set[int]:
+def _sizes(trial: FixTrial) -> set[int]:
     return {kind.memory for kind in trial.oracle.census.kinds if kind.memory is not None}
 
 
@@ -256,7 +256,7 @@ def written(memory: int) -> str:
     return write_memory(memory).replace(" ", "")
 
 
-def looser(trial: Trial, demand: Demand) -> Iterator[Change]:
+def looser(trial: FixTrial, demand: Demand) -> Iterator[Change]:
     """Yield feasible weaker forms of a keep or a spread."""
     if demand.field.split()[0] not in ("keep", "spread"):
         return
@@ -269,7 +269,7 @@ def looser(trial: Trial, demand: Demand) -> Iterator[Change]:
             yield from _looser_spread(trial, component, spread)
 
 
-def _looser_keep(trial: Trial, component: Component, keep: Keep) -> Iterator[Change]:
+def _looser_keep(trial: FixTrial, component: Component, keep: Keep) -> Iterator[Change]:
     name = level_name(keep.level)
     if keep.what == WHOLE:
         # The most domains first, so that bisection ends at the fewest.
@@ -287,7 +287,7 @@ def _looser_keep(trial: Trial, component: Component, keep: Keep) -> Iterator[Cha
         yield Change(f"make `keep: {{{keep.what}: {keep.level}}}` of {component.name} `required: false`", (OTHER, 1.0), preferred)
 
 
-def _looser_spread(trial: Trial, component: Component, spread: Spread) -> Iterator[Change]:
+def _looser_spread(trial: FixTrial, component: Component, spread: Spread) -> Iterator[Change]:
     name = level_name(spread.level)
     if spread.percent < 100:
         tried = range(100, spread.percent, -1)

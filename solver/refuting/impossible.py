@@ -7,16 +7,27 @@ from typing import Iterator, Sequence
 
 from ...models.answer import Solve
 from ...models.component import SUBSET, TOGETHER
-from ...models.demand import Clause, Demand
+from ...models.demand import ConflictClause, Demand
 from ...models.findings.finding import Finding, error
 from ...models.problem import AMOUNT, Problem
 from ..rules.amounts.all_placed import AllPlaced
 from ..session import Session
 from ..wording import listed
-from .census import Census, Question, Row
-from .conflict import COUNTING, SEARCH, Conflict, clauses, facts_last, histograms, merged, says_the_kind, to_blame, with_line
-from .contradicted import contradicted
-from .fixes import Trial
+from .census import Census, CountingProblem, CountingRow
+from .conflict import (
+    COUNTING,
+    SEARCH,
+    Conflict,
+    changeable_first,
+    clauses,
+    decides_resource_kind,
+    histograms,
+    merged,
+    minimal_with_sharing,
+    with_line,
+)
+from .contradicted import find_contradiction
+from .fixes import FixTrial
 from .more_fixes import holders_of_room, ranked, together
 from .oracle import Oracle, Verdict
 
@@ -47,12 +58,12 @@ def find_conflict(alternatives: Sequence[Problem], solve: Solve, session: Sessio
     rows = [oracle.row(problem) for problem in questions]
     problem, least = next(((question, row) for question, row in zip(questions, rows) if row), (questions[0], None))
     row, counted = _as_written(least, problem, alternatives, [*core, *company], oracle) if least else (None, problem)
-    trial = Trial(_first(alternatives, questions.index(problem)), oracle)
+    trial = FixTrial(_first(alternatives, questions.index(problem)), oracle)
     near = _touching(company, {name for demand in core for name in demand.component.split("+")})
     shown = [demand for demand in every if demand in core or demand in near]
     fixes = ranked(trial, shown, row) or together(trial, every)
     extra_clauses = (*_even_less(problem, alternatives[0], row), *holders_of_room(problem, row)) if row else ()
-    notes = histograms(Question(problem, census), row) + (() if minimal else (OPEN,))
+    notes = histograms(CountingProblem(problem, census), row) + (() if minimal else (OPEN,))
     how = COUNTING if all(rows) else SEARCH
     return Conflict(
         tuple(core),
@@ -68,12 +79,12 @@ def find_conflict(alternatives: Sequence[Problem], solve: Solve, session: Sessio
 
 
 def _as_written(
-    row: Row,
+    row: CountingRow,
     question: Problem,
     alternatives: Sequence[Problem],
     demands: Sequence[Demand],
     oracle: Oracle,
-) -> tuple[Row, Problem]:
+) -> tuple[CountingRow, Problem]:
     """Return the sum at the written amounts, and the problem of that sum.
 
     Smaller amounts would already be too much. Falls back to `row` and `question`.
@@ -91,14 +102,14 @@ def _as_written(
     return row, question
 
 
-def _even_less(problem: Problem, whole: Problem, row: Row) -> Iterator[Clause]:
+def _even_less(problem: Problem, whole: Problem, row: CountingRow) -> Iterator[ConflictClause]:
     """Yield clauses for components whose minimum amount is already too much."""
     for component in row.components:
         if component.runs is None and component.least != problem[component.name].least == 1 and row.size:
             clause = next(AllPlaced().explain(whole, candidate) for candidate in whole.components if candidate.name == component.name)
             least = max(component.unit, 1)
             text = f"{clause.text.split(' (')[0]}; even {least} would be too much"
-            yield Clause(text, clause.demands) if least < whole[component.name].least else clause
+            yield ConflictClause(text, clause.demands) if least < whole[component.name].least else clause
 
 
 def _core(every: list[Demand], alternatives: Sequence[Problem], oracle: Oracle) -> tuple[list[Demand], list[Demand]]:
@@ -109,7 +120,7 @@ def _core(every: list[Demand], alternatives: Sequence[Problem], oracle: Oracle) 
 
     sharing = [demand for demand in every if demand.field in SHARING]
     near = _near(every, alternatives, oracle)
-    blamed = to_blame(near if refuted(near) else every, sharing, refuted)
+    blamed = minimal_with_sharing(near if refuted(near) else every, sharing, refuted)
     return blamed, [demand for demand in sharing if demand not in blamed]
 
 
@@ -126,7 +137,7 @@ def _touching(relations: Sequence[Demand], names: set[str]) -> list[Demand]:
 
 def _by_blame(alternatives: Sequence[Problem]) -> list[Demand]:
     """Return all demands of the alternatives, changeable demands first."""
-    return facts_last(alternatives[0], [demand for problem in alternatives for demand in problem.demands])
+    return changeable_first(alternatives[0], [demand for problem in alternatives for demand in problem.demands])
 
 
 def _only(alternatives: Sequence[Problem], demands: Sequence[Demand]) -> list[Problem]:
@@ -134,7 +145,9 @@ def _only(alternatives: Sequence[Problem], demands: Sequence[Demand]) -> list[Pr
     wanted = set(demands)
     reduced: list[Problem] = []
     for problem in alternatives:
-        changed = problem.without(*(demand for demand in problem.demands if demand not in wanted and not says_the_kind(problem, demand)))
+        changed = problem.without(
+            *(demand for demand in problem.demands if demand not in wanted and not decides_resource_kind(problem, demand))
+        )
         if not any(changed.job == known.job for known in reduced):
             reduced.append(changed)
     return reduced
@@ -173,7 +186,7 @@ def impossible(alternatives: Sequence[Problem], solve: Solve, proof: str = "", s
     return finding_of(find_conflict(alternatives, solve, session), alternatives, proof)
 
 
-def anyhow(alternatives: Sequence[Problem], problem: Problem | None = None) -> str:
+def open_choices_text(alternatives: Sequence[Problem], problem: Problem | None = None) -> str:
     """Return the open choices of the alternatives as the end of a message.
 
     `problem` is the alternative that the message describes.
@@ -203,7 +216,7 @@ def _limited(problem: Problem) -> Finding:
 def finding_of(conflict: Conflict, alternatives: Sequence[Problem] = (), proof: str = "") -> Finding:
     """Return the finding of a conflict of all alternatives; `proof` as in `impossible`."""
     row, problem = conflict.row, conflict.problem
-    contradiction = contradicted(problem) if row is None else None
+    contradiction = find_contradiction(problem) if row is None else None
     is_proved = bool(proof) or conflict.how == COUNTING or (contradiction is not None and len(alternatives) < 2)
     if not is_proved:
         row = contradiction = None
@@ -222,7 +235,7 @@ def finding_of(conflict: Conflict, alternatives: Sequence[Problem] = (), proof: 
         else next((demand.component for demand in conflict.demands), "")
     )
     subject = problem[blamed.split("+")[0]] if blamed else problem.components[0]
-    message += anyhow(alternatives, problem)
+    message += open_choices_text(alternatives, problem)
     span = contradiction.span if contradiction else row.span if row is not None and row.span else subject.span(AMOUNT)
     notes = (*(with_line(clause, span) for clause in conflict.clauses), *conflict.notes)
     advice = "; or ".join(change.text for change in conflict.fixes)

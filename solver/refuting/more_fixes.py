@@ -8,20 +8,20 @@ from itertools import chain
 from typing import Iterator, Sequence
 
 from ...models.component import COLOCATED, SUBSET, Component, Relation
-from ...models.demand import Clause, Demand
+from ...models.demand import ConflictClause, Demand
 from ...models.findings.wording import plural, with_noun
 from ...models.machines.accelerators import GENERIC
 from ...models.machines.changed import with_nodes
 from ...models.machines.node import Node
 from ...models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL
-from ...models.part import explicit
+from ...models.part import given_part
 from ...models.problem import AMOUNT, Problem
 from ..wording import listed
-from .census import Question, Row
+from .census import CountingProblem, CountingRow
 from .certificate import row_of
 from .conflict import ADDED, DROPPED, LOOSENED, SHARED, Change, can_be_dropped, dropped, maximal
-from .fixes import Apply, Trial, amounts, asking, best, instead_of, less_memory, less_of_node, looser, other_degrees, other_work
-from .oracle import looks, packs
+from .fixes import Apply, FixTrial, amounts, asking, best, instead_of, less_memory, less_of_node, looser, other_degrees, other_work
+from .oracle import can_pack, is_in_packing_scope
 
 MAX_TRIES = 12
 
@@ -38,7 +38,7 @@ def _without_demand(problem: Problem, removed: Demand) -> Problem:
     return problem.without(removed)
 
 
-def more_nodes(trial: Trial, row: Row) -> Iterator[Change]:
+def more_nodes(trial: FixTrial, row: CountingRow) -> Iterator[Change]:
     """Yield the fewest additional nodes of the kind most useful to the row's components."""
     problem = trial.problem
     sample = _sample(problem, row)
@@ -63,7 +63,7 @@ def more_nodes(trial: Trial, row: Row) -> Iterator[Change]:
     yield Change(text, (ADDED, most / count), adding(sample, most))
 
 
-def _to_groups(problem: Problem, row: Row) -> str:
+def _to_groups(problem: Problem, row: CountingRow) -> str:
     """Return the node groups to be joined by new nodes; "" for none."""
     components = [component for component in row.components if component.runs is None]
     labels = {label for component in components for label in component.node_groups if label not in (CLUSTER_LABEL, NODE_LABEL)}
@@ -80,16 +80,16 @@ def adding(sample: Node, more: int) -> Apply:
     return apply
 
 
-def _enough(trial: Trial, sample: Node, more: int) -> bool:
+def _enough(trial: FixTrial, sample: Node, more: int) -> bool:
     """Return True if `more` nodes suffice; nodes are only counted where counting decides."""
     census = trial.oracle.census.with_more(sample, more)
-    questions = [Question(problem, census) for problem in trial.alternatives]
-    if all(looks(question) for question in questions):
-        return any(row_of(question) is None and packs(question) for question in questions)
+    questions = [CountingProblem(problem, census) for problem in trial.alternatives]
+    if all(is_in_packing_scope(question) for question in questions):
+        return any(row_of(question) is None and can_pack(question) for question in questions)
     return trial.works(adding(sample, more))
 
 
-def _sample(problem: Problem, row: Row) -> Node | None:
+def _sample(problem: Problem, row: CountingRow) -> Node | None:
     """Return the largest node open to every component of the row.
 
     None without such a node, or if no accelerators are counted.
@@ -109,7 +109,7 @@ def _sample(problem: Problem, row: Row) -> Node | None:
     return largest if largest and largest.accelerators else None
 
 
-def holders_of_room(problem: Problem, row: Row) -> Iterator[Clause]:
+def holders_of_room(problem: Problem, row: CountingRow) -> Iterator[ConflictClause]:
     """Yield the resources of explicit components that the row's components cannot use."""
     holders = _given(problem, row)
     if holders:
@@ -118,10 +118,12 @@ def holders_of_room(problem: Problem, row: Row) -> Iterator[Clause]:
         counts = [(problem.given().held_together(names, kind), "accelerator" if kind == ACCELERATOR else kind) for kind in kinds]
         amounts = listed([with_noun(count, unit) for count, unit in counts])
         verb = "holds" if len(holders) == 1 else "hold"
-        yield Clause(f"{listed(names)} {verb} {amounts}; placed components are shared only if you add `colocate_with:` or `within:`")
+        yield ConflictClause(
+            f"{listed(names)} {verb} {amounts}; placed components are shared only if you add `colocate_with:` or `within:`"
+        )
 
 
-def shared_room(trial: Trial, row: Row) -> Iterator[Change]:
+def shared_room(trial: FixTrial, row: CountingRow) -> Iterator[Change]:
     """Yield changes in which hinted components share with explicit ones."""
     problem, seen = trial.problem, set()
     for component in row.components:
@@ -143,7 +145,7 @@ def shared_room(trial: Trial, row: Row) -> Iterator[Change]:
                 yield Change(text, (SHARED, 1.0), inside)
 
 
-def _given(problem: Problem, row: Row) -> list[Component]:
+def _given(problem: Problem, row: CountingRow) -> list[Component]:
     """Return explicit components outside the row with resources of the row's kind."""
     if not problem.job.capabilities.shares_accelerators:
         return []
@@ -151,7 +153,7 @@ def _given(problem: Problem, row: Row) -> list[Component]:
     kinds = {problem.kind(component) for component in row.components if component.runs is None} - {NODE}
     return [
         component
-        for component in explicit(problem).components
+        for component in given_part(problem).components
         if problem.kind(component) in kinds and component.name not in names and component.runs
     ]
 
@@ -177,7 +179,7 @@ def _inside(holder: Component, component: Component, size: int) -> Apply:
     return apply
 
 
-def together(trial: Trial, demands: Sequence[Demand]) -> tuple[Change, ...]:
+def together(trial: FixTrial, demands: Sequence[Demand]) -> tuple[Change, ...]:
     """Return a single combined change that was solved; empty if none is small.
 
     As many demands as possible are kept: fixed demands first, amounts last, as amounts can shrink.
@@ -211,7 +213,7 @@ def together(trial: Trial, demands: Sequence[Demand]) -> tuple[Change, ...]:
     return (change,) if trial.solved(change.apply) else ()
 
 
-def _amount(trial: Trial, name: str, remaining_steps: Sequence[Apply]) -> int:
+def _amount(trial: FixTrial, name: str, remaining_steps: Sequence[Apply]) -> int:
     """Return the largest feasible smaller amount beside the remaining changes; 0 if unknown."""
     changed = _all(remaining_steps)(trial.problem)[name]
     tried = range(changed.step, trial.problem[name].least, changed.step)
@@ -235,7 +237,7 @@ def _all(steps: Sequence[Apply]) -> Apply:
     return apply
 
 
-def ranked(trial: Trial, demands: Sequence[Demand], row: Row | None) -> tuple[Change, ...]:
+def ranked(trial: FixTrial, demands: Sequence[Demand], row: CountingRow | None) -> tuple[Change, ...]:
     """Return solved single changes of these demands, smallest first."""
     candidates: list[Change] = []
     for demand in demands:
@@ -252,7 +254,7 @@ def ranked(trial: Trial, demands: Sequence[Demand], row: Row | None) -> tuple[Ch
     return tuple(proved)
 
 
-def _softer(trial: Trial, demand: Demand, row: Row | None) -> Iterator[Change]:
+def _softer(trial: FixTrial, demand: Demand, row: CountingRow | None) -> Iterator[Change]:
     """Yield changes that weaken a demand but keep it."""
     if demand.field == AMOUNT:
         yield from amounts(trial, demand, row)

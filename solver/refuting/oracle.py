@@ -27,8 +27,8 @@ from ..layout.bundle import Bundle
 from ..layout.layout import Layout, is_uneven
 from ..layout.ranges import refutable
 from ..session import Session
-from ..unsearched import not_searched
-from .census import Census, Question, Row
+from ..unsearched import unsupported
+from .census import Census, CountingProblem, CountingRow
 from .certificate import row_of
 
 _BEYOND = (COLOCATED_OR_DISJOINT, SUBSET, IN_ORDER, NOT_FEWER, RANK_ALIGNED, ZERO_COPY, *BETWEEN_DOMAINS)
@@ -48,9 +48,9 @@ MAX_OTHERS = 8
 """Number of additional censuses in the cache."""
 
 
-def packs(question: Question) -> bool:
+def can_pack(question: CountingProblem) -> bool:
     """Return True if all searched components were packed; False for unsupported demands too."""
-    if not looks(question):
+    if not is_in_packing_scope(question):
         return False
     apart = any(_domain(bundle) for bundle in question.open)
     left = _Left(question, apart)
@@ -61,12 +61,12 @@ def packs(question: Question) -> bool:
     return all(left.place(bundle) for bundle in order)
 
 
-def looks(question: Question) -> bool:
+def is_in_packing_scope(question: CountingProblem) -> bool:
     """Return True if packing covers all demands of the question."""
     return _simple(question) and all(_plain(question, bundle) for bundle in question.open)
 
 
-def _simple(question: Question) -> bool:
+def _simple(question: CountingProblem) -> bool:
     """Return True if all relations and per-node demands are in the scope of packing."""
     problem = question.problem
     if problem.shares or problem.job.models or any(map(is_uneven, problem.components)) or any(problem.related(kind) for kind in _BEYOND):
@@ -87,7 +87,7 @@ def _simple(question: Question) -> bool:
     )
 
 
-def _plain(question: Question, bundle: Bundle) -> bool:
+def _plain(question: CountingProblem, bundle: Bundle) -> bool:
     """Return True if the bundle is counted and bound to one topology level at most."""
     for component in bundle.components:
         for keep in component.keep:
@@ -117,7 +117,7 @@ def _piece(bundle: Bundle) -> int:
 class _Left:
     """Remaining capacity while bundles are packed."""
 
-    def __init__(self, question: Question, apart: bool) -> None:
+    def __init__(self, question: CountingProblem, apart: bool) -> None:
         self.question, self.census, self.apart = question, question.census, apart
         self.kinds = self.census.placed if apart else self.census.kinds
         resources = dict.fromkeys(bundle.kind for bundle in question.open)
@@ -231,9 +231,9 @@ class Oracle:
         """Return POSSIBLE if an alternative is possible, REFUTED if all are refuted."""
         left: list[Problem] = []
         for problem in alternatives:
-            question = Question(problem, self._census(problem))
+            question = CountingProblem(problem, self._census(problem))
             if row_of(question) is None:
-                if packs(question):
+                if can_pack(question):
                     return Verdict.POSSIBLE
                 left.append(problem)
         verdict = Verdict.REFUTED
@@ -260,9 +260,9 @@ class Oracle:
         """Return True if a sum or a search without presolve refutes every alternative."""
         return all(self.row(problem) is not None or self._searched(problem, presolve=False) is Verdict.REFUTED for problem in alternatives)
 
-    def row(self, problem: Problem) -> Row | None:
+    def row(self, problem: Problem) -> CountingRow | None:
         """Return a sum that refutes the problem, or None."""
-        return row_of(Question(problem, self._census(problem)))
+        return row_of(CountingProblem(problem, self._census(problem)))
 
     def _census(self, problem: Problem) -> Census:
         """Return a cached census of the problem's nodes and explicit components."""
@@ -273,7 +273,7 @@ class Oracle:
         return self._more_censuses[-1]
 
     def _by_answer(self, problem: Problem) -> Verdict:
-        if not_searched(problem):
+        if unsupported(problem):
             return Verdict.OPEN
         layout = Layout(problem)
         values = greedy(layout)

@@ -12,7 +12,7 @@ from ...models.findings.wording import plural, with_noun
 from ...models.locality import WHOLE, Keep
 from ...models.machines.node_group import ACCELERATOR
 from ...models.machines.topology import LEVELS
-from ...models.part import explicit
+from ...models.part import given_part
 from ...models.placements.assignment import Assignment
 from ...models.quantity import write_memory
 from ...models.share import Share
@@ -22,14 +22,14 @@ from ..layout.ranges import longest_free
 from ..memory import peak
 from ..rules.amounts.all_placed import amount_of
 from ..wording import level_name, listed
-from .census import Question, Row
+from .census import CountingProblem, CountingRow
 from .sums_between import MAX_UNIONS, cut, shortage
 
 MAX_NAMES = 6
 """Largest number of components named in a sentence."""
 
 
-def amount_row(question: Question, bundle: Bundle) -> Row | None:
+def amount_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
     """Return a row if no amount suits all members of the bundle, on any cluster."""
     members = bundle.components
     step = lcm(bundle.unit, *(component.step for component in members))
@@ -52,7 +52,7 @@ def amount_row(question: Question, bundle: Bundle) -> Row | None:
         if not least <= explicit_amount <= most:
             limit = f"at least {least}" if explicit_amount < least else f"at most {most}"
             sentence = f"{shared}{bundle.fixed.name} is given {explicit_amount}, {limit} are asked for"
-            return Row(
+            return CountingRow(
                 members,
                 least if explicit_amount < least else explicit_amount,
                 explicit_amount if explicit_amount < least else most,
@@ -60,18 +60,18 @@ def amount_row(question: Question, bundle: Bundle) -> Row | None:
             )
         if mismatch := next((component for component in hinted if not component.may_have(explicit_amount)), None):
             sentence = f"{shared}{bundle.fixed.name} is given {explicit_amount}, {amount_of(mismatch)} are asked for"
-            return Row(members, nearest(mismatch.counts, explicit_amount), 0, sentence)
+            return CountingRow(members, nearest(mismatch.counts, explicit_amount), 0, sentence)
     elif least > most:
-        return Row(members, least, most, f"{shared}together at least {least}, at most {most}")
+        return CountingRow(members, least, most, f"{shared}together at least {least}, at most {most}")
     elif -(-least // step) * step > most:
         amounts = str(least) if least == most else f"{least} to {most}"
-        return Row(members, -(-least // step) * step, most, f"{shared}{amounts} holds no multiple of {step}")
+        return CountingRow(members, -(-least // step) * step, most, f"{shared}{amounts} holds no multiple of {step}")
     elif row := _count_row(bundle, step):
         return row
     return _share_row(question, bundle)
 
 
-def _count_row(bundle: Bundle, step: int) -> Row | None:
+def _count_row(bundle: Bundle, step: int) -> CountingRow | None:
     """Return a row if no multiple of the step is in all lists of counts."""
     count_lists = [component.counts for component in bundle.components if component.counts and component.least < component.most]
     most = min(component.most for component in bundle.components)
@@ -81,10 +81,10 @@ def _count_row(bundle: Bundle, step: int) -> Row | None:
     requests = [f"{component.name} {amount_of(component)}" for component in bundle.components]
     multiple = f", in multiples of {step}" if step > 1 else ""
     verdict = "no count is one of all of them" if len(requests) > 1 else "none of these is one"
-    return Row(bundle.components, tried.start, 0, f"{listed(requests)}{multiple}: {verdict}")
+    return CountingRow(bundle.components, tried.start, 0, f"{listed(requests)}{multiple}: {verdict}")
 
 
-def _apart(question: Question, bundle: Bundle) -> Row | None:
+def _apart(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
     """Return a row if explicit members of the bundle differ in resources."""
     for member in (component for component in bundle.components if component.runs is not None):
         masks = Assignment({member.name: member.runs or ()}).masks(member.name)
@@ -93,11 +93,11 @@ def _apart(question: Question, bundle: Bundle) -> Row | None:
         if bundle.fixed and (count := sum(mask.bit_count() for mask in differ.values())):
             names = listed([component.name for component in bundle.components])
             sentence = f"{names} share their accelerators: {bundle.fixed.name} and {member.name} are given, and differ in {count}"
-            return Row(bundle.components, count, 0, sentence)
+            return CountingRow(bundle.components, count, 0, sentence)
     return None
 
 
-def _share_row(question: Question, bundle: Bundle) -> Row | None:
+def _share_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
     """Return a row if no feasible amount divides all shares of the bundle evenly."""
     if not any(share.component in {component.name for component in bundle.components} for share in question.problem.shares):
         return None
@@ -118,10 +118,10 @@ def _share_row(question: Question, bundle: Bundle) -> Row | None:
     amounts = str(least) if least == most else f"{least} to {most}"
     if counts := [write_counts(component.counts) for component in bundle.components if component.counts and not bundle.fixed]:
         amounts = counts[0]
-    return Row(bundle.components, least, 0, _uneven(names, amounts, "accelerator", shares))
+    return CountingRow(bundle.components, least, 0, _uneven(names, amounts, "accelerator", shares))
 
 
-def node_row(question: Question, component: Component) -> Row | None:
+def node_row(question: CountingProblem, component: Component) -> CountingRow | None:
     """Return a row if no number of processes divides all shares of a component evenly."""
     shares = [share for share in question.problem.shares if share.component == component.name]
     if not shares:
@@ -130,7 +130,7 @@ def node_row(question: Question, component: Component) -> Row | None:
     processes = dealt.processes if dealt else max((run.ranks.stop for run in question.layout.on_nodes[component.name]), default=0)
     if component.runs is not None or all(share.divides(processes) for share in shares):
         return None
-    return Row((component,), component.least, 0, _uneven((component.name,), amount_of(component), "process", shares))
+    return CountingRow((component,), component.least, 0, _uneven((component.name,), amount_of(component), "process", shares))
 
 
 def _uneven(names: Sequence[str], amounts: str, unit: str, shares: Sequence[Share]) -> str:
@@ -138,7 +138,7 @@ def _uneven(names: Sequence[str], amounts: str, unit: str, shares: Sequence[Shar
     return f"{listed(list(names))}: with {amounts} {plural(unit, 2)} {listed(dealt)} cannot be dealt out evenly"
 
 
-def memory_row(question: Question, bundle: Bundle) -> Row | None:
+def memory_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
     """Return a row if no usable accelerator has enough memory for all members."""
     need = peak(bundle.components)
     if bundle.kind != ACCELERATOR or need <= (0 if bundle.fixed else question.census.least_memory):
@@ -152,7 +152,7 @@ def memory_row(question: Question, bundle: Bundle) -> Row | None:
         if not memories or min(memories) >= need:
             return None
         capacity = f"an accelerator that {bundle.fixed.name} is given has {write_memory(min(memories))}"
-        return Row(
+        return CountingRow(
             bundle.components,
             need,
             min(memories),
@@ -164,10 +164,10 @@ def memory_row(question: Question, bundle: Bundle) -> Row | None:
     if not sizes or None in sizes or largest >= need:
         return None
     sentence = f"{names} {verb} {write_memory(need)} on one accelerator, the largest that may be used has {write_memory(largest)}"
-    return Row(bundle.components, need, largest, sentence)
+    return CountingRow(bundle.components, need, largest, sentence)
 
 
-def range_row(question: Question, bundle: Bundle) -> Row | None:
+def range_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
     """Return a row if the longest free range is too short for the bundle alone."""
     layout = question.layout
     longest = longest_free(layout, layout.bundle_of[bundle.components[0].name])
@@ -177,7 +177,7 @@ def range_row(question: Question, bundle: Bundle) -> Row | None:
     pieces = f" in whole groups of {bundle.unit}" if bundle.unit > 1 else ""
     names = listed([component.name for component in bundle.components])
     verb = "needs" if len(bundle.components) == 1 else "need"
-    return Row(
+    return CountingRow(
         bundle.components,
         need,
         have,
@@ -185,7 +185,7 @@ def range_row(question: Question, bundle: Bundle) -> Row | None:
     )
 
 
-def node_piece_row(question: Question) -> Row | None:
+def node_piece_row(question: CountingProblem) -> CountingRow | None:
     """Return a row if bundles need more pieces of some size than their nodes have."""
     for kind in dict.fromkeys(bundle.kind for bundle in question.open):
         candidates = [bundle for bundle in question.open if bundle.kind == kind]
@@ -209,7 +209,7 @@ def node_piece_row(question: Question) -> Row | None:
     return None
 
 
-def domain_piece_row(question: Question) -> Row | None:
+def domain_piece_row(question: CountingProblem) -> CountingRow | None:
     """Return a row if groups kept inside domains above node level do not fit."""
     for level in LEVELS:
         group_sizes = {
@@ -231,11 +231,11 @@ def domain_piece_row(question: Question) -> Row | None:
                 whole = f"whole {plural('group', need)} of {size} accelerators, each in one {level_name(level)}"
                 sentence = f"{components} {verb} {need} {whole}; what may be used has {capacity}"
                 members = tuple(component for bundle in short for component in bundle.components)
-                return Row(members, need, capacity, sentence, size, unit, level)
+                return CountingRow(members, need, capacity, sentence, size, unit, level)
     return None
 
 
-def spread_row(question: Question, bundle: Bundle) -> Row | None:
+def spread_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
     """Return a row if the spread of a component leaves too few domains or resources."""
     for component in bundle.components:
         size = component.group_size
@@ -244,7 +244,7 @@ def spread_row(question: Question, bundle: Bundle) -> Row | None:
             name, domains = level_name(spread.level), sum(capacity > 0 for capacity in units)
             if domains < spread.domains:
                 sentence = f"{component.name} must be in {spread.domains} {plural(name, spread.domains)}, {domains} may be used"
-                return Row(_first(component, bundle), spread.domains, domains, sentence, span=spread.span)
+                return CountingRow(_first(component, bundle), spread.domains, domains, sentence, span=spread.span)
             groups, capacities = (
                 component.least // size,
                 [capacity * bundle.unit // size for capacity in units],
@@ -256,11 +256,11 @@ def spread_row(question: Question, bundle: Bundle) -> Row | None:
                 if (have := sum(min(most, capacity) for capacity in capacities)) < groups:
                     request = f"{component.name} needs {groups} {plural('group', groups)} of {size}, at most {most} ({spread.percent} %)"
                     sentence = f"{request} in one {name}: what may be used holds {have}"
-                    return Row(_first(component, bundle), groups, have, sentence, span=spread.span)
+                    return CountingRow(_first(component, bundle), groups, have, sentence, span=spread.span)
     return None
 
 
-def whole_row(question: Question, bundle: Bundle) -> Row | None:
+def whole_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
     """Return a row if the largest permitted domains are too small for a whole component."""
     for component in bundle.components:
         for keep in (
@@ -277,7 +277,7 @@ def whole_row(question: Question, bundle: Bundle) -> Row | None:
                 if keep.domains > 1:
                     capacity_text = f"the {keep.domains} largest {plural(name, 2)} that may be used have"
                 sentence = f"{component.name} needs {with_noun(need, 'accelerator')} in {_count(keep, name)}, {capacity_text} {have}"
-                return Row(_first(component, bundle), need, have, sentence, span=keep.span)
+                return CountingRow(_first(component, bundle), need, have, sentence, span=keep.span)
     return None
 
 
@@ -290,7 +290,7 @@ def _count(keep: Keep, name: str) -> str:
     return f"one {name}" if keep.domains == 1 else f"{keep.domains} {plural(name, keep.domains)}"
 
 
-def _domain_units(question: Question, bundle: Bundle, level: str) -> list[int]:
+def _domain_units(question: CountingProblem, bundle: Bundle, level: str) -> list[int]:
     """Return, per domain of a level, the units of the bundle that fit."""
     mask = question.census.may_placed(question.company(bundle))
     size = bundle.unit
@@ -300,7 +300,7 @@ def _domain_units(question: Question, bundle: Bundle, level: str) -> list[int]:
     return units
 
 
-def _in_domains(question: Question, kind: str, level: str, sizes: tuple[int, int], mask: int) -> int:
+def _in_domains(question: CountingProblem, kind: str, level: str, sizes: tuple[int, int], mask: int) -> int:
     """Return the pieces of a size in the nodes of a mask, domain by domain.
 
     Pieces consist of units; a unit lies on a single node.
@@ -310,7 +310,7 @@ def _in_domains(question: Question, kind: str, level: str, sizes: tuple[int, int
     return sum(sum(_pieces(question, kind, unit, mask & domain_mask)) // max(size // unit, 1) for domain_mask in inside)
 
 
-def _pieces(question: Question, kind: str, size: int, mask: int) -> Iterator[int]:
+def _pieces(question: CountingProblem, kind: str, size: int, mask: int) -> Iterator[int]:
     placed = question.census.placed
     while mask:
         lowest = mask & -mask
@@ -338,7 +338,9 @@ def _named(bundles: list[Bundle]) -> tuple[str, str]:
     return listed(names), "needs" if len(names) == 1 else "need"
 
 
-def _node_row(question: Question, short: list[Bundle], kind: str, size: int, sums: tuple[int, int], may: Mapping[Bundle, int]) -> Row:
+def _node_row(
+    question: CountingProblem, short: list[Bundle], kind: str, size: int, sums: tuple[int, int], may: Mapping[Bundle, int]
+) -> CountingRow:
     need, have = sums
     noun = "accelerator" if kind == ACCELERATOR else kind
     unit = plural(noun, need) if size == 1 else f"whole {plural('group', need)} of {size} {plural(noun, size)}"
@@ -350,8 +352,8 @@ def _node_row(question: Question, short: list[Bundle], kind: str, size: int, sum
             f"the {nodes} {plural('node', nodes)} that may be used",
             "has" if nodes == 1 else "have",
         )
-    is_partly_used = any(question.problem.given().held(component.name, kind) for component in explicit(question.problem).components)
+    is_partly_used = any(question.problem.given().held(component.name, kind) for component in given_part(question.problem).components)
     sentence = f"{names} {verb} {need} {unit}, {place} {verb_of_place} {have}{' free' if is_partly_used else ''}"
     if nodes == 0:
         sentence = f"{names} {verb} {need} {unit}, and there is no node that may be used"
-    return Row(tuple(component for bundle in short for component in bundle.components), need, have, sentence, size, size)
+    return CountingRow(tuple(component for bundle in short for component in bundle.components), need, have, sentence, size, size)

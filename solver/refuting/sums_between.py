@@ -9,14 +9,14 @@ from ...models.component import IN_ORDER, NOT_FEWER, SUBSET, UNBOUNDED, Componen
 from ...models.findings.wording import are, plural, with_noun
 from ...models.locality import Pin
 from ...models.machines.node_group import ACCELERATOR
-from ...models.part import explicit
+from ...models.part import given_part
 from ...models.quantity import write_memory
 from ...models.ranks import write_range
 from ..layout.bundle import Bundle
 from ..layout.layout import Layout
 from ..memory import peak
 from ..wording import listed
-from .census import Kind, Members, Question, Row
+from .census import CountingProblem, CountingRow, Members, ResourceKind
 
 B = TypeVar("B")
 MAX_UNIONS = 8
@@ -26,7 +26,7 @@ With more sets a minimum cut finds the shortage.
 """
 
 
-Has = Callable[[Kind], "int | None"]
+Has = Callable[[ResourceKind], "int | None"]
 """Amount per node of a kind; None if unspecified."""
 
 
@@ -87,19 +87,19 @@ def cut(needs: Mapping[B, int], may: Mapping[B, int], rooms: Sequence[int]) -> l
     return [member for member in needs if member in reached] if flow < sum(needs.values()) else []
 
 
-def cpu_row(question: Question, bundle: Bundle) -> Row | None:
+def cpu_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
     """Return a row if the usable nodes have too few CPUs for the bundle alone."""
     per_unit = sum(component.cpus * (bundle.unit // component.per_process) for component in bundle.components)
     return _bundle_row(question, bundle, per_unit, _cpus, f"{per_unit} {plural('CPU', per_unit)}", "reserve")
 
 
-def host_memory_row(question: Question, bundle: Bundle) -> Row | None:
+def host_memory_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
     """Return a row if the usable nodes have too little memory for the bundle alone."""
     per_unit = sum(component.host_memory * (bundle.unit // component.per_process) for component in bundle.components)
     return _bundle_row(question, bundle, per_unit, _host_memory, f"{write_memory(per_unit)} of host memory", "need")
 
 
-def process_rows(question: Question, component: Component) -> Iterator[Row]:
+def process_rows(question: CountingProblem, component: Component) -> Iterator[CountingRow]:
     """Yield rows for processes without accelerators: CPUs and memory of nodes."""
     requests = (
         (component.cpus, _cpus, f"reserves {component.cpus} {plural('CPU', component.cpus)}"),
@@ -109,10 +109,10 @@ def process_rows(question: Question, component: Component) -> Iterator[Row]:
         have = _room(question, (component,), per_process, has, lambda kind: None) if per_process and component.runs is None else None
         if have is not None and have < component.least:
             sentence = f"{component.name} {verb_phrase} for each process: there is room for {have}, {component.least} are needed"
-            yield Row((component,), component.least, have, sentence)
+            yield CountingRow((component,), component.least, have, sentence)
 
 
-def _bundle_row(question: Question, bundle: Bundle, per_unit: int, has: Has, amount_text: str, verb: str) -> Row | None:
+def _bundle_row(question: CountingProblem, bundle: Bundle, per_unit: int, has: Has, amount_text: str, verb: str) -> CountingRow | None:
     if not per_unit or bundle.fixed:
         return None
     units = _room(
@@ -132,10 +132,10 @@ def _bundle_row(question: Question, bundle: Bundle, per_unit: int, has: Has, amo
     verb = verb if len(bundle.components) > 1 else verb + "s"
     unit = "accelerator" if bundle.unit == 1 else f"{bundle.unit} accelerators"
     sentence = f"{names} {verb} {amount_text} for each {unit}: there is room for {have} {plural('accelerator', have)}, {need} are needed"
-    return Row(bundle.components, need, have, sentence)
+    return CountingRow(bundle.components, need, have, sentence)
 
 
-def _room(question: Question, members: Members, per_unit: int, has: Has, most: Has) -> int | None:
+def _room(question: CountingProblem, members: Members, per_unit: int, has: Has, most: Has) -> int | None:
     """Return the units on the usable nodes, at most `most` per node; None for unlimited."""
     total, mask = 0, question.census.may(members, memory=False)
     for kind in (kind for index, kind in enumerate(question.census.kinds) if mask >> index & 1):
@@ -147,15 +147,15 @@ def _room(question: Question, members: Members, per_unit: int, has: Has, most: H
     return total
 
 
-def _cpus(kind: Kind) -> int | None:
+def _cpus(kind: ResourceKind) -> int | None:
     return kind.cpus
 
 
-def _host_memory(kind: Kind) -> int | None:
+def _host_memory(kind: ResourceKind) -> int | None:
     return kind.host_memory
 
 
-def pin_row(question: Question, bundle: Bundle) -> Row | None:
+def pin_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
     """Return a row for the first pin whose processes do not fit the pinned nodes."""
     for component in bundle.components:
         for pin in component.pins:
@@ -167,11 +167,11 @@ def pin_row(question: Question, bundle: Bundle) -> Row | None:
                     f"ranks {write_range(pin.ranks)} of {component.name} are pinned to {nodes}, where {capacity} "
                     f"{plural('process', capacity)} of it can be; {need} are asked for"
                 )
-                return Row(bundle.components, need, capacity, sentence)
+                return CountingRow(bundle.components, need, capacity, sentence)
     return None
 
 
-def _pinned_room(question: Question, bundle: Bundle, pin: Pin, per_process: int) -> int:
+def _pinned_room(question: CountingProblem, bundle: Bundle, pin: Pin, per_process: int) -> int:
     """Return the number of processes that fit the pinned nodes."""
     problem, assignment = question.problem, question.problem.given()
     processes = 0
@@ -180,7 +180,7 @@ def _pinned_room(question: Question, bundle: Bundle, pin: Pin, per_process: int)
     for rank in dict.fromkeys(pin.nodes):
         node = problem.cluster.nodes[rank]
         free = node.free(bundle.kind)
-        for component in explicit(problem).components:
+        for component in given_part(problem).components:
             free &= ~assignment.masks(component.name).get((rank, bundle.kind), 0)
         has = node.accelerator_memory
         fits = bundle.kind != ACCELERATOR or has is None or has >= peak(bundle.components, has)
@@ -190,7 +190,7 @@ def _pinned_room(question: Question, bundle: Bundle, pin: Pin, per_process: int)
     return processes
 
 
-def relation_row(question: Question) -> Row | None:
+def relation_row(question: CountingProblem) -> CountingRow | None:
     """Return a row for the first relation that amounts alone rule out."""
     if not any(question.problem.related(kind) for kind in (SUBSET, IN_ORDER, NOT_FEWER)):
         return None
@@ -198,7 +198,7 @@ def relation_row(question: Question) -> Row | None:
     return next((row for rows in (_around(layout), _within(layout), _in_order(layout), _not_fewer(layout)) for row in rows), None)
 
 
-def _around(layout: Layout) -> Iterator[Row]:
+def _around(layout: Layout) -> Iterator[CountingRow]:
     """Yield rows if whole groups around explicit components exceed a bundle or a node."""
     for bundle, masks in layout.enclosed.items():
         enclosed = [bundle_inside for bundle_inside in layout.fixed if bundle in layout.hosts[bundle_inside]]
@@ -213,7 +213,7 @@ def _around(layout: Layout) -> Iterator[Row]:
         if need > (have := bundle.most * bundle.unit):
             whole = f" in groups of {bundle.unit}" if bundle.unit > 1 else ""
             amount = f"{with_noun(need, 'accelerator')}{whole}"
-            yield Row(
+            yield CountingRow(
                 members,
                 need,
                 have,
@@ -227,10 +227,10 @@ def _around(layout: Layout) -> Iterator[Row]:
             if missing > free:
                 local_names = listed([bundle_inside.name for bundle_inside in enclosed if node in layout.fixed[bundle_inside]])
                 sentence = f"{bundle.name} holds groups of {bundle.unit}: around {local_names} it lacks {missing} on node {node}, where {free} {are(free)} free"
-                yield Row(members, missing, free, sentence)
+                yield CountingRow(members, missing, free, sentence)
 
 
-def _within(layout: Layout) -> Iterator[Row]:
+def _within(layout: Layout) -> Iterator[CountingRow]:
     """Yield rows if nested bundles need more than their host may have."""
     for pool in layout.pools:
         if pool.host is not None and pool.host.bounded:
@@ -240,10 +240,10 @@ def _within(layout: Layout) -> Iterator[Row]:
                 members = tuple(component for bundle in pool.bundles for component in bundle.components)
                 verb = "needs" if len(members) == 1 else "need"
                 sentence = f"{listed([component.name for component in members])} {verb} {need} {plural('accelerator', need)} within {pool.host.name}, which has at most {have}"
-                yield Row((*members, *pool.host.components), need, have, sentence)
+                yield CountingRow((*members, *pool.host.components), need, have, sentence)
 
 
-def _in_order(layout: Layout) -> Iterator[Row]:
+def _in_order(layout: Layout) -> Iterator[CountingRow]:
     """Yield rows if components that must fill the cluster cannot, at their largest."""
     problem = layout.problem
     for relation in problem.related(IN_ORDER):
@@ -251,10 +251,10 @@ def _in_order(layout: Layout) -> Iterator[Row]:
         most, size = sum(_most(component) for component in members), problem.cluster.total(ACCELERATOR)
         if most < size:
             sentence = f"{listed(relation.components)} come in order and must fill the cluster: at most {most}, the cluster has {size}"
-            yield Row(members, size, most, sentence)
+            yield CountingRow(members, size, most, sentence)
 
 
-def _not_fewer(layout: Layout) -> Iterator[Row]:
+def _not_fewer(layout: Layout) -> Iterator[CountingRow]:
     """Yield rows if a component cannot have as many processes as its partner."""
     problem = layout.problem
     for relation in problem.related(NOT_FEWER):
@@ -262,7 +262,7 @@ def _not_fewer(layout: Layout) -> Iterator[Row]:
         most, least = _most_processes(layout, larger), _least_processes(layout, smaller)
         if most < least:
             sentence = f"{larger.name} must have as many processes as {smaller.name}: at most {most}, at least {least} are needed"
-            yield Row((larger, smaller), least, most, sentence)
+            yield CountingRow((larger, smaller), least, most, sentence)
 
 
 def _most(component: Component) -> int:

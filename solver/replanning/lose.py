@@ -9,7 +9,7 @@ from ...models.component import Component
 from ...models.findings.finding import Finding, error
 from ...models.machines.changed import ranks_left, without_nodes
 from ...models.machines.node_group import NODE
-from ...models.part import explicit
+from ...models.part import given_part
 from ...models.placements.run import Run
 from ...models.placements.sound import in_turn
 from ...models.problem import Problem
@@ -58,7 +58,7 @@ def _renumbered(runs: Sequence[Run], left: dict[int, int]) -> tuple[Run, ...]:
     return tuple(replace(run, node=left[run.node]) for run in runs if run.node in left)
 
 
-def given_on(problem: Problem, lost: Collection[int]) -> Iterator[Finding]:
+def explicit_on_lost(problem: Problem, lost: Collection[int]) -> Iterator[Finding]:
     """Yield a finding for components with explicit ranks on lost nodes.
 
     Explicit ranks cannot be moved.
@@ -66,7 +66,7 @@ def given_on(problem: Problem, lost: Collection[int]) -> Iterator[Finding]:
     Ranks distributed by the framework are not explicit.
     """
     affected, nodes = list[Component](), set[int]()
-    for component in explicit(problem).components:
+    for component in given_part(problem).components:
         lost_nodes = {run.node for run in component.runs or () if run.node in lost}
         if lost_nodes and component.name not in problem.job.in_turn:
             affected.append(component)

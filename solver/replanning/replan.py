@@ -10,12 +10,12 @@ from ...models.answer import IMPOSSIBLE, Solve
 from ...models.cap import Cap
 from ...models.placements.assignment import Assignment
 from ...models.placements.moves import Moved, Moves, Trade
-from ...models.placements.plan import Plan, Term
+from ...models.placements.plan import Plan, TermValue
 from ...models.placements.sound import carried
 from ...models.problem import Problem
-from ..objectives.idle import Idle
+from ..objectives.idle import MissingAccelerators
 from ..objectives.moves import Members, Pieces, movable, piece_size, pieces, remaining
-from ..objectives.moves import Moves as MovesTerm
+from ..objectives.moves import MoveTerm as MovesTerm
 from ..objectives.preferred import Preferred
 
 
@@ -56,7 +56,7 @@ def moves(question: Problem, before: Plan, now: Plan) -> Moves:
 def _traffic_first(plan: Plan) -> bool:
     """Return True if a term was minimised before the moves that otherwise comes later."""
     tier = next((term.tier for term in plan.terms if term.name == MovesTerm.name), 0)
-    return any(term.tier < tier and term.name not in (Idle.name, Preferred.name) for term in plan.terms)
+    return any(term.tier < tier and term.name not in (MissingAccelerators.name, Preferred.name) for term in plan.terms)
 
 
 def _chosen(question: Problem, plan: Plan) -> Problem:
@@ -124,14 +124,14 @@ def _earlier_are_least(plan: Plan) -> bool:
     return all(term.value == term.bound for term in plan.terms if term.tier < first and term.weight)
 
 
-def _tiers_after_moves(plan: Plan) -> list[list[Term]]:
+def _tiers_after_moves(plan: Plan) -> list[list[TermValue]]:
     """Return the terms per tier after the moves."""
     first = next((term.tier for term in plan.terms if term.name == MovesTerm.name), None)
     later = sorted({term.tier for term in plan.terms if first is not None and term.tier > first})
     return [[term for term in plan.terms if term.tier == tier] for tier in later]
 
 
-def _trade(terms: Sequence[Term], plan: Plan) -> Trade:
+def _trade(terms: Sequence[TermValue], plan: Plan) -> Trade:
     """Return the trade of the term with the largest weighted reduction."""
     reduced = {term.name: term.value for term in plan.terms}
     best = max(terms, key=lambda term: term.weight * (term.value - reduced.get(term.name, 0)))

@@ -7,7 +7,7 @@ from typing import Iterator
 from ..layout.bundle import Bundle
 from ..layout.cells import Cell
 from ..layout.layout import Layout, Values, allowed, eligible, within_reach
-from ..layout.pools import Pool
+from ..layout.pools import NodePool
 from ..layout.ranges import Place, Places, lengths, whole_places
 from ..objectives.moves import Piece, kept_by_place, movable, survivors
 
@@ -15,7 +15,7 @@ NODE_WIDE = ""
 """Level of bundles without a domain requirement."""
 
 
-def stay(layout: Layout) -> Values | None:
+def warm_start(layout: Layout) -> Values | None:
     """Return likely decision values near the previous answer, unchecked; None on failure."""
     if layout.problem.previous is None or layout.enclosed or any(pool.host is not None for pool in layout.pools):
         return None
@@ -56,7 +56,7 @@ def _place(layout: Layout, bundle: Bundle, free: dict[int, int]) -> Place | None
 class _Counting:
     """Greedy placement of a pool's counted bundles: capacity per node, counts per cell."""
 
-    def __init__(self, layout: Layout, pool: Pool, free: dict[int, int]) -> None:
+    def __init__(self, layout: Layout, pool: NodePool, free: dict[int, int]) -> None:
         self.layout, self.free = layout, free
         self.room = {node.rank: free.get(node.rank, 0).bit_count() for node in layout.problem.cluster.nodes}
         self.bundles = sorted(

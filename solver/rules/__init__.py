@@ -16,7 +16,7 @@ from .capacity.fits_cpus import FitsCpus
 from .capacity.fits_host_memory import FitsHostMemory
 from .capacity.fits_memory import FitsMemory
 from .groups.group_in_node import GroupInNode
-from .groups.kept_together import KeptTogether
+from .groups.kept_together import GroupsWhole
 from .groups.process_on_one_node import ProcessOnOneNode
 from .groups.replica_on_whole_nodes import ReplicaOnWholeNodes
 from .order.contiguous import Contiguous
@@ -36,7 +36,7 @@ from .where.apart import Apart
 from .where.excluded import Excluded
 from .where.hardware_kind import HardwareKind
 from .where.near import Near
-from .where.node_group import NodeGroup
+from .where.node_group import NodeGroupRule
 from .where.pinned import Pinned
 from .where.spread_over import SpreadOver
 
@@ -48,7 +48,7 @@ RULES: tuple[Rule[Any], ...] = (
     NoOverlap(),
     ProcessOnOneNode(),
     GroupInNode(),
-    KeptTogether(),
+    GroupsWhole(),
     ReplicaOnWholeNodes(),
     Colocated(),
     RankAligned(),
@@ -61,7 +61,7 @@ RULES: tuple[Rule[Any], ...] = (
     Contiguous(),
     Strided(),
     NodeOrder(),
-    NodeGroup(),
+    NodeGroupRule(),
     HardwareKind(),
     Excluded(),
     Pinned(),

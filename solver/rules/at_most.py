@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ...models.cap import Cap
-from ...models.demand import Clause
+from ...models.demand import ConflictClause
 from ...models.findings.finding import Finding, error
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
@@ -34,8 +34,8 @@ class AtMost:
             message = f"{_names(cap)}: {amount}, where at most {cap.most} may be"
             yield error(self.code, "", message, amount=amount - cap.most)
 
-    def explain(self, problem: Problem, cap: Cap) -> Clause:
-        return Clause(f"{_names(cap)} may be at most {cap.most}")
+    def explain(self, problem: Problem, cap: Cap) -> ConflictClause:
+        return ConflictClause(f"{_names(cap)} may be at most {cap.most}")
 
 
 def _terms(cap: Cap) -> list[tuple[Objective, int]]:

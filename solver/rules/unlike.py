@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
-from ...models.demand import Clause
+from ...models.demand import ConflictClause
 from ...models.findings.finding import Finding, error
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
@@ -74,5 +74,5 @@ class Unlike:
         if all(figures.get(key) == figure for key, figure in structure.figures):
             yield error(self.code, "", "the placement has the structure of one that is ruled out", amount=1)
 
-    def explain(self, problem: Problem, structure: Structure) -> Clause:
-        return Clause(f"the placement is unlike {len(problem.unlike)} others")
+    def explain(self, problem: Problem, structure: Structure) -> ConflictClause:
+        return ConflictClause(f"the placement is unlike {len(problem.unlike)} others")

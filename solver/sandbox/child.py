@@ -16,9 +16,9 @@ from typing import Any, BinaryIO, Callable
 from ...models.answer import Answer
 from ...models.problem import Problem
 from ..process import die_with_parent, limit_memory
-from ..searching.progress import OnProgress, Progress
+from ..searching.progress import Incumbents, OnProgress
 from ..searching.search import solve
-from .messages import Done, Failed, Messages, Standing, read_question
+from .messages import Done, Failed, Messages, StandingMessage, read_question
 
 Search = Callable[[Problem, float, int, OnProgress], Answer]
 Say = Callable[[object], None]
@@ -69,8 +69,8 @@ def _placing(search: Search, line: bytes) -> tuple[Callable[[Any], bytes], Work]
     question = read_question(line)
 
     def work(say: Say) -> object:
-        def on_progress(progress: Progress) -> None:
-            say(Standing(progress.plan, progress.proved, progress.seconds, progress.refuted))
+        def on_progress(progress: Incumbents) -> None:
+            say(StandingMessage(progress.plan, progress.proved, progress.seconds, progress.refuted))
 
         return Done(search(question.problem, question.limit, question.seed, on_progress))
 

@@ -23,7 +23,7 @@ from ...models.machines.node import Node
 from ...models.machines.nodes import Alike, Nodes
 from ...models.placements.plan import Plan
 from ...models.placements.run import Repeat, Run, Runs
-from ...models.planning.planned import Planned
+from ...models.planning.planned import PlanningResult
 from ...models.problem import Problem
 from ...models.record import dataclass
 
@@ -51,14 +51,14 @@ class NotOurs(ValueError):
 
 
 @dataclass(frozen=True)
-class Form:
+class MessageForm:
     """Conversion of values of a type to JSON data and back; `read` raises NotOurs."""
 
     write: Callable[[Any], Any]
     read: Callable[[Any], Any]
 
 
-def scalar(kind: type) -> Form:
+def scalar(kind: type) -> MessageForm:
     """Return the form of a plain value, written unchanged; an int is accepted as float."""
 
     def write(value: object) -> object:
@@ -71,10 +71,10 @@ def scalar(kind: type) -> Form:
             raise NotOurs(f"{data!r:.40} is not {kind}")
         return data
 
-    return Form(write, read)
+    return MessageForm(write, read)
 
 
-def enumeration(kind: type[Enum]) -> Form:
+def enumeration(kind: type[Enum]) -> MessageForm:
     """Return the form of an enumeration, written by member name."""
     names = {member.name: member for member in kind}
 
@@ -83,7 +83,7 @@ def enumeration(kind: type[Enum]) -> Form:
             raise NotOurs(f"{data!r:.40} is not {kind}")
         return names[data]
 
-    return Form(lambda value: value.name, read)
+    return MessageForm(lambda value: value.name, read)
 
 
 def list_of(data: object, length: int | None = None) -> list[Any]:
@@ -111,9 +111,9 @@ def _read_range(data: object) -> range:
     return range(*bounds)
 
 
-RANGE = Form(_write_range, _read_range)
+RANGE = MessageForm(_write_range, _read_range)
 """Form of a range: [start, stop, step]."""
-FRACTION = Form(lambda value: [value.numerator, value.denominator], _read_fraction)
+FRACTION = MessageForm(lambda value: [value.numerator, value.denominator], _read_fraction)
 """Form of a fraction: [numerator, denominator]."""
 
 
@@ -137,7 +137,7 @@ class Codec:
     ) -> None:
         self._left_out, self._names = dict(left_out or {}), {"Fraction": Fraction, **(names or {})}
         self._compact = compact
-        self._forms: dict[Any, Form] = {}
+        self._forms: dict[Any, MessageForm] = {}
 
     def write(self, value: object, kind: Any) -> Any:
         """Convert a value of the type to JSON data. Raises TypeError on a mismatch, a bug."""
@@ -147,16 +147,16 @@ class Codec:
         """Convert JSON data to a value of the type. Raises NotOurs."""
         return self.form(kind).read(data)
 
-    def form(self, kind: Any) -> Form:
+    def form(self, kind: Any) -> MessageForm:
         """Return the cached form of a type. Raises TypeError for unsupported types."""
         if kind not in self._forms:
             self._forms[kind] = self._made(kind)
         return self._forms[kind]
 
-    def _made(self, kind: Any) -> Form:
+    def _made(self, kind: Any) -> MessageForm:
         if kind in self._left_out:
             substitute = self._left_out[kind]
-            return Form(lambda value: None, lambda data: substitute)
+            return MessageForm(lambda value: None, lambda data: substitute)
         if kind in SCALARS:
             return scalar(kind)
         origin, arguments = typing.get_origin(kind), typing.get_args(kind)
@@ -169,7 +169,9 @@ class Codec:
         if origin is frozenset:
             form = self.form(arguments[0])
             # Sorted by their text: members of a set may have no order.
-            return Form(lambda value: sorted(map(form.write, value), key=repr), lambda data: frozenset(map(form.read, list_of(data))))
+            return MessageForm(
+                lambda value: sorted(map(form.write, value), key=repr), lambda data: frozenset(map(form.read, list_of(data)))
+            )
         if origin is collections.abc.Mapping:
             return self._map(*arguments)
         if kind is range:
@@ -182,7 +184,7 @@ class Codec:
             return self._dataclass(kind)
         raise TypeError(f"values of {kind} cannot cross to another process")
 
-    def _dataclass(self, kind: Any) -> Form:
+    def _dataclass(self, kind: Any) -> MessageForm:
         hints = typing.get_type_hints(kind, localns=self._names)
         names = [field.name for field in fields(kind) if typing.get_origin(hints[field.name]) is not collections.abc.Callable]
         forms = [self.form(hints[name]) for name in names]
@@ -196,16 +198,16 @@ class Codec:
             values = list_of(data, len(names))
             return kind(**{name: form.read(value) for name, form, value in zip(names, forms, values)})
 
-        return Form(write, read)
+        return MessageForm(write, read)
 
-    def _pieces(self, kinds: tuple[Any, ...]) -> Form:
+    def _pieces(self, kinds: tuple[Any, ...]) -> MessageForm:
         forms = [self.form(kind) for kind in kinds]
-        return Form(
+        return MessageForm(
             lambda value: [form.write(item) for form, item in zip(forms, value)],
             lambda data: tuple(form.read(item) for form, item in zip(forms, list_of(data, len(forms)))),
         )
 
-    def _sequence(self, kind: Any, plain: bool) -> Form:
+    def _sequence(self, kind: Any, plain: bool) -> MessageForm:
         """Return the form of a sequence; its kind is written unless a plain tuple."""
         form = self.form(kind)
         compact, attribute, compact_form = COMPACT.get(kind, (None, "", None))
@@ -233,17 +235,17 @@ class Codec:
                     return compact(self.read(inner, compact_form))
             return tuple(form.read(item) for item in list_of(data))
 
-        return Form(write, read)
+        return MessageForm(write, read)
 
-    def _map(self, key: Any, value: Any) -> Form:
+    def _map(self, key: Any, value: Any) -> MessageForm:
         """Return the form of a map: pairs in order, so keys may have any type."""
         keys, values = self.form(key), self.form(value)
-        return Form(
+        return MessageForm(
             lambda mapping: [[keys.write(key), values.write(value)] for key, value in mapping.items()],
             lambda data: {keys.read(key): values.read(value) for key, value in (list_of(pair, 2) for pair in list_of(data))},
         )
 
-    def _one_of(self, kinds: tuple[Any, ...]) -> Form:
+    def _one_of(self, kinds: tuple[Any, ...]) -> MessageForm:
         """Return the form of a union; values beyond plain ones carry a type number."""
         plain = [kind for kind in kinds if kind in SCALARS]
         tagged = [kind for kind in kinds if kind not in SCALARS]
@@ -268,11 +270,11 @@ class Codec:
                     return forms[int(name)].read(inner)
             raise NotOurs(f"none of {kinds}")
 
-        return Form(write, read)
+        return MessageForm(write, read)
 
 
 @dataclass(frozen=True)
-class Question:
+class SolveRequest:
     """Question for the child: the parameters of `solve`."""
 
     problem: Problem
@@ -281,7 +283,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Standing:
+class StandingMessage:
     """Progress of a search: a better answer or a better bound; `plan` is None without an answer."""
 
     plan: Plan | None
@@ -305,17 +307,17 @@ class Failed:
     memory: bool = False
 
 
-Message = Union[Standing, Done, Failed]
+Message = Union[StandingMessage, Done, Failed]
 
 
-def write_question(question: Question) -> bytes:
+def write_question(question: SolveRequest) -> bytes:
     """Return the question as a line."""
-    return line_of(_words().write(question, Question))
+    return line_of(_words().write(question, SolveRequest))
 
 
-def read_question(line: bytes) -> Question:
+def read_question(line: bytes) -> SolveRequest:
     """Parse a question. Raises NotOurs."""
-    question: Question = _words().read(data_of(line), Question)
+    question: SolveRequest = _words().read(data_of(line), SolveRequest)
     return question
 
 
@@ -326,7 +328,7 @@ class Messages:
     """
 
     def __init__(self, cluster: Cluster) -> None:
-        self._codec = Codec({Cluster: cluster}, compact=False, names={"Planned": Planned})
+        self._codec = Codec({Cluster: cluster}, compact=False, names={"PlanningResult": PlanningResult})
 
     def write(self, message: Message) -> bytes:
         """Return the message as a line."""

@@ -10,13 +10,13 @@ from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ...models.findings.finding import Finding, error
 from ...models.placements.plan import Plan
 from ...models.problem import AMOUNT, Problem
-from ..searching.progress import OnProgress, Progress, silent
+from ..searching.progress import Incumbents, OnProgress, silent
 from ..searching.search import LIMIT, SEED
 from ..searching.search import solve as search
 from ..session import SearchNeeded, Session
 from ..unchecked import unchecked
 from .stopped import Stopped, stoppable
-from .trust import OurFault, Trust
+from .trust import InternalFault, Trust
 
 if TYPE_CHECKING:
     from ..process import Child
@@ -79,7 +79,7 @@ def solve(
     trust, began = Trust(problem, seed), time.monotonic()
     last: list[tuple[int | None, int, bool]] = []
 
-    def told(progress: Progress) -> None:
+    def told(progress: Incumbents) -> None:
         trust.hear(progress)
         # The child starts from facts known here and reports them again.
         if last != [(progress.objective, progress.bound, progress.refuted)]:
@@ -94,13 +94,13 @@ def solve(
             if not session.may_search:
                 raise
             if trust.best is None and not trust.refuted:
-                on_progress(Progress(None, 0, time.monotonic() - began))
+                on_progress(Incumbents(None, 0, time.monotonic() - began))
         trust.begin()
         answer = trust.answer(_asked(session, problem, limit, seed, told, child or command(memory), memory))
         return replace(answer, plan=_timed(answer.plan, began))
     except Stopped as why:
         return _without(trust, trust.best, why.with_answer if trust.best else why.without_answer, began)
-    except OurFault as fault:
+    except InternalFault as fault:
         return _without(trust, trust.believed(), error("PW610", "", str(fault), help="please report it, with the file"), began)
 
 
@@ -125,7 +125,7 @@ def _asked(
 ) -> Answer:
     """Return the answer of the child. Raises Stopped and OurFault."""
     from ..refuting.oracle import EXPLAINING
-    from .messages import Done, Messages, Question, Standing, write_question
+    from .messages import Done, Messages, SolveRequest, StandingMessage, write_question
     from .talk import patience, talk
 
     messages = Messages(problem.cluster)
@@ -134,14 +134,14 @@ def _asked(
     def heard(message: Message, process: Child) -> Answer | None:
         if isinstance(message, Done):
             return message.answer
-        if isinstance(message, Standing):
+        if isinstance(message, StandingMessage):
             if message.refuted and process not in explaining:
                 explaining.append(process)
                 process.extend(patience(EXPLAINING))
-            report(Progress(message.plan, message.proved, message.seconds, message.refuted))
+            report(Incumbents(message.plan, message.proved, message.seconds, message.refuted))
         return None
 
-    return talk(session, child, write_question(Question(problem, limit, seed)), patience(limit), memory, messages.read, heard)
+    return talk(session, child, write_question(SolveRequest(problem, limit, seed)), patience(limit), memory, messages.read, heard)
 
 
 def _timed(plan: Plan | None, began: float) -> Plan | None:

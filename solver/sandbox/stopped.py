@@ -67,7 +67,7 @@ def stoppable(session: Session) -> Iterator[None]:
         raise interrupted() from None
 
 
-def stopped_further() -> Finding:
+def further_searches_stopped() -> Finding:
     """Return the finding for a Ctrl-C after the answer, during further searches."""
     message = "further searches about this answer were stopped by Ctrl-C; of these what was found until then is shown"
     return warning("PW602", "", message, help="let them run, or ask for less")

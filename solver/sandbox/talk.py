@@ -6,11 +6,11 @@ import sys
 from time import monotonic
 from typing import Callable, Sequence, TypeVar
 
-from ..process import Child, TooLate, TooMuch
+from ..process import Child, MemoryExceeded, TooLate
 from ..session import Session
 from .messages import Failed, NotOurs
 from .stopped import Stopped, died, not_started, out_of_memory, stoppable, too_late
-from .trust import Lie, OurFault
+from .trust import InternalFault, InvalidWorkerResult
 
 M = TypeVar("M")
 A = TypeVar("A")
@@ -54,8 +54,8 @@ def talk(
             return _answer(session, child, question, max(0.0, seconds - (monotonic() - began)), memory, read, heard)
     except TooLate:
         raise too_late(seconds) from None
-    except (NotOurs, TooMuch) as problem:
-        raise Lie(f"it does not speak as it should: {problem}") from None
+    except (NotOurs, MemoryExceeded) as problem:
+        raise InvalidWorkerResult(f"it does not speak as it should: {problem}") from None
     except OSError as problem:
         raise not_started(problem) from None
 
@@ -68,7 +68,7 @@ def _answer(
         for line in process.lines():
             message = read(line)
             if isinstance(message, Failed):
-                raise out_of_memory(memory) if message.memory else OurFault(f"the search itself failed: {message.what}")
+                raise out_of_memory(memory) if message.memory else InternalFault(f"the search itself failed: {message.what}")
             answer = heard(message, process)
             if answer is not None:
                 return answer

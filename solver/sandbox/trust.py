@@ -11,15 +11,15 @@ from ...models.placements.sound import must_be_sound
 from ...models.problem import Problem
 from ..check import check
 from ..objectives.tiers import plan_terms, tiers
-from ..searching.progress import Progress
+from ..searching.progress import Incumbents
 from ..unchecked import unchecked
 
 
-class OurFault(Exception):
+class InternalFault(Exception):
     """The search failed by a bug. The text describes the failure."""
 
 
-class Lie(OurFault):
+class InvalidWorkerResult(InternalFault):
     """The search made a false statement. The text describes it."""
 
     def __init__(self, what: str) -> None:
@@ -36,7 +36,7 @@ class Trust:
         """True if a sum in this process proved infeasibility."""
         self._own_bound, self._alone = 0, True
 
-    def hear(self, progress: Progress) -> None:
+    def hear(self, progress: Incumbents) -> None:
         """Record progress of a search. Raises Lie."""
         if progress.plan is not None:
             self.plan(progress.plan)
@@ -45,7 +45,7 @@ class Trust:
     def plan(self, plan: Plan) -> Plan:
         """Return the verified plan on our own cluster, recorded if it is better. Raises Lie."""
         if self.refuted:
-            raise Lie("it has an answer to what a sum shows to be impossible")
+            raise InvalidWorkerResult("it has an answer to what a sum shows to be impossible")
         if self.best is None or plan.assignment != self.best.assignment or plan.degrees != self.best.degrees:
             self._must_hold(plan)
         self._must_add_up(plan)
@@ -70,10 +70,10 @@ class Trust:
         if answer.plan is not None:
             plan = self.plan(answer.plan)
             if not answer.verdict == answer.plan.status == plan.status:
-                raise Lie(f"it says {answer.verdict}, with an objective of {plan.objective} and a bound of {plan.bound}")
+                raise InvalidWorkerResult(f"it says {answer.verdict}, with an objective of {plan.objective} and a bound of {plan.bound}")
             return replace(answer, plan=plan, unchecked=tuple(unchecked(self.problem, plan.assignment)))
         if answer.verdict in (OPTIMAL, FEASIBLE) or not answer.findings:
-            raise Lie(f"it says {answer.verdict}, without a plan and without a reason")
+            raise InvalidWorkerResult(f"it says {answer.verdict}, without a plan and without a reason")
         if answer.verdict == IMPOSSIBLE:
             self._must_be_impossible(answer)
         return answer
@@ -82,17 +82,17 @@ class Trust:
         chosen = self._chosen(plan)
         runs = plan.assignment.runs
         if list(runs) != [component.name for component in chosen.components]:
-            raise Lie("its components are others than those that were to be placed")
+            raise InvalidWorkerResult("its components are others than those that were to be placed")
         try:
             must_be_sound(self.problem.cluster, runs)
         except ValueError as problem:
-            raise Lie(str(problem)) from None
+            raise InvalidWorkerResult(str(problem)) from None
         for component in chosen.components:
             if component.runs is not None and tuple(runs[component.name]) != tuple(component.runs):
-                raise Lie(f"{component.name} is not where it was given")
+                raise InvalidWorkerResult(f"{component.name} is not where it was given")
         faults = [finding for finding in check(chosen, plan.assignment) if finding.severity is Severity.ERROR]
         if faults:
-            raise Lie("; ".join(f"{fault.code} {fault.message}" for fault in faults[:3]))
+            raise InvalidWorkerResult("; ".join(f"{fault.code} {fault.message}" for fault in faults[:3]))
 
     def _must_add_up(self, plan: Plan) -> None:
         """Check objective values and bounds.
@@ -100,31 +100,31 @@ class Trust:
         Every value must equal our own arithmetic, and no bound may exceed a known objective.
         """
         if plan.seed != self.seed:
-            raise Lie("its seed is another")
+            raise InvalidWorkerResult("its seed is another")
         chosen = self._chosen(plan)
         no_bounds = [[0] * len(tier.members) for tier in tiers(chosen)]
         expected = plan_terms(chosen, plan.assignment, no_bounds, [0] * len(no_bounds))
         if [replace(term, bound=0) for term in plan.terms] != [replace(term, bound=0) for term in expected]:
-            raise Lie("its objective is not that of its placements")
+            raise InvalidWorkerResult("its objective is not that of its placements")
         if any(term.bound > term.value for term in plan.terms) or plan.bound > plan.objective:
-            raise Lie("its bound is above its own objective")
+            raise InvalidWorkerResult("its bound is above its own objective")
         if self.best and plan.bound > self.best.objective:
-            raise Lie(f"its bound is {plan.bound}, and an answer of {self.best.objective} is known")
+            raise InvalidWorkerResult(f"its bound is {plan.bound}, and an answer of {self.best.objective} is known")
 
     def _chosen(self, plan: Plan) -> Problem:
         """Return the problem at the degrees of the plan, with its choice of sharing."""
         choices = self.problem.job.choices
         if set(plan.degrees) != set(choices) or any(degrees not in choices[name] for name, degrees in plan.degrees.items()):
-            raise Lie("it chose parallel degrees that were no choice")
+            raise InvalidWorkerResult("it chose parallel degrees that were no choice")
         return self.problem.as_chosen(plan.degrees, plan.assignment)
 
     def _must_be_impossible(self, answer: Answer) -> None:
         if self.best:
-            raise Lie(f"it says impossible, and an answer of {self.best.objective} is known")
+            raise InvalidWorkerResult(f"it says impossible, and an answer of {self.best.objective} is known")
         from ..refuting.certificate import counting_row
 
         if answer.how == "counting" and not any(counting_row(alternative) for alternative in self.problem.alternatives()):
-            raise Lie("it says that a sum shows it to be impossible, and there is none")
+            raise InvalidWorkerResult("it says that a sum shows it to be impossible, and there is none")
 
 
 def _status(objective: int, bound: int) -> str:

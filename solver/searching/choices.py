@@ -7,18 +7,18 @@ from typing import Sequence
 from ...models.problem import Problem
 from ..greedy import greedy
 from ..layout.layout import Layout, Values
-from .standing import Search, Standing
+from .standing import ChoiceState, Search
 
 
-def best_first(problems: Sequence[Problem], search: Search, limit: float) -> tuple[list[Standing], int]:
+def best_first(problems: Sequence[Problem], search: Search, limit: float) -> tuple[list[ChoiceState], int]:
     """Return (standings of the searched choices, lower bound over all choices).
 
     The time is shared evenly among the remaining choices; unused time passes to later choices.
     """
     candidates = [(problem, Layout(problem)) for problem in problems]
-    floors = [Standing(problem, layout, search).bound for problem, layout in candidates]
+    floors = [ChoiceState(problem, layout, search).bound for problem, layout in candidates]
     order = sorted(range(len(candidates)), key=lambda number: (floors[number], number))
-    stands: list[Standing] = []
+    stands: list[ChoiceState] = []
     bounds = dict(enumerate(floors))
     best: int | None = None
     for position, number in enumerate(order):
@@ -37,9 +37,9 @@ def best_first(problems: Sequence[Problem], search: Search, limit: float) -> tup
     return stands, min(bounds.values(), default=0)
 
 
-def decide(problem: Problem, layout: Layout, search: Search, limit: float) -> Standing:
+def decide(problem: Problem, layout: Layout, search: Search, limit: float) -> ChoiceState:
     """Return the standing when the time is over or everything is proved."""
-    standing = Standing(problem, layout, search)
+    standing = ChoiceState(problem, layout, search)
     values = greedy(layout)
     if values is not None:
         standing.offer(layout, values, "greedy")
@@ -76,7 +76,7 @@ def decide(problem: Problem, layout: Layout, search: Search, limit: float) -> St
     return standing
 
 
-def _take(standing: Standing, layout: Layout, least: int, values: Values) -> None:
+def _take(standing: ChoiceState, layout: Layout, least: int, values: Values) -> None:
     """Keep the answer of a line sweep, with its proof.
 
     `least` is a lower bound on all tiers in a single number.

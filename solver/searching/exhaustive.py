@@ -11,20 +11,20 @@ from typing import Iterator, Sequence
 from ..layout.bundle import Bundle
 from ..layout.cells import Cell
 from ..layout.layout import Count, Layout, Values, allowed
-from ..layout.pools import Pool
+from ..layout.pools import NodePool
 from ..layout.ranges import whole_places
-from .standing import Standing
+from .standing import ChoiceState
 
 MOST_ACCELERATORS = 12
 MOST_VALUES, MOST_CONFIRMING = 400, 5_000
 """Limits of combinations: before a search (some 0.3 s), and to confirm infeasibility (4 s)."""
 A_VALUE = 1e-3
 """Metered seconds per combination."""
-Load = dict[tuple[Cell, Pool], int]
+Load = dict[tuple[Cell, NodePool], int]
 """(cell, pool) -> used resources."""
 
 
-def settle(standing: Standing, layout: Layout) -> bool:
+def settle(standing: ChoiceState, layout: Layout) -> bool:
     """Find and prove the best answer of a small problem; False if large or infeasible."""
     nodes = layout.problem.cluster.nodes
     if layout.problem.previous is not None or sum(len(node.accelerators) for node in nodes) > MOST_ACCELERATORS:
@@ -37,7 +37,7 @@ def settle(standing: Standing, layout: Layout) -> bool:
     return True
 
 
-def confirm(standing: Standing, layout: Layout) -> None:
+def confirm(standing: ChoiceState, layout: Layout) -> None:
     """Enumerate after a search without result.
 
     An answer refutes the search; otherwise `tried` is set to the number of combinations.
@@ -51,7 +51,7 @@ def confirm(standing: Standing, layout: Layout) -> None:
         standing.tried = len(every)
 
 
-def _found(standing: Standing, layout: Layout, every: Sequence[Values]) -> bool:
+def _found(standing: ChoiceState, layout: Layout, every: Sequence[Values]) -> bool:
     """Judge all combinations and keep the best; True if an answer exists."""
     for values in every:
         standing.judge(layout, values, "search")

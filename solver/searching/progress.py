@@ -10,7 +10,7 @@ from ...models.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class Incumbents:
     """State of a search after an improvement of the answer or of the bound.
 
     `plan` is complete and verified, fit to be returned; None without an answer, then only `proved`
@@ -44,9 +44,9 @@ class Progress:
         return self.plan.gap if self.plan else None
 
 
-OnProgress = Callable[[Progress], None]
+OnProgress = Callable[[Incumbents], None]
 """Callback for every better answer or bound, in order. Exceptions end the search."""
 
 
-def silent(progress: Progress) -> None:
+def silent(progress: Incumbents) -> None:
     """Ignore the progress."""

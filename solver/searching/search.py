@@ -8,18 +8,18 @@ from typing import Sequence
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ...models.findings.finding import Finding, error
 from ...models.findings.wording import plural
-from ...models.part import explicit
+from ...models.part import given_part
 from ...models.placements.plan import VERIFIED, Plan
 from ...models.problem import Problem
 from ...models.reserved import cpus_of
 from ..check import check
-from ..given import check_given
+from ..given import check_explicit
 from ..session import Session
 from ..unchecked import unchecked
-from ..unsearched import not_searched
+from ..unsearched import unsupported
 from .choices import best_first
-from .progress import OnProgress, Progress, silent
-from .standing import Search, Standing, WrongAnswer, errors
+from .progress import Incumbents, OnProgress, silent
+from .standing import ChoiceState, Search, WrongAnswer, errors
 
 __all__ = ["LIMIT", "SEED", "WrongAnswer", "solve"]
 
@@ -42,7 +42,7 @@ def solve(
     session = session or Session()
     solve_again = partial(solve, session=session)
     search = Search(problem, seed, on_progress, solve_again, session)
-    if faults := errors(check_given(problem)):
+    if faults := errors(check_explicit(problem)):
         return Answer(IMPOSSIBLE, findings=faults, how="given")
     if not problem.hinted:
         explicit_assignment = problem.given()
@@ -54,17 +54,17 @@ def solve(
             cpus=cpus_of(problem, explicit_assignment),
         )
         return Answer(VERIFIED, plan, how="given", unchecked=tuple(unchecked(problem, plan.assignment)))
-    if refused := not_searched(problem):
-        from ..refuting.contradicted import contradicted
+    if refused := unsupported(problem):
+        from ..refuting.contradicted import find_contradiction
 
-        contradiction = contradicted(problem)
+        contradiction = find_contradiction(problem)
         return (
             Answer(IMPOSSIBLE, findings=(contradiction,), how="given")
             if contradiction
             else Answer(UNDECIDED, findings=refused, how="given")
         )
     # Explicit ranks exclude some choices of degrees.
-    alternatives = [alternative for alternative in problem.alternatives() if not errors(check(explicit(alternative), problem.given()))]
+    alternatives = [alternative for alternative in problem.alternatives() if not errors(check(given_part(alternative), problem.given()))]
     stands, bound = best_first(alternatives, search, limit)
     best = min(
         (standing for standing in stands if standing.assignment),
@@ -77,18 +77,18 @@ def solve(
                 return Answer(IMPOSSIBLE, findings=(error("PW601", "", "impossible"),), how=stands[0].how)
             proof = _proof(stands)
             if proof:
-                on_progress(Progress(None, 0, search.seconds, refuted=True))
+                on_progress(Incumbents(None, 0, search.seconds, refuted=True))
             from ..refuting.impossible import impossible
 
             why = impossible(alternatives, solve_again, proof, session)
             return Answer(IMPOSSIBLE if why.code == "PW601" else UNDECIDED, findings=(why,), how=stands[0].how)
         return Answer(UNDECIDED, findings=(_undecided(limit),), how="search")
     plan = best.plan(bound)
-    on_progress(Progress(plan, bound, search.seconds))
+    on_progress(Incumbents(plan, bound, search.seconds))
     return Answer(plan.status, plan, how=best.how, unchecked=tuple(unchecked(problem, best.assignment)))
 
 
-def _proof(stands: Sequence[Standing]) -> str:
+def _proof(stands: Sequence[ChoiceState]) -> str:
     """Return the independent refutation of all choices, in words; "" without proof."""
     searched = [standing for standing in stands if standing.how != "counting"]
     if not all(standing.tried is not None or standing.agreed for standing in searched):

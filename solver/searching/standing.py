@@ -15,11 +15,11 @@ from ...models.reserved import cpus_of
 from ..check import check
 from ..expanding.counts import ExpansionFailed
 from ..expanding.expand import expand
-from ..expanding.ranks import evened
+from ..expanding.ranks import with_even_counts
 from ..layout.layout import Layout, Values
 from ..objectives.tiers import counted, plan_terms, tiers
 from ..session import Session
-from .progress import OnProgress, Progress
+from .progress import Incumbents, OnProgress
 
 PAUSE, TIMES = 0.25, 10
 """Limits on reported intermediate answers of a solver run.
@@ -67,10 +67,10 @@ class Search:
         if plan and (self._best is None or plan.objective < self._best.objective):
             self._best = plan
         bound = bound if self.others is None else min(bound, self.others)
-        self._tell(Progress(self._best and replace(self._best, bound=min(bound, self._best.objective)), bound, self.seconds))
+        self._tell(Incumbents(self._best and replace(self._best, bound=min(bound, self._best.objective)), bound, self.seconds))
 
 
-class Standing:
+class ChoiceState:
     """State of a choice of degrees: tiers, their proved bounds, and the best answer.
 
     `proved` of a tier holds only while all earlier tiers are optimal. `refuted`: there is no
@@ -102,7 +102,7 @@ class Standing:
         began = time.perf_counter()
         costs = self.judge(layout, values, how)
         if costs is not None and layout.dealt:
-            self.judge(layout, evened(layout, values), how)
+            self.judge(layout, with_even_counts(layout, values), how)
         self.search.verifying = time.perf_counter() - began
         return costs
 

@@ -11,12 +11,12 @@ from ..bounds.stage import BoundStage, root_seconds
 from ..compile import aim, compile
 from ..layout.bundle import Bundle
 from ..layout.layout import Count, Layout, Values
-from ..layout.ranges import refutable, thinned
+from ..layout.ranges import is_restricted, refutable
 from ..model.engine import Outcome, Status, narrowed, run
 from ..model.variables import Variables
-from ..objectives.tiers import aggregates_of, hold
+from ..objectives.tiers import aggregates_of, keep_tier
 from ..patterns.master import Master, uses_of
-from .standing import Standing, WrongAnswer
+from .standing import ChoiceState, WrongAnswer
 
 FAR = 0.04
 """Relative gap above which the answer is far from the bound.
@@ -42,7 +42,7 @@ CONFIRMING = 10
 Without presolve the second search is slower than the first.
 """
 MOST = 1 << 60
-KEPT_FOR_LATER = 0.2
+RESERVED_SHARE = 0.2
 """Share of the time reserved for later tiers."""
 SHARE = 0.4
 """Share of the time for pattern models; undecided rest goes to the ordinary model."""
@@ -75,12 +75,12 @@ ROUNDS = (
 )
 
 
-class OneTier:
+class TierSearch:
     """Search of a tier; earlier tiers are fixed in the model, which minimises this tier."""
 
-    def __init__(self, standing: Standing, variables: Variables, number: int, limit: float) -> None:
+    def __init__(self, standing: ChoiceState, variables: Variables, number: int, limit: float) -> None:
         self.standing, self.variables, self.number, self.left = standing, variables, number, limit
-        self.some = thinned(variables.layout)
+        self.some = is_restricted(variables.layout)
         self._refused, self._longer = False, 1
 
     def search(self) -> None:
@@ -216,18 +216,18 @@ class OneTier:
             self.standing.offer(self.variables.layout, values, "search")
 
 
-def search_tiers(standing: Standing, limit: float) -> None:
+def search_tiers(standing: ChoiceState, limit: float) -> None:
     """Improve answer and bound of a choice until both meet or the time is over."""
     standing.spent = limit - _search(standing, limit)
 
 
-def _search(standing: Standing, limit: float) -> float:
+def _search(standing: ChoiceState, limit: float) -> float:
     """Search all tiers and return the remaining time."""
     variables = compile(standing.problem, minimise=False)
     if standing.values:
         standing.values = translated(variables.layout, standing.values)
     if not standing.tiers:
-        search = OneTier(standing, variables, 0, limit)
+        search = TierSearch(standing, variables, 0, limit)
         search.search()
         return search.left
     for number, tier in enumerate(standing.tiers):
@@ -235,13 +235,13 @@ def _search(standing: Standing, limit: float) -> float:
             break
         amount = aim(variables, tier)
         if not standing.is_best(number):
-            reserved = KEPT_FOR_LATER * limit if number < len(standing.tiers) - 1 else 0.0
-            search = OneTier(standing, variables, number, limit - reserved)
+            reserved = RESERVED_SHARE * limit if number < len(standing.tiers) - 1 else 0.0
+            search = TierSearch(standing, variables, number, limit - reserved)
             search.search()
             limit = reserved + search.left
         if standing.assignment is None or limit <= 0:
             break
-        hold(variables, amount, standing.costs[number])
+        keep_tier(variables, amount, standing.costs[number])
     return limit
 
 
@@ -257,7 +257,7 @@ def translated(layout: Layout, values: Values) -> Values:
     return decisions
 
 
-def search_by_patterns(standing: Standing, layout: Layout, limit: float) -> float:
+def search_by_patterns(standing: ChoiceState, layout: Layout, limit: float) -> float:
     """Search by patterns if the problem is a sum over domains; return the metered time.
 
     Improves the answer and the bound.
@@ -283,7 +283,7 @@ def search_by_patterns(standing: Standing, layout: Layout, limit: float) -> floa
     return SHARE * limit - left + standing.an_offer
 
 
-def _take_use(standing: Standing, layout: Layout, outcomes: Sequence[Outcome[Values]]) -> None:
+def _take_use(standing: ChoiceState, layout: Layout, outcomes: Sequence[Outcome[Values]]) -> None:
     """Keep the last expandable answer, and the bounds of all tiers.
 
     Raises WrongAnswer if a bound contradicts an answer.

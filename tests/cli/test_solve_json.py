@@ -60,7 +60,7 @@ def test_it_is_a_plan_that_is_read_as_that_of_the_option_o(tmp_path: Path, capsy
 
 @pytest.mark.usefixtures("interruptible")
 def test_that_the_searches_were_ended_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    def ended(*arguments: object) -> planned.Shown:
+    def ended(*arguments: object) -> planned.PlanOutput:
         os.kill(os.getpid(), signal.SIGINT)
         return planned.NOTHING
 

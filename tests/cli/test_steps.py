@@ -72,7 +72,7 @@ def test_what_is_printed_between_steps_finds_the_line_gone_and_a_later_step_show
             ended.append(self.text)
             self.text = ""
 
-    monkeypatch.setattr(steps, "Line", Told)
+    monkeypatch.setattr(steps, "ProgressLine", Told)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     with shown_steps("auto") as told:
         told(STARTED[0])

@@ -15,7 +15,7 @@ from placewright.models.locality import REPLICA, TP, Keep, Pin, Spread
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.problem import Problem
 from placewright.solver import process
-from placewright.solver.pricing.changes import called, names, with_machines, without_named
+from placewright.solver.pricing.changes import demands_named, names, on_machines, without_named
 from placewright.solver.pricing.price import price, without
 from placewright.solver.pricing.priced import BETTER, IMPOSSIBLE_NOW, POSSIBLE_NOW, SAME, WORSE
 from placewright.solver.process import Child
@@ -71,20 +71,20 @@ def test_every_demand_has_one_name_in_the_keys_of_the_file() -> None:
     ],
 )
 def test_demands_are_called_by_their_names_or_shorter(text: str, meant: list[str]) -> None:
-    found = called(MANY, text)
+    found = demands_named(MANY, text)
     assert not isinstance(found, Finding)
     assert [f"{demand.component} {demand.field}" for demand in found] == meant
 
 
 def test_what_is_no_demand_gets_the_nearest_name() -> None:
-    found = called(MANY, "actor.memmory")
+    found = demands_named(MANY, "actor.memmory")
     assert isinstance(found, Finding)
     assert (found.code, found.help) == ("PW612", "name `actor.memory`")
 
 
 def test_dropped_degrees_leave_no_choice() -> None:
     choice = question(Component("a", parallel=Parallel(2)), choices={"a": (Parallel(2), Parallel(4))})
-    found = called(choice, "a.parallel")
+    found = demands_named(choice, "a.parallel")
     assert not isinstance(found, Finding)
     assert without(choice, found).job.choices == {}
     assert without(choice, found)["a"].parallel == Parallel()
@@ -95,7 +95,7 @@ def test_dropped_degrees_leave_no_choice() -> None:
     [("+2", 6, 48), ("2xH100", 6, 48), ("+1x4xA100", 5, 36), ("3x8xH100", 7, 56), ("-3", 1, 8)],
 )
 def test_machines_in_a_word(text: str, nodes: int, accelerators: int) -> None:
-    changed = with_machines(question(Component("a")), text)
+    changed = on_machines(question(Component("a")), text)
     assert isinstance(changed, Problem)
     assert (len(changed.cluster.nodes), changed.cluster.total()) == (nodes, accelerators)
     assert [node.rank for node in changed.cluster.nodes] == list(range(nodes))
@@ -103,7 +103,7 @@ def test_machines_in_a_word(text: str, nodes: int, accelerators: int) -> None:
 
 @pytest.mark.parametrize("text", ["-4", "-9", "0", "many", "2xA100", "+1x9999xH100", "", "+", "4x8x"])
 def test_machines_that_cannot_be_are_told(text: str) -> None:
-    changed = with_machines(question(Component("a")), text)
+    changed = on_machines(question(Component("a")), text)
     assert isinstance(changed, Finding)
     assert changed.code == "PW609"
     assert changed.help

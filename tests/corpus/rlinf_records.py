@@ -24,7 +24,7 @@ from placewright.models.dialects.rlinf.planning.tables import (
 )
 from placewright.models.parallel import UNDIVIDED
 from placewright.models.planning.measured import SECOND
-from placewright.models.planning.option import Kind, Option
+from placewright.models.planning.option import AcceleratorKind, Option
 from placewright.models.planning.problem import Edge, PlanningProblem, Sharing, Task, Workflow
 from placewright.planner.check import faults, price
 from placewright.planner.costs import cost_model
@@ -95,7 +95,7 @@ def question(record: Record) -> PlanningProblem:
     edges = tuple(Edge(order.index(one), order.index(other)) for one in order for other in graph[one] if other in order)
     tasks = tuple(Task(name) for name in order)
     return PlanningProblem(
-        (Kind("", total),), tasks, options, Workflow(edges, batches=batches), sharing=Sharing(nested=is_embodied(record))
+        (AcceleratorKind("", total),), tasks, options, Workflow(edges, batches=batches), sharing=Sharing(nested=is_embodied(record))
     )
 
 

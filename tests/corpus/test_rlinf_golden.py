@@ -27,7 +27,7 @@ from placewright.models.strategies import (
 )
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
-from placewright.solver.verify import found_in
+from placewright.solver.verify import findings_of
 
 GOLDEN = Path(__file__).parents[3] / "shared" / "corpus" / "rlinf" / "golden"
 pytestmark = pytest.mark.skipif(not GOLDEN.is_dir(), reason="the corpus is not beside the repository")
@@ -205,7 +205,7 @@ def component_cases(record: Record) -> Iterator[Case]:
         section.setdefault("node_groups", declared)
     task = TASKS.get(given["placement_class"])
     reading = read(section, machines(record), {**given["config"], "runner": {"task_type": task}} if task else None)
-    errors = [finding for finding in found_in(reading) if finding.severity is Severity.ERROR]
+    errors = [finding for finding in findings_of(reading) if finding.severity is Severity.ERROR]
     codes = tuple(finding.code for finding in errors)
     if not output["ok"]:
         right = next((code for said, code in REFUSALS.items() if said in output["error"]), None) if task else None

@@ -12,7 +12,7 @@ from typing import Any, Iterator
 import pytest
 from placewright.models.dialects import verl
 from placewright.models.releases.configurations import Configurations
-from placewright.models.releases.release import UNSAID, Releases, read_releases, same
+from placewright.models.releases.release import UNSTORED_VALUE, Releases, read_releases, same
 from placewright.tools.flattened import configurations, is_unsaid
 
 CHECKOUTS = os.environ.get("PLACEWRIGHT_VERL_RELEASES", "")
@@ -38,7 +38,7 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             yield from leaves(inner, f"{path}.{key}".lstrip("."))
     else:
         unsaid = isinstance(value, list) or (isinstance(value, str) and is_unsaid(value))
-        yield path, UNSAID if unsaid else value
+        yield path, UNSTORED_VALUE if unsaid else value
 
 
 def of_hydra(checkout: Path, path: str, choice: str) -> dict[str, Any] | None:

@@ -16,7 +16,7 @@ import pytest
 from placewright.models.composition import Composer
 from placewright.models.findings.finding import Severity
 from placewright.models.script.document import documents_of, read_script
-from placewright.models.script.launch import Launch, launch_of
+from placewright.models.script.launch import LaunchCommand, launch_of
 from placewright.models.text.source import Source
 from placewright.models.text.tree import Scalar, find
 from placewright.models.text.unresolved import UNRESOLVED
@@ -62,7 +62,7 @@ def recorded(text: str) -> Any:
     return text
 
 
-def given(launch: Launch) -> dict[str, tuple[Any, bool]]:
+def given(launch: LaunchCommand) -> dict[str, tuple[Any, bool]]:
     """Every setting and option as the records name it: its value, and whether that is known."""
     words, found = [*launch.options, *launch.arguments], {}
     for word, following in zip(words, [*words[1:], None]):

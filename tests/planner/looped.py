@@ -10,8 +10,8 @@ from placewright.models.answer import Answer
 from placewright.models.component import Component, Parallel
 from placewright.models.locality import Pin, Spread
 from placewright.models.planning.measured import SECOND, Measured
-from placewright.models.planning.planned import Planned
-from placewright.models.planning.workload import After, Timed, Workload
+from placewright.models.planning.planned import PlanningResult
+from placewright.models.planning.workload import After, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.plan import plan
 from placewright.solver.searching.search import solve
@@ -24,10 +24,10 @@ CHAIN = Workload((After("rollout", "actor"),))
 def timed(name: str, least: int, most: int, seconds: int = 60, power: float = 1.0, **more: Any) -> Component:
     """A component that takes so many seconds on 4 accelerators; `power` 1 is twice as fast on twice as many."""
     rows = tuple(Measured(count, int(seconds * SECOND * (4 / count) ** power)) for count in (1, 2, 4, 8, 16))
-    return replace(component(name, least, most, **more), timed=Timed(rows))
+    return replace(component(name, least, most, **more), timed=TimedComponent(rows))
 
 
-def planned(asked_for: Problem, workload: Workload = CHAIN, place: Callable[[Problem], Answer] = solve) -> tuple[Answer, Planned]:
+def planned(asked_for: Problem, workload: Workload = CHAIN, place: Callable[[Problem], Answer] = solve) -> tuple[Answer, PlanningResult]:
     """The answer, which has a plan."""
     answer = plan(
         replace(asked_for, job=replace(asked_for.job, planning=replace(asked_for.job.planning, workload=workload))), workload, place

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from placewright.models.parallel import Parallel
-from placewright.models.planning.option import NO_KIND, Kind, Option
+from placewright.models.planning.option import NO_KIND, AcceleratorKind, Option
 from placewright.models.planning.problem import Edge, MemoryTurns, PlanningProblem, Sharing, Task, Workflow
 from placewright.models.planning.workload import ACCELERATORS, PHASES, SECONDS, Budget
 
@@ -52,13 +52,13 @@ def question(seed: int, stages: bool) -> PlanningProblem:
     )
 
 
-def _kinds(random: Random, most: int) -> tuple[Kind, ...]:
+def _kinds(random: Random, most: int) -> tuple[AcceleratorKind, ...]:
     def memory() -> int | None:
         return random.choice((None, 8, 12, 16))
 
     if random.random() < 0.25:
-        return Kind("large", random.randint(1, 3), memory()), Kind("small", random.randint(1, 3), memory())
-    return (Kind("large", random.randint(2, most), memory()),)
+        return AcceleratorKind("large", random.randint(1, 3), memory()), AcceleratorKind("small", random.randint(1, 3), memory())
+    return (AcceleratorKind("large", random.randint(2, most), memory()),)
 
 
 def _tasks(random: Random, names: tuple[str, ...], stages: bool) -> tuple[Task, ...]:
@@ -91,7 +91,7 @@ def _rounds(seed: int, tasks: int) -> tuple[frozenset[int], ...]:
     return (frozenset(random.sample(range(tasks), random.choice((2, 2, 3)))),) if tasks > 2 and random.random() < 0.15 else ()
 
 
-def _options(random: Random, kinds: tuple[Kind, ...], tasks: int, batches: int, size: int) -> tuple[Option, ...]:
+def _options(random: Random, kinds: tuple[AcceleratorKind, ...], tasks: int, batches: int, size: int) -> tuple[Option, ...]:
     """Some counts of some kinds, a few with several degrees; more accelerators are mostly, but not always, faster."""
     if size > 2 and random.random() < 0.12:
         return tuple(Option(NO_KIND, amount, Parallel(), tuple(random.randint(1, 60) * batches for _ in range(tasks))) for amount in (1, 2))

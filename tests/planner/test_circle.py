@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import placewright as pw
-from placewright.models.planning.planned import Planned
+from placewright.models.planning.planned import PlanningResult
 from placewright.planner.check import faults
 from placewright.planner.costs import cost_model
 
@@ -16,7 +16,7 @@ APART = """
 """
 
 
-def planned(folder: Path, components: str, workflow: str) -> Planned:
+def planned(folder: Path, components: str, workflow: str) -> PlanningResult:
     file = folder / "job.yaml"
     file.write_text(f"cluster: 2x8xH100\ncomponents:{components}plan: {{workflow: {workflow}, batches: 10}}\n", encoding="utf-8")
     found = pw.solve(file).planned
@@ -24,7 +24,7 @@ def planned(folder: Path, components: str, workflow: str) -> Planned:
     return found
 
 
-def edges(found: Planned) -> set[tuple[str, str, bool]]:
+def edges(found: PlanningResult) -> set[tuple[str, str, bool]]:
     name = [task.component for task in found.question.tasks]
     return {(name[edge.earlier], name[edge.later], edge.whole) for edge in found.question.flow.edges}
 

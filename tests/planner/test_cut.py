@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from placewright.models.parallel import Parallel
-from placewright.models.planning.option import Kind, Option
+from placewright.models.planning.option import AcceleratorKind, Option
 from placewright.models.planning.problem import PlanningProblem, Task, Workflow
 from placewright.models.planning.workload import SECONDS
 from placewright.planner.check import faults, price
@@ -124,7 +124,7 @@ def test_what_fits_nowhere_is_known_at_once() -> None:
         )
         for name, memory in (("a", 10), ("b", 20), ("c", 90), ("d", 5), ("e", 1))
     }  # fmt: skip
-    asked = PlanningProblem((Kind("H100", 1024, 80),), tuple(map(Task, options)), options, flow=Workflow(phases=("",)))
+    asked = PlanningProblem((AcceleratorKind("H100", 1024, 80),), tuple(map(Task, options)), options, flow=Workflow(phases=("",)))
     searched = search(asked, cost_model("stream"))
     assert searched.proved and searched.best is None and searched.bound is None
     assert searched.structures == (0, 0) and searched.spent < 0.2

@@ -10,10 +10,10 @@ from typing import Mapping, Sequence
 import pytest
 from placewright.models.planning.barring import inside_of
 from placewright.models.planning.design import Design
-from placewright.models.planning.limits import Area, Barred, Use
+from placewright.models.planning.limits import Area, RefusedCount, Use
 from placewright.models.planning.option import NO_KIND, Option
 from placewright.models.planning.problem import PlanningProblem
-from placewright.models.planning.way import Multiple, Way
+from placewright.models.planning.way import CountConstraint, FrameworkArrangement
 from placewright.planner.check import faults, price
 from placewright.planner.costs import cost_model
 from placewright.planner.search.search import search
@@ -57,10 +57,10 @@ def limited(seed: int, stages: bool) -> PlanningProblem:
             parallel = option.parallel if random.random() < 0.7 else None
             uses[name] = Use(option.kind, option.amount, parallel, random.random() < 0.5)
         inside_pairs = [pair for pair in pairs if set(pair) <= set(its) and random.random() < 0.3]
-        barred.append(Barred(uses, frozenset(inside_pairs)))
+        barred.append(RefusedCount(uses, frozenset(inside_pairs)))
     filling = frozenset(random.sample(names, min(2, len(names)))) if random.random() < 0.15 else frozenset()
     together = [of_counts(random, pair, options) for pair in random.sample(pairs, min(2, len(pairs)))] if random.random() < 0.4 else []
-    ways = tuple(replace(way, multiples=tuple(together)) for way in asked.ways or (Way("any"),))
+    ways = tuple(replace(way, multiples=tuple(together)) for way in asked.ways or (FrameworkArrangement("any"),))
     return replace(
         asked,
         ways=ways,
@@ -78,10 +78,10 @@ def limited(seed: int, stages: bool) -> PlanningProblem:
     )
 
 
-def of_counts(random: Random, pair: tuple[str, str], options: Mapping[str, Sequence[Option]]) -> Multiple:
+def of_counts(random: Random, pair: tuple[str, str], options: Mapping[str, Sequence[Option]]) -> CountConstraint:
     """Counts of a pair that go together, whatever their degrees are or with some."""
     degrees = (random.choice([None, random.choice(options[name]).parallel]) for name in pair)
-    return Multiple(*pair, random.choice((1, 1, 2)), *degrees, equal=random.random() < 0.3)
+    return CountConstraint(*pair, random.choice((1, 1, 2)), *degrees, equal=random.random() < 0.3)
 
 
 def keeps(asked: PlanningProblem, design: Design) -> bool:

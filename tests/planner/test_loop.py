@@ -12,7 +12,7 @@ from placewright.models.link import Link
 from placewright.models.locality import WHOLE, Keep, Pin
 from placewright.models.planning.barring import bars
 from placewright.models.planning.measured import SECOND, TABLE, Measured
-from placewright.models.planning.workload import ACCELERATORS, Budget, Timed, Workload
+from placewright.models.planning.workload import ACCELERATORS, Budget, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.check import faults
 from placewright.planner.costs import cost_model
@@ -112,7 +112,7 @@ def test_of_equal_designs_the_better_placement_wins() -> None:
     parts = []
     for name, alone, traffic in (("rollout", 1, 100), ("actor", 3, 10)):
         rows = tuple(Measured(count, 30 * SECOND) for count in (alone, 4))
-        parts.append(replace(component(name, 1, 4, traffic=traffic), timed=Timed(rows, TABLE)))
+        parts.append(replace(component(name, 1, 4, traffic=traffic), timed=TimedComponent(rows, TABLE)))
     answer, found = planned(problem(where, *parts))
     assert (found.best.nanoseconds, found.best.design.accelerators) == (60 * SECOND, 4)
     assert {name: its.amount for name, its in found.best.design.options.items()} == {"rollout": 1, "actor": 3}
@@ -143,8 +143,8 @@ def test_what_crosses_counts_as_time() -> None:
     """Side by side in 8 batches beats one after the other, until the weights that then cross cost more than that saves."""
     chain = replace(CHAIN, batches=8)
     rows = {
-        "rollout": Timed((Measured(8, 40 * SECOND), Measured(16, 35 * SECOND))),
-        "actor": Timed((Measured(8, 40 * SECOND), Measured(16, 35 * SECOND))),
+        "rollout": TimedComponent((Measured(8, 40 * SECOND), Measured(16, 35 * SECOND))),
+        "actor": TimedComponent((Measured(8, 40 * SECOND), Measured(16, 35 * SECOND))),
     }
     parts = tuple(replace(each, timed=rows[each.name], least=8, parallel=Parallel(8)) for each in LINKED.components)
     asked_for = replace(LINKED, job=replace(LINKED.job, components=parts))

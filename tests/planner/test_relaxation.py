@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from placewright.models.parallel import Parallel
-from placewright.models.planning.option import Kind, Option
+from placewright.models.planning.option import AcceleratorKind, Option
 from placewright.models.planning.problem import PlanningProblem
 from placewright.planner.costs import cost_model
 from placewright.planner.search import bounds as relaxation
 from placewright.planner.search import search as searching
-from placewright.planner.search.choices import Choices
+from placewright.planner.search.choices import BlockChoices
 from placewright.planner.search.search import Candidate, search
 from placewright.planner.search.sizing import Sizing
 
@@ -31,7 +31,7 @@ def tight(seed: int, stages: bool) -> PlanningProblem:
     options = {name: tuple(_options(random, asked, name)) for name in asked.components}
     none: frozenset[Any] = frozenset()
     sharing = replace(asked.sharing, together=none, apart=none, within=none, alone=none, nested=random.random() < 0.3)
-    return replace(asked, kinds=(Kind("large", 4, 16),), options=options, sharing=sharing)
+    return replace(asked, kinds=(AcceleratorKind("large", 4, 16),), options=options, sharing=sharing)
 
 
 def _options(random: Random, asked: PlanningProblem, name: str) -> list[Option]:
@@ -82,7 +82,7 @@ def test_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 LIES: dict[str, tuple[object, str, Any]] = {
-    "the fewest accelerators alone are left": (Choices, "amounts", lambda amounts: lambda *of: amounts(*of)[:1]),
+    "the fewest accelerators alone are left": (BlockChoices, "amounts", lambda amounts: lambda *of: amounts(*of)[:1]),
     "nothing is left": (relaxation.Narrowing, "narrow", lambda narrow: lambda *of: len(of) == 3 and of[2] is None and narrow(*of)),
     "one accelerator less": (relaxation, "replace", lambda change: lambda its, **changes: change(smaller(its), **changes)),
     "what is too large fits": (Sizing, "fits", lambda fits: lambda *of: True),

@@ -13,7 +13,7 @@ import pytest
 from placewright.models.dialects.load import read
 from placewright.models.parallel import Parallel
 from placewright.models.planning.measured import SECOND
-from placewright.models.planning.option import Kind, Option
+from placewright.models.planning.option import AcceleratorKind, Option
 from placewright.models.planning.problem import Edge, PlanningProblem, Task, Workflow
 from placewright.models.planning.workload import PHASES
 from placewright.models.text.source import Source
@@ -53,7 +53,7 @@ def hybrid(models: int, accelerators: int, seed: int, loss: float = 0.01) -> Pla
                     its.append(Option(0, count, Parallel(tp, pp), times, memory, memory // 4))
         options[name] = tuple(its)
     tasks = tuple(sorted((Task(name, phase) for name in names for phase in ROLES[name]), key=lambda task: PHASES.index(task.phase)))
-    return PlanningProblem((Kind("H100", accelerators, 80 * GIB),), tasks, options, flow=Workflow(phases=PHASES))
+    return PlanningProblem((AcceleratorKind("H100", accelerators, 80 * GIB),), tasks, options, flow=Workflow(phases=PHASES))
 
 
 def branched(models: int, accelerators: int, seed: int, batches: int = 32) -> PlanningProblem:
@@ -69,7 +69,9 @@ def branched(models: int, accelerators: int, seed: int, batches: int = 32) -> Pl
         )
     middle = range(1, models - 1)
     edges = (*(Edge(0, place) for place in middle), *(Edge(place, models - 1) for place in middle)) or (Edge(0, 1),)
-    return PlanningProblem((Kind("H100", accelerators),), tuple(map(Task, names)), options, Workflow(tuple(edges), batches=batches))
+    return PlanningProblem(
+        (AcceleratorKind("H100", accelerators),), tuple(map(Task, names)), options, Workflow(tuple(edges), batches=batches)
+    )
 
 
 def must_hold(asked: PlanningProblem, name: str, searched: Searched) -> None:

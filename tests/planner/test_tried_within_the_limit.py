@@ -12,7 +12,7 @@ from placewright.models.problem import Problem
 from placewright.planner import benders as trial
 from placewright.planner import others, plan
 from placewright.planner.benders import Rounds
-from placewright.planner.search.found import Found
+from placewright.planner.search.found import SearchResult
 
 FILE = """
 cluster: {nodes: [{accelerators: {count: 4, model: H100}}]}
@@ -60,7 +60,7 @@ def test_alternatives_are_placed_no_longer_than_the_problem(tmp_path: Path, monk
     searched = []
     fits, probe = others._fits, Rounds._probe
 
-    def placed(rounds: Rounds, found: Found) -> Answer:
+    def placed(rounds: Rounds, found: SearchResult) -> Answer:
         searched.append(found)
         return fits(rounds, found)
 

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 from placewright.models.parallel import Parallel
-from placewright.models.planning.option import NO_KIND, Kind, Option
+from placewright.models.planning.option import NO_KIND, AcceleratorKind, Option
 from placewright.models.planning.problem import Edge, PlanningProblem, Sharing, Task, Workflow
 from placewright.models.planning.workload import PHASES
 from placewright.planner.check import faults, price
@@ -31,7 +31,7 @@ def job(components: int, accelerators: int, seed: int, chain: bool = False) -> P
         options[name] = tuple(Option(0, count, Parallel(), (its,)) for count, its in enumerate(times, 1))
     tasks = tuple(sorted((Task(name, phases[name]) for name in options), key=lambda task: PHASES.index(task.phase)))
     edges = tuple(Edge(place, place + 1) for place in range(components - 1)) if chain else ()
-    return PlanningProblem((Kind("H100", accelerators),), tasks, options, Workflow(edges, phases=PHASES, batches=BATCHES))
+    return PlanningProblem((AcceleratorKind("H100", accelerators),), tasks, options, Workflow(edges, phases=PHASES, batches=BATCHES))
 
 
 @cache
@@ -61,7 +61,7 @@ def test_components_without_work_have_a_place_too(monkeypatch: pytest.MonkeyPatc
     for idle in range(1, 4):
         options = {f"idle {number}": (Option(0, 1, Parallel(), ()), Option(0, 2, Parallel(), ())) for number in range(idle)}
         options["busy"] = (Option(0, 1, Parallel(), (20,)), Option(0, 2, Parallel(), (12,)))
-        asked = PlanningProblem((Kind("H100", 4),), (Task("busy", PHASES[0]),), options, flow=Workflow(phases=PHASES))
+        asked = PlanningProblem((AcceleratorKind("H100", 4),), (Task("busy", PHASES[0]),), options, flow=Workflow(phases=PHASES))
         for name in ("stages", "stream"):
             searched = search(asked, cost_model(name))
             assert searched.proved and searched.best is not None and searched.best.price == (12, 2)
@@ -69,7 +69,7 @@ def test_components_without_work_have_a_place_too(monkeypatch: pytest.MonkeyPatc
 
 def test_where_nobody_needs_accelerators_nothing_is_worth_any(monkeypatch: pytest.MonkeyPatch) -> None:
     options = {name: (Option(NO_KIND, 1, Parallel(), (20,)), Option(NO_KIND, 2, Parallel(), (12,))) for name in "ab"}
-    asked = PlanningProblem((Kind("H100", 4),), tuple(map(Task, "ab")), options, Workflow((Edge(0, 1, True),)))
+    asked = PlanningProblem((AcceleratorKind("H100", 4),), tuple(map(Task, "ab")), options, Workflow((Edge(0, 1, True),)))
     searched = search(asked, cost_model("stream"))
     assert searched.proved and searched.best is not None and searched.best.price == (24, 0)
     searched = search(asked, cost_model("rlinf"))  # which keeps no second part here, so that nothing is found
@@ -80,7 +80,7 @@ def test_where_nothing_is_found_all_is_soon_looked_at(monkeypatch: pytest.Monkey
     """Not in a hundred steps: RLinf's tool keeps none of the structures in which two of three roles are together."""
     options = {name: tuple(Option(0, count, Parallel(), (1_000_000 // count,)) for count in range(1, 9)) for name in "abcdef"}
     asked = PlanningProblem(
-        (Kind("H100", 8),),
+        (AcceleratorKind("H100", 8),),
         tuple(map(Task, "abcdef")),
         options,
         sharing=Sharing(together=frozenset({("a", "b")}), apart=frozenset({("a", "c")})),

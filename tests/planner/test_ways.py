@@ -10,7 +10,7 @@ from placewright.models.parallel import Parallel
 from placewright.models.planning.design import Design
 from placewright.models.planning.option import NO_KIND
 from placewright.models.planning.problem import PlanningProblem
-from placewright.models.planning.way import Paired, Shape, Way
+from placewright.models.planning.way import FrameworkArrangement, PairedShapes, ProcessShape
 from placewright.planner.check import faults
 from placewright.planner.costs import cost_model
 from placewright.planner.search.search import search
@@ -32,9 +32,11 @@ def with_ways(seed: int, stages: bool) -> PlanningProblem:
     names = on_accelerators(asked)
     pairs = [(one, other) for one in names for other in names if one < other]
 
-    def way(number: int) -> Way:
+    def way(number: int) -> FrameworkArrangement:
         said = {pair: random.choice(("together", "apart", "")) for pair in pairs}
-        return Way(f"way {number}", *(frozenset(pair for pair, kind in said.items() if kind == wanted) for wanted in ("together", "apart")))
+        return FrameworkArrangement(
+            f"way {number}", *(frozenset(pair for pair, kind in said.items() if kind == wanted) for wanted in ("together", "apart"))
+        )
 
     return replace(asked, ways=tuple(way(number) for number in range(random.randint(1, 3))))
 
@@ -89,8 +91,8 @@ def with_shapes(seed: int, stages: bool) -> PlanningProblem:
     pair, rest = frozenset({random.choice(((one, other), (other, one)))}), [name for name in names if name not in (one, other)]
     further = frozenset((one, name) for name in rest if random.random() < 0.2)
     ways = (
-        Way("shared", pair, shapes={one: Shape(parallel=first)}),
-        Way("apart", apart=pair | further, shapes={one: Shape(parallel=second)}),
+        FrameworkArrangement("shared", pair, shapes={one: ProcessShape(parallel=first)}),
+        FrameworkArrangement("apart", apart=pair | further, shapes={one: ProcessShape(parallel=second)}),
     )
     return replace(
         asked, options={**asked.options, one: options}, ways=ways, sharing=replace(asked.sharing, together=frozenset(), within=frozenset())
@@ -129,15 +131,15 @@ def with_paired(seed: int, stages: bool) -> PlanningProblem:
     degrees = (Parallel(1), Parallel(2))
     chosen = {name: tuple(replace(each, parallel=random.choice(degrees)) for each in asked.options[name]) for name in (one, other)}
 
-    def paired() -> tuple[Paired, ...]:
+    def paired() -> tuple[PairedShapes, ...]:
         """Of three of four pairs of degrees; or whatever the other has."""
         others = (None,) if random.random() < 0.2 else degrees
         every = [(mine, its) for mine in degrees for its in others]
         every.remove(random.choice(every))
-        return (Paired(one, other, {key: Shape() for key in every}),)
+        return (PairedShapes(one, other, {key: ProcessShape() for key in every}),)
 
     pair = frozenset({random.choice(((one, other), (other, one)))})
-    ways = (Way("shared", pair, paired=paired()), Way("apart", apart=pair, paired=paired()))
+    ways = (FrameworkArrangement("shared", pair, paired=paired()), FrameworkArrangement("apart", apart=pair, paired=paired()))
     return replace(
         asked,
         options={**asked.options, **chosen},
@@ -177,7 +179,7 @@ def with_least(seed: int, stages: bool) -> PlanningProblem:
         return asked
     one, other = random.sample(names, 2)
     pair, count = frozenset({random.choice(((one, other), (other, one)))}), random.choice([each.amount for each in asked.options[one]])
-    ways = (Way("shared", pair), Way("apart", apart=pair, least={one: count + random.randint(0, 1)}))
+    ways = (FrameworkArrangement("shared", pair), FrameworkArrangement("apart", apart=pair, least={one: count + random.randint(0, 1)}))
     return replace(asked, ways=ways[random.randint(0, 1) :], sharing=replace(asked.sharing, together=frozenset(), within=frozenset()))
 
 
@@ -208,7 +210,7 @@ def with_idle(seed: int, stages: bool) -> PlanningProblem:
         return asked
     one, other = random.sample(names, 2)
     pair = frozenset({random.choice(((one, other), (other, one)))})
-    ways = (Way("shared", pair, without=frozenset({one})), Way("apart", apart=pair))
+    ways = (FrameworkArrangement("shared", pair, without=frozenset({one})), FrameworkArrangement("apart", apart=pair))
     memory = random.choice((8, 10, 12))
     kinds = tuple(replace(kind, memory=memory) for kind in asked.kinds)
     turns, resident = asked.memory.turns, asked.memory.resident

@@ -18,7 +18,7 @@ from placewright.models.model_cards.card import read_model_config
 from placewright.models.parallel import Parallel
 from placewright.models.placements.assignment import seats
 from placewright.models.placements.plan import Plan
-from placewright.models.planning.planned import Planned, Priced
+from placewright.models.planning.planned import CostedDesign, PlanningResult
 from placewright.models.planning.problem import PlanningProblem
 from placewright.models.reading import Reading
 from placewright.models.resolving import with_models
@@ -115,13 +115,13 @@ def _of_case(ask: Ask) -> Record:
     if found.best is None:
         return {"verdict": "impossible" if found.proved else "undecided"}
     assert not list(faults(question, cost_model(model), found.best.design))
-    best = Priced(found.best.design, found.best.price[0])
+    best = CostedDesign(found.best.design, found.best.price[0])
     bound = 0 if found.bound is None else found.bound
-    planned = Planned(question, model, best, bound, found.proved, structures=found.structures)
+    planned = PlanningResult(question, model, best, bound, found.proved, structures=found.structures)
     return {"verdict": "optimal" if found.proved else "feasible", **of_planned(planned)}
 
 
-def of_planned(planned: Planned) -> Record:
+def of_planned(planned: PlanningResult) -> Record:
     """What is kept of a planned answer; the one place that reads the planner's own records."""
     question, design = planned.question, planned.best.design
     record: Record = {
@@ -154,7 +154,7 @@ def _own(ask: Ask, answer: Answer) -> Record:
     return {"own": _price(own.question, own.priced)} if own is not None and own.priced is not None else {}
 
 
-def _price(question: PlanningProblem, priced: Priced) -> list[int]:
+def _price(question: PlanningProblem, priced: CostedDesign) -> list[int]:
     """[ns of an iteration with its traffic, accelerators]."""
     return [priced.nanoseconds + priced.traffic, priced.accelerators(question)]
 
@@ -163,7 +163,7 @@ def _degrees(parallel: Parallel) -> str:
     return " ".join(f"{name}{getattr(parallel, name)}" for name in ("tp", "pp", "cp", "ep", "dp") if getattr(parallel, name) > 1)
 
 
-def _outside(plan: Plan, planned: Planned, text: str) -> list[str]:
+def _outside(plan: Plan, planned: PlanningResult, text: str) -> list[str]:
     """Why the plan is outside of the scope, where its file does not ask for that."""
     question, design = planned.question, planned.best.design
     found, every = set(), {name: plan.assignment.accelerators(name) for name in question.components}

@@ -8,7 +8,7 @@ from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.moves import Moved, Moves, Trade
-from placewright.models.placements.plan import OPTIMAL, Plan, Term
+from placewright.models.placements.plan import OPTIMAL, Plan, TermValue
 from placewright.report.moves import render, summary, to_data
 from placewright.report.solution import to_json
 
@@ -19,7 +19,7 @@ MOVES = Moves((PART,), 2, (("extra racks", 3),), Trade(4, "extra racks", 1))
 def plan() -> Plan:
     machines = read_shorthand("1x8xH100")
     assert isinstance(machines, Cluster)
-    return Plan(machines, Assignment({}), OPTIMAL, (Term("groups moved", 2, 2, 1), Term("extra racks", 4, 4, 1, 1)))
+    return Plan(machines, Assignment({}), OPTIMAL, (TermValue("groups moved", 2, 2, 1), TermValue("extra racks", 4, 4, 1, 1)))
 
 
 def test_the_summary_says_whether_fewer_would_do() -> None:

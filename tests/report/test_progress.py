@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 from placewright.models.machines.cluster import Cluster
 from placewright.models.placements.assignment import Assignment
-from placewright.models.placements.plan import Plan, Term
+from placewright.models.placements.plan import Plan, TermValue
 from placewright.models.planning.measured import SECOND
 from placewright.report.distance import distance
 from placewright.report.progress import standing
 
-SHORT = Term("accelerators short", 2, 0, 1_000_000, 0)
-BYTES = (Term("MiB of weights across racks", 48, 40, 100, 1), Term("MiB of streams across racks", 709, 569, 100, 1))
-RACKS = Term("extra racks", 7, 7, 1, 2)
+SHORT = TermValue("accelerators short", 2, 0, 1_000_000, 0)
+BYTES = (TermValue("MiB of weights across racks", 48, 40, 100, 1), TermValue("MiB of streams across racks", 709, 569, 100, 1))
+RACKS = TermValue("extra racks", 7, 7, 1, 2)
 PLAN = Plan(Cluster(()), Assignment({}), "feasible", (SHORT, *BYTES, RACKS))
 
 
@@ -53,7 +53,10 @@ def test_traffic_that_counts_as_time_is_told_in_seconds() -> None:
     """36 MiB at 0.5 s and 8 MiB at 2 s are 34 s; of 3 s it is proved that they cannot be spared."""
     costs = {"MiB of weights across racks": SECOND // 2, "MiB of weights across zones": 2 * SECOND}
     names = zip(costs, (36, 8))
-    terms = (*(Term(name, value, 0, costs[name] * 10, 0) for name, value in names), Term("MiB of weights across nodes", 5, 5, 0, 0))
+    terms = (
+        *(TermValue(name, value, 0, costs[name] * 10, 0) for name, value in names),
+        TermValue("MiB of weights across nodes", 5, 5, 0, 0),
+    )
     plan = replace(PLAN, terms=(*terms, replace(RACKS, tier=1)), bound=30 * SECOND)
     assert standing(plan, costs=costs) == "traffic: 34 seconds, at least 3, gap 91.2%"
     assert standing(after(60_900, short=0), costs=costs) == standing(after(60_900, short=0))

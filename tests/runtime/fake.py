@@ -13,10 +13,10 @@ from placewright.runtime.port.port import (
     RESCHEDULING,
     SHORT,
     AnswerFailed,
-    Bundle,
     Died,
     Holding,
     NameTaken,
+    RayBundle,
     RayNode,
     Start,
 )
@@ -59,7 +59,7 @@ class FakePort(FakeCluster):
         self._called("unreachable")
         return {node.node_id for node in nodes if node.node_id in self.cut_off or node.node_id not in self.alive}
 
-    def hold(self, name: str, bundles: Sequence[Bundle], detached: bool = False) -> FakeHold:
+    def hold(self, name: str, bundles: Sequence[RayBundle], detached: bool = False) -> FakeHold:
         self._called("hold")
         if any(hold.name == name and hold.state != REMOVED for hold in self.holds):
             raise NameTaken(name)

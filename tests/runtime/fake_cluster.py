@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Callable, Sequence
 
-from placewright.runtime.port.port import CREATED, PENDING, RANK_LABEL, REMOVED, RESCHEDULING, Bundle, RayNode
+from placewright.runtime.port.port import CREATED, PENDING, RANK_LABEL, REMOVED, RESCHEDULING, RayBundle, RayNode
 
 from .fake_process import FakeActor
 
@@ -16,7 +16,7 @@ class FakeHold:
     """Bundles that are asked for."""
 
     name: str
-    bundles: tuple[Bundle, ...]
+    bundles: tuple[RayBundle, ...]
     state: str = PENDING
     ids: dict[int, list[str]] = field(default_factory=dict)
 
@@ -94,7 +94,7 @@ class FakeCluster:
         free = {name: amount - self._used(node.node_id, name) for name, amount in node.total.items()}
         return RayNode(node.node_id, node.name, node.address, node.labels, node.total, free)
 
-    def fits(self, bundle: Bundle) -> bool:
+    def fits(self, bundle: RayBundle) -> bool:
         """Is as much free of its node?"""
         node = self.alive.get(bundle.node_id)
         return node is not None and all(

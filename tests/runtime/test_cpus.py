@@ -11,7 +11,7 @@ from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.launch import bring_up
-from placewright.runtime.port.port import Bundle
+from placewright.runtime.port.port import RayBundle
 from placewright.runtime.progress import silent
 from placewright.runtime.workers.inside.host import Reporter
 
@@ -45,7 +45,7 @@ def test_what_is_short_of_them_is_told_for_each_node() -> None:
 
 def test_those_that_another_job_holds_are_waited_for_as_long_as_is_said() -> None:
     port = FakePort(4, 4, cpus=16)
-    other = port.hold("other", [Bundle("ray-1", {"CPU": 10})])
+    other = port.hold("other", [RayBundle("ray-1", {"CPU": 10})])
     assert port.state(other) == "CREATED"
     with ExitStack() as stack, pytest.raises(LaunchFailed, match=r"needs 8 CPUs free, 6 are, after waiting 5 s \(10 by `other` held\)"):
         bring_up(stack, plan(8), port, Reporter, 60.0, silent, wait=5.0)

@@ -9,7 +9,7 @@ from placewright.models.findings.finding import Finding
 from placewright.models.findings.span import Span
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
-from placewright.solver.given import check_given
+from placewright.solver.given import check_explicit
 
 from .cases import cluster, given
 
@@ -30,5 +30,5 @@ def demanded(question: Problem, reason: str) -> Problem:
 
 
 def only(question: Problem) -> Finding:
-    (finding,) = check_given(question)
+    (finding,) = check_explicit(question)
     return finding

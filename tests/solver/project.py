@@ -8,7 +8,7 @@ from placewright.models.component import Component
 from placewright.models.machines.topology import NODE_LEVEL
 from placewright.models.placements.assignment import Assignment, seats
 from placewright.models.placements.run import Run
-from placewright.solver.layout.bundle import Bundle, whole_in
+from placewright.solver.layout.bundle import Bundle, domain_multiple
 from placewright.solver.layout.cells import Cell
 from placewright.solver.layout.layout import Count, Layout, Values
 from placewright.solver.layout.parts import Dealt
@@ -66,7 +66,7 @@ def _amounts(assignment: Assignment, component: Component) -> dict[int, int]:
 
 def _is_cut(layout: Layout, assignment: Assignment, component: Component) -> bool:
     """Is something of the component on two nodes that must be on one: a process, or a group or a replica where that is asked?"""
-    return _on_two_nodes(tuple(assignment.of(component.name)), whole_in(layout.problem, component, NODE_LEVEL))
+    return _on_two_nodes(tuple(assignment.of(component.name)), domain_multiple(layout.problem, component, NODE_LEVEL))
 
 
 @lru_cache(maxsize=10_000)

@@ -152,9 +152,9 @@ def test_stretches_say_what_masks_say() -> None:
 def test_advice_about_a_million_accelerators_costs_nothing() -> None:
     where = read_shorthand("125000x8")
     assert not isinstance(where, tuple)
-    from placewright.models.notation.placement_text import Pair, runs_of
+    from placewright.models.notation.placement_text import RankRange, runs_of
 
-    runs = runs_of([Pair(0, 999_990, 999_990)], where, ("cluster",))
+    runs = runs_of([RankRange(0, 999_990, 999_990)], where, ("cluster",))
     whole = replace(component("a", 999_990), runs=runs)
     assert said(problem(where, whole)) == [("PW801", Severity.WARNING, "10 of 1000000 accelerators are held by no component")]
 

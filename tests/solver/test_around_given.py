@@ -10,7 +10,7 @@ from random import Random
 import pytest
 from placewright.models.answer import IMPOSSIBLE
 from placewright.models.component import Component
-from placewright.models.estimate import Estimate
+from placewright.models.estimate import MemoryInput
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import OPTIMAL
 from placewright.models.problem import Problem
@@ -82,7 +82,7 @@ def test_one_inside_may_use_what_a_whole_group_needs_beside_what_is_given() -> N
 
 def test_what_holds_of_all_of_it_holds_of_no_part() -> None:
     """Four ranks are two groups of shards; three of them beside what is given are not."""
-    question = problem(NODES, component("a", 4, estimate=Estimate(sharding="fsdp", shards=2)), on("b", (0, 3)), within="b+a")
+    question = problem(NODES, component("a", 4, estimate=MemoryInput(sharding="fsdp", shards=2)), on("b", (0, 3)), within="b+a")
     assert solve(question).plan is not None
 
 

@@ -14,7 +14,7 @@ from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.problem import Problem
 from placewright.planner.at_sight import MOST_NODES, at_sight
-from placewright.solver.refuting.contradicted import contradicted
+from placewright.solver.refuting.contradicted import find_contradiction
 from placewright.solver.searching.search import solve
 from sampling import examples
 
@@ -45,7 +45,7 @@ def test_relations_that_contradict_each_other_are_impossible(levels: tuple[str, 
     found = 0
     for seed in range(seeds):
         asked = related(seed, *levels)
-        if finding := contradicted(asked):
+        if finding := find_contradiction(asked):
             answer = solve(asked)
             found += answer.how != "given"  # what is not searched is refuted by the same words
             assert answer.verdict == IMPOSSIBLE, seed

@@ -6,7 +6,7 @@ from placewright.models.answer import IMPOSSIBLE
 from placewright.models.machines.node_group import NODE
 from placewright.models.placements.plan import OPTIMAL
 from placewright.models.placements.run import Run
-from placewright.solver.given import check_given
+from placewright.solver.given import check_explicit
 from placewright.solver.refuting.certificate import counting_row
 from placewright.solver.searching.search import solve
 
@@ -43,11 +43,11 @@ def test_given_parts_one_in_the_other_through_a_searched_one_share_their_acceler
     parts = component("ref", 3), given("actor", Run(range(4), 0))
     through = {"within": "rollout+ref ref+actor"}
     inside = problem(cluster({"count": 5}), given("rollout", Run(range(2), 0)), *parts, **through)
-    assert check_given(inside) == ()
+    assert check_explicit(inside) == ()
     outside = problem(cluster({"count": 5}), given("rollout", Run(range(2), 0, first=3)), *parts, **through)
-    assert {finding.code for finding in check_given(outside)} == {"PW212"}
+    assert {finding.code for finding in check_explicit(outside)} == {"PW212"}
     beside = problem(cluster({"count": 5}), given("rollout", Run(range(2), 0)), *parts, within="rollout+ref")
-    assert {finding.code for finding in check_given(beside)} == {"PW201"}
+    assert {finding.code for finding in check_explicit(beside)} == {"PW201"}
 
 
 def test_what_only_joins_given_parts_needs_no_search() -> None:

@@ -10,7 +10,7 @@ import pytest
 from placewright.models.answer import IMPOSSIBLE
 from placewright.models.component import Component
 from placewright.models.problem import Problem
-from placewright.solver.given import check_given
+from placewright.solver.given import check_explicit
 from placewright.solver.searching.search import solve
 
 from . import parity
@@ -82,10 +82,10 @@ def test_why_none_of_them_can_be(parts: tuple[Component, ...], more: dict[str, A
 
 def test_given_ranks_are_held_to_them() -> None:
     asked = replace(ranks("a", 0, 4), least=3, most=7, counts=((3, 3), (7, 7)))
-    (finding,) = check_given(problem(EIGHT, asked))
+    (finding,) = check_explicit(problem(EIGHT, asked))
     assert finding.code == "PW209"
     assert (finding.message, finding.help) == ("a asks for 3 or 7 accelerators, 5 are placed", "place 7, or ask for 5")
-    assert not check_given(problem(EIGHT, replace(asked, counts=((3, 5), (7, 7)))))
+    assert not check_explicit(problem(EIGHT, replace(asked, counts=((3, 5), (7, 7)))))
 
 
 def test_what_is_left_over_is_filled_up_to_one_of_them() -> None:

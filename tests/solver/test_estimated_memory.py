@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from placewright.models.component import COLOCATED, Component, Parallel, Relation
-from placewright.models.estimate import FSDP, NONE, ZERO1, ZERO3, Estimate
+from placewright.models.estimate import FSDP, NONE, ZERO1, ZERO3, MemoryInput
 from placewright.models.findings.finding import Finding, Severity
 from placewright.models.job import Job
 from placewright.models.machines.shorthand import read_shorthand
@@ -15,7 +15,7 @@ from placewright.models.model_cards.known import known_model
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.solver.advice.estimated_memory import EstimatedMemory
-from placewright.solver.given import check_given
+from placewright.solver.given import check_explicit
 
 EIGHT = range(8)
 
@@ -31,12 +31,12 @@ def said(cluster: str, *components: Component) -> list[Finding]:
     together = tuple(Relation(COLOCATED, (names[0], other)) for other in names[1:])
     machines = read_shorthand(cluster)
     question = Problem(machines, with_estimates(Job(components, together), divided=True))  # type: ignore[arg-type]
-    assert not [each for each in check_given(question) if each.severity is Severity.ERROR]
+    assert not [each for each in check_explicit(question) if each.severity is Severity.ERROR]
     return list(EstimatedMemory().check(question, question.given()))
 
 
 def test_what_fits_is_good() -> None:
-    assert said("1x8xH100", on_all("actor", estimate=Estimate(parameters=7 * 10**9, sharding=ZERO3))) == []
+    assert said("1x8xH100", on_all("actor", estimate=MemoryInput(parameters=7 * 10**9, sharding=ZERO3))) == []
 
 
 def test_nothing_is_said_where_nothing_is_estimated() -> None:
@@ -44,11 +44,11 @@ def test_nothing_is_said_where_nothing_is_estimated() -> None:
 
 
 def test_nothing_is_said_of_accelerators_whose_memory_is_unknown() -> None:
-    assert said("1x8xGPU", on_all("actor", estimate=Estimate(parameters=10**12))) == []
+    assert said("1x8xGPU", on_all("actor", estimate=MemoryInput(parameters=10**12))) == []
 
 
 def test_sixteen_bytes_a_parameter_do_not_fit_undivided() -> None:
-    (finding,) = said("1x8xH100", on_all("actor", estimate=Estimate(parameters=7 * 10**9)))
+    (finding,) = said("1x8xH100", on_all("actor", estimate=MemoryInput(parameters=7 * 10**9)))
     assert (finding.code, finding.severity) == ("PW805", Severity.WARNING)
     assert (
         finding.message == "accelerator 0 of node 0 has 80 GiB; by an estimate 104.4 GiB are needed: actor 104.4 GiB"
@@ -59,29 +59,29 @@ def test_sixteen_bytes_a_parameter_do_not_fit_undivided() -> None:
 @pytest.mark.parametrize(("gigabytes", "severity"), [(77.0, None), (78.0, Severity.INFO), (85.5, Severity.INFO), (86.0, Severity.WARNING)])
 def test_a_tenth_is_to_be_left_free(gigabytes: float, severity: Severity | None) -> None:
     """Of 80 GiB 72 GiB are 77.3 GB; 80 GiB are 85.9 GB."""
-    found = said("1x8xH100", on_all("reference", estimate=Estimate(parameters=int(gigabytes * 10**9 / 2))))
+    found = said("1x8xH100", on_all("reference", estimate=MemoryInput(parameters=int(gigabytes * 10**9 / 2))))
     assert [each.severity for each in found] == ([severity] if severity else [])
 
 
 def test_components_without_a_phase_are_taken_to_take_turns() -> None:
     """It works while the other one waits: 35 GB of weights each are there all the time, and nothing else is."""
-    half = Estimate(parameters=int(17.5 * 10**9))
+    half = MemoryInput(parameters=int(17.5 * 10**9))
     assert [each.severity for each in said("1x8xH100", on_all("reference", estimate=half), on_all("reward", estimate=half))] == []
-    gone = Estimate(parameters=38 * 10**9, offload=True)
+    gone = MemoryInput(parameters=38 * 10**9, offload=True)
     assert said("1x8xH100", on_all("reference", estimate=gone), on_all("reward", estimate=gone)) == []
-    kept = Estimate(parameters=38 * 10**9)
+    kept = MemoryInput(parameters=38 * 10**9)
     (finding,) = said("1x8xH100", on_all("reference", estimate=kept), on_all("reward", estimate=kept))
     assert finding.severity is Severity.WARNING and "offload" not in finding.help  # one of them alone does not help
 
 
 def test_components_of_one_phase_work_together() -> None:
-    gone = Estimate(parameters=38 * 10**9, offload=True)
+    gone = MemoryInput(parameters=38 * 10**9, offload=True)
     (finding,) = said("1x8xH100", on_all("reference", estimate=gone, phases=("infer",)), on_all("reward", estimate=gone, phases=("infer",)))
     assert finding.severity is Severity.WARNING
 
 
 def test_declared_memory_counts_beside_an_estimate() -> None:
-    gone = Estimate(parameters=20 * 10**9, offload=True)
+    gone = MemoryInput(parameters=20 * 10**9, offload=True)
     assert said("1x8xH100", on_all("actor", memory=30 * 1024), on_all("reference", estimate=gone)) == []
     (finding,) = said("1x8xH100", on_all("actor", memory=45 * 1024), on_all("reference", estimate=gone))
     assert "actor 45 GiB + reference 37.3 GiB" in finding.message
@@ -90,12 +90,12 @@ def test_declared_memory_counts_beside_an_estimate() -> None:
 @pytest.mark.parametrize(
     ("cluster", "estimate", "change"),
     [
-        ("1x8x4090", Estimate("Qwen/Qwen2.5-7B", sharding=ZERO1), "sharding: zero3"),
-        ("1x8xA100-40GB", Estimate("Qwen/Qwen2.5-7B", sharding=FSDP, sequence=8192, micro_batch=16), "micro_batch: 1"),
-        ("1x8xA100-40GB", Estimate("Qwen/Qwen2.5-7B", sharding=FSDP, sequence=8192, micro_batch=2, recompute=NONE), "recompute: full"),
+        ("1x8x4090", MemoryInput("Qwen/Qwen2.5-7B", sharding=ZERO1), "sharding: zero3"),
+        ("1x8xA100-40GB", MemoryInput("Qwen/Qwen2.5-7B", sharding=FSDP, sequence=8192, micro_batch=16), "micro_batch: 1"),
+        ("1x8xA100-40GB", MemoryInput("Qwen/Qwen2.5-7B", sharding=FSDP, sequence=8192, micro_batch=2, recompute=NONE), "recompute: full"),
     ],
 )  # fmt: skip
-def test_what_it_advises_was_estimated_and_fits(cluster: str, estimate: Estimate, change: str) -> None:
+def test_what_it_advises_was_estimated_and_fits(cluster: str, estimate: MemoryInput, change: str) -> None:
     card = known_model(estimate.model)
     component = on_all("actor", estimate=estimate)
     question = Problem(read_shorthand(cluster), with_estimates(Job((component,)), divided=True))  # type: ignore[arg-type]
@@ -117,7 +117,7 @@ def open_said(cluster: str, component: Component, *choices: Parallel) -> list[st
 
 
 def test_what_fits_on_no_count_is_said_before_a_search() -> None:
-    large = Component("actor", least=8, most=16, estimate=Estimate(parameters=100 * 10**9, sharding=ZERO3))
+    large = Component("actor", least=8, most=16, estimate=MemoryInput(parameters=100 * 10**9, sharding=ZERO3))
     said_of_it = ["by an estimate actor needs 93.2 GiB of each of 16 accelerators; the largest has 80 GiB"]  # 16 x 100e9 / 16
     assert open_said("4x8xH100", large) == said_of_it
     assert open_said("4x8xH100", replace(large, most=32)) == []
@@ -125,6 +125,6 @@ def test_what_fits_on_no_count_is_said_before_a_search() -> None:
 
 
 def test_one_choice_of_degrees_that_fits_is_enough() -> None:
-    large = Component("rollout", least=8, most=8, estimate=Estimate(parameters=70 * 10**9))
+    large = Component("rollout", least=8, most=8, estimate=MemoryInput(parameters=70 * 10**9))
     assert len(open_said("1x8xH100", large, Parallel(tp=1))) == 1
     assert open_said("1x8xH100", large, Parallel(tp=1), Parallel(tp=4)) == []

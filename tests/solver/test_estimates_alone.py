@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import placewright as pw
 from placewright.models.component import COLOCATED, Component, Parallel, Relation
-from placewright.models.estimate import OPTIMIZERS, RECOMPUTED, SHARDINGS, Estimate
+from placewright.models.estimate import OPTIMIZERS, RECOMPUTED, SHARDINGS, MemoryInput
 from placewright.models.findings.finding import Finding, Severity
 from placewright.models.job import Job
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.memory.estimated import with_estimates
 from placewright.models.model_cards.known import KNOWN
 from placewright.models.problem import Problem
-from placewright.solver.given import check_given
+from placewright.solver.given import check_explicit
 from placewright.solver.verify import advise
 
 
@@ -23,7 +23,7 @@ def question(draw: random.Random) -> Problem:
     components = []
     for name in ("actor", "rollout"):
         amount = draw.choice((2, 4, 8))
-        estimate = Estimate(
+        estimate = MemoryInput(
             draw.choice(list(KNOWN)), sharding=draw.choice(SHARDINGS), shards=draw.choice((0, 2)), optimizer=draw.choice(("", *OPTIMIZERS)),
             sequence=draw.choice((0, 1024, 131_072)), micro_batch=draw.choice((1, 64)), recompute=draw.choice(RECOMPUTED),
             sequences=draw.choice((0, 512)), utilization=draw.choice((0, 90)), offload=draw.random() < 0.5, lora_rank=draw.choice((0, 32)),
@@ -60,7 +60,7 @@ def test_an_estimate_changes_neither_verdict_nor_placement() -> None:
         given = replace(
             problem, job=replace(problem.job, components=tuple(replace(each, runs=runs[each.name]) for each in problem.components))
         )
-        found = [*check_given(given), *advise(given)]
+        found = [*check_explicit(given), *advise(given)]
         assert not [each for each in found if each.severity is Severity.ERROR]
         warned = [each for each in found if each.code == "PW805"]
         assert all(map(is_marked, warned))

@@ -30,5 +30,5 @@ def test_parity_lets_a_harmless_change_pass(monkeypatch: pytest.MonkeyPatch) -> 
             free &= ~taken
         return taken if taken.bit_count() == size else 0
 
-    monkeypatch.setattr(taking, "some_of", highest)
+    monkeypatch.setattr(taking, "lowest_resources", highest)
     parity.compare(CASES["sizes of a chain"])

@@ -7,7 +7,7 @@ from placewright.models.component import Component
 from placewright.models.findings.finding import Severity
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.run import Run
-from placewright.solver.given import check_given
+from placewright.solver.given import check_explicit
 from placewright.solver.searching.search import solve
 
 from .cases import cluster, component, given, problem
@@ -27,7 +27,7 @@ def test_groups_over_nodes_are_a_warning_where_the_framework_lets_them() -> None
 
 def test_a_process_over_nodes_is_a_warning_where_the_framework_lets_it_and_says_that_of_its_groups_too() -> None:
     torn = given("a", Run(range(1), 0, first=6, each=2), Run(range(1), 1, each=2), per_process=4, parallel=component("a", 4, tp=4).parallel)
-    assert {finding.code for finding in check_given(problem(TWO_NODES, torn))} == {"PW202", "PW203"}
+    assert {finding.code for finding in check_explicit(problem(TWO_NODES, torn))} == {"PW202", "PW203"}
     finding = only(problem(TWO_NODES, torn, crossing=True))
     assert (finding.code, finding.severity) == ("PW203", Severity.WARNING)
     assert finding.message == "process 0 of a lies on nodes 0 and 1: slow, but not refused"
@@ -57,10 +57,10 @@ THREE_NODES = cluster({"count": 9}, {"count": 9}, {"count": 9})
 def test_a_replica_lies_inside_one_node_or_on_whole_nodes(size: int, held: tuple[int, ...], message: str) -> None:
     starts = [sum(held[:position]) for position in range(len(held))]
     runs = [Run(range(start, start + count), node) for node, (start, count) in enumerate(zip(starts, held))]
-    found = check_given(problem(THREE_NODES, engine(size, *runs), crossing=True, whole=True))
+    found = check_explicit(problem(THREE_NODES, engine(size, *runs), crossing=True, whole=True))
     told = [finding.message for finding in found if finding.code == "PW214"]
     assert told == ([f"{message}; it must lie inside one node or on whole nodes"] if message else [])
-    assert not [finding for finding in check_given(problem(THREE_NODES, engine(size, *runs), crossing=True)) if finding.code == "PW214"]
+    assert not [finding for finding in check_explicit(problem(THREE_NODES, engine(size, *runs), crossing=True)) if finding.code == "PW214"]
 
 
 def test_replicas_that_are_searched_are_whole_on_one_node() -> None:
@@ -78,4 +78,4 @@ def test_processes_that_reserve_cpus_are_counted_where_they_begin() -> None:
     runs = (Run(range(1), 0, first=2, each=2), Run(range(1), 1, each=2), Run(range(1, 2), 1, first=2, each=2), Run(range(2, 4), 2))
     torn = given("a", *runs, cpus=4)
     assert torn.runs is not None and Assignment({"a": torn.runs}).processes_on("a") == {0: 1, 1: 1, 2: 2}
-    assert not [finding for finding in check_given(problem(where, torn, crossing=True)) if finding.code == "PW502"]
+    assert not [finding for finding in check_explicit(problem(where, torn, crossing=True)) if finding.code == "PW502"]

@@ -42,7 +42,7 @@ def decided_apart(question: Problem) -> bool:
     """Does every searched range with several lengths have its beginning and its end as decisions of their own?"""
     layout = Layout(question)
     ranged = [bundle for bundle in layout.ranged if len(places.all_lengths(layout, bundle)) > 1]
-    return bool(ranged) and all(places.by_ends(layout, bundle) for bundle in ranged)
+    return bool(ranged) and all(places.has_separate_ends(layout, bundle) for bundle in ranged)
 
 
 def questions() -> Iterator[Problem]:

@@ -10,7 +10,7 @@ from placewright.models.findings.finding import Fix
 from placewright.models.findings.span import Edit, Span
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
-from placewright.solver.given import check_given
+from placewright.solver.given import check_explicit
 
 from .cases import component, given, problem
 from .few_ranks import EIGHT, demanded, only, ranks
@@ -82,7 +82,7 @@ def test_components_that_are_written_at_one_place_move_together() -> None:
     actor, rollout = ranks("actor", 0, 3), ranks("rollout", 2, 7)
     reward = replace(rollout, name="reward")
     question = problem(EIGHT, actor, rollout, reward, either="actor+rollout actor+reward", together="reward+rollout", shares=True)
-    assert {finding.help for finding in check_given(question)} == {"give rollout `4-7`; or give actor and rollout `0-3`"} | {
+    assert {finding.help for finding in check_explicit(question)} == {"give rollout `4-7`; or give actor and rollout `0-3`"} | {
         "give reward `4-7`; or give actor and reward `0-3`"
     }
 
@@ -91,7 +91,7 @@ def test_every_fault_of_an_order_is_told() -> None:
     question = problem(
         EIGHT, given("a", Run(range(1), 0, first=1), Run(range(1, 2), 0, first=3)), ranks("b", 5, 6), in_sequence="a b", shares=True
     )
-    assert [finding.message for finding in check_given(question)] == [
+    assert [finding.message for finding in check_explicit(question)] == [
         "a uses 2 of the accelerators 1-3; in order with others it is one solid range",
         "a begins at accelerator 1; it must begin at 0",
         "b begins at accelerator 5; after a it must begin at 4",

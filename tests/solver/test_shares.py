@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from placewright.models.findings.finding import Severity
 from placewright.models.job import Capabilities
-from placewright.solver.given import check_given
+from placewright.solver.given import check_explicit
 from placewright.solver.searching.search import solve
 
 from .cases import component, problem, share
@@ -41,11 +41,11 @@ def test_a_share_that_is_uneven_names_the_nearest_that_are_not(amount: int, mult
 
 def test_amounts_that_are_proposed_suit_all_that_share_them() -> None:
     shares = (share("env", 10, 2), share("rollout", 10))
-    first, second = check_given(problem(EIGHT, ranks("env", 0, 3), ranks("rollout", 0, 5), dealt=shares, shares=True))
+    first, second = check_explicit(problem(EIGHT, ranks("env", 0, 3), ranks("rollout", 0, 5), dealt=shares, shares=True))
     assert first.help.startswith("set `total_num_envs` to 24")
     for amount in (24,):
         fine = tuple(replace(each, amount=amount) for each in shares)
-        assert not check_given(problem(EIGHT, ranks("env", 0, 3), ranks("rollout", 0, 5), dealt=fine, shares=True))
+        assert not check_explicit(problem(EIGHT, ranks("env", 0, 3), ranks("rollout", 0, 5), dealt=fine, shares=True))
     assert second.subject == "rollout"
 
 
@@ -60,9 +60,9 @@ def test_what_is_not_proved_is_a_warning_of_given_ranks_and_binds_the_search() -
 def test_findings_say_once_when_the_framework_would_notice() -> None:
     question = problem(EIGHT, ranks("env", 0, 1), dealt=(share("env", 5), share("env", 7, reason="at the first rollout")))
     notices = Capabilities(shares_accelerators=True, notices={"PW401": "at the first rollout"})
-    told = check_given(replace(question, job=replace(question.job, capabilities=notices)))
+    told = check_explicit(replace(question, job=replace(question.job, capabilities=notices)))
     assert [finding.notes for finding in told] == [("at the first rollout",), ("at the first rollout",)]
-    assert [finding.notes for finding in check_given(question)] == [(), ("at the first rollout",)]
+    assert [finding.notes for finding in check_explicit(question)] == [(), ("at the first rollout",)]
 
 
 def test_shares_are_reached_without_a_solver() -> None:

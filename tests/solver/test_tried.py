@@ -103,7 +103,7 @@ rewards:
 
 
 def test_no_more_than_some_edits_are_tried() -> None:
-    from placewright.solver import tried as subject
+    from placewright.solver import with_tested_edits as subject
 
     names = [f"c{number}" for number in range(20)]
     reading = read(Source("a.yaml", "cluster: 1x8\ncomponents:\n" + "".join(f"  {name}: {{placement: 0-8}}\n" for name in names)), None)
@@ -119,13 +119,13 @@ def test_no_more_than_some_edits_are_tried() -> None:
 
 
 def test_an_edit_elsewhere_is_shown_as_it_is() -> None:
-    from placewright.solver.tried import tried
+    from placewright.solver.tried import with_tested_edits
 
     reading = read(Source("a.yaml", "cluster: 1x8\ncomponents: {a: {placement: 0-7}}\n"), None)
     value = find(reading.source.root, "cluster")
     assert value is not None
     elsewhere: Finding = error("PW102", "a", "said", value.span, edit=Edit(replace(value.span, file="b.yaml"), "x"))
-    assert tried(reading, [elsewhere], lambda other: ()) == [elsewhere]
+    assert with_tested_edits(reading, [elsewhere], lambda other: ()) == [elsewhere]
 
 
 def test_sizes_of_what_is_sound_stand_beside_the_errors() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from placewright.models.releases.configurations import Configurations
-from placewright.models.releases.release import UNSAID, Releases
+from placewright.models.releases.release import UNSTORED_VALUE, Releases
 from placewright.tools.flattened import configurations
 from placewright.tools.profiles import LAYOUTS, main
 
@@ -76,7 +76,7 @@ def test_a_release_is_read_back_as_it_was(facts: Path, tmp_path: Path) -> None:
     first = read.compose("ppo_trainer", 0)
     assert first is not None
     assert (first.keys["trainer.gpus"], first.keys["data.size"], first.keys["actor.strategy"]) == (8, "${trainer.gpus}", "fsdp")
-    assert (first.keys["trainer.extra"], first.keys["trainer.logger"], first.keys["data.path"]) == ({}, UNSAID, UNSAID)
+    assert (first.keys["trainer.extra"], first.keys["trainer.logger"], first.keys["data.path"]) == ({}, UNSTORED_VALUE, UNSTORED_VALUE)
     assert "part" not in read.index
 
 

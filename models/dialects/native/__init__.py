@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ...placements.assignment import Assignment
     from ...problem import Problem
     from ...reading import Reading
-    from ...releases.choice import Choice
+    from ...releases.choice import ReleaseChoice
     from ...text.document import Document
     from ..dialect import Degrees, Machines, Rendering
 
@@ -29,7 +29,7 @@ PLACES = KEYS
 """Keys whose content is fully in the Problem of a file."""
 
 
-def release_of(document: Document, roots: Sequence[str] = ()) -> Choice | None:
+def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice | None:
     """See `Dialect.release_of`."""
     return None
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Collection, Sequence
 
 from ...component import Component
-from ...counts import Counts, holds, nearest, with_one, write_counts
+from ...counts import Counts, add, holds, nearest, write_counts
 from ...findings.finding import Finding, error
 from ...findings.wording import are, plural, with_noun
 from ...machines.node_group import ACCELERATOR, NODE
@@ -16,7 +16,9 @@ from ...placements.run import Run
 CODE = "PW209"
 
 
-def agreed(component: Component, runs: Sequence[Run], kind: str, sizes: Collection[int], findings: list[Finding]) -> Component:
+def with_placement_amounts(
+    component: Component, runs: Sequence[Run], kind: str, sizes: Collection[int], findings: list[Finding]
+) -> Component:
     """Return the component with the amounts of its placement; differing hints become findings.
 
     `sizes` is the set of resource counts of the processes. A process that shares a resource with
@@ -32,9 +34,7 @@ def agreed(component: Component, runs: Sequence[Run], kind: str, sizes: Collecti
         findings.append(fault)
     amount, has_amount = processes * per_process, "amount" in component.spans
     least, most = (min(component.least, amount), max(component.most, amount)) if has_amount else (amount, amount)
-    return replace(
-        component, per_process=per_process, least=least, most=most, counts=with_one(component.counts, amount) if has_amount else ()
-    )
+    return replace(component, per_process=per_process, least=least, most=most, counts=add(component.counts, amount) if has_amount else ())
 
 
 def _fault(component: Component, kind: str, processes: int, occupied: tuple[int, int], sizes: Collection[int]) -> Finding | None:

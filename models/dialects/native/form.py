@@ -7,13 +7,13 @@ from ...hints.plan import PlanForm
 from ...hints.relations import LinkForm, Objective, RelationForm
 from ...machines.cluster_file import ClusterForm
 from ...machines.shorthand import SHORTHAND_PATTERN
-from ...text.form import Form, Kind, form_of, key, list_of, map_of, several
-from ...text.values import OneOf, or_list, word_or_map
+from ...text.form import Form, ValueKind, as_items, form_of, key, list_of, map_of
+from ...text.values import OneOfValues, or_list, word_or_map
 from .allowed import ALLOWED
 from .sections import WorkForm
 
-_Allowed = OneOf("word", ALLOWED)
-_Shorthand = Kind(str, {"type": "string", "pattern": SHORTHAND_PATTERN})
+_Allowed = OneOfValues("word", ALLOWED)
+_Shorthand = ValueKind(str, {"type": "string", "pattern": SHORTHAND_PATTERN})
 _Cluster = word_or_map(_Shorthand, ClusterForm)
 
 
@@ -22,7 +22,7 @@ class NativeForm(Form):
 
     cluster = key(_Cluster, default="", description="a shorthand such as `2x8xH100`, or nodes and node groups; `--cluster` wins")
     allow = key(
-        list_of(_Allowed, unpack=several, schema=or_list(_Allowed.schema)),
+        list_of(_Allowed, unpack=as_items, schema=or_list(_Allowed.schema)),
         default=(),
         description="what given ranks may do besides: " + ", ".join(f"`{word}`" for word in ALLOWED),
     )

@@ -13,13 +13,13 @@ from ...findings.finding import Finding, error
 from ...findings.span import Edit
 from ...machines.cluster import Cluster
 from ...machines.node_group import ACCELERATOR, NODE
-from ...notation.placement_list import Entry, ListFault, read_list
+from ...notation.placement_list import ListedPlacement, ListFault, read_list
 from ...text.edit import in_flow_map
 from ...text.tree import ListNode, MapNode, Value, find, plain
-from .agreed import agreed
+from .agreed import with_placement_amounts
 
 
-def listed(component: Component, written: ListNode, cluster: Cluster, findings: list[Finding]) -> Component | None:
+def place_by_list(component: Component, written: ListNode, cluster: Cluster, findings: list[Finding]) -> Component | None:
     """Return the component with its runs; None and findings if the list is invalid.
 
     `written` has the right form (`PlacedForm`).
@@ -49,11 +49,11 @@ def listed(component: Component, written: ListNode, cluster: Cluster, findings: 
     for run in runs:
         sizes_by_rank[run.ranks.start] = sizes_by_rank.get(run.ranks.start, 0) + run.each
     sizes = {max(1, size) for size in sizes_by_rank.values()}
-    component = agreed(component, runs, cluster.kind(component.node_groups), sizes, findings)
+    component = with_placement_amounts(component, runs, cluster.kind(component.node_groups), sizes, findings)
     return replace(component, runs=runs, spans={**component.spans, "placement": written.span})
 
 
-def _entries(component: Component, written: ListNode, cluster: Cluster, faults: list[ListFault]) -> Iterator[Entry]:
+def _entries(component: Component, written: ListNode, cluster: Cluster, faults: list[ListFault]) -> Iterator[ListedPlacement]:
     """Yield the entries, each with node group and kind of resource."""
     for position, item in enumerate(written.items):
         data = {entry.key.text: entry.value for entry in item} if isinstance(item, MapNode) else {}
@@ -80,7 +80,7 @@ def _entries(component: Component, written: ListNode, cluster: Cluster, faults: 
             message = f"`{label}` numbers {kind.lower()}s, so an entry in it names no hardware"
             faults.append(ListFault("PW302", message, position, "hardware", "no hardware"))
             continue
-        yield Entry(_text(data["ranks"]), _text(data["node"]), label, kind, _texts(data[key]) if key else None)
+        yield ListedPlacement(_text(data["ranks"]), _text(data["node"]), label, kind, _texts(data[key]) if key else None)
 
 
 def _text(value: Value) -> str:

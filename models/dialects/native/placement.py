@@ -17,12 +17,12 @@ from ...placements.run import Run
 from ...text.edit import in_flow_map, plain_or_quoted
 from ...text.source import Source
 from ...text.tree import Scalar
-from .agreed import agreed
+from .agreed import with_placement_amounts
 
 MAX_PROCESSES = 1 << 20
 
 
-def placed(
+def place_by_text(
     component: Component, degrees: Iterable[Parallel], written: Scalar, source: Source, cluster: Cluster, findings: list[Finding]
 ) -> Component | None:
     """Return the component with its runs; None and findings if the placement is invalid.
@@ -53,7 +53,7 @@ def placed(
     runs: Sequence[Run] = runs_of(placement.pairs, cluster, labels)
     amount = sum(run.amount for run in runs)
     sizes = {max(1, pair.resources // pair.processes) for pair in placement.pairs}
-    component = agreed(component, runs, cluster.kind(labels), sizes, findings)
+    component = with_placement_amounts(component, runs, cluster.kind(labels), sizes, findings)
     candidates = (
         candidate for candidate in (replace(component, parallel=parallel) for parallel in degrees) if amount % candidate.unit == 0
     )
@@ -81,12 +81,12 @@ def placed(
 
 def _better(text: str, cluster: Cluster, labels: tuple[str, ...]) -> str | None:
     """Return a corrected text with each process on a single node; None if unknown."""
-    from ...notation.mend import mended
+    from ...notation.mend import corrected
 
     known = numbered(cluster, labels)
     if known.size is None:
-        return mended(text, known)
-    return mended(
+        return corrected(text, known)
+    return corrected(
         text, known, cluster.numbering(labels), lambda candidate: not why_not(runs_of(candidate.pairs, cluster, labels), in_order=False)
     )
 

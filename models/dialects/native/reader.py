@@ -16,7 +16,7 @@ from ...job import Job
 from ...level import DEFAULT_LEVEL
 from ...machines.cluster import Cluster
 from ...machines.shorthand import AsDeclared, meant, read_shorthand
-from ...part import among
+from ...part import restricted
 from ...planning.spec import PlanningSpec
 from ...problem import Problem
 from ...reading import Reading
@@ -28,8 +28,8 @@ from ...text.source import Source
 from ...text.tree import ListNode, MapNode, Scalar, Value
 from ..dialect import Machines
 from .allowed import read_allowed
-from .listed import listed
-from .placement import placed
+from .listed import place_by_list
+from .placement import place_by_text
 from .recognise import KEYS, NAME
 from .sections import read_work
 
@@ -77,16 +77,18 @@ def _problem(values: dict[str, Value], cluster: Cluster, source: Source, level: 
         hints = written.get(component.name)
         placement = hints.get("placement") if isinstance(hints, MapNode) else None
         if isinstance(placement, Scalar) and not placement.is_null:
-            placed_component = placed(component, choices.get(component.name, (component.parallel,)), placement, source, cluster, findings)
+            placed_component = place_by_text(
+                component, choices.get(component.name, (component.parallel,)), placement, source, cluster, findings
+            )
         elif isinstance(placement, ListNode):
-            placed_component = listed(component, placement, cluster, findings)
+            placed_component = place_by_list(component, placement, cluster, findings)
         if placed_component is not None:
             placed_components.append(placed_component)
     # Ranks with a stride were dealt out for fixed degrees, so the degrees are no longer open.
     names_with_choice = {component.name for component in placed_components if component.runs is None or component.stride == 1}
     open_ = {name: degrees for name, degrees in choices.items() if name in names_with_choice}
     placed_names = {component.name for component in placed_components}
-    relations = among(Problem(cluster, Job(tuple(components), tuple(relations))), placed_names).job.relations
+    relations = restricted(Problem(cluster, Job(tuple(components), tuple(relations))), placed_names).job.relations
     shares = tuple(share for share in work if share.component in placed_names)
     links = tuple(link for link in links if {link.source, link.target} <= placed_names)
     preference = read_preference(values.get("objective"), findings)

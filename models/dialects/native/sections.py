@@ -10,9 +10,9 @@ from ...level import LEVELS, PLACEMENT
 from ...share import Share
 from ...text.form import Form, key
 from ...text.tree import Value
-from ...text.values import Boolean, Count, OneOf, Word
+from ...text.values import Boolean, Count, OneOfValues, Word
 
-_Level = OneOf("level", LEVELS)
+_Level = OneOfValues("level", LEVELS)
 
 
 class WorkForm(Form):

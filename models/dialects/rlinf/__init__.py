@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ...placements.assignment import Assignment
     from ...problem import Problem
     from ...reading import Reading
-    from ...releases.choice import Choice
+    from ...releases.choice import ReleaseChoice
     from ...text.document import Document
     from ..dialect import Degrees, Machines, Rendering
 
@@ -33,12 +33,12 @@ PLACES = ("cluster.num_nodes", "cluster.node_groups", "cluster.component_placeme
 RELEASES = Path(__file__).parent / "facts" / "releases.json"
 
 
-def release_of(document: Document, roots: Sequence[str] = ()) -> Choice | None:
+def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice | None:
     """See `Dialect.release_of`."""
-    from ..released import found_release
+    from ..released import infer_release
     from .known import shown_release
 
-    return found_release(RELEASES, document, roots, shown_release)
+    return infer_release(RELEASES, document, roots, shown_release)
 
 
 def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:

@@ -19,8 +19,17 @@ from ...record import dataclass
 from ..checks import divisors, near
 from .checks import BATCHES, REASONING, JobFacts, check_settings
 from .known import CHECKED, FSDP, MEGATRON, SETTING
-from .modes.parts import Placer, trained
-from .work import DEMANDS, SHARES, Work, acted, inferring, on_processes, on_replicas, prompted
+from .modes.parts import Placer, trained_degrees
+from .work import (
+    DEMANDS,
+    SHARES,
+    RlinfWork,
+    derive_fsdp_batches,
+    derive_megatron_batches,
+    derive_prompt_samples,
+    derive_rollout_samples,
+    inference_replicas,
+)
 
 TASKS = ("embodied", "embodied_eval", "offline")
 WHAT = "environments"
@@ -34,7 +43,7 @@ class Phases:
     evaluate: bool
 
 
-def phases(work: Work) -> Phases | None:
+def phases(work: RlinfWork) -> Phases | None:
     """Return the phases that RLinf runs; None if unknown."""
     only = work.settings.flag("runner.only_eval", SHARES)
     interval = work.settings.whole("runner.val_check_interval", SHARES, -1, least=-(10**9))
@@ -48,7 +57,7 @@ def phases(work: Work) -> Phases | None:
     return Phases(work.mode.task == "embodied" and trains, evaluates)
 
 
-def facts_of(work: Work) -> JobFacts:
+def facts_of(work: RlinfWork) -> JobFacts:
     """Return the facts of a job for checks."""
     phases_of_job = phases(work) if work.mode.task in TASKS else None
     names = (
@@ -59,7 +68,7 @@ def facts_of(work: Work) -> JobFacts:
     return JobFacts(work, names)
 
 
-def environments(work: Work) -> None:
+def environments(work: RlinfWork) -> None:
     """Add the shares and relations of an embodied job."""
     if work.mode.task not in TASKS or "env" not in work.mode.placed:
         return
@@ -83,7 +92,7 @@ def environments(work: Work) -> None:
                 work.share("reward", total, 1, "", WHAT, "RLinf notices it when the reward workers have started")
 
 
-def _check_gathering(work: Work) -> None:
+def _check_gathering(work: RlinfWork) -> None:
     """Note an error for RLinf 0.1 unless env processes divide rollout processes.
 
     Each env process of 0.1 serves the same number of rollout processes. Source:
@@ -99,7 +108,7 @@ def _check_gathering(work: Work) -> None:
         work.notes.error(SHARES, "rollout", message, place or work.settings.top, "", help)
 
 
-def _deal_out(work: Work, phase: str, total: Amount, stages: Amount, groups: Amount, decoupled: bool) -> None:
+def _deal_out(work: RlinfWork, phase: str, total: Amount, stages: Amount, groups: Amount, decoupled: bool) -> None:
     """Add shares: environments of a phase divide among env, rollout and, pipelined, the actor."""
     processes = work.processes("env")
     if processes and stages.value > 1:
@@ -124,7 +133,7 @@ def _deal_out(work: Work, phase: str, total: Amount, stages: Amount, groups: Amo
         work.share("rollout", stage, 1, "", WHAT, "RLinf notices it only at the first rollout", _is_routed(work))
 
 
-def _verdict(work: Work, total: int, stages: int, groups: int, pipelined: bool) -> tuple[str, bool]:
+def _verdict(work: RlinfWork, total: int, stages: int, groups: int, pipelined: bool) -> tuple[str, bool]:
     """Return when RLinf notices an uneven division of environments, and if failure is proved.
 
     RLinf's own check of the stages, ``total % processes % stages``, is never false after the
@@ -146,13 +155,13 @@ def _verdict(work: Work, total: int, stages: int, groups: int, pipelined: bool) 
     return f"{lets} and leaves {total - per_stage * processes * stages} of the {total} environments unbuilt", False
 
 
-def _is_routed(work: Work) -> bool:
+def _is_routed(work: RlinfWork) -> bool:
     """Return True if the rollout worker is known to request environments by this arithmetic."""
     backend = work.settings.word("rollout.rollout_backend", SHARES)
     return backend in ("", "huggingface") and work.settings.flag("runner.rtc.enabled", SHARES) is False
 
 
-def batches(work: Work) -> None:
+def batches(work: RlinfWork) -> None:
     """Add the shares of the actor, and findings about other divisions."""
     task, settings = work.mode.task, work.settings
     check_settings(facts_of(work), BATCHES)
@@ -168,14 +177,14 @@ def batches(work: Work) -> None:
         if task == "embodied" and batch:
             _check_updates(work, batch)
         if batch and micro:
-            on_processes(work, batch.value, micro, batch)
+            derive_fsdp_batches(work, batch.value, micro, batch)
 
 
-def _share_batch(work: Work, batch: Amount, micro: Amount) -> None:
+def _share_batch(work: RlinfWork, batch: Amount, micro: Amount) -> None:
     work.share("actor", batch, micro.value, micro.name if micro.value > 1 else "", "samples", CHECKED)
 
 
-def _reasoning(work: Work, backend: str | None) -> None:
+def _reasoning(work: RlinfWork, backend: str | None) -> None:
     """Add shares for the computed global batch of a reasoning job.
 
     The batch is rollout_batch_size x group_size // n_minibatches, rounded down.
@@ -185,7 +194,7 @@ def _reasoning(work: Work, backend: str | None) -> None:
     parts, micro = (settings.whole(f"algorithm.{key}", SHARES, 1) for key in ("n_minibatches", "training_batch_size_per_gpu"))
     if not prompts or not group or not parts or not micro:
         return
-    batch = prompted(work, prompts, group, parts)
+    batch = derive_prompt_samples(work, prompts, group, parts)
     if work.mode.task == "reasoning" and work.mode.placer not in (Placer.MULTI_AGENT, Placer.MULTI_AGENT_EVAL):
         # A process of `reward` receives whole groups and stops when it has more than its share;
         # some agent loops never start it. Source: RLinf, rlinf/workers/reward/reward_worker.py,
@@ -194,27 +203,27 @@ def _reasoning(work: Work, backend: str | None) -> None:
         reason = "RLinf notices it in the first step, when the reward workers count what they got"
         work.share("reward", prompts, 1, "", "prompts", reason, proved)
     if backend == FSDP:
-        on_processes(work, batch, micro)
+        derive_fsdp_batches(work, batch, micro)
         name = f"{prompts.name} x {group.name}" + (f" // {parts.name}" if parts.value > 1 else "")
         _share_batch(work, Amount(prompts.value * group.value // parts.value, name, prompts.scalar), micro)
     elif backend == MEGATRON:
         _megatron(work, prompts, group, batch, micro)
 
 
-def _megatron(work: Work, prompts: Amount, group: Amount, batch: int, micro: Amount) -> None:
+def _megatron(work: RlinfWork, prompts: Amount, group: Amount, batch: int, micro: Amount) -> None:
     """Add shares: all samples divide among the replicas of trained and inference components."""
-    processes, parallel = work.processes("actor"), trained(work.settings, "actor").parallel
+    processes, parallel = work.processes("actor"), trained_degrees(work.settings, "actor").parallel
     _replicate(work, "actor", parallel, prompts, group)
     if processes and parallel and not processes % parallel.replica:
-        on_replicas(work, batch, micro, processes // parallel.replica)
-    for name, degrees in inferring(work):
+        derive_megatron_batches(work, batch, micro, processes // parallel.replica)
+    for name, degrees in inference_replicas(work):
         component = work.component(name)
         # A planned component has degrees with its times: it may run with other degrees.
         if component and (component.runs is not None or not component.timed):
             _replicate(work, name, degrees.parallel, prompts, group)
 
 
-def _replicate(work: Work, name: str, parallel: Parallel | None, prompts: Amount, group: Amount) -> None:
+def _replicate(work: RlinfWork, name: str, parallel: Parallel | None, prompts: Amount, group: Amount) -> None:
     """Add a share or an error: all samples divide among the replicas of a component."""
     processes, component, samples = work.processes(name), work.component(name), prompts.value * group.value
     if component is None or parallel is None:
@@ -234,7 +243,7 @@ def _replicate(work: Work, name: str, parallel: Parallel | None, prompts: Amount
         work.notes.error(DEMANDS, name, message, prompts.span or work.settings.top, "", help)
 
 
-def _check_updates(work: Work, batch: Amount) -> None:
+def _check_updates(work: RlinfWork, batch: Amount) -> None:
     """Note a finding unless an epoch of rollouts is a whole number of global batches.
 
     Only the plain policy losses are known to demand it.
@@ -252,7 +261,7 @@ def _check_updates(work: Work, batch: Amount) -> None:
     chunk = settings.whole("actor.model.num_action_chunks", DEMANDS)
     if not total or not steps or not epochs or not chunk:
         return
-    samples = acted(work, total, epochs, steps, chunk, batch)
+    samples = derive_rollout_samples(work, total, epochs, steps, chunk, batch)
     if samples % batch.value:
         chunks = with_noun(steps.value // chunk.value, "chunk")
         product = f"{with_noun(total.value, 'environment')} x {with_noun(epochs.value, 'epoch')} x {chunks}"

@@ -15,7 +15,7 @@ from ...releases.release import Range
 from ..checks import AtLeast, Check, Condition, Divides, Equals, Excludes, Facts, Number, OneOf, Requires, run_checks
 from .known import CHECKED, DEGREE, FSDP, LATE, MEGATRON, SETTING
 from .modes.parts import Placer
-from .work import DEMANDS, Work
+from .work import DEMANDS, RlinfWork
 
 REASONING = ("reasoning", "coding_online_rl")
 GROUPED = ("grpo", "grpo_dynamic", "reinpp_baseline")
@@ -28,7 +28,7 @@ STAGES = "rollout.pipeline_stage_num"
 class JobFacts(Facts):
     """Settings of a job with task, placement class and components; `phases` of its environments."""
 
-    def __init__(self, work: Work, phases: Iterable[str] = (), subject: str = "") -> None:
+    def __init__(self, work: RlinfWork, phases: Iterable[str] = (), subject: str = "") -> None:
         super().__init__(work.notes, work.settings, subject)
         self.work, self.phases, self.held = work, tuple(phases), work.held
         self.task, self.placer, self.has = work.mode.task, work.mode.placer, work.mode.placed.__contains__

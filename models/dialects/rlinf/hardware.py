@@ -19,7 +19,7 @@ from ...ranks import Ranks
 from ...record import dataclass
 from ...text.tree import ListNode, MapNode, Scalar, Value, kind_of, plain
 from .known import FACTS, before, releases_of
-from .section import Structure, is_absent
+from .section import ClusterSection, is_absent
 
 CODE = "PW116"
 
@@ -74,7 +74,7 @@ def read_hardware(notes: Notes, value: Value, group: str, nodes: Ranks, size: in
 
     `size`: number of nodes of the cluster, None if unknown.
     """
-    part = Structure(notes, CODE, group)
+    part = ClusterSection(notes, CODE, group)
     section = part.mapping(value, f"`hardware` of group `{group}`", "write `type:` and `configs:`")
     if section is None:
         return None
@@ -101,7 +101,7 @@ def read_hardware(notes: Notes, value: Value, group: str, nodes: Ranks, size: in
 class _Devices:
     """Reader of the hardware configurations of a type on the nodes of a group."""
 
-    part: Structure
+    part: ClusterSection
     kind: str
     table: HardwareType
     nodes: Ranks

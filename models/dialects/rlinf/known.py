@@ -12,8 +12,8 @@ from typing import Iterator
 
 from ...hints.block import timed_names
 from ...job import Capabilities
-from ...releases.choice import Choice
-from ...releases.evidence import by_masks, mask_of
+from ...releases.choice import ReleaseChoice
+from ...releases.evidence import choose_by_masks, mask_of
 from ...releases.release import Range, read_releases
 from ...text.document import Document
 from ...text.tree import ListNode, MapNode, Scalar, Value, find
@@ -94,7 +94,7 @@ ENVIRONMENT = ("NUM_NODES", "NNODES", "SLURM_NNODES", "SLURM_JOB_NUM_NODES")
 KEY, COST = "profile_data", "_cost"
 
 
-def saying(name: str, key: str, in_profile: bool) -> str:
+def time_advice(name: str, key: str, in_profile: bool) -> str:
     """Return advice on stating the time of a component, in the profile or in hints."""
     return f"add `{key}` to `{KEY}`" if in_profile else f"say `seconds` of `{name}` in `placewright.components`"
 
@@ -177,16 +177,16 @@ def since(kind: str, name: str) -> str:
     return runs[0].since if runs else ""
 
 
-def names(kind: str, choice: Choice | None = None) -> tuple[str, ...]:
+def names(kind: str, choice: ReleaseChoice | None = None) -> tuple[str, ...]:
     """Return the names of a kind in a release (default: all), oldest first."""
     known = sorted(_known()[kind].items(), key=lambda item: item[1][0].since)
     return tuple(name for name, runs in known if choice is None or any(choice.has(run) for run in runs))
 
 
-def shown_release(document: Document) -> Choice:
+def shown_release(document: Document) -> ReleaseChoice:
     """Return the newest release that knows all keys and words of a file."""
     table = read_releases(RELEASES)
-    return by_masks(table, {name: mask_of(table, runs) for name, runs in _evidence(document.root)})
+    return choose_by_masks(table, {name: mask_of(table, runs) for name, runs in _evidence(document.root)})
 
 
 def _evidence(root: MapNode) -> Iterator[tuple[str, tuple[Range, ...]]]:

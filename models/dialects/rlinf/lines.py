@@ -17,7 +17,7 @@ KEYS = ("cluster", "component_placement")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PlacementLine:
     """Place of components: names, placement, and node groups ("" for the whole cluster)."""
 
     name: str
@@ -45,7 +45,7 @@ def _json(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _text(source: Source, owner: MapNode, lines: Sequence[Line], keys: Sequence[str], indent: str, step: str) -> str:
+def _text(source: Source, owner: MapNode, lines: Sequence[PlacementLine], keys: Sequence[str], indent: str, step: str) -> str:
     """Return the lines below the missing keys, in the style of the surrounding map."""
     if owner.flow:
         quoted = quotes_keys(source, owner if owner.entries else source.root)
@@ -58,7 +58,7 @@ def _text(source: Source, owner: MapNode, lines: Sequence[Line], keys: Sequence[
     return "".join(line_end(source) + text for text in texts)
 
 
-def insert_lines(source: Source, lines: Sequence[Line]) -> list[Edit]:
+def insert_lines(source: Source, lines: Sequence[PlacementLine]) -> list[Edit]:
     """Return the edits that add lines, and missing keys, to `component_placement`.
 
     Raises UnusableInput (PW603) if a map is written elsewhere, through an interpolation.
@@ -80,7 +80,7 @@ def insert_lines(source: Source, lines: Sequence[Line]) -> list[Edit]:
     return [at_line_end(source, owner.span.end, _text(source, owner, lines, missing, indent, _step(source)))]
 
 
-def _instead_of_null(source: Source, section: MapNode, entry: Entry, lines: Sequence[Line]) -> Edit:
+def _instead_of_null(source: Source, section: MapNode, entry: Entry, lines: Sequence[PlacementLine]) -> Edit:
     step = _step(source)
     text = _text(source, section, lines, (), indent_of(entry.key.span) + step, step)
     if section.flow:
@@ -95,7 +95,7 @@ def _step(source: Source) -> str:
     return indent_of(section.entries[0].key.span) if isinstance(section, MapNode) and is_block else "  "
 
 
-def rewrite_lines(source: Source, lines: Mapping[str, Line | None], stays: Collection[str] = ()) -> list[Edit]:
+def rewrite_lines(source: Source, lines: Mapping[str, PlacementLine | None], stays: Collection[str] = ()) -> list[Edit]:
     """Return the edits that replace, add or (for None) remove the lines of components.
 
     All other lines stay. The lines of the components of `stays` stay too, as they mean the same;
@@ -122,15 +122,17 @@ def _names(entry: Entry) -> list[str]:
     return [name.strip() for name in entry.key.text.split(",")]
 
 
-def _joined(lines: Sequence[Line]) -> list[Line]:
+def _joined(lines: Sequence[PlacementLine]) -> list[PlacementLine]:
     """Return the lines with those of the same place merged."""
     names_by_place: dict[tuple[str, str], list[str]] = {}
     for line in lines:
         names_by_place.setdefault((line.placement, line.groups), []).append(line.name)
-    return [Line(",".join(names), placement, groups) for (placement, groups), names in names_by_place.items()]
+    return [PlacementLine(",".join(names), placement, groups) for (placement, groups), names in names_by_place.items()]
 
 
-def _rewritten(source: Source, placed: MapNode, entry: Entry, lines: Mapping[str, Line | None], new: list[Line]) -> list[Edit]:
+def _rewritten(
+    source: Source, placed: MapNode, entry: Entry, lines: Mapping[str, PlacementLine | None], new: list[PlacementLine]
+) -> list[Edit]:
     """Return the edits of an entry: remaining names or a new line, then further lines."""
     value, groups = _place(entry)
     remaining = [name for name in _names(entry) if name not in lines]
@@ -176,7 +178,7 @@ def _in_same_quotes(source: Source, scalar: Scalar, text: str, flow: bool) -> Ed
     return Edit(span, in_flow_map(text) if flow else plain_or_quoted(text))
 
 
-def _instead(source: Source, placed: MapNode, entry: Entry, lines: Sequence[Line]) -> Edit:
+def _instead(source: Source, placed: MapNode, entry: Entry, lines: Sequence[PlacementLine]) -> Edit:
     """Return the edit that replaces a whole entry by lines."""
     start, end = entry.key.span, entry.value.span.end
     end = end if placed.flow else line_stop(source.text, end)
@@ -184,7 +186,7 @@ def _instead(source: Source, placed: MapNode, entry: Entry, lines: Sequence[Line
     return Edit(Span(start.file, start.start, end, start.line, start.column), text)
 
 
-def _after(source: Source, placed: MapNode, entry: Entry, lines: Sequence[Line]) -> list[Edit]:
+def _after(source: Source, placed: MapNode, entry: Entry, lines: Sequence[PlacementLine]) -> list[Edit]:
     if not lines:
         return []
     text, end = _text(source, placed, lines, (), indent_of(entry.key.span), _step(source)), entry.value.span.end

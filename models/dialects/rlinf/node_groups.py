@@ -20,7 +20,7 @@ from ...text.edit import as_list, in_flow_map, plain_or_quoted, split_item
 from ...text.tree import ListNode, MapNode, Scalar, Value, find, kind_of, plain
 from .hardware import GroupHardware, read_hardware
 from .known import RESERVED_LABELS
-from .section import Structure, is_absent
+from .section import ClusterSection, is_absent
 
 
 def read_node_ranks(
@@ -110,7 +110,7 @@ def read_env_configs(notes: Notes, value: Value, group: str, nodes: Ranks, size:
 
     The cost grows with items and ranges, not with nodes.
     """
-    part = Structure(notes, "PW115", group)
+    part = ClusterSection(notes, "PW115", group)
 
     def read(configs: ListNode) -> tuple[EnvConfig, ...]:
         alone = len(configs.items) == 1
@@ -125,7 +125,7 @@ def read_env_configs(notes: Notes, value: Value, group: str, nodes: Ranks, size:
     return part.items(value, f"`env_configs` of group `{group}`", read, ())
 
 
-def _item(part: Structure, value: Value, nodes: Ranks, size: int | None, alone: bool) -> _Item | None:
+def _item(part: ClusterSection, value: Value, nodes: Ranks, size: int | None, alone: bool) -> _Item | None:
     notes, group = part.notes, part.subject
     item = part.mapping(value, f"an item of `env_configs` of group `{group}`", "write `- node_ranks: ...`")
     if item is None:
@@ -154,7 +154,7 @@ def _instead(notes: Notes, owner: MapNode, value: Value, text: str) -> Edit | No
     return notes.instead(value, in_flow_map(text) if owner.flow else plain_or_quoted(text))
 
 
-def _variables(part: Structure, value: Value | None) -> tuple[tuple[str, str, Value], ...]:
+def _variables(part: ClusterSection, value: Value | None) -> tuple[tuple[str, str, Value], ...]:
     if value is None or is_absent(value):
         return ()
     if not isinstance(value, ListNode):
@@ -175,7 +175,7 @@ def _variables(part: Structure, value: Value | None) -> tuple[tuple[str, str, Va
     return tuple(variables)
 
 
-def _nodes_once(part: Structure, value: ListNode, items: list[_Item]) -> list[Ranks]:
+def _nodes_once(part: ClusterSection, value: ListNode, items: list[_Item]) -> list[Ranks]:
     """Return the nodes per item without those of earlier items; RLinf refuses duplicates."""
     claims, unique_nodes = Claims(), []
     for item in items:
@@ -193,7 +193,7 @@ def _nodes_once(part: Structure, value: ListNode, items: list[_Item]) -> list[Ra
     return unique_nodes
 
 
-def _check_variables_once(part: Structure, items: list[_Item]) -> None:
+def _check_variables_once(part: ClusterSection, items: list[_Item]) -> None:
     """Note duplicate variables of a group; RLinf refuses them even for different nodes."""
     names = set()
     for item in items:
@@ -260,12 +260,12 @@ def read_node_groups(notes: Notes, value: Value | None, size: int | None) -> Dec
         _check_over_groups(notes, groups, result.groups)
         return True
 
-    result.nameless |= not Structure(notes, "PW105", "node_groups").items(value, "`node_groups`", read, False)
+    result.nameless |= not ClusterSection(notes, "PW105", "node_groups").items(value, "`node_groups`", read, False)
     return result
 
 
 def _read_group(notes: Notes, value: Value, size: int | None, result: DeclaredGroups, labels: set[str]) -> None:
-    item = Structure(notes, "PW105", "node_groups").mapping(
+    item = ClusterSection(notes, "PW105", "node_groups").mapping(
         value, "`each item of node_groups`", "write `- label: ...` and `node_ranks: ...`"
     )
     if item is None:

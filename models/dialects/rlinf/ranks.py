@@ -15,15 +15,15 @@ from typing import Iterator, Mapping, Sequence
 
 from ...component import UNBOUNDED, Component
 from ...configuration.notes import Notes, is_unknown
-from ...configuration.scalar_as_got import Text
+from ...configuration.scalar_as_got import ScalarText
 from ...findings.finding import Fix, Severity, UnusableInput
 from ...findings.span import Edit, Span
 from ...machines.cluster import Cluster
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, Numbering, Stretch
 from ...machines.shorthand import MAX_NODES
 from ...notation.launchable import twice, why_not
-from ...notation.mend import mended
-from ...notation.placement_text import Fault, Numbered, PlacementText, is_counted, numbered, read_placement, runs_of, runs_over
+from ...notation.mend import corrected
+from ...notation.placement_text import Numbered, PlacementFault, PlacementText, is_counted, numbered, read_placement, runs_of, runs_over
 from ...notation.runs_text import placement_text
 from ...placements.run import Run
 from ...record import dataclass
@@ -98,7 +98,7 @@ def _meant(notes: Notes, label: str, known: list[str]) -> str | None:
     return nearest(label.strip(), known) if len(notes.findings) < MAX_SUGGESTIONS else None
 
 
-def _labels_in(notes: Notes, text: Text, known: list[str], in_flow: bool) -> list[tuple[str, Span | Scalar, Edit | None]]:
+def _labels_in(notes: Notes, text: ScalarText, known: list[str], in_flow: bool) -> list[tuple[str, Span | Scalar, Edit | None]]:
     """Return (label, place, edit that corrects all labels) per label of `a800,4090`."""
     pieces = text.text.split(",")
     labels = [piece.strip() for piece in pieces] if len(pieces) > 1 else pieces
@@ -109,7 +109,7 @@ def _labels_in(notes: Notes, text: Text, known: list[str], in_flow: bool) -> lis
     return [(label, _place(text, label, start), edit) for label, start in zip(labels, starts)]
 
 
-def _place(text: Text, label: str, after: int) -> Span | Scalar:
+def _place(text: ScalarText, label: str, after: int) -> Span | Scalar:
     start = text.text.find(label, after)
     return text.scalar if text.shift is None or not label or start < 0 else text.part(start, start + len(label))
 
@@ -251,7 +251,7 @@ def _mend(fix: Fix | None, help: str) -> tuple[str, Edit | None]:
     return (fix.help, fix.edit) if fix else (help, None)
 
 
-def _report(context: Context, written: Written, faults: list[Fault], numbered: Numbered, fix: Fix | None) -> None:
+def _report(context: Context, written: Written, faults: list[PlacementFault], numbered: Numbered, fix: Fix | None) -> None:
     text, name = written.text, written.name
     more = _more_nodes(context, written, faults)
     open_ = context.groups.open.intersection(written.labels.names)
@@ -266,7 +266,7 @@ def _report(context: Context, written: Written, faults: list[Fault], numbered: N
         report(fault.code, name, f"`{name}`: {fault.message}", place, fault.label, help, edit)
 
 
-def _more_nodes(context: Context, written: Written, faults: list[Fault]) -> int | None:
+def _more_nodes(context: Context, written: Written, faults: list[PlacementFault]) -> int | None:
     """Return the number of nodes for all ranks, if adding nodes is possible and sufficient."""
     last_ranks = [fault.last for fault in faults if fault.last is not None]
     if not context.per_node or not last_ranks or written.labels.names != (CLUSTER_LABEL,) or len(last_ranks) < len(faults):
@@ -314,7 +314,7 @@ class Written:
     """
 
     name: str
-    text: Text
+    text: ScalarText
     labels: Labels
     in_flow: bool
 
@@ -328,7 +328,7 @@ class Written:
         numbered = numbered_by(cluster, unique)
         counted = cluster if numbered.size is not None else None
         numbering = counted.numbering(unique) if counted else None
-        better = mended(text, numbered, numbering, lambda candidate: counted is None or _starts(candidate, counted, unique))
+        better = corrected(text, numbered, numbering, lambda candidate: counted is None or _starts(candidate, counted, unique))
         if better is not None:
             yield unique, better
         if len(unique) > 1 and cluster is not None:

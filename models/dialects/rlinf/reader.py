@@ -19,7 +19,7 @@ from ...planning.workload import Workload
 from ...problem import Problem
 from ...reading import FileSession, Reading
 from ...record import dataclass
-from ...said import Said
+from ...said import HintedJob
 from ...text.document import Document
 from ...text.tree import MapNode, Scalar, Value
 from ..skeleton import HINTS
@@ -30,12 +30,12 @@ from .components import accelerators_per_node, component_placement, names_in, re
 from .known import AT_PLACEMENT, CAPABILITIES, ENVIRONMENT, KEY, NAMES, is_profiled
 from .machines import machines_of
 from .modes import Mode, read_mode, with_own_degrees
-from .modes.ways import trained_whole
+from .modes.ways import undivided_components
 from .node_groups import DeclaredGroups, read_node_groups
-from .planning.hints import Opened, measured_on_of, of_what_runs, with_phases_of_idle
+from .planning.hints import PlannedPart, hints_of_started, measured_on_of, with_phases_of_idle
 from .ranks import Context
 from .section import check_keys, read_num_nodes, read_profiling, section_of
-from .work import Work, models, sizes
+from .work import RlinfWork, models, sizes
 
 Machines = Cluster | AsDeclared | None
 
@@ -49,7 +49,7 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
     if not is_profiled(document.root, hints):
         return reading
 
-    opening = _Opening(document, machines, level, reading.problem, may_leave_degrees(hints))
+    opening = _RlinfOpening(document, machines, level, reading.problem, may_leave_degrees(hints))
     return replace(reading, session=FileSession(opening=opening, times_follow_ranks=True), opens=True)
 
 
@@ -58,11 +58,11 @@ def read_with(document: Document, machines: Machines, level: str, hints: bool = 
 
     `anew`: leave the ranks of components with times open.
     """
-    return Reader(document, machines, level, hints, anew).read()
+    return RlinfReader(document, machines, level, hints, anew).read()
 
 
 @dataclass(frozen=True)
-class _Opening:
+class _RlinfOpening:
     """Opening of a file with times (see `Opening`); `written` is the problem as it stands."""
 
     document: Document
@@ -95,12 +95,12 @@ class _Placed:
     """
 
     cluster: Cluster
-    planned: Opened
-    said: Said
+    planned: PlannedPart
+    said: HintedJob
     block: Value | None
 
 
-class Reader(Skeleton):
+class RlinfReader(Skeleton):
     """Reader of an RLinf configuration."""
 
     NAME, FRAMEWORK, ENVIRONMENT, UNREAD = "rlinf", "RLinf", ENVIRONMENT, NAMES
@@ -153,38 +153,40 @@ class Reader(Skeleton):
             ones = machines_of(Notes(self.document, self.FRAMEWORK), count, anchor, groups.groups, AsDeclared(1))
             least = accelerators_per_node(ones, Figure("cluster.num_nodes", count, anchor.span), components, context.asked)
             self.derivations += [least] if least else []
-        planned = Opened(components)
+        planned = PlannedPart(components)
         if self.is_anew and cluster.counted:
             from .planning.opening import opened
 
             planned = opened(notes, self.settings, cluster, components, block, measured)
         return self._with_hints(cluster, planned, block, placed is not None)
 
-    def _with_hints(self, cluster: Cluster, planned: Opened, whole: Value | None, is_placed: bool) -> _Placed:
+    def _with_hints(self, cluster: Cluster, planned: PlannedPart, whole: Value | None, is_placed: bool) -> _Placed:
         """Return the components with hints, without hints about components that never start."""
         notes, settings, root, components = self.notes, self.settings, self.document.root, planned.components
         block = whole
         if block is not None and is_profiled(root, block):
-            block = of_what_runs(notes, settings, root, block, components, planned)
+            block = hints_of_started(notes, settings, root, block, components, planned)
         if is_placed and (block is not None or root.get(KEY) is not None):
             from .planning.opening import misspelt_times
 
             task = settings.at("runner.task_type")
             word = task.text if isinstance(task, Scalar) else ""
             block = misspelt_times(notes, root.get(KEY), block, [component.name for component in components], word)
-        merged = Said(components, planned.relations)
+        merged = HintedJob(components, planned.relations)
         if block is not None:
             from ...hints.block import add_block
 
-            merged = add_block(block, cluster, components, notes.findings, planned.relations, trained_whole(settings, root, self.hinted))
+            merged = add_block(
+                block, cluster, components, notes.findings, planned.relations, undivided_components(settings, root, self.hinted)
+            )
         if self.is_profiled:
             merged = with_own_degrees(settings, merged, bool(planned.own))
         judged = with_phases_of_idle(settings, cluster, whole, block, [component.name for component in components], merged.components)
         return _Placed(cluster, planned, replace(merged, components=judged), block)
 
-    def _work(self, mode: Mode, is_planned: bool) -> Work:
+    def _work(self, mode: Mode, is_planned: bool) -> RlinfWork:
         """Apply the job's demands on sizes, environments, models and, by level, batches."""
-        work = Work(self.notes, self.settings, mode)
+        work = RlinfWork(self.notes, self.settings, mode)
         check_settings(facts_of(work))
         sizes(work)
         environments(work)
@@ -193,13 +195,13 @@ class Reader(Skeleton):
             batches(work)
         elif is_planned:
             quiet = Notes(self.document, self.FRAMEWORK)  # a plan must also hold at `training`
-            batch_work = Work(quiet, Settings(quiet, self.interpolator), mode)
+            batch_work = RlinfWork(quiet, Settings(quiet, self.interpolator), mode)
             batches(batch_work)
             work.shares += batch_work.shares
         self.derivations += work.derivations
         return work
 
-    def _job(self, mode: Mode, work: Work, layout: _Placed) -> Job:
+    def _job(self, mode: Mode, work: RlinfWork, layout: _Placed) -> Job:
         merged, baseline = layout.said, layout.planned.own
         # Explicit ranks have the degrees of the file, with which RLinf starts them.
         written = self.is_profiled and not self.is_anew
@@ -216,10 +218,10 @@ class Reader(Skeleton):
         if not layout.planned.own:
             return merged.workload
         from ...hints.plan import read_plan
-        from .planning.times import as_rlinf
+        from .planning.times import with_rlinf_defaults
 
         workload = merged.workload or read_plan(None, merged.components, [])
-        return workload and as_rlinf(
+        return workload and with_rlinf_defaults(
             self.settings, task, workload, [component for component in merged.components if component.timed], layout.block
         )
 

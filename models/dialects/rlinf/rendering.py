@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Iterator, Sequence
 
 from ...component import Component
-from ...conversion.hints import Data, asked, hint_block, ranks_to_data, renamed, said_of_names, shape
-from ...conversion.losses import dropped, moved, refusal, unsaid_demands
+from ...conversion.hints import Data, counts_to_data, hint_block, other_hints_to_data, ranks_to_data, renamed, renaming_notes
+from ...conversion.losses import dropped, lost_demands, moved, refusal
 from ...findings.finding import Finding, UnusableInput
 from ...machines.cluster import Cluster
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, EnvConfig, NodeGroup
@@ -87,7 +87,7 @@ def render(problem: Problem) -> Rendering:
     """
     reasons: list[Finding] = []
     names = _names(problem.components)
-    losses = [*said_of_names(names), *unsaid_demands(problem)]
+    losses = [*renaming_notes(names), *lost_demands(problem)]
     groups = declared_groups(problem.cluster, reasons)
     placed: Data = {}
     hints: Data = {}
@@ -96,9 +96,9 @@ def render(problem: Problem) -> Rendering:
         name = names[component.name]
         if not name or "," in name or name != name.strip():
             reasons.append(refusal(component.name, f"`{name}` cannot be the name of a component of RLinf", "rename it"))
-        stated = shape(problem, component, names, losses)
+        stated = other_hints_to_data(problem, component, names, losses)
         if component.runs is None:
-            open_[name] = asked(problem, component) | stated
+            open_[name] = counts_to_data(problem, component) | stated
             continue
         placed[name] = _placed(problem, component, node_by_node(problem, component, component.runs, losses), reasons)
         if "role" in stated and name in ROLES:

@@ -16,7 +16,7 @@ from ...findings.finding import Severity, error
 from ...findings.span import Edit, Span
 from ...machines.shorthand import MAX_NODES
 from ...record import dataclass
-from ...text.document import Kind
+from ...text.document import DocumentKind
 from ...text.edit import as_list, without_item
 from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
@@ -32,7 +32,7 @@ def is_absent(value: Value | None) -> bool:
 
 
 @dataclass(frozen=True)
-class Structure:
+class ClusterSection:
     """Part of the section, with code and subject of its findings."""
 
     notes: Notes
@@ -153,7 +153,7 @@ def _warn(notes: Notes, subject: str, entry: Entry, path: str, message: str, hel
     """
     fate = "RLinf ignores it silently"
     if notes.partial and any(
-        override.kind is Kind.CHANGE and f"{override.key}.".startswith(f"{path}.") for override in notes.document.settings
+        override.kind is DocumentKind.CHANGE and f"{override.key}.".startswith(f"{path}.") for override in notes.document.settings
     ):
         fate = "Hydra refuses it unless `defaults` have it"
         notes.unsure("PW104", path, f"Hydra refuses `{path}` unless `defaults` that could not be read have it", True, FOLDER)
@@ -251,7 +251,7 @@ def read_profiling(notes: Notes, value: Value | None) -> None:
     """Note every fault of the section."""
     if value is None or is_absent(value):
         return
-    part = Structure(notes, _CODE, "profiling")
+    part = ClusterSection(notes, _CODE, "profiling")
     if older := before("cluster_key", "profiling"):
         message = f"RLinf before {older.until} ignores `profiling`"
         notes.judge(older, Severity.WARNING, _CODE, part.subject, message, value, "ignored", f"run RLinf {older.until}, or remove it")
@@ -297,7 +297,7 @@ def _is_step(item: Value) -> bool:
         return False
 
 
-def _check_nsight(part: Structure, section: MapNode) -> None:
+def _check_nsight(part: ClusterSection, section: MapNode) -> None:
     options, flags = section.get("options"), section.get("flags")
     if not isinstance(options, MapNode):
         return

@@ -25,10 +25,10 @@ from typing import Iterator
 
 from ...component import Component, Parallel, Relation
 from ...configuration.notes import Notes
-from ...configuration.plainly import percent, plainly, whole_number
+from ...configuration.plainly import percent, plain_value, whole_number
 from ...configuration.settings import Amount, Settings
 from ...derivation import DATA_PARALLEL_SIZE, NOT_KNOWN, REPLICA_SIZE, REPLICAS, WORLD_SIZE, Derivation, Figure
-from ...estimate import DISTRIBUTED, FSDP, FULL, NONE, SELECTIVE, ZERO2, Estimate
+from ...estimate import DISTRIBUTED, FSDP, FULL, NONE, SELECTIVE, ZERO2, MemoryInput
 from ...estimate import MEGATRON as MEGATRON_SHARDING
 from ...findings.wording import with_noun
 from ...model_cards import ModelUse, Split, engine_splits, megatron_splits, vocabulary_split, with_sizes
@@ -39,7 +39,7 @@ from ...share import Share
 from ...text.tree import Scalar
 from .known import AT_LAUNCH, DEGREE, INFERENCE, MEGATRON
 from .modes import Mode
-from .modes.parts import Degrees, Placer, generating, inferred, trained
+from .modes.parts import ParallelSettings, Placer, inference_degrees, rollout_degrees, trained_degrees
 
 SHARES, DEMANDS = "PW401", "PW403"
 """Codes of amounts without a division among processes, and of other mismatches."""
@@ -52,7 +52,7 @@ def figure_of(amount: Amount) -> Figure:
 
 
 @dataclass
-class Work:
+class RlinfWork:
     """Shares, relations, derivations and models collected from the settings."""
 
     notes: Notes
@@ -96,7 +96,7 @@ class Work:
         return self.notes.choice is not None and self.notes.choice.until(name)
 
 
-def inferring(work: Work) -> Iterator[tuple[str, Degrees]]:
+def inference_replicas(work: RlinfWork) -> Iterator[tuple[str, ParallelSettings]]:
     """Yield the components that Megatron divides into replicas, with their degrees.
 
     None in auto mode, where they take turns with the trained component.
@@ -106,7 +106,7 @@ def inferring(work: Work) -> Iterator[tuple[str, Degrees]]:
     for name, role in INFERENCE.items():
         component = work.component(name)
         if component and work.settings.word(f"{role}.training_backend", DEGREE) == MEGATRON:
-            degrees = inferred(work.settings, role)
+            degrees = inference_degrees(work.settings, role)
             # Otherwise the component has no shape, or is not started.
             if degrees.parallel == component.parallel:
                 yield name, degrees
@@ -116,15 +116,15 @@ TRAINED = {Placer.MODEL_PARALLEL: ("actor", "critic"), Placer.MULTI_AGENT: ("act
 """Components with degrees that the modes read."""
 
 
-def sizes(work: Work) -> None:
+def sizes(work: RlinfWork) -> None:
     """Derive the sizes of trained, inference and rollout components."""
     roles = TRAINED.get(work.mode.placer, ())
     divided = [
-        (role, trained(work.settings, role))
+        (role, trained_degrees(work.settings, role))
         for role in roles
         if work.processes(role) and work.settings.word(f"{role}.training_backend", DEGREE) == MEGATRON
     ]
-    for name, degrees in [*divided, *inferring(work)]:
+    for name, degrees in [*divided, *inference_replicas(work)]:
         processes, sizes_by_degree = work.processes(name), {"tp": degrees.tp, "pp": degrees.pp, "cp": degrees.cp}
         known = {degree: amount for degree, amount in sizes_by_degree.items() if amount is not None}
         if not processes or len(known) < len(sizes_by_degree):
@@ -140,7 +140,7 @@ def sizes(work: Work) -> None:
         _engines(work)
 
 
-def _engines(work: Work) -> None:
+def _engines(work: RlinfWork) -> None:
     """Derive the size of rollout: a process per engine of tp x pp.
 
     Engines have tp alone where rollout shares the actor's accelerators.
@@ -148,7 +148,7 @@ def _engines(work: Work) -> None:
     rollout, processes = work.component("rollout"), work.processes("rollout")
     if rollout is None or not processes:
         return
-    all_degrees, per_process = generating(work.settings), rollout.per_process
+    all_degrees, per_process = rollout_degrees(work.settings), rollout.per_process
     if not all_degrees.tp or not all_degrees.pp or per_process < all_degrees.tp.value:
         why = f"depends on degrees that are not known, or do not fit: see {DEGREE}"
         work.derivations.append(Derivation("rollout", WORLD_SIZE, NOT_KNOWN, why))
@@ -167,7 +167,7 @@ def _engines(work: Work) -> None:
 MICRO_BATCHES = "micro batches per update"
 
 
-def prompted(work: Work, prompts: Amount, group: Amount, parts: Amount) -> int:
+def derive_prompt_samples(work: RlinfWork, prompts: Amount, group: Amount, parts: Amount) -> int:
     """Derive the samples per step and per update; return the latter."""
     samples = prompts.value * group.value
     work.derive("actor", "samples per step", samples, f"{with_noun(prompts.value, 'prompt')} x {group.value} of a group", prompts, group)
@@ -177,7 +177,7 @@ def prompted(work: Work, prompts: Amount, group: Amount, parts: Amount) -> int:
     )
 
 
-def on_processes(work: Work, batch: int, micro: Amount, *amounts: Amount) -> None:
+def derive_fsdp_batches(work: RlinfWork, batch: int, micro: Amount, *amounts: Amount) -> None:
     """Derive batches with fsdp, where every process is a data parallel rank."""
     processes = work.processes("actor")
     if not processes:
@@ -187,7 +187,7 @@ def on_processes(work: Work, batch: int, micro: Amount, *amounts: Amount) -> Non
     _micro_batches(work, samples, micro)
 
 
-def on_replicas(work: Work, batch: int, micro: Amount, replicas: int) -> None:
+def derive_megatron_batches(work: RlinfWork, batch: int, micro: Amount, replicas: int) -> None:
     """Derive batches with megatron, where the processes of a replica share samples."""
     samples = work.derive(
         "actor", "samples per replica", batch // replicas, f"{with_noun(batch, 'sample')} // {with_noun(replicas, 'replica')}"
@@ -195,7 +195,7 @@ def on_replicas(work: Work, batch: int, micro: Amount, replicas: int) -> None:
     _micro_batches(work, samples, micro)
 
 
-def _micro_batches(work: Work, samples: int, micro: Amount) -> None:
+def _micro_batches(work: RlinfWork, samples: int, micro: Amount) -> None:
     """Derive the micro batches; skipped if they are, or may be, made up of tokens."""
     dynamic = work.settings.at("runner.enable_dynamic_batch_size")
     if (dynamic is None and work.notes.partial) or (dynamic is not None and not (isinstance(dynamic, Scalar) and dynamic.value is False)):
@@ -203,7 +203,7 @@ def _micro_batches(work: Work, samples: int, micro: Amount) -> None:
     work.derive("actor", MICRO_BATCHES, samples // micro.value, f"{with_noun(samples, 'sample')} // {micro.value} a micro batch", micro)
 
 
-def acted(work: Work, total: Amount, epochs: Amount, steps: Amount, chunk: Amount, all_: Amount) -> int:
+def derive_rollout_samples(work: RlinfWork, total: Amount, epochs: Amount, steps: Amount, chunk: Amount, all_: Amount) -> int:
     """Derive the samples of all rollouts of a step and its updates; return the samples."""
     chunks = steps.value // chunk.value
     formula = f"{with_noun(total.value, 'environment')} x {with_noun(epochs.value, 'epoch')} x {with_noun(steps.value, 'step')} // {chunk.value} a chunk"
@@ -217,50 +217,50 @@ _SHARDINGS = {"full_shard": FSDP, "shard_grad_op": ZERO2, "no_shard": NONE}
 _PATH = "rollout.model.model_path"
 
 
-def runs(work: Work) -> None:
+def runs(work: RlinfWork) -> None:
     """Add the run of each model with a hint for an estimate."""
     for name in ("actor", "critic", "rollout"):
         if work.component(name) is None or work.settings.at(f"{HINTS}.{name}.estimate") is None:
             continue
         run = _served_run(work) if name == "rollout" else _trained_run(work, name)
-        key = _PATH if plainly(work.settings, _PATH) else f"{name}.model.model_path"
+        key = _PATH if plain_value(work.settings, _PATH) else f"{name}.model.model_path"
         # A component that divides nothing has no model yet.
-        use = work.models.get(name) or ModelUse(str(plainly(work.settings, key)), key, ())
+        use = work.models.get(name) or ModelUse(str(plain_value(work.settings, key)), key, ())
         work.models[name] = replace(use, run=run)
 
 
-def _served_run(work: Work) -> Estimate:
+def _served_run(work: RlinfWork) -> MemoryInput:
     """Return the run of an engine, which takes a part of each accelerator.
 
     The part is given back after generation.
     """
-    part = plainly(work.settings, "rollout.gpu_memory_utilization", 0.65)
-    return Estimate(utilization=percent(part), sequence=_sequence(work), offload=True)
+    part = plain_value(work.settings, "rollout.gpu_memory_utilization", 0.65)
+    return MemoryInput(utilization=percent(part), sequence=_sequence(work), offload=True)
 
 
-def _trained_run(work: Work, name: str) -> Estimate:
+def _trained_run(work: RlinfWork, name: str) -> MemoryInput:
     def own(key: str, usual: str | bool = "") -> object:
-        return plainly(work.settings, f"{name}.{key}", usual)
+        return plain_value(work.settings, f"{name}.{key}", usual)
 
-    sequences = whole_number(plainly(work.settings, f"{name}.micro_batch_size"))
-    sequences = sequences or whole_number(plainly(work.settings, "algorithm.training_batch_size_per_gpu")) or 1
+    sequences = whole_number(plain_value(work.settings, f"{name}.micro_batch_size"))
+    sequences = sequences or whole_number(plain_value(work.settings, "algorithm.training_batch_size_per_gpu")) or 1
     if own("training_backend") == MEGATRON:
         offload = all(own(f"offload_{part}", False) is True for part in ("weight", "grad", "optimizer"))
         sharding = DISTRIBUTED if own("optim.use_distributed_optimizer", False) is True else MEGATRON_SHARDING
         recompute = {"full": FULL, "selective": SELECTIVE}.get(str(own("model.recompute_granularity")), NONE)
-        return Estimate(sharding=sharding, recompute=recompute, sequence=_sequence(work), micro_batch=sequences, offload=offload)
-    rank = whole_number(plainly(work.settings, f"{name}.model.lora_rank")) if own("model.is_lora", False) is True else 0
+        return MemoryInput(sharding=sharding, recompute=recompute, sequence=_sequence(work), micro_batch=sequences, offload=offload)
+    rank = whole_number(plain_value(work.settings, f"{name}.model.lora_rank")) if own("model.is_lora", False) is True else 0
     sharding = _SHARDINGS.get(str(own("fsdp_config.sharding_strategy", "full_shard")), FSDP)
     recompute = NONE if own("fsdp_config.gradient_checkpointing", False) is False else FULL
     offload = own("enable_offload", False) is True
-    return Estimate(
+    return MemoryInput(
         lora_rank=rank, sharding=sharding, recompute=recompute, sequence=_sequence(work), micro_batch=sequences, offload=offload
     )
 
 
-def _sequence(work: Work) -> int:
+def _sequence(work: RlinfWork) -> int:
     """Return the tokens of the longest prompt with the longest answer."""
-    return whole_number(plainly(work.settings, "runner.seq_length"))
+    return whole_number(plain_value(work.settings, "runner.seq_length"))
 
 
 DIVIDES = "PW404"
@@ -268,7 +268,7 @@ WITH_MODEL = "RLinf notices this only after workers have started, when they buil
 IN_ENGINE = "RLinf notices this only after workers have started, when they start the engine"
 
 
-def models(work: Work) -> None:
+def models(work: RlinfWork) -> None:
     """Add the models of the job; embodied models on Hugging Face workers divide nothing."""
     task = work.mode.task
     if not task or task == "embodied_eval":
@@ -280,12 +280,12 @@ def models(work: Work) -> None:
         for name, role in INFERENCE.items():
             _inferring(work, name, role)
     if work.mode.placer is not Placer.HYBRID:
-        degrees = generating(work.settings)
+        degrees = rollout_degrees(work.settings)
         _add(work, "rollout", "rollout.model.model_path", degrees, engine_splits(places_of(tp=degrees.tp), IN_ENGINE))
     runs(work)
 
 
-def _trained(work: Work, role: str, key: str) -> None:
+def _trained(work: RlinfWork, role: str, key: str) -> None:
     """Add the model of a trained role; only Megatron divides a model.
 
     RLinf asserts the vocabulary for the actor alone, but the critic's embedding is as large. An
@@ -293,30 +293,30 @@ def _trained(work: Work, role: str, key: str) -> None:
     """
     if not work.component(role) or work.settings.word(f"{role}.training_backend", DIVIDES) != MEGATRON:
         return
-    degrees = trained(work.settings, role)
+    degrees = trained_degrees(work.settings, role)
     experts = work.settings.whole(f"{role}.model.expert_model_parallel_size", DIVIDES, 1)
     places = places_of(tp=degrees.tp, pp=degrees.pp, ep=experts)
     splits = (*megatron_splits(places, when=WITH_MODEL), vocabulary_split(places, AT_LAUNCH if role == "actor" else WITH_MODEL))
-    engine = generating(work.settings).tp
+    engine = rollout_degrees(work.settings).tp
     if role == "actor" and work.component("rollout") and work.mode.placer is not Placer.HYBRID and engine:
         splits = tuple(replace(split, at_least=(engine.name, engine.value)) if split.degree == "tp" else split for split in splits)
     _add(work, role, key, degrees, splits, experts)
 
 
-def _inferring(work: Work, name: str, role: str) -> None:
+def _inferring(work: RlinfWork, name: str, role: str) -> None:
     """Add the model of an inference component: its role's model, with separate ranks and degrees.
 
     Experts are ignored.
     """
     if not work.component(name) or work.settings.word(f"{role}.training_backend", DIVIDES) != MEGATRON:
         return
-    degrees = inferred(work.settings, role)
+    degrees = inference_degrees(work.settings, role)
     places = places_of(tp=degrees.tp, pp=degrees.pp)
     splits = tuple(split for split in megatron_splits(places, when=WITH_MODEL) if split.degree != "ep")
     _add(work, name, "rollout.model.model_path", degrees, (*splits, vocabulary_split(places, WITH_MODEL)))
 
 
-def _add(work: Work, name: str, key: str, degrees: Degrees, splits: tuple[Split, ...], experts: Amount | None = None) -> None:
+def _add(work: RlinfWork, name: str, key: str, degrees: ParallelSettings, splits: tuple[Split, ...], experts: Amount | None = None) -> None:
     component, parallel = work.component(name), degrees.parallel
     if component is None or parallel is None:
         return

@@ -29,7 +29,7 @@ from ...text.tree import MapNode, Scalar, find, plain
 from ...times import times_with
 from ..dialect import UNCHANGED, Degrees
 from .known import COST, KEY
-from .lines import Line, insert_lines, rewrite_lines
+from .lines import PlacementLine, insert_lines, rewrite_lines
 from .modes.parts import SECTIONS, extent_of
 from .planning.hints import MEASURED_ON
 from .reader import read_with
@@ -75,7 +75,7 @@ def _measured_on(reading: Reading, problem: Problem, edits: list[Edit], degrees:
         after = read_with(reading.document.compose(source), problem.cluster, "placement", hints=True, anew=True).problem
     except UnusableInput as broken:
         raise _refused("", f"with it, {broken}") from None
-    return counts_to_say(reading.source, problem, after, degrees) if after else {}
+    return measured_counts(reading.source, problem, after, degrees) if after else {}
 
 
 def _not_started(problem: Problem, assignment: Assignment) -> frozenset[str]:
@@ -87,7 +87,7 @@ def _not_started(problem: Problem, assignment: Assignment) -> frozenset[str]:
     return frozenset()
 
 
-def _dropped(problem: Problem, lines: Mapping[str, Line]) -> dict[str, str]:
+def _dropped(problem: Problem, lines: Mapping[str, PlacementLine]) -> dict[str, str]:
     """Return planned components whose lines omit the node group of the plan."""
     dropped = {}
     for name in lines if problem.job.planning.own and problem.job.capabilities.packs else ():
@@ -105,7 +105,7 @@ def _is_where_it_was(problem: Problem, assignment: Assignment, name: str) -> boo
     return bool(own_runs) and list(seats(own_runs)) == list(seats(runs))
 
 
-def _line(name: str, component: Component | None, problem: Problem, runs: Sequence[Run]) -> Line:
+def _line(name: str, component: Component | None, problem: Problem, runs: Sequence[Run]) -> PlacementLine:
     if not name or "," in name or name != name.strip():
         raise _refused(name, f"`{name}` cannot be a key of `component_placement`")
     named = component.node_groups if component else ()
@@ -116,7 +116,7 @@ def _line(name: str, component: Component | None, problem: Problem, runs: Sequen
         text = "all" if everything else str(extent)
     else:
         labels, text = best_text(name, runs, problem.cluster, named)
-    return Line(name, text, "" if labels == (CLUSTER_LABEL,) else ",".join(labels))
+    return PlacementLine(name, text, "" if labels == (CLUSTER_LABEL,) else ",".join(labels))
 
 
 def _labels(component: Component, problem: Problem, runs: Sequence[Run]) -> tuple[str, ...]:
@@ -241,7 +241,7 @@ def _text(source: Source, value: object) -> str:
     return in_flow_map(str(value))
 
 
-def counts_to_say(source: Source, before: Problem, after: Problem, degrees: Mapping[str, Parallel]) -> dict[str, int]:
+def measured_counts(source: Source, before: Problem, after: Problem, degrees: Mapping[str, Parallel]) -> dict[str, int]:
     """Return component with a cost -> measured accelerators, where the times would change.
 
     Times are compared between the two problems. `degrees` are the chosen ones.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ...placements.assignment import Assignment
     from ...problem import Problem
     from ...reading import Reading
-    from ...releases.choice import Choice
+    from ...releases.choice import ReleaseChoice
     from ...text.document import Document
     from ..dialect import Degrees, Machines, Rendering
 
@@ -27,12 +27,12 @@ PLACES = ("num_nodes", "num_gpus_per_node", *(f"{block}.{key}" for block in ALL_
 """Keys whose whole content is in the Problem of a file."""
 
 
-def release_of(document: Document, roots: Sequence[str] = ()) -> Choice | None:
+def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice | None:
     """See `Dialect.release_of`."""
-    from ..released import found_release
+    from ..released import infer_release
     from .profile import shown_release
 
-    return found_release(RELEASES, document, roots, shown_release)
+    return infer_release(RELEASES, document, roots, shown_release)
 
 
 def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:

@@ -12,7 +12,7 @@ from ...releases.release import Range
 from ...share import Share
 from ...text.tree import ListNode, MapNode, Scalar
 from ..checks import AtLeast, Divides, Facts, Number, multiples_near
-from .job import Role, RoleFacts, Setup, amount_of, number
+from .job import Role, RoleFacts, RollSetup, amount_of, number
 from .names import (
     ACTOR_TRAIN,
     AFTER_MODELS,
@@ -30,7 +30,7 @@ from .names import (
 )
 from .strategies import MEGATRON, data_parallel, degrees
 
-SHARES, RULE = "PW401", "PW403"
+UNEVEN_SHARES, BATCH_NUMBERS = "PW401", "PW403"
 PROMPTS, ANSWERS = "rollout_batch_size", "num_return_sequences_in_group"
 PER_DEVICE, ACCUMULATED, INFERRED = (
     "training_args.per_device_train_batch_size", "training_args.gradient_accumulation_steps", "infer_batch_size",
@@ -44,7 +44,7 @@ ANY = -(10**9)
 
 def amount(settings: Settings, path: str, default: int, source: str, least: int = 1) -> Amount | None:
     """Return a whole number, with the ROLL file of the default; None if unknown."""
-    setting = settings.whole(path, RULE, default, least=least, exact=True)
+    setting = settings.whole(path, BATCH_NUMBERS, default, least=least, exact=True)
     return Amount(setting.value, setting.name, None, source) if setting and setting.scalar is None and not setting.default else setting
 
 
@@ -77,12 +77,12 @@ class Batches:
         return f"{' x '.join(names)} on {with_noun(self.ranks, 'rank')} = {self.of_all}"
 
 
-def of_role(setup: Setup, role: Role, name: str) -> Amount | None:
+def of_role(setup: RollSetup, role: Role, name: str) -> Amount | None:
     """Return a batch size of a role."""
     return amount(setup.settings, role.path(name), *_DEFAULTS[name])
 
 
-def batches_of(setup: Setup, role: Role | None) -> Batches | None:
+def batches_of(setup: RollSetup, role: Role | None) -> Batches | None:
     """Return the batch sizes of a trained role; None if any is unknown."""
     if role is None:
         return None
@@ -102,19 +102,19 @@ def nearest(value: int, step: int) -> list[int]:
 # roll/utils/functionals.py (batch_balance).
 
 
-def prompts_of(setup: Setup) -> Amount | None:
+def prompts_of(setup: RollSetup) -> Amount | None:
     """Return the prompts, or trajectories, of a step; negative for all available ones."""
     return amount(setup.settings, PROMPTS, 128, _BASE, ANY)
 
 
-def answers_of(setup: Setup) -> Amount | None:
+def answers_of(setup: RollSetup) -> Amount | None:
     """Return the answers per prompt; 1 in agentic pipelines (a trajectory is an answer)."""
     if setup.pipeline.agentic:
         return Amount(1, ANSWERS)
     return amount(setup.settings, ANSWERS, 1, "ROLL, roll/pipeline/rlvr/rlvr_config.py")
 
 
-def prompts(setup: Setup, training: bool) -> None:
+def check_prompts(setup: RollSetup, training: bool) -> None:
     """Check and share the prompts of a step; with `training`, check every update too."""
     batch = prompts_of(setup)
     if batch is None:
@@ -128,7 +128,7 @@ def prompts(setup: Setup, training: bool) -> None:
         _updates(setup, batch, step)
 
 
-def _step(setup: Setup, training: bool) -> int:
+def _step(setup: RollSetup, training: bool) -> int:
     """Return the step of prompt counts for all checks together."""
     multiple = 1
     for role in setup.declared(ACTOR_TRAIN):
@@ -145,29 +145,29 @@ def _step(setup: Setup, training: bool) -> int:
     return multiple
 
 
-def _dealt_out(setup: Setup, role: Role, batch: Amount, step: int) -> None:
+def _dealt_out(setup: RollSetup, role: Role, batch: Amount, step: int) -> None:
     """Check that prompts divide among Megatron's data parallel ranks; one rank takes any number."""
     role_degrees = degrees(setup, role)
     if role_degrees is None:
         why = f"the degrees of its strategy are not all known here, so over how many ranks `{batch.name}` is dealt out is not"
-        setup.notes.unsure(SHARES, role.key, why)
+        setup.notes.unsure(UNEVEN_SHARES, role.key, why)
         return
     component, replica = setup.components.get(role.key), role_degrees.parallel.replica
     if role.ids is None:
         if component is not None and component.runs is None:
-            _shared(setup, role, batch, "prompts", replica, 1, AT_LOAD)
+            _shared(setup, role, batch, "check_prompts", replica, 1, AT_LOAD)
         return
     facts, ranks = RoleFacts(setup, role), role.ids.count // replica
     if role.ids.count % replica == 0 and ranks > 1:
         over = Number(ranks, f"the {with_noun(ranks, 'data parallel rank')} of {role.key}")
         Divides(
-            code=SHARES, source="ROLL, roll/utils/config_utils.py", when=AT_LOAD, left=amount_of(facts, batch), right=over,
+            code=UNEVEN_SHARES, source="ROLL, roll/utils/config_utils.py", when=AT_LOAD, left=amount_of(facts, batch), right=over,
             suggest=nearest(batch.value, step), message="{left} over {right} leaves {rest} over",
         ).run(facts)  # fmt: skip
 
 
 def _shared(
-    setup: Setup, role: Role, batch: Amount, noun: str, replica: int, answers: int, notice: str, multiple: int = 1, name: str = ""
+    setup: RollSetup, role: Role, batch: Amount, noun: str, replica: int, answers: int, notice: str, multiple: int = 1, name: str = ""
 ) -> None:
     """Add a share: the GPUs of an open role must divide the batch.
 
@@ -180,7 +180,7 @@ def _shared(
         setup.shares.append(Share(*share))
 
 
-def _updates(setup: Setup, batch: Amount, step: int) -> None:
+def _updates(setup: RollSetup, batch: Amount, step: int) -> None:
     """Check that the samples of every rank form whole updates.
 
     Otherwise the first training step fails, after a whole rollout.
@@ -198,27 +198,27 @@ def _updates(setup: Setup, batch: Amount, step: int) -> None:
             name = f"{device.name} x {accumulated.name}" if size > 1 else ""
             _shared(setup, role, batch, "samples", parallel.parallel.replica, answers.value, AFTER_ROLLOUT, size, name)
     # The help of that finding fixes both.
-    is_told = any(finding.code == SHARES and finding.span == batch.span for finding in setup.notes.findings)
+    is_told = any(finding.code == UNEVEN_SHARES and finding.span == batch.span for finding in setup.notes.findings)
     for batches in _trained(setup) if not is_told else ():
         if batches.role.key not in setup.short:
             samples, facts = batch.value * answers.value, RoleFacts(setup, batches.role)
-            prompts = f"{with_noun(batch.value, 'prompt')}{'' if batch.scalar else ' by default'}"
-            chain = f"{prompts} x {with_noun(answers.value, 'answer')} = {with_noun(samples, 'sample')}"
+            check_prompts = f"{with_noun(batch.value, 'prompt')}{'' if batch.scalar else ' by default'}"
+            chain = f"{check_prompts} x {with_noun(answers.value, 'answer')} = {with_noun(samples, 'sample')}"
             Divides(
-                code=RULE, source=_WORKER, when=AFTER_ROLLOUT, left=Number(samples, chain, batch),
+                code=BATCH_NUMBERS, source=_WORKER, when=AFTER_ROLLOUT, left=Number(samples, chain, batch),
                 right=Number(batches.of_all, f"updates of {batches.role.key} ({batches.said})", batches.each), suggest=nearest(batch.value, step),
                 message="{left} are no whole {right}: {rest} left over",
             ).run(facts)  # fmt: skip
 
 
-def _is_dynamic(setup: Setup, role: Role) -> bool:
+def _is_dynamic(setup: RollSetup, role: Role) -> bool:
     """Return True if batches are cut by tokens, or if unknown; never for a critic."""
     if role.part != ACTOR_TRAIN or not setup.since("0.1.3"):
         return False
-    return setup.settings.flag(role.path("use_dynamic_batching_in_train"), RULE) is not False
+    return setup.settings.flag(role.path("use_dynamic_batching_in_train"), BATCH_NUMBERS) is not False
 
 
-def _trained(setup: Setup) -> list[Batches]:
+def _trained(setup: RollSetup) -> list[Batches]:
     """Return the roles that train in whole updates; an actor with dynamic batches does not."""
     candidates = [batches_of(setup, setup.role(part)) for part in (ACTOR_TRAIN, CRITICS)]
     return [batches for batches in candidates if batches is not None and not _is_dynamic(setup, batches.role)]
@@ -230,7 +230,7 @@ def _trained(setup: Setup) -> list[Batches]:
 # (DPOPipeline.__init__); roll/pipeline/distill/distill_pipeline.py.
 
 
-def preferences(setup: Setup) -> None:
+def check_preferences(setup: RollSetup) -> None:
     """Check that the reference takes at most the pairs of a training step at once."""
     train, reference = setup.role(ACTOR_TRAIN), setup.role(REFERENCES)
     if setup.pipeline.ppo or train is None or reference is None or {train.key, reference.key} & setup.short:
@@ -246,17 +246,17 @@ def preferences(setup: Setup) -> None:
     )
     edit = inferred.becomes(better) if better else None
     at = inferred.span or reference.place
-    setup.notes.error(RULE, reference.key, message, at, f"more than {batches.of_all}", help, edit, AFTER_MODELS)
+    setup.notes.error(BATCH_NUMBERS, reference.key, message, at, f"more than {batches.of_all}", help, edit, AFTER_MODELS)
 
 
-def taught(setup: Setup) -> None:
+def check_teacher_batches(setup: RollSetup) -> None:
     """Check that every data parallel rank of the teacher gets samples of the student's step."""
     teacher, batches = setup.role(TEACHERS), batches_of(setup, setup.role(STUDENTS))
     ranks = data_parallel(setup, teacher) if teacher is not None else None
     if teacher is not None and batches is not None and ranks and not setup.short:
         help = f"set `{batches.accumulated.name}: {-(-ranks // (batches.each.value * batches.ranks))}`"
         AtLeast(
-            code=RULE, source="ROLL, roll/pipeline/distill/distill_pipeline.py", when=AT_TRAINING, edits=False, help=help,
+            code=BATCH_NUMBERS, source="ROLL, roll/pipeline/distill/distill_pipeline.py", when=AT_TRAINING, edits=False, help=help,
             left=Number(batches.of_all, f"a step of {batches.role.key} ({batches.said})", batches.each),
             right=Number(ranks, f"the {with_noun(ranks, 'data parallel rank')} of {teacher.key}"), message="{left} is fewer than {right}",
         ).run(RoleFacts(setup, batches.role))  # fmt: skip
@@ -270,7 +270,7 @@ def taught(setup: Setup) -> None:
 _ON_RANKS = (ACTOR_TRAIN, CRITICS, REFERENCES, STUDENTS, TEACHERS, SFT_TRAIN)
 
 
-def chains(setup: Setup) -> None:
+def chains(setup: RollSetup) -> None:
     """Add the derivations of all roles with data parallel ranks."""
     for role in (role for part in _ON_RANKS for role in setup.all(part)):
         _ranks(setup, role)
@@ -283,13 +283,13 @@ def chains(setup: Setup) -> None:
             _derive_data(setup, batches)
 
 
-def _derive(setup: Setup, role: Role, name: str, value: int, formula: str, *amounts: Amount) -> int:
+def _derive(setup: RollSetup, role: Role, name: str, value: int, formula: str, *amounts: Amount) -> int:
     """Add a derivation and return the value."""
     setup.derivations.append(Derivation(role.key, name, value, formula, tuple(amount.figure for amount in amounts)))
     return value
 
 
-def _ranks(setup: Setup, role: Role) -> None:
+def _ranks(setup: RollSetup, role: Role) -> None:
     role_degrees, ranks = degrees(setup, role), data_parallel(setup, role)
     if role_degrees is None or ranks is None or role.ids is None:
         return
@@ -305,7 +305,7 @@ def _ranks(setup: Setup, role: Role) -> None:
     _derive(setup, role, DATA_PARALLEL_SIZE, ranks, formula, *amounts)
 
 
-def _derive_prompts(setup: Setup, batches: Batches) -> None:
+def _derive_prompts(setup: RollSetup, batches: Batches) -> None:
     """Derive samples, samples per rank, updates and micro batches from prompts."""
     batch, answers, role = prompts_of(setup), answers_of(setup), batches.role
     if batch is None or answers is None or batch.value <= 0:
@@ -328,7 +328,7 @@ def _derive_prompts(setup: Setup, batches: Batches) -> None:
         _derive(setup, role, "micro batches of log probabilities", max(share // inferred.value, 1), formula, inferred)
 
 
-def _derive_data(setup: Setup, batches: Batches) -> None:
+def _derive_data(setup: RollSetup, batches: Batches) -> None:
     """Derive the samples of a step in pipelines without generation."""
     is_paired = batches.role.part == ACTOR_TRAIN
     formula = f"{batches.each.value} a micro batch x {batches.accumulated.value} accumulated x {with_noun(batches.ranks, 'rank')}"
@@ -363,7 +363,7 @@ WAYS = {
 """`batch_adjust_mode` -> ROLL's change to an uneven batch, as part of a sentence."""
 
 
-def trajectories(setup: Setup, training: bool) -> None:
+def check_trajectories(setup: RollSetup, training: bool) -> None:
     """Add ROLL's checks at load; with `training`, also silent adjustments."""
     if not setup.pipeline.agentic:
         return
@@ -378,11 +378,11 @@ def trajectories(setup: Setup, training: bool) -> None:
         _adjusted(setup, batch)
 
 
-def _size(setup: Setup, env: str, name: str, default: int) -> Amount | None:
+def _size(setup: RollSetup, env: str, name: str, default: int) -> Amount | None:
     return amount(setup.settings, f"{env}.{name}", default, _CONFIG, 0)
 
 
-def _check_groups(setup: Setup, env: str, total: Amount, group: Amount, groups: Amount, is_settled: bool) -> None:
+def _check_groups(setup: RollSetup, env: str, total: Amount, group: Amount, groups: Amount, is_settled: bool) -> None:
     """Check that a batch has whole groups, and a validation batch whole rounds of environments.
 
     `is_settled`: no other finding changes the number of environments.
@@ -394,18 +394,18 @@ def _check_groups(setup: Setup, env: str, total: Amount, group: Amount, groups: 
     if total.value > 0 or (env == VAL_ENV and total.value == 0):
         facts = Facts(setup.notes, setup.settings, env)
         Divides(
-            code=RULE, source=_CONFIG, when=AT_LOAD, releases=DIVIDE[env], left=amount_of(facts, total), right=Number(step, text, group),
+            code=BATCH_NUMBERS, source=_CONFIG, when=AT_LOAD, releases=DIVIDE[env], left=amount_of(facts, total), right=Number(step, text, group),
             suggest=nearest(total.value, step), edits=is_settled,
         ).run(facts)  # fmt: skip
 
 
-def _check_rounds(setup: Setup, env: str, total: Amount, environments: int) -> None:
+def _check_rounds(setup: RollSetup, env: str, total: Amount, environments: int) -> None:
     """Check that the trajectories per environment suffice for a batch.
 
     ROLL computes negative ones itself, and those of asynchronous training.
     """
     most = amount(setup.settings, f"{env}.max_traj_per_env", -1, _CONFIG, ANY)
-    async_ratio = number(setup.settings, "async_generation_ratio", RULE, 0)
+    async_ratio = number(setup.settings, "async_generation_ratio", BATCH_NUMBERS, 0)
     needed = -(-total.value // environments)
     if (
         most is None
@@ -417,10 +417,10 @@ def _check_rounds(setup: Setup, env: str, total: Amount, environments: int) -> N
         return
     facts = Facts(setup.notes, setup.settings, env)
     right = Number(needed, f"{needed}: {with_noun(environments, 'environment')} run a batch of {total.value}")
-    AtLeast(code=RULE, source=_CONFIG, when=AT_LOAD, left=amount_of(facts, most), right=right).run(facts)
+    AtLeast(code=BATCH_NUMBERS, source=_CONFIG, when=AT_LOAD, left=amount_of(facts, most), right=right).run(facts)
 
 
-def _check_partition(setup: Setup, env: str, total: Amount | None) -> bool:
+def _check_partition(setup: RollSetup, env: str, total: Amount | None) -> bool:
     """Return True if the groups of all tags add up, or are unknown.
 
     Adds an error otherwise.
@@ -446,17 +446,17 @@ def _check_partition(setup: Setup, env: str, total: Amount | None) -> bool:
     if parts and used > 0 and (env != VAL_ENV or fits):
         help, edit = f"set `{groups.name}: {used}`", groups.becomes(used)
     at = parts or groups.scalar or settings.top
-    setup.notes.error(RULE, env, message, at, with_noun(used, "group"), help, edit, AT_LOAD)
+    setup.notes.error(BATCH_NUMBERS, env, message, at, with_noun(used, "group"), help, edit, AT_LOAD)
     return False
 
 
-def _adjusted(setup: Setup, batch: Amount) -> None:
+def _adjusted(setup: RollSetup, batch: Amount) -> None:
     """Warn if ROLL copies or drops trajectories to make a batch even.
 
     Every batch becomes a multiple of the samples that all roles take at once.
     """
     sizes = _taken(setup) if not setup.short else None
-    mode = setup.settings.word("batch_adjust_mode", RULE)
+    mode = setup.settings.word("batch_adjust_mode", BATCH_NUMBERS)
     if sizes is None or mode is None or (mode or "copy") not in WAYS or not _one_sample_each(setup):
         return
     size = lcm(*(taken for _, taken in sizes))
@@ -466,10 +466,10 @@ def _adjusted(setup: Setup, batch: Amount) -> None:
         message = f"{batch.said} is no multiple of {size}, what the roles take at once, so in every step ROLL {does}"
         help = f"set `{batch.name}` to {' or '.join(map(str, nearest(batch.value, size)))}"
         why = (*(name for name, taken in sizes if taken > 1), f"where every trajectory is one sample; {NEVER}")
-        setup.notes.warn(RULE, ACTOR_TRAIN, message, batch.span or setup.top, f"no multiple of {size}", help, None, *why)
+        setup.notes.warn(BATCH_NUMBERS, ACTOR_TRAIN, message, batch.span or setup.top, f"no multiple of {size}", help, None, *why)
 
 
-def _taken(setup: Setup) -> list[tuple[str, int]] | None:
+def _taken(setup: RollSetup) -> list[tuple[str, int]] | None:
     """Return (text, samples taken at once) per role; None if any is unknown.
 
     Every batch becomes a multiple of their least common multiple.
@@ -487,7 +487,7 @@ def _taken(setup: Setup) -> list[tuple[str, int]] | None:
     return sizes or None
 
 
-def _one_sample_each(setup: Setup) -> bool:
+def _one_sample_each(setup: RollSetup) -> bool:
     """Return True if all environments make a single sample per trajectory.
 
     ROLL's default manager does.

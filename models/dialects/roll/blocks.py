@@ -131,7 +131,7 @@ NOT_STARTED = "does not start it"
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class ConfigurationBlock:
     """Worker block of the file, or a started block without an entry.
 
     For the fields see `Role`; `counts`: the devices count for `num_nodes`.
@@ -146,7 +146,7 @@ class Block:
     counts: bool = True
 
 
-def blocks_of(notes: Notes, settings: Settings, pipeline: Pipeline, root: MapNode) -> tuple[Block, ...]:
+def blocks_of(notes: Notes, settings: Settings, pipeline: Pipeline, root: MapNode) -> tuple[ConfigurationBlock, ...]:
     """Return all blocks read or started by ROLL."""
     return tuple(_Blocks(notes, settings, pipeline, root).found())
 
@@ -158,7 +158,7 @@ class _Blocks:
         self.known = self.profile.blocks(pipeline.config)
         self.switches = Switches(notes, settings, pipeline) if pipeline.ppo else None
 
-    def found(self) -> Iterator[Block]:
+    def found(self) -> Iterator[ConfigurationBlock]:
         taken: set[str] = set()
         for part in self.pipeline.creates:
             for block in self._started(part) if part in self.known else ():
@@ -171,7 +171,7 @@ class _Blocks:
                 if key not in taken:
                     yield self._block(key, name, False, why, not replaced)
 
-    def _started(self, part: str) -> Iterator[Block]:
+    def _started(self, part: str) -> Iterator[ConfigurationBlock]:
         """Yield the blocks of a part that the pipeline may start."""
         if part == REWARDS:
             for key in self._declared(REWARDS):
@@ -189,7 +189,7 @@ class _Blocks:
         else:
             yield self._block(part, part, True, _STARTED)
 
-    def _references(self, switch: Switch, opd: bool) -> Iterator[Block]:
+    def _references(self, switch: Switch, opd: bool) -> Iterator[ConfigurationBlock]:
         """Yield the teachers as references, if any; else the reference.
 
         Source: PPOConfig.reference_configs.
@@ -200,9 +200,9 @@ class _Blocks:
         for key in teachers:
             yield self._switched(key, REFERENCES, switch)
 
-    def _switched(self, key: str, part: str, switch: Switch) -> Block:
+    def _switched(self, key: str, part: str, switch: Switch) -> ConfigurationBlock:
         block = self._block(key, part, switch.on, switch.why)
-        return block if block.mapping is not None else Block(key, part, switch.on, switch.why, switch.span, None)
+        return block if block.mapping is not None else ConfigurationBlock(key, part, switch.on, switch.why, switch.span, None)
 
     def _declared(self, name: str) -> Iterator[str]:
         """Yield the paths of the blocks under a name.
@@ -222,13 +222,13 @@ class _Blocks:
         value = self.settings.at(key)
         return value if isinstance(value, MapNode) else None
 
-    def _block(self, key: str, part: str, created: bool | None, reason: str, counts: bool = True) -> Block:
+    def _block(self, key: str, part: str, created: bool | None, reason: str, counts: bool = True) -> ConfigurationBlock:
         group, _, inner = key.partition(".")
         owner = self._at(group) if inner else self.root
         entry = owner.entry(inner or group) if owner is not None else None
         if entry is None:
-            return Block(key, part, created, reason, self.settings.top, None, counts)
-        return Block(key, part, created, reason, entry.key.span, self._at(key), counts)
+            return ConfigurationBlock(key, part, created, reason, self.settings.top, None, counts)
+        return ConfigurationBlock(key, part, created, reason, entry.key.span, self._at(key), counts)
 
 
 # Pipeline of a configuration; the file itself does not name it.

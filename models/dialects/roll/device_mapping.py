@@ -19,7 +19,7 @@ from itertools import chain, islice
 from typing import Any, Callable, Iterable, NamedTuple, Sized
 
 from ...configuration.notes import Notes, is_unknown
-from ...configuration.scalar_as_got import Text
+from ...configuration.scalar_as_got import ScalarText
 from ...findings.span import Edit, Span
 from ...record import dataclass
 from ...text.edit import plain_or_quoted
@@ -57,7 +57,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class MappingFault:
     """Fault of a text.
 
     `better` replaces the text at the place ("" if unknown). `when` is the moment when ROLL notices;
@@ -75,10 +75,10 @@ class Expression(NamedTuple):
     """Known ids of a text, and the fault of the text."""
 
     ids: Ids | None
-    fault: Fault | None = None
+    fault: MappingFault | None = None
 
 
-class Refused(Exception):
+class RefusedMapping(Exception):
     """Raised with a Fault if a text cannot be evaluated."""
 
 
@@ -103,7 +103,7 @@ def read_expression(text: str) -> Expression:
         value = _Evaluation(text).value(tree.body)
     except SyntaxError as problem:
         return _no_python(text, problem)
-    except Refused as refused:
+    except RefusedMapping as refused:
         return Expression(None, refused.args[0])
     except (ValueError, MemoryError, RecursionError):
         return unread
@@ -130,7 +130,7 @@ def _read_value(text: str, value: Any) -> Expression:
     if ids and ids.lowest < 0:
         message = f"{ids.lowest} is no device id: ROLL looks for a node of that number, which is a KeyError"
         ids = Ids.of_numbers([id_ for id_ in ids if id_ >= 0])
-        return Expression(ids, Fault(whole, message, "below 0", _from_ranks(text), AT_CREATION))
+        return Expression(ids, MappingFault(whole, message, "below 0", _from_ranks(text), AT_CREATION))
     return Expression(ids)
 
 
@@ -149,7 +149,7 @@ def _ids(items: list[Any]) -> Ids | None:
 
 
 def _faulty(place: Place, message: str, label: str, better: str = "", when: str = AT_LOAD) -> Expression:
-    return Expression(None, Fault(place, message, label, better, when))
+    return Expression(None, MappingFault(place, message, label, better, when))
 
 
 def _no_python(text: str, problem: SyntaxError) -> Expression:
@@ -298,7 +298,7 @@ class _Evaluation:
         starts = [(self.lines[line - 1], column) for line, column in ends]
         return Place(*(start + len(self.text[start:].encode()[:column].decode()) for start, column in starts))
 
-    def _fails(self, node: ast.expr, message: str, better: str = "", when: str = AT_LOAD) -> Refused:
+    def _fails(self, node: ast.expr, message: str, better: str = "", when: str = AT_LOAD) -> RefusedMapping:
         """Build Refused for a node that Python refuses, or that is unknown.
 
         `message` continues the sentence after the text of the node.
@@ -306,9 +306,9 @@ class _Evaluation:
         place = self._place(node)
         text = " ".join(self.text[place.start : place.end].split())
         shown = text if len(text) <= 40 else f"{text[:37]}..."
-        return Refused(Fault(place, f"`{shown}` {message}", "refused" if when else "not worked out", better, when))
+        return RefusedMapping(MappingFault(place, f"`{shown}` {message}", "refused" if when else "not worked out", better, when))
 
-    def _unread(self, node: ast.expr, message: str = "is not worked out here, and ROLL's `eval` would run it") -> Refused:
+    def _unread(self, node: ast.expr, message: str = "is not worked out here, and ROLL's `eval` would run it") -> RefusedMapping:
         return self._fails(node, message, when="")
 
 
@@ -318,14 +318,14 @@ _HELP = "write the device ids: `list(range(0,8))`, `list([0,2])`, or several wit
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class Devices:
     """Devices of a role: `given` is False for null; `ids` is None if unknown."""
 
     given: bool = False
     ids: Ids | None = None
 
 
-def read_devices(notes: Notes, subject: str, owner: MapNode, entry: Entry, value: Value, checks_types: bool, created: bool) -> Given:
+def read_devices(notes: Notes, subject: str, owner: MapNode, entry: Entry, value: Value, checks_types: bool, created: bool) -> Devices:
     """Return the devices of a `device_mapping`, with findings.
 
     `value` is the entry's value with resolved interpolations. ROLL accepts text alone: the type of
@@ -335,7 +335,7 @@ def read_devices(notes: Notes, subject: str, owner: MapNode, entry: Entry, value
     """
     if is_unknown(value):
         notes.unsure("PW103", subject, f"`{subject}.{DEVICES}` is not known here", True, f"Pass `--set {subject}.{DEVICES}=VALUE`")
-        return Given(True)
+        return Devices(True)
     if isinstance(value, Scalar) and value.is_null:
         if checks_types:
             message = f"`{DEVICES}` of `{subject}` is null, which ROLL refuses: for CPUs alone the key is left out"
@@ -343,10 +343,10 @@ def read_devices(notes: Notes, subject: str, owner: MapNode, entry: Entry, value
             alone = created and owner.get("world_size") is None
             help, edit = ("name devices", None) if alone else (f"remove `{DEVICES}`, or name devices", notes.removed(owner, entry))
             notes.error("PW105", subject, message, value, "null", help, edit, AT_LOAD)
-        return Given(checks_types)
+        return Devices(checks_types)
     if isinstance(value, Scalar) and isinstance(value.value, str):
-        return Given(True, _text_ids(notes, subject, value, created))
-    return Given(True, _meant_ids(notes, subject, entry, value))
+        return Devices(True, _text_ids(notes, subject, value, created))
+    return Devices(True, _meant_ids(notes, subject, entry, value))
 
 
 def _text_ids(notes: Notes, subject: str, scalar: Scalar, created: bool) -> Ids | None:
@@ -390,7 +390,7 @@ def _meant_ids(notes: Notes, subject: str, entry: Entry, value: Value) -> Ids | 
     return ids if better else None
 
 
-def other_ids(notes: Notes, subject: str, value: Value | None, ids: Ids) -> tuple[str, Edit | None]:
+def ids_edit(notes: Notes, subject: str, value: Value | None, ids: Ids) -> tuple[str, Edit | None]:
     """Return text and edit for different ids of a `device_mapping`.
 
     No edit if the text stands elsewhere.
@@ -400,7 +400,7 @@ def other_ids(notes: Notes, subject: str, value: Value | None, ids: Ids) -> tupl
     return better, edit
 
 
-def rewritten(text: Text, better: str) -> Edit | None:
+def rewritten(text: ScalarText, better: str) -> Edit | None:
     """Return the edit that replaces an expression; None if the text stands elsewhere.
 
     Existing quotes stay; without quotes the text is quoted only if YAML needs it.
@@ -414,7 +414,7 @@ def rewritten(text: Text, better: str) -> Edit | None:
     return Edit(scalar.span, better if plain else plain_or_quoted(better))
 
 
-def stands_alone(notes: Notes, edit: Edit) -> bool:
+def overlaps_no_edit(notes: Notes, edit: Edit) -> bool:
     """Return True if an edit overlaps no edit of another finding."""
     spans, span = [finding.edit.span for finding in notes.findings if finding.edit is not None], edit.span
     return not any(edited.file == span.file and edited.start < span.end and span.start < edited.end for edited in spans)

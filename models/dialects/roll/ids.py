@@ -131,14 +131,14 @@ def _progression_text(part: range) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class IdDifference:
     """Mismatch of two lists: first `position` in the first list, and `count` of mismatches."""
 
     position: int
     count: int
 
 
-def difference(ids: Ids, other: Ids, shift: int) -> Difference | None:
+def difference(ids: Ids, other: Ids, shift: int) -> IdDifference | None:
     """Compare ids with the ids ``shift`` positions later in a second list; None if equal.
 
     Positions without a counterpart are skipped.
@@ -146,7 +146,7 @@ def difference(ids: Ids, other: Ids, shift: int) -> Difference | None:
     start = max(-shift, 0)
     beside = enumerate(zip(ids.listed[start:], other.listed[start + shift :]), start)
     differing = [position for position, (id_, counterpart) in beside if id_ != counterpart]
-    return Difference(differing[0], len(differing)) if differing else None
+    return IdDifference(differing[0], len(differing)) if differing else None
 
 
 def common(ids: Ids, other: Ids) -> tuple[range, ...]:

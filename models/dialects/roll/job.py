@@ -88,7 +88,7 @@ class Role:
 
 
 @dataclass
-class Setup:
+class RollSetup:
     """ROLL job under construction: roles, known facts, and results of later steps.
 
     Attributes
@@ -146,7 +146,7 @@ class Setup:
 class RoleFacts(Facts):
     """Facts of a role for checks."""
 
-    def __init__(self, setup: Setup, role: Role) -> None:
+    def __init__(self, setup: RollSetup, role: Role) -> None:
         super().__init__(setup.notes, setup.settings, role.key)
         self.setup, self.role = setup, role
 

@@ -15,10 +15,10 @@ from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
 from ...text.tree import Entry, MapNode, Scalar
 from . import names
-from .blocks import Block, blocks_of, pipeline_of
+from .blocks import ConfigurationBlock, blocks_of, pipeline_of
 from .names import ALL_BLOCKS, AT_CREATION, AT_LOAD, DEVICES, REWARD_MODEL, REWARDS, TRAIN_ENV, VAL_ENV, WORLD_SIZE
 from .profile import Defaults, Pipeline, maps, profile_of, releases_with_key
-from .recognise import HINTS, dotted, holds_workers, is_worker
+from .recognise import HINTS, dotted_keys, has_worker_blocks, is_worker
 
 CODE = "PW104"
 _MISSPELT = 0.88
@@ -106,7 +106,7 @@ def _with_roles(notes: Notes, document: Document) -> MapNode:
     meant: dict[str, str] = {}
     for entry in root:
         name = entry.key.text
-        if name not in ALL_BLOCKS and "." not in name and (is_worker(entry.value) or holds_workers(entry.value)):
+        if name not in ALL_BLOCKS and "." not in name and (is_worker(entry.value) or has_worker_blocks(entry.value)):
             close = nearest(name, [known for known in ALL_BLOCKS if root.get(known) is None and known not in meant.values()])
             if close is not None and close not in _NOT_MISSED:
                 meant[name] = close
@@ -125,7 +125,7 @@ def _with_keys(notes: Notes, document: Document, hinted: frozenset[str]) -> MapN
     """Correct misspelt keys of started roles that would have no workers otherwise."""
     root, workers = document.root, (DEVICES, WORLD_SIZE)
     suspects = (entry.key.text for block in maps(root) for entry in block)
-    if not dotted(root) and not any(key not in workers and nearest(key, workers) for key in suspects):
+    if not dotted_keys(root) and not any(key not in workers and nearest(key, workers) for key in suspects):
         return root
     for block in _started(document)[1]:
         mapping = block.mapping
@@ -136,7 +136,7 @@ def _with_keys(notes: Notes, document: Document, hinted: frozenset[str]) -> MapN
     return root
 
 
-def _with_workers(notes: Notes, root: MapNode, block: Block, mapping: MapNode) -> MapNode:
+def _with_workers(notes: Notes, root: MapNode, block: ConfigurationBlock, mapping: MapNode) -> MapNode:
     """Correct the misspelt key that gives a block its workers, if any."""
     known = profile_of(notes.choice).keys_of(block.part)
     missing = [key for key in sorted(known) if mapping.get(key) is None]
@@ -146,7 +146,7 @@ def _with_workers(notes: Notes, root: MapNode, block: Block, mapping: MapNode) -
             message = f"`{block.key}` has no key `{entry.key.text}`; ROLL ignores it, and misses `{close}`"
             notes.error(CODE, block.key, message, entry.key.span, "not a key", f"write `{close}`", notes.renamed(entry, close), AT_CREATION)
             return _within(root, block.key, _renamed(mapping, {entry.key.text: close}))
-    for entry in dotted(root):
+    for entry in dotted_keys(root):
         role, _, key = entry.key.text.rpartition(".")
         if role == block.key and key in (DEVICES, WORLD_SIZE):
             message = f"`{entry.key.text}` is one key with a dot in its name; ROLL ignores it, and misses `{key}` of `{role}`"
@@ -157,7 +157,7 @@ def _with_workers(notes: Notes, root: MapNode, block: Block, mapping: MapNode) -
     return root
 
 
-def _started(document: Document) -> tuple[Pipeline, list[Block]]:
+def _started(document: Document) -> tuple[Pipeline, list[ConfigurationBlock]]:
     """Return the pipeline and the started blocks, without findings."""
     silent = Notes(document, "")
     settings = Settings(silent, Interpolator.of(document, names.ENVIRONMENT_VARIABLES), Defaults(profile_of(document.release)))
@@ -183,12 +183,12 @@ def _within(root: MapNode, key: str, mapping: MapNode) -> MapNode:
 # Keys that ROLL drops silently: misspelt keys, roles of other pipelines, keys with dots.
 
 
-def unknown_keys(notes: Notes, pipeline: Pipeline, root: MapNode, blocks: tuple[Block, ...]) -> None:
+def unknown_keys(notes: Notes, pipeline: Pipeline, root: MapNode, blocks: tuple[ConfigurationBlock, ...]) -> None:
     """Warn of placement keys that ROLL does not know or cannot use.
 
     `as_meant` has reported the keys without which ROLL fails.
     """
-    for entry in dotted(root):
+    for entry in dotted_keys(root):
         role, _, key = entry.key.text.rpartition(".")
         message = f"`{entry.key.text}` is one key with a dot in its name, which ROLL ignores silently"
         notes.warn(CODE, role, message, entry.key.span, "not a path", f"write `{key}:` below `{role}:`")
@@ -210,7 +210,7 @@ def _top_level(notes: Notes, pipeline: Pipeline, root: MapNode, entry: Entry) ->
             _check_block(notes, value, inner, f"{name}.{inner.key.text}")  # type: ignore[arg-type]
     if name in known or name in names.JOB_KEYS or name == HINTS or name in profile.keys(pipeline.config):
         return
-    if is_worker(value) or holds_workers(value):
+    if is_worker(value) or has_worker_blocks(value):
         if name not in ALL_BLOCKS and any(f"${{{name}{end}" in source for end in (".", "}")):
             return  # its values are used elsewhere
         close = nearest(name, known) if name not in ALL_BLOCKS else None
@@ -237,7 +237,7 @@ def _check_block(notes: Notes, owner: MapNode, entry: Entry, path: str) -> None:
         notes.wrong_type(path, path, value, "a map", help, notes.removed(owner, entry))
 
 
-def _check_key(notes: Notes, block: Block, mapping: MapNode, entry: Entry) -> None:
+def _check_key(notes: Notes, block: ConfigurationBlock, mapping: MapNode, entry: Entry) -> None:
     known, name = profile_of(notes.choice).keys_of(block.part), entry.key.text
     if name in known:
         return

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ...configuration.plainly import Plain, percent, plainly, whole_number
-from ...estimate import DISTRIBUTED, FSDP, FULL, NONE, SELECTIVE, Estimate
+from ...configuration.plainly import Plain, percent, plain_value, whole_number
+from ...estimate import DISTRIBUTED, FSDP, FULL, NONE, SELECTIVE, MemoryInput
 from ...estimate import MEGATRON as MEGATRON_SHARDS
 from ...model_cards import ModelUse, Split, engine_splits, megatron_splits, ulysses_splits, vocabulary_split, with_sizes
 from ...model_cards.stages import places_of
-from .job import Role, Setup
+from .job import Role, RollSetup
 from .names import ACTOR_INFER, ACTOR_TRAIN, CRITICS, DPO, IN_ENGINE, REFERENCES, SFT_TRAIN, STUDENTS, TEACHERS, WITH_MODEL
-from .strategies import BY_ULYSSES, FSDP2, MEGATRON, SGLANG, VLLM, Degrees, degrees
+from .strategies import BY_ULYSSES, FSDP2, MEGATRON, SGLANG, VLLM, StrategyDegrees, degrees
 
 HINTS = "placewright.components"
 DIVIDES = "PW404"
@@ -30,7 +30,7 @@ AT_TOP = {STUDENTS: "student_pretrain", TEACHERS: "teacher_pretrain", CRITICS: "
 """Part -> top-level key of the model; `pretrain` by default."""
 
 
-def models(setup: Setup) -> None:
+def models(setup: RollSetup) -> None:
     """Add the models of the roles to the setup.
 
     Megatron's embedding has the size in the checkpoint: ROLL's adapter pads no vocabulary. Source:
@@ -53,7 +53,7 @@ def models(setup: Setup) -> None:
             setup.models[role.key] = ModelUse(path, key, fixed, place.span if place else None, run=run)
 
 
-def _splits(setup: Setup, role: Role, role_degrees: Degrees) -> tuple[Split, ...]:
+def _splits(setup: RollSetup, role: Role, role_degrees: StrategyDegrees) -> tuple[Split, ...]:
     if role.strategy in (VLLM, SGLANG):
         return engine_splits(places_of(tp=role_degrees.tp), IN_ENGINE)
     if role.strategy in BY_ULYSSES:
@@ -69,7 +69,7 @@ def _splits(setup: Setup, role: Role, role_degrees: Degrees) -> tuple[Split, ...
     return (*splits, vocabulary_split(places, WITH_MODEL))
 
 
-def _key(setup: Setup, role: Role) -> str:
+def _key(setup: RollSetup, role: Role) -> str:
     """Return the key of the role's model path."""
     if role.part == SFT_TRAIN:
         return "pretrain"
@@ -82,7 +82,7 @@ def _key(setup: Setup, role: Role) -> str:
     return role.path(MODEL)
 
 
-def run_of(setup: Setup, role: Role) -> Estimate:
+def run_of(setup: RollSetup, role: Role) -> MemoryInput:
     """Return the settings of a role's run, for a memory estimate.
 
     Source: ROLL, roll/configs/worker_config.py and training_args.py,
@@ -91,13 +91,13 @@ def run_of(setup: Setup, role: Role) -> Estimate:
     """
 
     def of_job(key: str) -> int:
-        return whole_number(plainly(setup.settings, key))
+        return whole_number(plain_value(setup.settings, key))
 
     def of_role(key: str, usual: Plain = "") -> Plain:
-        return plainly(setup.settings, role.path(key), usual)
+        return plain_value(setup.settings, role.path(key), usual)
 
     def of_strategy(key: str, usual: Plain = "") -> Plain:
-        return plainly(setup.settings, role.config(key), usual)
+        return plain_value(setup.settings, role.config(key), usual)
 
     parts = [of_job("prompt_length"), of_job("response_length")]
     sequence = of_job("sequence_length") or (sum(parts) if all(parts) else 0)
@@ -105,7 +105,7 @@ def run_of(setup: Setup, role: Role) -> Estimate:
     precision = written if written in ("bf16", "fp16", "fp32") else "bf16"
     if role.strategy in (VLLM, SGLANG):
         share = of_strategy("gpu_memory_utilization" if role.strategy == VLLM else "mem_fraction_static")
-        return Estimate(precision=precision, utilization=percent(share), sequence=sequence, offload=True)
+        return MemoryInput(precision=precision, utilization=percent(share), sequence=sequence, offload=True)
     is_trained = str(role.strategy).endswith("_train")
     micro_batch = of_role("training_args.per_device_train_batch_size" if is_trained else "infer_batch_size")
     if role.strategy in MEGATRON:
@@ -118,7 +118,7 @@ def run_of(setup: Setup, role: Role) -> Estimate:
         recompute = NONE if of_role("model_args.disable_gradient_checkpointing", False) is True else FULL
     has_adapters = is_trained and of_role("model_args.lora_target")
     rank = whole_number(of_role("model_args.lora_rank", 8)) if has_adapters else 0
-    return Estimate(
+    return MemoryInput(
         lora_rank=rank, precision=precision, sharding=sharding, shards=shards if shards > 1 else 0, recompute=recompute,
         sequence=sequence, micro_batch=whole_number(micro_batch) or 1, offload=True,
     )  # fmt: skip

@@ -9,7 +9,7 @@ from ...ranks import without, write_ranks
 from ...releases.release import Range
 from ..checks import Equals, Facts
 from .ids import Ids, common, positions
-from .job import Role, Setup, number, shown, whole_of
+from .job import Role, RollSetup, number, shown, whole_of
 from .names import ACTOR_INFER, ACTOR_TRAIN, AFTER_MODELS, AGENTIC_REWARD, AT_LOAD, CRITICS, NEVER, REFERENCES, REWARDS
 from .strategies import SGLANG, VLLM
 
@@ -21,12 +21,12 @@ CODE = "PW123"
 RATIO, LEVEL = "async_generation_ratio", "generate_opt_level"
 
 
-def ratio(setup: Setup) -> float | None:
+def ratio(setup: RollSetup) -> float | None:
     """Return `async_generation_ratio`; None if unknown."""
     return number(setup.settings, RATIO, CODE, 0.0)
 
 
-def asynchronous(setup: Setup) -> None:
+def check_asynchronous(setup: RollSetup) -> None:
     """Check the ratio, `generate_opt_level`, and the separate GPUs of generation."""
     async_ratio = ratio(setup) if setup.pipeline.ppo and setup.since("0.1.3") else None
     if not async_ratio:
@@ -66,7 +66,7 @@ REASON = "ROLL's `partial_gpu_mode`"
 OFF = f"`{MODE}: false` turns this check off"
 
 
-def partial_gpu(setup: Setup) -> None:
+def check_partial_gpu(setup: RollSetup) -> None:
     """Check the mode for explicit ids, or add relations for roles left to solve."""
     has_mode = setup.pipeline.agentic and setup.pipeline.updates_models and setup.since("0.2.0")
     train, infer = setup.role(ACTOR_TRAIN), setup.role(ACTOR_INFER)
@@ -83,7 +83,7 @@ def partial_gpu(setup: Setup) -> None:
         _colocated(setup, train, infer, train.ids, infer.ids, shared)
 
 
-def _references(setup: Setup, train: Role) -> None:
+def _references(setup: RollSetup, train: Role) -> None:
     """Demand the reference on the GPUs of training; ROLL only warns if several teachers differ."""
     references, settings = list(setup.all(REFERENCES)), setup.settings
     if len(references) == 1 and references[0].key in setup.components:
@@ -105,7 +105,7 @@ def _references(setup: Setup, train: Role) -> None:
         setup.notes.error(CODE, REFERENCES, message, settings.at(adapters) or train.span, "no reference", help, edit, AFTER_MODELS)
 
 
-def _partial(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -> None:
+def _partial(setup: RollSetup, train: Role, infer: Role, trains: Ids, infers: Ids) -> None:
     """Check training on a part of inference: whole workers go on generating.
 
     The other workers give their GPUs to training.
@@ -126,7 +126,7 @@ def _partial(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -
         _check_freed_workers(setup, train, setup.role(CRITICS), infer)
 
 
-def _smaller_workers(setup: Setup, infer: Role, trains: Ids, infers: Ids) -> tuple[str, Edit | None]:
+def _smaller_workers(setup: RollSetup, infer: Role, trains: Ids, infers: Ids) -> tuple[str, Edit | None]:
     """Return help and edit: a tp with which training takes whole workers and leaves one."""
     otherwise = f"give both the same GPUs, or write `{MODE}: false`"
     sizes = [size for size in range(infers.count // 2, 0, -1) if infers.count % size == 0]
@@ -138,7 +138,7 @@ def _smaller_workers(setup: Setup, infer: Role, trains: Ids, infers: Ids) -> tup
     return f"set `{key}: {fits}`, {otherwise}", setup.settings.becomes(key, str(fits))
 
 
-def _check_freed_workers(setup: Setup, train: Role, critic: Role | None, infer: Role) -> None:
+def _check_freed_workers(setup: RollSetup, train: Role, critic: Role | None, infer: Role) -> None:
     """Check that a worker is left, and that all freed workers come back.
 
     tp x pp x workers, which ROLL counts, must be the number of inference GPUs.
@@ -186,7 +186,7 @@ def _left(infers: Ids, per_worker: int, ids: Ids) -> int:
     return sum(max(free_range.stop // per_worker - -(-free_range.start // per_worker), 0) for free_range in free)
 
 
-def _colocated(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids, shared: int) -> None:
+def _colocated(setup: RollSetup, train: Role, infer: Role, trains: Ids, infers: Ids, shared: int) -> None:
     """Check partial sharing of GPUs: ROLL compares counts, and works in turn only."""
     reward, async_ratio = setup.role(AGENTIC_REWARD), ratio(setup)
     rewards = reward.ids.distinct if reward is not None and reward.ids is not None else 0
@@ -207,7 +207,7 @@ def _colocated(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids,
 # Relations and amounts that the mode accepts, for training or inference left to solve.
 
 
-def _opened(setup: Setup, train: Role, infer: Role) -> None:
+def _opened(setup: RollSetup, train: Role, infer: Role) -> None:
     """Add relations: nested only with a positive ratio, else the same GPUs or disjoint ones."""
     if train.key not in setup.components or infer.key not in setup.components:
         return
@@ -229,7 +229,7 @@ def _opened(setup: Setup, train: Role, infer: Role) -> None:
     setup.relations.append(Relation(DISJOINT if alone else COLOCATED_OR_DISJOINT, (train.key, infer.key), None, REASON))
 
 
-def _critics(setup: Setup, train: Role, infer: Role) -> None:
+def _critics(setup: RollSetup, train: Role, infer: Role) -> None:
     """Place the critic within inference and apart from training."""
     critic = setup.role(CRITICS)
     if critic is not None and critic.key in setup.components:
@@ -239,7 +239,7 @@ def _critics(setup: Setup, train: Role, infer: Role) -> None:
                 setup.relations.append(Relation(kind, (critic.key, role.key), span, REASON))
 
 
-def _reserve_worker(setup: Setup, train: Role, infer: Role) -> None:
+def _reserve_worker(setup: RollSetup, train: Role, infer: Role) -> None:
     """Bound the amounts of training and critic to leave a worker of inference."""
     inner, outer, critic = setup.components[train.key], setup.components[infer.key], setup.role(CRITICS)
     taken = setup.components[critic.key].least if critic is not None and critic.key in setup.components else 0

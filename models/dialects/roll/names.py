@@ -33,7 +33,12 @@ RLVR, AGENTIC, DPO = "rlvr.RLVRConfig", "agentic.AgenticConfig", "dpo.DPOConfig"
 DEVICES, WORLD_SIZE, PER_WORKER, STRATEGY = "device_mapping", "world_size", "num_gpus_per_worker", "strategy_args"
 CONFIG = f"{STRATEGY}.strategy_config."
 """Path prefix of the strategy's settings, below the role."""
-GROUPS, SIZE, REDUNDANCY, MOST = "num_env_groups", "group_size", "group_size_redundancy", "max_env_num_per_worker"
+NUM_GROUPS, GROUP_SIZE, GROUP_REDUNDANCY, ENVS_PER_WORKER = (
+    "num_env_groups",
+    "group_size",
+    "group_size_redundancy",
+    "max_env_num_per_worker",
+)
 """Keys of environment managers that decide the number of environments per worker."""
 
 JOB_KEYS = (

@@ -18,15 +18,15 @@ from ...machines.node import Node
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE_LABEL
 from ...machines.nodes import Alike, Nodes, numbered_nodes
 from ...machines.shorthand import MAX_ACCELERATORS_PER_NODE, AsDeclared
-from ...notation.placement_text import Pair, runs_of
+from ...notation.placement_text import RankRange, runs_of
 from ...placements.assignment import Seat, compress
 from ...placements.run import Run
 from ...placements.sound import in_turn
 from ...ranks import write_ranks
 from ...record import dataclass
 from ...releases.release import Range
-from ...text.program import Machine
-from .device_mapping import other_ids, stands_alone
+from ...text.program import ShellMachine
+from .device_mapping import ids_edit, overlaps_no_edit
 from .ids import Ids
 from .job import Role
 from .names import ACTOR_INFER, ACTOR_TRAIN, DEVICES, ROLE_OF
@@ -74,10 +74,10 @@ def devices_per_node(notes: Notes, settings: Settings, machines: Cluster | AsDec
     return max(count, 1)
 
 
-def _shown(notes: Notes) -> Machine:
+def _shown(notes: Notes) -> ShellMachine:
     """Return what the script tells Ray about the node."""
     program = notes.document.program
-    return (program.machine if program else None) or Machine()
+    return (program.machine if program else None) or ShellMachine()
 
 
 def _seen(notes: Notes) -> int | None:
@@ -134,7 +134,7 @@ _WAITS = "ROLL waits for whole nodes without a limit and says nothing"
 
 
 @dataclass(frozen=True)
-class Reserving:
+class Reservation:
     """Reservation of `num_nodes` nodes of `per_node` devices for the roles of a job."""
 
     notes: Notes
@@ -231,7 +231,7 @@ class Reserving:
             larger = f"give a cluster of {with_noun(self.num_nodes, 'node')} of {devices}: `--cluster {self.num_nodes}x{devices}`"
             help = f"{help}, or {larger}" if help else larger
         holes = any(role.part in (ACTOR_TRAIN, ACTOR_INFER) and role.ids and not role.ids.solid for role in roles)
-        if holes or (edit is not None and not stands_alone(self.notes, edit)):
+        if holes or (edit is not None and not overlaps_no_edit(self.notes, edit)):
             edit = None  # the update of weights says more exactly where ranges with holes may be
         listed = [f"`{role.key}` in line {role.place.line}: ids {write_ranks(role.ids.ranges)}" for role in roles if role.ids]
         listed = listed if len(roles) > 1 else []
@@ -256,9 +256,9 @@ class Reserving:
             for role, ids in zip(roles, candidate):
                 size = max(role.num_gpus_per_worker, 1)
                 whole = ids.sliced(slice(ids.count // size * size))
-                better, edit = other_ids(self.notes, role.key, role.mapping, whole)
+                better, edit = ids_edit(self.notes, role.key, role.mapping, whole)
                 is_here = edit is not None and edit.span.file == self.notes.document.source.name
-                if edit is None or not is_here or not whole.count or not stands_alone(self.notes, edit):
+                if edit is None or not is_here or not whole.count or not overlaps_no_edit(self.notes, edit):
                     break
                 texts.setdefault(better, []).append(f"`{role.key}`")
                 edits.append(edit)
@@ -285,7 +285,7 @@ def _model(machines: Cluster) -> str:
 # are cut into workers in written order; workers without devices go to the nodes in turn.
 
 
-def placed(role: Role, cluster: Cluster, per_node: int, nodes: int) -> Component:
+def placed_component(role: Role, cluster: Cluster, per_node: int, nodes: int) -> Component:
     """Build the component of a started role; without runs if the workers are unknown.
 
     `nodes` are reserved for all roles together.
@@ -317,7 +317,7 @@ def runs_on(ids: Ids, each: int, cluster: Cluster, per_node: int) -> Sequence[Ru
     The cost grows with the number of progressions if these are solid, else with the ids.
     """
     if all(part.step == 1 and len(part) % each == 0 for part in ids.parts):
-        return runs_of([Pair(part.start, part.stop, len(part) // each) for part in ids.parts], cluster, (CLUSTER_LABEL,))
+        return runs_of([RankRange(part.start, part.stop, len(part) // each) for part in ids.parts], cluster, (CLUSTER_LABEL,))
     return compress(_workers(ids, each, per_node))
 
 

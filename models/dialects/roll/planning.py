@@ -18,7 +18,7 @@ from ...machines.node_group import ACCELERATOR
 from ...machines.shorthand import AsDeclared
 from ...placements.assignment import Assignment
 from ...placements.run import Run
-from ...planning.way import Shape
+from ...planning.way import ProcessShape
 from ...planning.workload import Workload
 from ...problem import Problem
 from ...reading import Reading
@@ -27,8 +27,8 @@ from ...roles import ROLLOUT, role_of
 from ...text.document import Document
 from ...text.tree import MapNode, Scalar, find, plain, with_value
 from ...times import as_it_runs, usual_order
-from ..all_refused import all_refused, none_left
-from ..following import MOST_READ, following, interpolates
+from ..all_refused import all_refused, refusal_of_all
+from ..following import MAX_JOINT_CHOICES, interpolates, with_dependent_degrees
 from .modes import RATIO
 from .names import CONFIG, DEVICES, PER_WORKER, STRATEGY, WORLD_SIZE
 from .recognise import HINTS
@@ -48,7 +48,7 @@ KEYS: Mapping[str, Mapping[str, str]] = {
 _DEGREES = ("tp", "pp", "cp", "ep", "dp")
 
 
-def numbers(root: MapNode, role: str, parallel: Parallel) -> dict[str, int] | None:
+def degree_numbers(root: MapNode, role: str, parallel: Parallel) -> dict[str, int] | None:
     """Map keys below the role to the numbers of some degrees.
 
     None if the strategy has no key for a degree other than 1. If the file states the devices per
@@ -69,7 +69,7 @@ def numbers(root: MapNode, role: str, parallel: Parallel) -> dict[str, int] | No
 def _with_degrees(root: MapNode, degrees: Mapping[str, Parallel]) -> MapNode | str:
     """Return the tree with other degrees; or the first role whose strategy lacks their keys."""
     for role, parallel in degrees.items():
-        values = numbers(root, role, parallel)
+        values = degree_numbers(root, role, parallel)
         if values is None:
             return role
         for key, value in values.items():
@@ -154,19 +154,20 @@ def anew(read: Read, tried: Read, document: Document, machines: Cluster | AsDecl
     if problem is None or chosen is None or problem.job.planning.workload is None:
         return reading
     refused = list(_refused(problem, chosen))
-    shapes, accepted = dict[str, dict[Parallel, Shape]](), dict[str, frozenset[tuple[int, Parallel]]]()
+    shapes, accepted = dict[str, dict[Parallel, ProcessShape]](), dict[str, frozenset[tuple[int, Parallel]]]()
     parts, choices = {component.name: component for component in problem.components}, _choices(problem)
     # A choice refused alone may be accepted with another choice of another role.
     some = any(isinstance(chosen.problem({name: c}), str) for name, offered in choices.items() for c in offered)
-    together = some and len(choices) > 1 and prod(map(len, choices.values())) <= MOST_READ
+    together = some and len(choices) > 1 and prod(map(len, choices.values())) <= MAX_JOINT_CHOICES
     for name, offered in choices.items():
         problems = {c: chosen.problem({name: c}, refused_too=together) for c in offered}
         possible = {c: candidate for c, candidate in problems.items() if isinstance(candidate, Problem)}
         if not possible and not refused:
-            refused += none_left(problem.job, (({name: c}, chosen.job({name: c})) for c in offered))
+            refused += refusal_of_all(problem.job, (({name: c}, chosen.job({name: c})) for c in offered))
         parts[name] = part = _widened(parts[name], [candidate[name] for candidate in possible.values()])
         shapes[name] = {
-            c: Shape(candidate[name].per_process, candidate[name].stride, candidate[name].parallel) for c, candidate in possible.items()
+            c: ProcessShape(candidate[name].per_process, candidate[name].stride, candidate[name].parallel)
+            for c, candidate in possible.items()
         }
         accepted[name] = frozenset((count, c) for c, candidate in possible.items() for count in _counts(candidate, part))
     open_ = {component.name for component in problem.components if component.runs is None}
@@ -176,7 +177,7 @@ def anew(read: Read, tried: Read, document: Document, machines: Cluster | AsDecl
     shares = chosen.judged.problem.job.shares if chosen.judged.problem is not None else ()
     job = replace(problem.job, components=tuple(parts.values()), overlaps=dict(_overlaps(problem, written)), relations=(*problem.job.relations, *_apart(document, problem)), choices={name: tuple(shapes.get(name, degrees)) or degrees for name, degrees in problem.job.choices.items()}, shares=tuple(share for share in shares if share.component not in accepted), planning=replace(problem.job.planning, own=_within(problem, written), shapes=shapes, accepted=accepted, workload=_workload(document, problem, problem.job.planning.workload)))  # fmt: skip
     if job.choices and (together or interpolates(document.root)):
-        job, none = following(job, list(job.choices), chosen.job)
+        job, none = with_dependent_degrees(job, list(job.choices), chosen.job)
         refused += none if not refused and not reading.failed else ()
     unread = (_unread(document, reading),) if document.partial else ()
     return replace(reading, problem=replace(problem, job=job), findings=(*reading.findings, *unread, *refused))
@@ -212,7 +213,9 @@ def _choices(problem: Problem) -> dict[str, tuple[Parallel, ...]]:
 def _refused(problem: Problem, chosen: Chosen) -> Iterator[Finding]:
     """Yield the findings of `all_refused` if no choice is left."""
     choices, root = _choices(problem), chosen.opened.root
-    unsaid = {name: degrees for name, degrees in choices.items() if all(numbers(root, name, parallel) is None for parallel in degrees)}
+    unsaid = {
+        name: degrees for name, degrees in choices.items() if all(degree_numbers(root, name, parallel) is None for parallel in degrees)
+    }
     for some in [{name: degrees} for name, degrees in unsaid.items()] or [choices]:
         yield from all_refused(replace(problem.job, choices=some), chosen.job)
 

@@ -12,8 +12,8 @@ from typing import Any, Iterable, Iterator, Mapping
 
 from ...configuration.settings import Default
 from ...record import dataclass
-from ...releases.choice import Choice
-from ...releases.evidence import by_masks, mask_of
+from ...releases.choice import ReleaseChoice
+from ...releases.evidence import choose_by_masks, mask_of
 from ...releases.release import ALWAYS, Range, Release, read_releases
 from ...text.document import Document
 from ...text.tree import MapNode, Scalar, find
@@ -31,7 +31,7 @@ _OF_JOB = {
 }  # fmt: skip
 _OF_WORKERS = {
     "WorkerConfig": ("num_gpus_per_worker", "infer_batch_size", "max_concurrency"),
-    "agentic.EnvManagerConfig": (names.GROUPS, names.SIZE, names.REDUNDANCY, names.MOST),
+    "agentic.EnvManagerConfig": (names.NUM_GROUPS, names.GROUP_SIZE, names.GROUP_REDUNDANCY, names.ENVS_PER_WORKER),
 }
 """Class -> keys with a default."""
 _CLASS_OF = {
@@ -177,7 +177,7 @@ def _profile(release: Release) -> Profile:
     return Profile(release)
 
 
-def profile_of(choice: Choice | None) -> Profile:
+def profile_of(choice: ReleaseChoice | None) -> Profile:
     """Return the profile of the selected release; by default the newest."""
     return _profile(choice.release if choice is not None else read_releases(RELEASES).newest)
 
@@ -220,7 +220,7 @@ def _ranges_of(strategy: str) -> list[Range]:
 # Releases that a file can be for.
 
 
-def shown_release(document: Document) -> Choice:
+def shown_release(document: Document) -> ReleaseChoice:
     """Return the newest release that a file does not exclude.
 
     ROLL refuses unknown strategies and silently drops unknown keys: a strategy excludes all
@@ -234,12 +234,12 @@ def shown_release(document: Document) -> Choice:
     program = document.program.name.replace("\\", "/").rpartition("/")[2] if document.program else ""
     if program in _facts()["programs"]:
         known[program] = mask_of(table, [Range(*run[:2]) for run in _facts()["programs"][program]])
-    possible = sum(1 << release.index for release in by_masks(table, known).possible)
+    possible = sum(1 << release.index for release in choose_by_masks(table, known).possible)
     for path, first in _since(document.root).items():
         mask = (1 << len(table.releases)) - (1 << first)
         if mask & possible:
             known[path], possible = mask, mask & possible
-    return by_masks(table, known)
+    return choose_by_masks(table, known)
 
 
 def maps(root: MapNode) -> Iterator[MapNode]:

@@ -20,25 +20,25 @@ from ...planning.spec import PlanningSpec
 from ...problem import Problem
 from ...reading import FileSession, Reading
 from ...record import dataclass
-from ...said import Said
+from ...said import HintedJob
 from ...text.document import Document
 from ...text.nearest import nearest
 from ...text.source import Source
 from ...text.tree import MapNode, Value
 from ..skeleton import Reader
-from .batches import chains, preferences, prompts, taught, trajectories
-from .job import Role, Setup
+from .batches import chains, check_preferences, check_prompts, check_teacher_batches, check_trajectories
+from .job import Role, RollSetup
 from .misspelt import as_meant
 from .models import models
-from .modes import asynchronous, partial_gpu
+from .modes import check_asynchronous, check_partial_gpu
 from .names import ENVIRONMENT_VARIABLES
-from .nodes import Reserving, devices_per_node, nodes_reserved, opened, placed
+from .nodes import Reservation, devices_per_node, nodes_reserved, opened, placed_component
 from .planning import anew, choices_refused
 from .profile import Defaults, profile_of
 from .recognise import CAPABILITIES, HINTS, NAME
-from .roles import read_roles, unused
-from .strategies import backends, divided
-from .transfers import logits_transfer, model_update
+from .roles import read_roles, warn_unused_roles
+from .strategies import check_strategies, offer_whole_replicas
+from .transfers import check_logits_transfer, check_model_update
 
 
 def read(document: Document, machines: Cluster | AsDeclared | None, level: str = DEFAULT_LEVEL) -> Reading:
@@ -46,7 +46,7 @@ def read(document: Document, machines: Cluster | AsDeclared | None, level: str =
     reading, hints = read_with(document, machines, level), document.root.get(HINTS)
     if not timed_names(hints):
         return reading
-    opening = _Opening(document, machines, level, may_leave_degrees(hints))
+    opening = _RollOpening(document, machines, level, may_leave_degrees(hints))
     return replace(reading, session=FileSession(opening=opening), opens=True)
 
 
@@ -55,7 +55,7 @@ def read_with(document: Document, machines: Cluster | AsDeclared | None, level: 
 
     A `trial` reads a changed document to test an edit; it tries no helps itself.
     """
-    reader = _Reader(document, machines, level, hints)
+    reader = _RollReader(document, machines, level, hints)
     reader.is_trial = trial
     return reader.read()
 
@@ -64,7 +64,7 @@ tried = partial(read_with, trial=True)
 
 
 @dataclass(frozen=True)
-class _Opening:
+class _RollOpening:
     """Document whose roles have times; implements `Opening`."""
 
     document: Document
@@ -81,7 +81,7 @@ class _Opening:
         return choices_refused(read_with, tried, self.document, self.machines, self.level) if self.leaves_degrees else ()
 
 
-class _Reader(Reader):
+class _RollReader(Reader):
     """Reader of a document.
 
     `is_trial`: the document is a changed copy, read to see whether the edit may become a help.
@@ -107,18 +107,18 @@ class _Reader(Reader):
         open_ = {role.key for role in roles if role.key in hinted and role.created and role.mapping is None and role.world_size is None}
         per_node = devices_per_node(notes, settings, machines)
         nodes, rewritten = nodes_reserved(notes, settings, roles, per_node, self.derivations, bool(open_))
-        unused(notes, roles, per_node)
+        warn_unused_roles(notes, roles, per_node)
         if nodes > MAX_NODES:
             role = max(roles, key=lambda role: role.ids.highest if role.ids else -1)
             message = f"`{role.key}` names device {role.ids.highest if role.ids else 0:,}; more than {MAX_NODES:,} nodes are not read"
             notes.error("PW102", role.key, message, role.place, "too high", "is this id meant?")
             return None
-        reserving = Reserving(notes, settings, roles, per_node, nodes)
+        reserving = Reservation(notes, settings, roles, per_node, nodes)
         cluster, beyond = reserving.cluster(machines, bool(open_)), reserving.beyond(machines)
         if not beyond:
             notes.findings += rewritten
         draft = self._with_hints(tuple(self._components(roles, open_, cluster, per_node, nodes)), cluster, roles)
-        setup = Setup(
+        setup = RollSetup(
             notes, settings, pipeline, roles, per_node, cluster, {component.name: component for component in draft.components},
             draft.relations, dict(draft.choices), derivations=self.derivations, short=frozenset(role.key for role in beyond),
         )  # fmt: skip
@@ -126,20 +126,20 @@ class _Reader(Reader):
         if beyond:
             reserving.tell_of(beyond, machines, (lambda *_: False) if self.is_trial else self.verifies)
         if not self.is_trial:
-            divided(setup, self.verifies)
+            offer_whole_replicas(setup, self.verifies)
         in_turn = {role.key for role in roles if open_ and role.ids is None and role.world_size}
         job = Job(tuple(setup.components.values()), (*draft.relations, *setup.relations), CAPABILITIES, setup.choices, tuple(setup.shares), models=setup.models, links=draft.links, preference=draft.preference, in_turn=frozenset(in_turn & set(setup.components)), in_step=frozenset(setup.in_step), planning=PlanningSpec(workload=draft.workload))  # fmt: skip
         return Problem(cluster, job)
 
-    def _judge(self, setup: Setup) -> None:
+    def _judge(self, setup: RollSetup) -> None:
         """Add the pipeline's demands on the roles, and the batches of their processes."""
-        for judge in (backends, model_update, asynchronous, partial_gpu, logits_transfer):
+        for judge in (check_strategies, check_model_update, check_asynchronous, check_partial_gpu, check_logits_transfer):
             judge(setup)
-        prompts(setup, self.is_training)
-        trajectories(setup, self.is_training)
-        preferences(setup)
+        check_prompts(setup, self.is_training)
+        check_trajectories(setup, self.is_training)
+        check_preferences(setup)
         if self.is_training:
-            taught(setup)
+            check_teacher_batches(setup)
         chains(setup)
         models(setup)
 
@@ -149,12 +149,12 @@ class _Reader(Reader):
             if role.key in open_:
                 yield opened(role)
             elif role.created is not False and (role.world_size is not None or not role.readable):
-                yield placed(role, cluster, per_node, nodes)
+                yield placed_component(role, cluster, per_node, nodes)
                 if open_ and role.ids is None and role.world_size and len(cluster.nodes) > 1:
                     why = "on which nodes its workers are follows from how many nodes are reserved, once all roles are placed"
                     self.notes.unsure("PW102", role.key, why)
 
-    def _with_hints(self, components: tuple[Component, ...], cluster: Cluster, roles: tuple[Role, ...]) -> Said:
+    def _with_hints(self, components: tuple[Component, ...], cluster: Cluster, roles: tuple[Role, ...]) -> HintedJob:
         """Add the hints to the components, with the strategy's devices per worker."""
         block = self.hints()
         draft = self.with_hints(None if block is None else self._only_roles(block, roles), cluster, components)

@@ -25,7 +25,7 @@ def signs(root: MapNode) -> Signs:
     for group in (REWARDS, TEACHERS):
         inner = root.get(group)
         blocks += [f"{group}.{entry.key.text}" for entry in inner if is_worker(entry.value, DEVICES)] if isinstance(inner, MapNode) else []
-    if not blocks and (root.get(HINTS) is not None or dotted(root)):
+    if not blocks and (root.get(HINTS) is not None or dotted_keys(root)):
         blocks = [entry.key.text for entry in root if entry.key.text in ALL_BLOCKS and _has_strategy(entry.value)]
     return Signs(tuple(blocks))
 
@@ -49,12 +49,12 @@ def is_worker(value: Value | None, *signs: str) -> bool:
     return any(entry.key.text in wanted or nearest(entry.key.text, wanted) for entry in value)
 
 
-def holds_workers(value: Value) -> bool:
+def has_worker_blocks(value: Value) -> bool:
     """Return True if a value maps names to blocks of workers, as `rewards` does."""
     return isinstance(value, MapNode) and any(is_worker(entry.value, DEVICES, WORLD_SIZE) for entry in value)
 
 
-def dotted(root: MapNode) -> list[Entry]:
+def dotted_keys(root: MapNode) -> list[Entry]:
     """Return the top-level keys with a dot, for example `actor_train.device_mapping`.
 
     Users copy them from command lines; ROLL drops them.

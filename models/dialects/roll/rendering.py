@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Sequence
 
 from ...component import Component, Parallel
-from ...conversion.hints import Data, asked, hint_block, said_of_names, shape
-from ...conversion.losses import dropped, moved, refusal, unsaid_demands
+from ...conversion.hints import Data, counts_to_data, hint_block, other_hints_to_data, renaming_notes
+from ...conversion.losses import dropped, lost_demands, moved, refusal
 from ...findings.finding import Finding, UnusableInput
 from ...findings.wording import are, with_noun
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL
@@ -41,15 +41,15 @@ def render(problem: Problem) -> Rendering:
 
     Raises UnusableInput (PW606) with every reason if there is no such pipeline.
     """
-    writer = _Writer(problem)
+    writer = _RollWriter(problem)
     data = writer.data() if not writer.reasons else {}
     if writer.reasons:
         raise UnusableInput(writer.reasons)
-    losses = (*said_of_names(writer.keys), *writer.losses, *unsaid_demands(problem))
+    losses = (*renaming_notes(writer.keys), *writer.losses, *lost_demands(problem))
     return Rendering(to_yaml(data), losses, writer.keys)
 
 
-class _Writer:
+class _RollWriter:
     """Writer of a file.
 
     `parts` and `keys` map each component to its part and to the path of its block. ROLL numbers
@@ -241,7 +241,7 @@ class _Writer:
 
     def _hints(self, component: Component) -> Data:
         """Return the hints that ROLL's own keys do not express."""
-        hints = shape(self.problem, component, dict(self.keys), self.losses)
+        hints = other_hints_to_data(self.problem, component, dict(self.keys), self.losses)
         hints = {key: value for key, value in hints.items() if key not in ("parallel", "role")}
         kind = self.problem.kind(component)
         if hints and kind == NODE:
@@ -249,7 +249,7 @@ class _Writer:
             self.losses.append(dropped(component.name, f"what {listed} says of `{component.name}` is not said any more"))
             return {}
         if component.runs is None and kind == ACCELERATOR:
-            hints = {key: value for key, value in asked(self.problem, component).items() if key != "node_group"} | hints
+            hints = {key: value for key, value in counts_to_data(self.problem, component).items() if key != "node_group"} | hints
         return hints
 
     # -- the job as a whole

@@ -18,8 +18,8 @@ from ...text.nearest import nearest
 from ...text.tree import MapNode, Scalar, Value
 from ..checks import Divides, Facts, Number
 from . import names
-from .blocks import BY_ESTIMATOR, BY_KL, NO_REFERENCE, NOT_STARTED, Block, blocks_of, pipeline_of
-from .device_mapping import other_ids, read_devices, stands_alone
+from .blocks import BY_ESTIMATOR, BY_KL, NO_REFERENCE, NOT_STARTED, ConfigurationBlock, blocks_of, pipeline_of
+from .device_mapping import ids_edit, overlaps_no_edit, read_devices
 from .ids import Ids
 from .job import Role, amount_of
 from .misspelt import unknown_keys
@@ -55,7 +55,7 @@ def read_roles(
     pipeline = pipeline_of(notes, settings, document.program)
     blocks = blocks_of(notes, settings, pipeline, document.root)
     unknown_keys(notes, pipeline, document.root, blocks)
-    workers = Workers(notes, settings, pipeline, hinted, derivations)
+    workers = RoleWorkers(notes, settings, pipeline, hinted, derivations)
     roles = []
     for block in blocks:
         role = workers.read(block)
@@ -63,12 +63,12 @@ def read_roles(
             role = replace(role, created=False, reason="it names no device")
         roles.append(role)
     workers.tell_strategies()
-    removed(notes, settings, [role for role in roles if role.created])
+    warn_removed_strategies(notes, settings, [role for role in roles if role.created])
     return pipeline, tuple(roles)
 
 
 @dataclass
-class Workers:
+class RoleWorkers:
     """Reader of a file's blocks, in the order of ROLL's own checks.
 
     `unknown` maps each strategy unknown to the release to the blocks that name it. Source: ROLL,
@@ -82,7 +82,7 @@ class Workers:
     derivations: list[Derivation]
     unknown: dict[str, list[tuple[str, Value]]] = field(default_factory=dict)
 
-    def read(self, block: Block) -> Role:
+    def read(self, block: ConfigurationBlock) -> Role:
         """Return the role that ROLL makes of a block."""
         role = Role(block.key, block.part, block.created, block.reason, block.span, counts=block.counts)
         if role.part in (names.TRAIN_ENV, names.VAL_ENV):
@@ -111,7 +111,7 @@ class Workers:
 
     # -- strategies
 
-    def _strategy(self, block: Block) -> str | None:
+    def _strategy(self, block: ConfigurationBlock) -> str | None:
         """Return the strategy name; "" without `strategy_args`, None if unknown or refused."""
         notes, settings, profile = self.notes, self.settings, profile_of(self.notes.choice)
         path = f"{block.key}.{STRATEGY}"
@@ -162,9 +162,9 @@ class Workers:
             edits = [self.settings.becomes(f"{key}.{STRATEGY}.strategy_name", better) for key, _ in users] if better else [None]
             here = [change for change in edits if change is not None]
             is_whole = len(here) == len(edits) and len({change.span.file for change in here}) == 1
-            is_whole = is_whole and all(stands_alone(self.notes, change) for change in here)
+            is_whole = is_whole and all(overlaps_no_edit(self.notes, change) for change in here)
             edit = self.notes.joined(*here) if is_whole else None
-            edit = edit if edit is not None and stands_alone(self.notes, edit) else None
+            edit = edit if edit is not None and overlaps_no_edit(self.notes, edit) else None
             where = [f"`{key}` in line {name_node.span.line}" for key, name_node in users if len(users) > 1]
             self.notes.error("PW105", first, message, value, "not a strategy", help, edit, AT_LOAD, *where)
 
@@ -214,7 +214,7 @@ class Workers:
         world, rest = divmod(ids.count, per_worker.value)
         if rest:
             lower = ids.count - rest
-            better, edit = other_ids(self.notes, role.key, role.mapping, ids.sliced(slice(lower))) if lower else ("", None)
+            better, edit = ids_edit(self.notes, role.key, role.mapping, ids.sliced(slice(lower))) if lower else ("", None)
             message = (
                 f"the {ids.count} device ids of `{role.key}` cannot be divided among workers of {per_worker.value}: {rest} would be left"
             )
@@ -285,7 +285,7 @@ class Workers:
         """
         notes, settings = self.notes, self.settings
         self._check_no_devices(role)
-        keys = ((names.GROUPS, 0), (names.SIZE, 0), (names.REDUNDANCY, 0), (names.MOST, -MAX_WORKERS))
+        keys = ((names.NUM_GROUPS, 0), (names.GROUP_SIZE, 0), (names.GROUP_REDUNDANCY, 0), (names.ENVS_PER_WORKER, -MAX_WORKERS))
         amounts = [settings.whole(role.path(key), "PW403", 0 if least == 0 else None, least=least) for key, least in keys]
         groups, size, redundancy, most = amounts
         if groups is None or size is None or redundancy is None or most is None:
@@ -304,7 +304,7 @@ class Workers:
             workers, formula = min(environments, 1), f"all {text} in one worker"
         if not environments and most.value <= 0:
             message = f"`{role.key}` has no environments, and ROLL divides by their number: a ZeroDivisionError"
-            help = f"write a `{names.GROUPS}` of at least 1"
+            help = f"write a `{names.NUM_GROUPS}` of at least 1"
             notes.error("PW403", role.key, message, groups.scalar or role.span, "none", help, None, AT_LOAD)
         if self._too_many(role, workers, groups):
             return replace(role, readable=False)
@@ -362,7 +362,7 @@ class Workers:
         self.notes.error("PW101", role.key, message, role.span, label, help, None, AT_LOAD if counted else AT_CREATION)
 
 
-def removed(notes: Notes, settings: Settings, roles: list[Role]) -> None:
+def warn_removed_strategies(notes: Notes, settings: Settings, roles: list[Role]) -> None:
     """Warn once of strategies that releases newer than the selected one do not know.
 
     The user may run a newer release.
@@ -389,7 +389,7 @@ def removed(notes: Notes, settings: Settings, roles: list[Role]) -> None:
         notes.warn("PW105", users[0].key, message, at, f"removed in {gone.name}", help)
 
 
-def unused(notes: Notes, roles: tuple[Role, ...], per_node: int) -> None:
+def warn_unused_roles(notes: Notes, roles: tuple[Role, ...], per_node: int) -> None:
     """Warn of roles with devices that the pipeline does not start.
 
     ROLL reserves the nodes of its devices anyway.

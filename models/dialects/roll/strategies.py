@@ -7,7 +7,7 @@ from math import lcm
 from typing import Callable
 
 from ...component import Component, Parallel
-from ...configuration.plainly import plainly
+from ...configuration.plainly import plain_value
 from ...configuration.settings import Amount
 from ...findings.finding import Finding, Fix
 from ...findings.span import Edit
@@ -16,7 +16,7 @@ from ...record import dataclass
 from ...releases.release import Range
 from ...text.tree import MapNode
 from ..checks import AtLeast, Check, Divides, Equals, Facts, Number, divisors, run_checks
-from .job import Role, RoleFacts, Setup, amount_of, whole_of
+from .job import Role, RoleFacts, RollSetup, amount_of, whole_of
 from .misspelt import misspelt
 from .names import CONFIG, IN_WORKERS
 from .roles import REWRITTEN
@@ -34,7 +34,7 @@ BY_ULYSSES = (*FSDP2, *DEEPSPEED)
 
 
 @dataclass(frozen=True, slots=True)
-class Degrees:
+class StrategyDegrees:
     """Degrees of a role; Megatron alone has expert parallel sizes.
 
     `etp` is None if unset.
@@ -61,7 +61,7 @@ class Degrees:
         return tuple(size * self.ep.value * self.pp.value for size in sorted(sizes)) if self.ep else (1,)
 
 
-def degrees(setup: Setup, role: Role) -> Degrees | None:
+def degrees(setup: RollSetup, role: Role) -> StrategyDegrees | None:
     """Return the degrees of a role; None if any is unknown or unsupported."""
 
     def size(name: str, default: int = 1) -> Amount | None:
@@ -74,17 +74,17 @@ def degrees(setup: Setup, role: Role) -> Degrees | None:
         tp, pp, cp, ep = (size(name) for name in ("tensor_model", "pipeline_model", "context", "expert_model"))
         is_written = setup.settings.has(role.config("expert_tensor_parallel_size"))
         etp = size("expert_tensor") if is_written else None
-        return Degrees(tp, pp, cp, ep, etp) if tp and pp and cp and ep and (etp or not is_written) else None
+        return StrategyDegrees(tp, pp, cp, ep, etp) if tp and pp and cp and ep and (etp or not is_written) else None
     if role.strategy in (VLLM, SGLANG):
         tp, pp = size("tensor", role.num_gpus_per_worker or 1 if role.strategy == SGLANG else 1), size("pipeline")
     elif role.strategy in BY_ULYSSES:
         cp = setup.settings.whole(role.path("model_args.ulysses_size"), DIVIDES, 1, exact=True)
     else:
         return None
-    return Degrees(tp, pp, cp) if tp and pp and cp else None
+    return StrategyDegrees(tp, pp, cp) if tp and pp and cp else None
 
 
-def data_parallel(setup: Setup, role: Role) -> int | None:
+def data_parallel(setup: RollSetup, role: Role) -> int | None:
     """Return a trained role's number of data parallel ranks; None if unknown or uneven."""
     role_degrees = degrees(setup, role)
     if role.ids is None or role_degrees is None or not role.ids.count or role.ids.count % role_degrees.parallel.replica:
@@ -92,7 +92,7 @@ def data_parallel(setup: Setup, role: Role) -> int | None:
     return role.ids.count // role_degrees.parallel.replica
 
 
-def backends(setup: Setup) -> None:
+def check_strategies(setup: RollSetup) -> None:
     """Give every component its degrees, and add what its strategy refuses."""
     for role in setup.roles:
         component = setup.components.get(role.key) if role.created else None
@@ -113,7 +113,7 @@ def backends(setup: Setup) -> None:
             _demands(setup, role, role_degrees)
 
 
-def divided(setup: Setup, verifies: Callable[[Edit | None], bool]) -> None:
+def offer_whole_replicas(setup: RollSetup, verifies: Callable[[Edit | None], bool]) -> None:
     """Offer a verified tensor parallel size to roles whose ranks form no whole replicas."""
     for role in setup.roles:
         role_degrees = degrees(setup, role) if role.created and role.key in setup.components and role.strategy in MEGATRON else None
@@ -135,7 +135,7 @@ def divided(setup: Setup, verifies: Callable[[Edit | None], bool]) -> None:
             setup.notes.findings[place] = _by_degree(setup, finding, verifies)
 
 
-def _by_degree(setup: Setup, finding: Finding, verifies: Callable[[Edit | None], bool]) -> Finding:
+def _by_degree(setup: RollSetup, finding: Finding, verifies: Callable[[Edit | None], bool]) -> Finding:
     """Replace the help of a finding about incomplete workers by a lower, verified vLLM tp."""
     role = next(candidate for candidate in setup.roles if candidate.key == finding.subject)
     tp = setup.settings.whole(role.config("tensor_parallel_size"), DIVIDES, 1) if role.strategy == VLLM else None
@@ -179,7 +179,7 @@ CHECKS: dict[str, tuple[Check, ...]] = {
 """Strategy -> checks of strategy settings."""
 
 
-def _demands(setup: Setup, role: Role, role_degrees: Degrees | None) -> None:
+def _demands(setup: RollSetup, role: Role, role_degrees: StrategyDegrees | None) -> None:
     facts, stage = RoleFacts(setup, role), role.config("zero_optimization.stage")
     if role.strategy in DEEPSPEED and not setup.settings.is_open(stage, MATCHES) and setup.settings.at(stage) is None:
         setup.notes.unsure(MATCHES, role.key, f"`{stage}` is not set, and which stage DeepSpeed then takes is not known here")
@@ -217,7 +217,7 @@ def _divide(facts: RoleFacts, ranks: Number, groups: Number) -> None:
     ).run(facts)  # fmt: skip
 
 
-def _fsdp2(facts: RoleFacts, ranks: Number, role_degrees: Degrees) -> None:
+def _fsdp2(facts: RoleFacts, ranks: Number, role_degrees: StrategyDegrees) -> None:
     """Check the mesh sizes, and the ranks against meshes and expert groups."""
     fsdp, experts = _mesh_sizes(facts.setup, facts.role)
     whole = fsdp is not None and _holds_ulysses(facts, role_degrees, fsdp)
@@ -229,14 +229,14 @@ def _fsdp2(facts: RoleFacts, ranks: Number, role_degrees: Degrees) -> None:
         _divide(facts, ranks, Number(size, f"expert groups of {ep.said} x efsdp_size {efsdp.value} = {size}", ep))
 
 
-def _mesh_sizes(setup: Setup, role: Role) -> tuple[Amount | None, tuple[Amount, Amount] | None]:
+def _mesh_sizes(setup: RollSetup, role: Role) -> tuple[Amount | None, tuple[Amount, Amount] | None]:
     """Return `fsdp_size`, and (`ep_size`, `efsdp_size`) if there are experts."""
     fsdp = setup.settings.whole(role.config("fsdp_size"), DIVIDES, 1, least=0, exact=True)
     ep, efsdp = (setup.settings.whole(role.config(name), DIVIDES, 1, exact=True) for name in ("ep_size", "efsdp_size"))
     return fsdp, (ep, efsdp) if ep and efsdp and ep.value > 1 else None
 
 
-def _holds_ulysses(facts: RoleFacts, role_degrees: Degrees, fsdp: Amount) -> bool:
+def _holds_ulysses(facts: RoleFacts, role_degrees: StrategyDegrees, fsdp: Amount) -> bool:
     """Return True if `fsdp_size` is at least the ulysses size; else add an error."""
     left, help = amount_of(facts, fsdp), ""
     # The ulysses size is wrong anyway.
@@ -251,7 +251,7 @@ MOST_WORKERS = 4096
 """Limit on checked sglang workers across nodes; our own."""
 
 
-def _sglang(setup: Setup, role: Role, role_degrees: Degrees) -> None:
+def _sglang(setup: RollSetup, role: Role, role_degrees: StrategyDegrees) -> None:
     """Check that an engine's tp x pp parts fit the GPUs that a worker sees.
 
     The parts must be a multiple of the GPUs on the node of the worker's first id. ROLL starts the
@@ -299,7 +299,7 @@ _DEGREE_KEYS = {
 }
 
 
-def _misspelt_degrees(setup: Setup, role: Role) -> None:
+def _misspelt_degrees(setup: RollSetup, role: Role) -> None:
     """Add an error per misspelt degree that the strategy's engine would refuse.
 
     Source: ROLL, megatron_strategy.py (`TrainingArguments(**config_dict)`), vllm_strategy.py
@@ -318,7 +318,7 @@ def _misspelt_degrees(setup: Setup, role: Role) -> None:
         setup.notes.error("PW104", role.key, message, entry.key.span, "not a key", help, edit, IN_WORKERS)
 
 
-def _sglang_names(setup: Setup, role: Role, role_degrees: Degrees) -> None:
+def _sglang_names(setup: RollSetup, role: Role, role_degrees: StrategyDegrees) -> None:
     """Report degrees under SGLang's own names.
 
     ROLL overwrites one and forwards the others.
@@ -331,7 +331,7 @@ def _sglang_names(setup: Setup, role: Role, role_degrees: Degrees) -> None:
             message = f"`tp_size` is {size.value}, but ROLL overwrites it with {role_degrees.tp.value}: it reads `tensor_parallel_size`"
             help = f"remove it, or write `tensor_parallel_size: {size.value}`"
             setup.notes.warn(REWRITTEN, role.key, message, size.span or role.place, f"becomes {role_degrees.tp.value}", help)
-        is_within = name == "dp_size" and size and plainly(setup.settings, role.config("enable_dp_attention")) is True
+        is_within = name == "dp_size" and size and plain_value(setup.settings, role.config("enable_dp_attention")) is True
         if name != "tp_size" and size is not None and size.value > 1 and not (is_within and role_degrees.tp.value % size.value == 0):
             why = f"ROLL hands `{name}: {size.value}` to SGLang uncounted, and whether the GPUs of a worker suffice for it is unknown"
             setup.notes.unsure(DIVIDES, role.key, why, True, "Write `pipeline_parallel_size`, which ROLL counts, or more workers")
@@ -342,7 +342,7 @@ def _sglang_names(setup: Setup, role: Role, role_degrees: Degrees) -> None:
 _BY = "the strategy of the role makes it"
 
 
-def _compare_hints(setup: Setup, role: Role, component: Component, role_degrees: Degrees, is_open: bool) -> None:
+def _compare_hints(setup: RollSetup, role: Role, component: Component, role_degrees: StrategyDegrees, is_open: bool) -> None:
     """Report hinted degrees that differ from the strategy's.
 
     An error for an open role, a warning for a placed one. Degrees of roles with times are chosen
@@ -362,7 +362,7 @@ def _compare_hints(setup: Setup, role: Role, component: Component, role_degrees:
         setup.notes.warn("PW124", role.key, message, at, "ignored", "drop `parallel`, or give the role `seconds`")
 
 
-def _hinted(setup: Setup, role: Role, component: Component, role_degrees: Degrees) -> Component:
+def _hinted(setup: RollSetup, role: Role, component: Component, role_degrees: StrategyDegrees) -> Component:
     """Round the component to whole replicas of the strategy; refuse hints that contradict it."""
     per_worker, spans, parallel = role.num_gpus_per_worker or component.per_process, component.spans, role_degrees.parallel
     key = next((key for key in ("accelerators_per_process", "processes") if key in spans), "")
@@ -397,7 +397,7 @@ def _hinted(setup: Setup, role: Role, component: Component, role_degrees: Degree
     return replace(result, least=amount, most=amount) if amount else result
 
 
-def _searched_ranks(setup: Setup, role: Role, role_degrees: Degrees, component: Component) -> Component:
+def _searched_ranks(setup: RollSetup, role: Role, role_degrees: StrategyDegrees, component: Component) -> Component:
     """Give an open FSDP2 role the group sizes that divide its ranks.
 
     Up to `fsdp_size` ranks form one mesh; more ranks form whole meshes.
@@ -424,7 +424,7 @@ def in_meshes(component: Component) -> Component:
     return replace(component, parallel=replace(parallel, dp=parallel.dp * size // parallel.replica))
 
 
-def in_groups_of(setup: Setup, role: Role, each: int, other: str) -> None:
+def in_groups_of(setup: RollSetup, role: Role, each: int, other: str) -> None:
     """Give an open training role whole groups of ranks for the workers of another role.
 
     `each`: GPUs of a worker. For other counts the search keeps both in step (`Job.in_step`).
@@ -436,7 +436,7 @@ def in_groups_of(setup: Setup, role: Role, each: int, other: str) -> None:
         check_whole(setup, role, replace(component, parallel=parallel), f"to share GPUs with the workers of {other} it needs")
 
 
-def check_whole(setup: Setup, role: Role, component: Component, why: str) -> None:
+def check_whole(setup: RollSetup, role: Role, component: Component, why: str) -> None:
     """Add an error if an exact amount is no whole number of replicas."""
     least, step = component.least, component.step
     if least == component.most and least % step:

@@ -16,7 +16,7 @@ from ...text.edit import in_flow_map
 from ...text.tree import Scalar
 from ..checks import Divides, Facts, Number, OneOf
 from .ids import Ids, common, difference, range_text
-from .job import Role, RoleFacts, Setup
+from .job import Role, RoleFacts, RollSetup
 from .names import ACTOR_INFER, ACTOR_TRAIN, AFTER_MODELS, AT_UPDATE, NEVER, STUDENTS, TEACHERS
 from .strategies import BY_ULYSSES, MEGATRON, SGLANG, degrees, in_groups_of
 
@@ -25,7 +25,7 @@ MOST_TRIED = 24
 """Limit on the candidate starts of a role: edges of occupied ranges."""
 
 
-def model_update(setup: Setup) -> None:
+def check_model_update(setup: RollSetup) -> None:
     """Demand solid ranges of both roles; compare explicit ones with shared GPUs.
 
     Source: ROLL, roll/distributed/executor/model_update_group.py;
@@ -61,7 +61,7 @@ def model_update(setup: Setup) -> None:
         _reached(setup, infer, train.ids, infer.ids)
 
 
-def _in_step(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -> bool:
+def _in_step(setup: RollSetup, train: Role, infer: Role, trains: Ids, infers: Ids) -> bool:
     """Return True if training fills whole workers of inference; else add an error."""
     per_worker = infer.num_gpus_per_worker
     edges = {"begins": trains.lowest - infers.lowest, "ends": trains.highest - infers.highest}
@@ -81,7 +81,7 @@ def _in_step(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -
     return False
 
 
-def _check_pairs(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -> None:
+def _check_pairs(setup: RollSetup, train: Role, infer: Role, trains: Ids, infers: Ids) -> None:
     """Check that every rank hands its weights to a worker on its own GPU.
 
     Weights go through GPU memory.
@@ -119,7 +119,7 @@ def _check_pairs(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Id
     tell(CODE, train.key, message, train.place, label, help, edit, when)
 
 
-def _reached(setup: Setup, infer: Role, trains: Ids, infers: Ids) -> None:
+def _reached(setup: RollSetup, infer: Role, trains: Ids, infers: Ids) -> None:
     """Check that every inference worker gets weights, from its ranks or from rank 0."""
     per_worker = infer.num_gpus_per_worker
     first, last = (trains.lowest - infers.lowest) // per_worker, (trains.highest - infers.highest) // per_worker
@@ -140,7 +140,7 @@ def _place(id_: int, per_node: int) -> str:
 # Solid ranges for roles with holes; disjoint roles stay disjoint.
 
 
-def _add_range_fixes(setup: Setup, broken: Sequence[Role]) -> None:
+def _add_range_fixes(setup: RollSetup, broken: Sequence[Role]) -> None:
     """Add a fix to roles with holes: a range, and a new range for the partner if needed."""
     new_ranges = next(_moved(setup, broken), None) if broken else None
     for position, role in enumerate(broken):
@@ -156,7 +156,7 @@ def _add_range_fixes(setup: Setup, broken: Sequence[Role]) -> None:
         setup.components[role.key] = replace(component, fixes={**component.fixes, SOLID: fix})
 
 
-def _moved(setup: Setup, broken: Sequence[Role]) -> Iterator[tuple[range, ...]]:
+def _moved(setup: RollSetup, broken: Sequence[Role]) -> Iterator[tuple[range, ...]]:
     """Yield ranges of the same sizes within the used ids, without new sharing."""
     with_devices = [(role, role.ids) for role in setup.roles if role.created and role.ids is not None and role.ids.count]
     last = max(ids.highest for _, ids in with_devices)
@@ -199,7 +199,7 @@ Pairs = list[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class TransferSide:
     """Sending or receiving ranks: last pipeline stage, context parallel rank 0."""
 
     ids: Ids
@@ -220,7 +220,7 @@ class Side:
         return self.ids.listed[(self.pp - 1) * (self.ids.count // self.pp) + dp * self.cp * self.tp + tp]
 
 
-def logits_transfer(setup: Setup) -> None:
+def check_logits_transfer(setup: RollSetup) -> None:
     """Check the backend, the data parallel sizes, and that NCCL never sends to itself."""
     student, teacher = setup.role(STUDENTS), setup.role(TEACHERS)
     if student is None or teacher is None or not setup.since("0.1.3"):
@@ -253,14 +253,14 @@ def logits_transfer(setup: Setup) -> None:
             setup.notes.error(MODE, student.key, message, at, "", f"write `{BACKEND}: {WAYS[0]}`", edit, AFTER_MODELS)
 
 
-def _side(setup: Setup, role: Role) -> Side | None:
+def _side(setup: RollSetup, role: Role) -> TransferSide | None:
     role_degrees = degrees(setup, role) if role.strategy in (*MEGATRON, *BY_ULYSSES) else None
     if role_degrees is None or role.ids is None or not role.ids.count or role.ids.count % role_degrees.parallel.replica:
         return None
-    return Side(role.ids, role_degrees.tp.value, role_degrees.pp.value, role_degrees.cp.value)
+    return TransferSide(role.ids, role_degrees.tp.value, role_degrees.pp.value, role_degrees.cp.value)
 
 
-def _divided(setup: Setup, teacher: Role, student: Role, sends: int, receives: int, is_shifted: bool) -> None:
+def _divided(setup: RollSetup, teacher: Role, student: Role, sends: int, receives: int, is_shifted: bool) -> None:
     """Check that every student rank has a teacher rank, and the reverse.
 
     `is_shifted`: every student rank has a teacher rank, but some a wrong one.
@@ -275,7 +275,7 @@ def _divided(setup: Setup, teacher: Role, student: Role, sends: int, receives: i
     ).run(RoleFacts(setup, role))  # fmt: skip
 
 
-def _same_gpu(sender: Side, receiver: Side, pairs: Pairs, offset: int, other_tp: int) -> int | None:
+def _same_gpu(sender: TransferSide, receiver: TransferSide, pairs: Pairs, offset: int, other_tp: int) -> int | None:
     """Return the first GPU that both sends and receives; None if there is none.
 
     The tensor parallel rank `other_tp` must send from it too.

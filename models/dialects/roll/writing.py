@@ -19,7 +19,7 @@ from ...text.tree import MapNode, Scalar, find, plain
 from ..dialect import Degrees
 from .ids import Ids, text_of
 from .names import DEVICES, PER_WORKER, STRATEGY, WORLD_SIZE
-from .planning import KEYS, numbers
+from .planning import KEYS, degree_numbers
 from .reader import tried
 from .strategies import VLLM
 
@@ -120,7 +120,7 @@ def _degrees(source: Source, role: str, parallel: Parallel) -> list[Edit]:
 
     Raises UnusableInput (PW603) if the file has no place for a key.
     """
-    values = numbers(source.root, role, parallel)
+    values = degree_numbers(source.root, role, parallel)
     if values is None:
         raise _refused(role, f"the strategy of `{role}` has no keys for {parallel}")
     edits, added = [], dict[str, Lines]()

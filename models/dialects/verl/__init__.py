@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ...placements.assignment import Assignment
     from ...problem import Problem
     from ...reading import Reading
-    from ...releases.choice import Choice
+    from ...releases.choice import ReleaseChoice
     from ...text.document import Document
     from ..dialect import Degrees, Machines, Rendering
 
@@ -48,12 +48,12 @@ def signs(root: MapNode) -> Signs:
     return Signs((*sure, *sizes)) if len(sizes) == len(_TRAINER) else Signs(tuple(sure), tuple(sizes))
 
 
-def release_of(document: Document, roots: Sequence[str] = ()) -> Choice | None:
+def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice | None:
     """See `Dialect.release_of`."""
-    from ..released import found_release
+    from ..released import infer_release
     from .defaults import shown
 
-    return found_release(RELEASES, document, roots, shown)
+    return infer_release(RELEASES, document, roots, shown)
 
 
 def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:

@@ -16,7 +16,7 @@ from ...problem import Problem
 from ...reading import Reading
 from ...text.tree import MapNode, find, leaves, with_value
 from ..all_refused import Chosen, all_refused
-from ..following import following, with_hint
+from ..following import with_dependent_degrees, with_hint
 from ..skeleton import HINTS
 from .pools import FIT
 from .programs import SPEC
@@ -121,7 +121,7 @@ def _with_followers(
         jobs.append(candidate.problem.job)
         return candidate.problem.job
 
-    job, refused = following(
+    job, refused = with_dependent_degrees(
         replace(planned, choices=choices, planning=replace(planned.planning, followed=())), _leaders(choices, root, amounts), job_with
     )
     # Degrees that follow from sizes: of the file itself, and of the file with each choice.

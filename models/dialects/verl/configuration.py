@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Mapping, Sequence
 
 from ...configuration.notes import Notes
-from ...configuration.settings import PLACING, Amount, Settings
+from ...configuration.settings import PLACEMENT_RULES, Amount, Settings
 from ...findings.finding import Finding
 from ...findings.span import Span
 from ...releases.release import Range
 from ...text.interpolation import Interpolator
 from ...text.tree import Scalar, Value
 from .defaults import Table
-from .programs import Entry
+from .programs import EntryPoint
 
 _ROLLOUT = "actor_rollout_ref.rollout"
 COUNTED = frozenset(
@@ -40,7 +40,7 @@ class Configuration(Settings):
     """
 
     def __init__(
-        self, notes: Notes, interpolator: Interpolator, entry: Entry, table: Table | None,
+        self, notes: Notes, interpolator: Interpolator, entry: EntryPoint, table: Table | None,
         instead: Mapping[str, int] | None = None, anew: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(notes, interpolator, table.defaults if table else {})
@@ -143,7 +143,7 @@ class Configuration(Settings):
         if (path, rule) not in self._said:
             self._said.add((path, rule))
             add = add or (f"Pass `--set {path}=VALUE`" if path else "")
-            self.notes.unsure(rule, path, why, decides or (bool(path) and rule in PLACING), add)
+            self.notes.unsure(rule, path, why, decides or (bool(path) and rule in PLACEMENT_RULES), add)
 
     def whole(
         self, path: str, rule: str, default: int | None = None, least: int = 1, fits: int | None = None, exact: bool = False

@@ -10,15 +10,15 @@ from typing import Any, Iterator, Mapping
 
 from ...configuration.settings import Default
 from ...record import dataclass
-from ...releases.choice import Choice, newest
-from ...releases.evidence import by_masks
-from ...releases.release import UNSAID
+from ...releases.choice import ReleaseChoice, newest
+from ...releases.evidence import choose_by_masks
+from ...releases.release import UNSTORED_VALUE
 from ...text.document import Document
-from ...text.document import Kind as Mark
+from ...text.document import DocumentKind as Mark
 from ...text.interpolation_text import holds_interpolation
 from ...text.tree import ListNode, MapNode, Scalar, Value, find
 from ...text.unresolved import UNRESOLVED
-from .programs import FOLDER, Entry, configurations, entry_of_keys, named, names_in, releases, table
+from .programs import FOLDER, EntryPoint, configurations, entry_of_keys, named, names_in, releases, table
 
 _OWN = ("_self_", "hydra")
 _REFERENCE = re.compile(r"\$\{\s*(?:oc\.select:\s*)?(\.*)([\w.]+)\s*(?:,([^${}]*))?\}")
@@ -72,7 +72,7 @@ class Table:
         return by_section
 
 
-def table_for(document: Document, entry: Entry) -> Table | None:
+def table_for(document: Document, entry: EntryPoint) -> Table | None:
     """Return the table of the document's configuration in the selected release; None if unknown."""
     name = configuration_of(document, entry)
     index = document.release.release.index if document.release else len(releases().names) - 1
@@ -101,7 +101,7 @@ def table_of(name: str, index: int, chosen: tuple[tuple[str, str | None], ...] =
     for key, value in composed.keys.items():
         if isinstance(value, str) and "${" in value:
             _follow(key, value, composed.keys, values, same)
-        elif value is not UNSAID and not isinstance(value, dict):
+        elif value is not UNSTORED_VALUE and not isinstance(value, dict):
             # YAML reads `None` as a text; verl means null.
             values[key] = None if value == "None" else value
     defaults = {key: Default(value, source) for key, value in values.items()}
@@ -124,7 +124,7 @@ def _follow(key: str, text: str, keys: Mapping[str, Any], values: dict[str, Any]
         values[key] = _WORDS.get(word.lower(), int(word) if re.fullmatch(r"-?\d+", word) else word)
 
 
-def configuration_of(document: Document, entry: Entry) -> str:
+def configuration_of(document: Document, entry: EntryPoint) -> str:
     """Return the name of a document's base configuration; "" if unknown.
 
     A file that names none is taken to be merged onto the configuration of its program.
@@ -186,7 +186,7 @@ def chosen_in(document: Document, name: str) -> tuple[tuple[str, str | None], ..
     return tuple(options.items())
 
 
-def shown(document: Document) -> Choice:
+def shown(document: Document) -> ReleaseChoice:
     """Return the newest release consistent with a document.
 
     Keys show nothing about a program that is not verl's.
@@ -203,7 +203,7 @@ def shown(document: Document) -> Choice:
         known[name] = configurations().mask(name)
         known.update(_of_settings(document, name) if document.settings else _of_keys(document.root, name))
     known.update(_of_values(document.root))
-    return by_masks(table(), {sign: mask for sign, mask in known.items() if mask})
+    return choose_by_masks(table(), {sign: mask for sign, mask in known.items() if mask})
 
 
 def _of_settings(document: Document, name: str) -> Iterator[tuple[str, int]]:

@@ -15,7 +15,7 @@ from ...findings.span import Span
 from ...pools.pool import Pool
 from ...text.tree import Scalar
 from .configuration import Configuration
-from .programs import Kind
+from .programs import ProgramKind
 from .releases import is_reward_served, reward_key
 
 DEGREES = "PW208"
@@ -36,7 +36,7 @@ _MEGATRON = {
 _TITAN = {"tp": "tensor_parallel_size", "pp": "pipeline_parallel_size", "cp": "context_parallel_size", "ep": "expert_parallel_size"}
 STRATEGIES = {"megatron": _MEGATRON, "mindspeed": _MEGATRON, "torchtitan": _TITAN}
 """Strategy, also the section of the degrees -> keys of the degrees."""
-TUNES = (Kind.TUNING, Kind.PROCESSES)
+TUNES = (ProgramKind.TUNING, ProgramKind.PROCESSES)
 """Programs that fine-tune, without roles."""
 TUNERS: Mapping[str, Mapping[str, str]] = {
     "fsdp": {}, "veomni": {}, "megatron": _MEGATRON, "torchtitan": _TITAN,
@@ -78,7 +78,7 @@ def engine_key(settings: Configuration, name: str) -> Callable[[str], str]:
     if is_teacher(name):
         teacher = name.removeprefix(f"{TEACHER}_") if name != TEACHER else SINGLE_TEACHER
         return lambda key: f"{TEACHERS}.{teacher}.inference.{key}"
-    owner = "rollout" if settings.entry.kind is Kind.GENERATION else ROLLOUT
+    owner = "rollout" if settings.entry.kind is ProgramKind.GENERATION else ROLLOUT
     return lambda key: f"{owner}.{key}"
 
 
@@ -139,7 +139,7 @@ def is_counted(settings: Configuration) -> bool:
     Ray derives it from the settings; torchrun gets it separately.
     """
     program = settings.notes.document.program
-    return settings.entry.kind is not Kind.PROCESSES or (program is not None and bool(program.name))
+    return settings.entry.kind is not ProgramKind.PROCESSES or (program is not None and bool(program.name))
 
 
 def section_of(components: Sequence[str], name: str) -> str:

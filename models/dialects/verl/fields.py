@@ -15,7 +15,7 @@ from ...configuration.notes import is_unknown
 from ...text.tree import Scalar
 from .configuration import Configuration
 from .defaults import Table
-from .programs import FOLDER, TRAINERS, Kind, releases
+from .programs import FOLDER, TRAINERS, ProgramKind, releases
 from .releases import has_critic
 
 _TARGET = "_target_"
@@ -82,5 +82,5 @@ def _sections(settings: Configuration) -> Sequence[str]:
         return ()
     if settings.entry.kind in TRAINERS:
         return _TRAINED if has_critic(settings) else _TRAINED[:-1]
-    is_tuned = settings.entry.configuration == "sft_trainer_engine" and settings.entry.kind in (Kind.PROCESSES, Kind.TUNING)
+    is_tuned = settings.entry.configuration == "sft_trainer_engine" and settings.entry.kind in (ProgramKind.PROCESSES, ProgramKind.TUNING)
     return _TUNED if is_tuned else ()

@@ -15,7 +15,7 @@ from ...configuration.settings import Amount
 from ...hints.block import timed_names, without
 from ...machines.cluster import Cluster
 from ...pools.pool import Pool
-from ...said import Said
+from ...said import HintedJob
 from ...text.nearest import nearest
 from ...text.tree import Entry, MapNode, Scalar, Value
 from ..skeleton import HINTS
@@ -51,7 +51,7 @@ def opened(component: Component) -> Component:
 def with_hints(
     settings: Configuration, cluster: Cluster, components: tuple[Component, ...], relations: tuple[Relation, ...],
     pools: Sequence[Pool], follow: bool,
-) -> Said:  # fmt: skip
+) -> HintedJob:  # fmt: skip
     """Add hints to the components and relations; the degrees stay verl's.
 
     For a component with times, hints may leave degrees open. `follow`: its degrees may follow from
@@ -60,7 +60,7 @@ def with_hints(
     """
     block = _of_components(settings, [component.name for component in components])
     if block is None:
-        return Said(components, relations)
+        return HintedJob(components, relations)
     from ...hints.block import add_block
 
     known = {component.name: component for component in components}
@@ -82,7 +82,7 @@ def with_hints(
         hinted_components.append(replace(component, parallel=before.parallel))
     known_relations = tuple(relation for relation in draft.relations if set(relation.components) <= set(known))
     links = tuple(link for link in draft.links if {link.source, link.target} <= set(known))
-    return Said(tuple(hinted_components), known_relations, choices, links=links, preference=draft.preference, workload=draft.workload)
+    return HintedJob(tuple(hinted_components), known_relations, choices, links=links, preference=draft.preference, workload=draft.workload)
 
 
 def _of_components(settings: Configuration, names: Sequence[str]) -> Value | None:

@@ -29,7 +29,7 @@ _ROLES = {
 
 
 @dataclass
-class Setup:
+class VerlSetup:
     """Job with derivations and models; checks change the components.
 
     Attributes
@@ -127,7 +127,7 @@ def relations_of(declared: Declared) -> tuple[Relation, ...]:
     )
 
 
-def derived(setup: Setup) -> Iterator[Derivation]:
+def derived(setup: VerlSetup) -> Iterator[Derivation]:
     """Yield the derivations of pool sizes, world sizes, replicas and data parallel sizes."""
     for pool in setup.pools:
         keys = (pool.nodes_key, pool.accelerators_key)
@@ -142,7 +142,7 @@ def derived(setup: Setup) -> Iterator[Derivation]:
                 yield from _derive_degrees(setup, component, ranks)
 
 
-def _derive_degrees(setup: Setup, component: Component, ranks: int) -> Iterator[Derivation]:
+def _derive_degrees(setup: VerlSetup, component: Component, ranks: int) -> Iterator[Derivation]:
     settings, size, name = setup.settings, component.parallel.replica, component.name
     if is_engine(settings, name):
         if (known := engine_of(settings, name)) is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ...configuration.notes import Notes, is_unknown
 from ...findings.span import Edit, Span
 from ...releases.release import spans_of
-from ...text.document import Kind as Mark
+from ...text.document import DocumentKind as Mark
 from ...text.document import Setting
 from ...text.interpolation_text import holds_interpolation
 from ...text.nearest import closest, distance

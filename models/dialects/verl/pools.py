@@ -15,14 +15,14 @@ from ...findings.finding import Severity, error
 from ...findings.span import Span
 from ...findings.wording import are, with_noun
 from ...machines.shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
-from ...pools.pool import Parts, Pool
+from ...pools.pool import Pool, PoolParts
 from ...record import dataclass
 from ...releases.release import Range
 from ...text.tree import ListNode, MapNode
 from .configuration import Configuration
 from .degrees import APART, SINGLE_TEACHER, TEACHER, TEACHERS, Degrees, engine_of, place_of
 from .listed import MAPPING, listed_pools
-from .programs import DRAFT, MAIN_PPO, SPEC, Kind
+from .programs import DRAFT, MAIN_PPO, SPEC, ProgramKind
 from .releases import has_critic, has_reference, has_reward_model, has_teachers, is_apart, reward_key
 
 MAX_PROCESSES = 1 << 20
@@ -49,7 +49,7 @@ class Declared:
     """
 
     pools: tuple[Pool, ...]
-    nodes: tuple[Parts, ...] = ()
+    nodes: tuple[PoolParts, ...] = ()
     ranges: Ranges = field(default_factory=dict)
 
     def size(self, component: str, pool: Pool) -> int:
@@ -101,14 +101,14 @@ def pool_of(name: str, found: Size, components: Sequence[str], slots: int, at: S
     spans = {key: amount.span for key, amount in (("count", count), ("size", size)) if amount.span}
     if place := at or size.span or count.span:
         spans["name"] = place
-    return Pool(name, (Parts(size.value, count.value),), slots, tuple(components), size.name, count.name, spans)
+    return Pool(name, (PoolParts(size.value, count.value),), slots, tuple(components), size.name, count.name, spans)
 
 
 def _some(*pools: Pool | None) -> tuple[Pool, ...]:
     return tuple(pool for pool in pools if pool is not None)
 
 
-def one_pool(settings: Configuration) -> Declared:
+def shared_pool(settings: Configuration) -> Declared:
     """Return `global_pool`, and separate pools of reward model, teachers and servers."""
     size, entry = sized(settings), settings.entry
     own = settings.flag(reward_key(settings, "enable_resource_pool"), ROLES)
@@ -189,8 +189,8 @@ def _teachers(settings: Configuration) -> tuple[Pool | None, Ranges]:
     total, section = count.value * size.value, settings.at(TEACHERS)
     names = [line.key.text for line in section if line.key.text != SINGLE_TEACHER] if isinstance(section, MapNode) else []
     if names:
-        single = f"{TEACHERS}.{SINGLE_TEACHER}"
-        written = next((setting for setting in settings.notes.document.settings if setting.key.startswith(single)), None)
+        single_pool = f"{TEACHERS}.{SINGLE_TEACHER}"
+        written = next((setting for setting in settings.notes.document.settings if setting.key.startswith(single_pool)), None)
         if written is not None:
             message, help_ = f"verl drops `{SINGLE_TEACHER}` where there are other teachers", f"rename it: `+{TEACHERS}.NAME.key=`"
             settings.notes.warn("PW124", TEACHER, message, written.key_span, "dropped", help_)
@@ -260,7 +260,7 @@ def _torn(start: int, size: int, per_node: int) -> str:
     return f"has ranks {start}-{start + size - 1} of the pool, on {with_noun(nodes, 'node')} instead of {least}" if nodes != least else ""
 
 
-def separate(settings: Configuration) -> Declared:
+def separate_pools(settings: Configuration) -> Declared:
     """Return the pools of trainer and rollout; since 0.7.1 rollout servers have their own pools."""
     entry, distils = settings.entry, settings.entry.configuration == GKD
     trains = ["actor"] if distils else _roles(settings, "actor")
@@ -299,24 +299,28 @@ def _apart(settings: Configuration, component: str, pool_size: Size) -> Pool | N
     # The name does not depend on the size.
     pool = replace(pool, name="reward_pool" if component == "reward_model" else settings.entry.rolled)
     whole = pool_size[1].value % known[0].replica == 0
-    return replace(pool, parts=(Parts(pool_size[1].value, pool_size[0].value),)) if whole else pool
+    return replace(pool, parts=(PoolParts(pool_size[1].value, pool_size[0].value),)) if whole else pool
 
 
-def in_pieces(settings: Configuration, declared: Declared) -> Declared:
+def split_servers(settings: Configuration, declared: Declared) -> Declared:
     """Split separate servers into a pool part per replica.
 
     Ray places every replica alone, so replicas may fit where whole nodes do not.
     """
     pools, entry = [], settings.entry
     for pool in declared.pools:
-        names = [name for name in pool.components if name == APART or (entry.kind is Kind.SEPARATE and name in ("rollout", "reward_model"))]
+        names = [
+            name
+            for name in pool.components
+            if name == APART or (entry.kind is ProgramKind.SEPARATE and name in ("rollout", "reward_model"))
+        ]
         known = engine_of(settings, names[0]) if names and settings.since("0.7.1") else None
         apart = known is not None and pool.name != entry.trained and pool.parts[0].size % known[0].replica == 0
-        pools.append(replace(pool, parts=(Parts(known[0].replica, pool.size // known[0].replica),)) if known and apart else pool)
+        pools.append(replace(pool, parts=(PoolParts(known[0].replica, pool.size // known[0].replica),)) if known and apart else pool)
     return declared if tuple(pools) == declared.pools else replace(declared, pools=tuple(pools))
 
 
-def servers(settings: Configuration) -> Declared:
+def server_pools(settings: Configuration) -> Declared:
     """Return the pools of main_generation_server, with tp x pp x dp accelerators per server.
 
     It starts as many servers as there are tensor parallel groups.
@@ -325,7 +329,7 @@ def servers(settings: Configuration) -> Declared:
     if pool_size is None or known is None:
         return Declared(())
     count, size = pool_size
-    machines = (Parts(size.value, count.value),)
+    machines = (PoolParts(size.value, count.value),)
     pool = _replicas(settings, "rollout", pool_size, known, known[0].tp)
     return Declared(_some(pool), machines if pool is None or pool.size <= size.value * count.value else ())
 
@@ -361,11 +365,11 @@ def _replicas(settings: Configuration, component: str, pool_size: Size, known: D
     if whole % on_node or started * whole > MAX_PROCESSES:
         return None  # `sized` has reported the second
     name = "rollout_pool_0" if started == 1 else f"rollout_pool_0 to rollout_pool_{started - 1}"
-    parts = (Parts(on_node, started * (whole // on_node)),)
+    parts = (PoolParts(on_node, started * (whole // on_node)),)
     return replace(pool_of(name, pool_size, (component,), settings.entry.server_slots, at), parts=parts)
 
 
-def halves(settings: Configuration) -> Declared:
+def halved_pools(settings: Configuration) -> Declared:
     """Return two pools: halves of the only node, or halves of the nodes; the critic has the second.
 
     Source: verl, examples/split_placement/main_ppo_split.py (main_task).
@@ -375,8 +379,8 @@ def halves(settings: Configuration) -> Declared:
         return Declared(())
     count, size = pool_size
     within = count.value == 1 and size.value > 1
-    part = Parts(size.value // 2, count.value) if within else Parts(size.value, count.value // 2)
-    machines = (Parts(size.value, count.value),)
+    part = PoolParts(size.value // 2, count.value) if within else PoolParts(size.value, count.value // 2)
+    machines = (PoolParts(size.value, count.value),)
     halved = size if within else count
     at = halved.span or settings.top
     if not part.count:
@@ -403,7 +407,7 @@ def halves(settings: Configuration) -> Declared:
     )
 
 
-def simulation(settings: Configuration) -> Declared:
+def simulation_pools(settings: Configuration) -> Declared:
     """Return `train_rollout_pool` and `env_gpu_pool`, on the same nodes unless disaggregated."""
     apart, entry = settings.flag("env.disagg_sim.enable", ROLES), settings.entry
     keys = ("trainer.n_rollout_gpus_per_node", "trainer.n_env_gpus_per_node")
@@ -420,16 +424,16 @@ def simulation(settings: Configuration) -> Declared:
         why = "each pool wants nodes with a resource of its own (`train_rollout` and `sim`), which a cluster file does not tell"
         settings.notes.unsure(FIT, entry.rolled, why)
     shared = len(pools) == 2 and not apart
-    return Declared(pools, (Parts(sum(pool.parts[0].size for pool in pools), pools[0].count),) if shared else ())
+    return Declared(pools, (PoolParts(sum(pool.parts[0].size for pool in pools), pools[0].count),) if shared else ())
 
 
-def single(settings: Configuration) -> Declared:
+def single_pool(settings: Configuration) -> Declared:
     """Return the only pool of a program that generates or fine-tunes."""
-    component, size = "rollout" if settings.entry.kind is Kind.GENERATION else "actor", sized(settings)
+    component, size = "rollout" if settings.entry.kind is ProgramKind.GENERATION else "actor", sized(settings)
     return Declared(_some(pool_of("the pool", size, (component,), settings.entry.slots) if size else None))
 
 
-def processes(settings: Configuration) -> Declared:
+def torchrun_pool(settings: Configuration) -> Declared:
     """Return the processes of torchrun as a pool; Ray has none here."""
     program = settings.notes.document.program
     if program is None or not program.name:
@@ -449,15 +453,15 @@ def processes(settings: Configuration) -> Declared:
     return Declared((pool_of("torchrun", (amounts[0], amounts[1]), ("actor",), 0, program.span),))
 
 
-_MAKERS: Mapping[Kind, Callable[[Configuration], Declared]] = {
-    Kind.HYBRID: one_pool,
-    Kind.SEPARATE: separate,
-    Kind.SPLIT: halves,
-    Kind.SIMULATION: simulation,
-    Kind.SERVER: servers,
-    Kind.GENERATION: single,
-    Kind.TUNING: single,
-    Kind.PROCESSES: processes,
-    Kind.DECLARED: lambda settings: Declared(listed_pools(settings)),
-    Kind.NOTHING: lambda settings: Declared(()),
+_MAKERS: Mapping[ProgramKind, Callable[[Configuration], Declared]] = {
+    ProgramKind.HYBRID: shared_pool,
+    ProgramKind.SEPARATE: separate_pools,
+    ProgramKind.SPLIT: halved_pools,
+    ProgramKind.SIMULATION: simulation_pools,
+    ProgramKind.SERVER: server_pools,
+    ProgramKind.GENERATION: single_pool,
+    ProgramKind.TUNING: single_pool,
+    ProgramKind.PROCESSES: torchrun_pool,
+    ProgramKind.DECLARED: lambda settings: Declared(listed_pools(settings)),
+    ProgramKind.NOTHING: lambda settings: Declared(()),
 }

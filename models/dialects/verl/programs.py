@@ -54,7 +54,7 @@ _SPEAK = (
 WORKS_LIKE = "Verify it as the program of verl that places the same roles, such as `-m verl.trainer.main_ppo`"
 
 
-class Kind(str, Enum):
+class ProgramKind(str, Enum):
     """Layout of a program's pools."""
 
     HYBRID = "all roles in one pool, rollout in the processes of the actor"
@@ -69,12 +69,12 @@ class Kind(str, Enum):
     NOTHING = "none: it runs on CPUs"
 
 
-TRAINERS = (Kind.HYBRID, Kind.SEPARATE, Kind.SPLIT)
+TRAINERS = (ProgramKind.HYBRID, ProgramKind.SEPARATE, ProgramKind.SPLIT)
 """Programs that train an actor on generated samples."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class EntryPoint:
     """Program in a release.
 
     Attributes
@@ -90,7 +90,7 @@ class Entry:
     """
 
     program: str
-    kind: Kind
+    kind: ProgramKind
     configuration: str
     reserves: tuple[Reserve, ...] = ()
     own_trainer: bool = False
@@ -127,7 +127,7 @@ _FACTS: Mapping[str, Mapping[str, Any]] = {data["program"]: data for data in _DA
 
 
 @cache
-def entry_in(program: str, index: int = -1) -> Entry:
+def entry_in(program: str, index: int = -1) -> EntryPoint:
     """Return a known program in the release at an index, by default the newest."""
     data, known = _FACTS[program], releases()
     index = len(known.names) - 1 if index < 0 else index
@@ -135,8 +135,8 @@ def entry_in(program: str, index: int = -1) -> Entry:
     def slots(runs: Sequence[Sequence[Any]]) -> int:
         return next(int(run[2]) for run in runs if known.covers(run, index))
 
-    return Entry(
-        program, Kind[data["kind"]], data["configuration"],
+    return EntryPoint(
+        program, ProgramKind[data["kind"]], data["configuration"],
         tuple(Reserve(run[2], run[3]) for run in data.get("reserves", ()) if known.covers(run, index)),
         data.get("own_trainer", False), **dict(zip(("trained", "rolled"), data.get("pools", ()))),
         slots=slots(data.get("slots", _DATA["slots"])), server_slots=slots(_DATA["server_slots"]),
@@ -147,7 +147,7 @@ PROGRAMS = tuple(map(entry_in, _FACTS))
 """All programs, as of the newest release."""
 
 
-def named(name: str) -> Entry | None:
+def named(name: str) -> EntryPoint | None:
     """Return the program of a module or file name.
 
     The last two words identify a program that may lie anywhere.
@@ -172,7 +172,7 @@ def names_in(name: str) -> int:
     return releases().mask(runs)
 
 
-def entry_of(notes: Notes, root: MapNode, program: Program | None) -> Entry:
+def entry_of(notes: Notes, root: MapNode, program: Program | None) -> EntryPoint:
     """Return the program in the selected release; note a guess as unchecked.
 
     Nothing is proved about a program that is not verl's own: its errors become warnings.
@@ -203,18 +203,18 @@ def _judge_module(notes: Notes, program: Program) -> None:
     notes.judge(ALWAYS, severity, "PW123", "", message, program.span, "not in this release", help_, None, note)
 
 
-def _entry_of(notes: Notes, root: MapNode, program: Program | None) -> Entry:
+def _entry_of(notes: Notes, root: MapNode, program: Program | None) -> EntryPoint:
     name = program.name if program else ""
     if not name and find(root, _SERVED) is not None:
         name = "verl_tinker"
     if not name:
         entry = entry_of_keys(root, notes.document.source.name)
-        if entry.kind is not Kind.DECLARED:
+        if entry.kind is not ProgramKind.DECLARED:
             why = f"nothing says which program reads this file; `{entry.program}` is assumed"
             notes.unsure("PW122", "", why, not any(find(root, key) is not None for key in _SPEAK), WORKS_LIKE)
         return entry
     known = named(name)
-    if known is not None and known.kind is not Kind.NOTHING:
+    if known is not None and known.kind is not ProgramKind.NOTHING:
         return known
     if known is not None or not any(find(root, section) is not None for section in _SECTIONS):
         why = "runs on CPUs" if known else "is not known here, and nothing that is set places anything"
@@ -224,10 +224,10 @@ def _entry_of(notes: Notes, root: MapNode, program: Program | None) -> Entry:
     why = f"is not known here; it is taken to place its roles as `{entry.program}` does, its defaults are not known"
     notes.unsure("PW122", "", f"`{name}` {why}", True, WORKS_LIKE)
     notes.proves = False
-    return Entry(name, entry.kind, "", (), True, entry.trained, entry.rolled, entry.slots)
+    return EntryPoint(name, entry.kind, "", (), True, entry.trained, entry.rolled, entry.slots)
 
 
-def entry_of_keys(root: MapNode, file: str = "") -> Entry:
+def entry_of_keys(root: MapNode, file: str = "") -> EntryPoint:
     """Return the program that the keys, or the file name, indicate."""
 
     def has(*keys: str) -> bool:
@@ -236,7 +236,7 @@ def entry_of_keys(root: MapNode, file: str = "") -> Entry:
     same = [entry for entry in PROGRAMS if file.rpartition("/")[2] == f"{entry.configuration}.yaml"]
     if has(SPEC) or isinstance(find(root, DRAFT), ListNode):
         return entry_in(DECLARED)
-    if len(same) == 1 and (same[0].own_trainer or same[0].kind is Kind.SPLIT):
+    if len(same) == 1 and (same[0].own_trainer or same[0].kind is ProgramKind.SPLIT):
         return same[0]
     if has("env.disagg_sim", "trainer.n_env_gpus_per_node"):
         return entry_in(VLA)

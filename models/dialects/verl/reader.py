@@ -22,7 +22,7 @@ from ...planning.spec import PlanningSpec
 from ...problem import Problem
 from ...reading import FileSession, Reading
 from ...record import dataclass
-from ...said import Said
+from ...said import HintedJob
 from ...text.document import Document
 from ...text.tree import MapNode, Scalar, find, with_value
 from ..following import interpolates
@@ -32,12 +32,12 @@ from .configuration import Configuration
 from .defaults import table_for
 from .degrees import is_engine, own_amounts
 from .hinted import is_open, opened, with_hints
-from .job import Setup, components_of, derived, relations_of
+from .job import VerlSetup, components_of, derived, relations_of
 from .keys import judge_keys
 from .pools import Declared, pools_of
-from .programs import Kind, entry_of
-from .room import ROOM, placed
-from .sizes import Known, Numbers, Refused, following_keys, plan_pools
+from .programs import ProgramKind, entry_of
+from .room import ROOM, lay_out_pools
+from .sizes import Known, Numbers, SizeReader, following_keys, plan_pools
 from .work import judge
 
 CAPABILITIES = Capabilities(
@@ -52,11 +52,11 @@ that cross nodes are slow, but accepted. Source: verl, verl/single_controller/ra
 verl/workers/rollout/replica.py.
 """
 Numbered = Mapping[str, int]
-Again = Callable[[Numbered], Setup]
+Again = Callable[[Numbered], VerlSetup]
 """Function from changed numbers to the job."""
 MOST_TRIED = 12
 """Limit on tried edits; further edits are dropped."""
-PLANNED = (Kind.HYBRID, Kind.SEPARATE, Kind.GENERATION)
+PLANNED = (ProgramKind.HYBRID, ProgramKind.SEPARATE, ProgramKind.GENERATION)
 """Programs with a size in two keys for every pool."""
 
 
@@ -67,12 +67,12 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
     if not timed_names(hints):
         return reading
 
-    opening = _Opening(document, machines, level, may_leave_degrees(hints))
+    opening = _VerlOpening(document, machines, level, may_leave_degrees(hints))
     return replace(reading, session=FileSession(opening=opening, elsewhere=opening), opens=True)
 
 
 @dataclass(frozen=True)
-class _Opening:
+class _VerlOpening:
     """File with times; implements `Opening` and `Elsewhere`."""
 
     document: Document
@@ -158,7 +158,7 @@ class VerlReader(Reader):
         self.notes.findings = list(reversed(once.values()))
         return Problem(cluster, job)
 
-    def setup(self) -> tuple[Setup, Said, Cluster]:
+    def setup(self) -> tuple[VerlSetup, HintedJob, Cluster]:
         """Return the job, the components with hints, and the cluster.
 
         Without hints it is the job as verl has it, read only for refusals.
@@ -166,28 +166,28 @@ class VerlReader(Reader):
         settings, declared, machines = self.settings, self.declared, self.machines
         sized = replace(declared, pools=tuple(pool for pool in declared.pools if not is_open(settings, pool)))
         components = components_of(settings, declared, sized.pools)
-        cluster, runs = placed(settings, sized, machines, self.suits)
+        cluster, runs = lay_out_pools(settings, sized, machines, self.suits)
         placed_components = tuple(
             replace(component, runs=runs[component.name]) if component.name in runs else opened(component) for component in components
         )
         # The finding about capacity covers the CPUs too.
         if isinstance(machines, Cluster) and cluster is not machines:
             placed_components = tuple(replace(component, cpus=0) for component in placed_components)
-        draft = Said(placed_components, relations_of(declared))
+        draft = HintedJob(placed_components, relations_of(declared))
         if self.takes_hints:
             draft = with_hints(settings, cluster, placed_components, draft.relations, declared.pools, self.is_tied)
-        setup = Setup(settings, sized, draft.components)
+        setup = VerlSetup(settings, sized, draft.components)
         if self.takes_hints:
             setup.derivations += derived(setup)
-        if not self.takes_hints or settings.entry.kind is not Kind.NOTHING:
+        if not self.takes_hints or settings.entry.kind is not ProgramKind.NOTHING:
             judge(setup, self.level, models=self.takes_hints)
-        if self.takes_hints and settings.entry.kind is not Kind.NOTHING:
+        if self.takes_hints and settings.entry.kind is not ProgramKind.NOTHING:
             judge_keys(self.notes, settings)
         if self.takes_hints and self.instead is None:
-            keep_what_works(setup, self.again)
+            drop_failing_edits(setup, self.again)
         return setup, draft, cluster
 
-    def _refused(self, setup: Setup, known: Known) -> Refused:
+    def _refused(self, setup: VerlSetup, known: Known) -> SizeReader:
         """Return verl's refusals of other sizes and degrees."""
         open_ = [pool for pool in self.declared.pools if pool not in setup.pools]
         sizes = [key for pool in open_ for key in (pool.nodes_key, pool.accelerators_key)]
@@ -195,7 +195,7 @@ class VerlReader(Reader):
         dealt = frozenset(amount.name for name in trains for amount in self.own(name).values())
         before = frozenset((finding.code, finding.subject) for finding in self.notes.findings)
         following = following_keys(self.document.root, sizes) if self.is_tied else frozenset()
-        return Refused(known, self.bare, self.degrees, following, dealt, before)
+        return SizeReader(known, self.bare, self.degrees, following, dealt, before)
 
     def changed(self, changes: Numbered, level: str, with_hints: bool = True) -> VerlReader:
         """Return a reader of the same file with changed numbers.
@@ -207,11 +207,11 @@ class VerlReader(Reader):
             root = with_value(root, key, number) if isinstance(find(root, key), Scalar) else root
         return VerlReader(replace(self.document, root=root), self.machines, level, with_hints, changes, self.open)
 
-    def again(self, changes: Numbered) -> Setup:
+    def again(self, changes: Numbered) -> VerlSetup:
         """Return the job with changed numbers."""
         return self.changed(changes, self.level).setup()[0]
 
-    def bare(self, changes: Numbered) -> Setup:
+    def bare(self, changes: Numbered) -> VerlSetup:
         """Return the job with changed numbers, without hints."""
         return self.changed(changes, TRAINING, with_hints=False).setup()[0]
 
@@ -230,7 +230,7 @@ class VerlReader(Reader):
         return all(finding.message in before for finding in errors) and all(map(tried.is_whole, tried.components))
 
 
-def keep_what_works(setup: Setup, again: Again) -> None:
+def drop_failing_edits(setup: VerlSetup, again: Again) -> None:
     """Drop edits without the promised effect from findings and components.
 
     The numbers of a job depend on each other: a batch that divides among agents may be too small
@@ -264,7 +264,7 @@ def keep_what_works(setup: Setup, again: Again) -> None:
         setup.change(component, replace(component, fixes=fixes))
 
 
-def _numbers(setup: Setup) -> dict[Edit, tuple[str, int]]:
+def _numbers(setup: VerlSetup) -> dict[Edit, tuple[str, int]]:
     """Map every edit that replaces a number to the key and the new number."""
     edits = [finding.edit for finding in setup.settings.notes.findings]
     edits += [fix.edit for component in setup.components for fix in component.fixes.values()]
@@ -276,7 +276,7 @@ def _numbers(setup: Setup) -> dict[Edit, tuple[str, int]]:
     return numbers
 
 
-def _works(setup: Setup, tried: Setup, promised: Iterable[Finding], edit: Edit) -> bool:
+def _works(setup: VerlSetup, tried: VerlSetup, promised: Iterable[Finding], edit: Edit) -> bool:
     """Return True if the promised findings disappear, without new errors or incomplete replicas."""
     for severities in ((Severity.ERROR,), (Severity.ERROR, Severity.WARNING, Severity.INFO)):
         left = _codes(setup.settings.notes.findings, severities)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ...releases.release import Range
 from .configuration import Configuration
-from .programs import FULLY_ASYNC, MAIN_PPO, Kind
+from .programs import FULLY_ASYNC, MAIN_PPO, ProgramKind
 
 ROLES = "PW122"
 REWARD, LEGACY_REWARD = "reward.reward_model", "reward_model"
@@ -126,7 +126,7 @@ def is_reward_served(settings: Configuration) -> bool | None:
     """
     if settings.until("0.7.0") or settings.since("0.7.1"):
         return settings.since("0.7.1")
-    return False if settings.entry.kind is Kind.SEPARATE else settings.flag("reward_model.use_reward_loop", "PW208")
+    return False if settings.entry.kind is ProgramKind.SEPARATE else settings.flag("reward_model.use_reward_loop", "PW208")
 
 
 def has_teachers(settings: Configuration) -> bool:

@@ -11,14 +11,14 @@ from math import gcd
 from typing import Mapping, Sequence
 
 from ...component import Component, Parallel
-from ...conversion.hints import asked, hint_block, renamed, said_of_names, shape
-from ...conversion.losses import dropped, moved, refusal, unsaid_demands
+from ...conversion.hints import counts_to_data, hint_block, other_hints_to_data, renamed, renaming_notes
+from ...conversion.losses import dropped, lost_demands, moved, refusal
 from ...findings.finding import Finding, UnusableInput
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE
 from ...placements.assignment import seats
 from ...placements.run import Run
 from ...pools.layout import lay_out, rooms_of
-from ...pools.pool import Parts, Pool
+from ...pools.pool import Pool, PoolParts
 from ...problem import Problem
 from ...record import dataclass
 from ...roles import ACTOR, CRITIC, ENVIRONMENT, REFERENCE, REWARD, ROLLOUT
@@ -37,7 +37,7 @@ _ORDER = ("actor", "ref", "critic", "rollout", "reward_model", "env")
 
 
 @dataclass(frozen=True)
-class Pooled:
+class PoolGroup:
     """Components of a pool.
 
     `parts`: accelerators in equal parts of nodes, None if left to solve; `counts`: accelerators by
@@ -45,7 +45,7 @@ class Pooled:
     """
 
     components: tuple[Component, ...]
-    parts: Parts | None
+    parts: PoolParts | None
     counts: Mapping[int, int]
 
     def sized(self, nodes: str, accelerators: str) -> Data:
@@ -58,15 +58,15 @@ def render(problem: Problem) -> Rendering:
 
     Raises UnusableInput (PW606) with every reason if no pools of verl express the problem.
     """
-    writer = _Writer(problem)
+    writer = _VerlWriter(problem)
     data = writer.data()
     if writer.reasons:
         raise UnusableInput(writer.reasons)
     names = {component.name: writer.names[component.name] for component in writer.components}
-    return Rendering(to_yaml(data), (*said_of_names(names), *writer.losses, *unsaid_demands(problem)), writer.names)
+    return Rendering(to_yaml(data), (*renaming_notes(names), *writer.losses, *lost_demands(problem)), writer.names)
 
 
-class _Writer:
+class _VerlWriter:
     """Writer of a file, with losses, and reasons why verl cannot express the problem."""
 
     def __init__(self, problem: Problem) -> None:
@@ -139,7 +139,7 @@ class _Writer:
 
     # -- pools
 
-    def _pooled(self) -> list[Pooled]:
+    def _pooled(self) -> list[PoolGroup]:
         """Return pools of components that share accelerators, or must share them."""
         seats_by_name = {component.name: _seats(component.runs or ()) for component in self.components}
 
@@ -154,7 +154,7 @@ class _Writer:
             groups = [group for group in groups if group not in near] + [[*(member for group in near for member in group), component]]
         return [self._pool(sorted(group, key=self.components.index), seats_by_name) for group in groups]
 
-    def _pool(self, group: Sequence[Component], seats_by_name: Mapping[str, Seats]) -> Pooled:
+    def _pool(self, group: Sequence[Component], seats_by_name: Mapping[str, Seats]) -> PoolGroup:
         placed, names = (
             [component for component in group if component.runs is not None],
             ", ".join(f"`{component.name}`" for component in group),
@@ -163,7 +163,7 @@ class _Writer:
             if placed:
                 message = f"of {names}, which share a pool, some are given and some left to solve"
                 self.refuse(group[0].name, message, "give all or none")
-            return Pooled(tuple(group), None, {})
+            return PoolGroup(tuple(group), None, {})
         every = sorted({seat for component in group for seat in seats_by_name[component.name]})
         for component in group:
             own = seats_by_name[component.name]
@@ -175,7 +175,7 @@ class _Writer:
                 self.refuse(component.name, message, "give it all of the pool, or none")
         counts = {node: sum(seat_node == node for seat_node, _ in every) for node, _ in every}
         size = gcd(*counts.values())
-        return Pooled(tuple(group), Parts(size, len(every) // size), counts)
+        return PoolGroup(tuple(group), PoolParts(size, len(every) // size), counts)
 
     def _program(self) -> tuple[str, Data]:
         """Return the program with the same pools, and the keys of the sizes."""
@@ -198,7 +198,7 @@ class _Writer:
             return VLA, actor.sized("trainer.nnodes", "trainer.n_rollout_gpus_per_node") | {"trainer.n_env_gpus_per_node": env.parts.size}
         return DECLARED, self._listed(env)
 
-    def _listed(self, env: Pooled | None) -> Data:
+    def _listed(self, env: PoolGroup | None) -> Data:
         """Return lists of pools, and the pool of every role."""
         beside = [component.name for component in env.components if self.names[component.name] != "env"] if env else []
         if beside:
@@ -289,7 +289,7 @@ class _Writer:
 
     def _hints(self, component: Component) -> Data:
         """Return the hints that verl's own keys do not express."""
-        hints = shape(self.problem, component, self.names, self.losses)
+        hints = other_hints_to_data(self.problem, component, self.names, self.losses)
         for key in ("parallel", "role", "cpus"):
             hints.pop(key, None)
         if component.runs is not None:
@@ -297,7 +297,7 @@ class _Writer:
         if self.problem.job.choices.get(component.name):
             message = f"the degrees of `{component.name}` are left open; in verl they are {component.parallel}"
             self.losses.append(moved(component.name, message))
-        own = asked(self.problem, component)
+        own = counts_to_data(self.problem, component)
         return {key: own[key] for key in ("accelerators",) if key in own} | hints
 
 

@@ -18,11 +18,11 @@ from ...machines.nodes import Nodes, numbered_nodes
 from ...machines.shorthand import AsDeclared
 from ...placements.run import Runs
 from ...pools.fit import can_fit
-from ...pools.layout import UNLIMITED, Layout, Room, Short, apart, cut, lay_out, machines_for, rooms_of
-from ...pools.pool import Parts, Pool
+from ...pools.layout import UNKNOWN_CPUS, FreeNodes, PoolLayout, Unplaced, apart, cut, lay_out, machines_for, rooms_of
+from ...pools.pool import Pool, PoolParts
 from .configuration import Configuration
-from .pools import FIT, Declared, in_pieces
-from .programs import Kind
+from .pools import FIT, Declared, split_servers
+from .programs import ProgramKind
 
 CPUS = "PW502"
 ROOM = (FIT, CPUS)
@@ -38,12 +38,12 @@ NEVER = "verl checks only the sum of all accelerators; Ray waits for this part w
 PER_NODE = "verl compares the parts of each pool with the nodes as soon as Ray is up (dropped in 0.6.0)"
 MOST_OFFERED, MOST_TRIED = 2, 24
 Changes = Mapping[str, int]
-Suits = Callable[[Changes], bool]
+Verifies = Callable[[Changes], bool]
 """Predicate of new values of keys: True if they cause no error."""
 
 
-def placed(
-    settings: Configuration, declared: Declared, machines: Cluster | AsDeclared | None, suits: Suits
+def lay_out_pools(
+    settings: Configuration, declared: Declared, machines: Cluster | AsDeclared | None, suits: Verifies
 ) -> tuple[Cluster, Mapping[str, Runs]]:
     """Return the cluster, and the ranks of every component of the pools.
 
@@ -54,7 +54,7 @@ def placed(
         most = max((parts.size for pool in declared.pools for parts in pool.parts), default=8)
         why = "machines unknown; a node for each part of a pool is assumed"
         settings.notes.unsure(FIT, "", why, True, f"Pass `--cluster x{most}`")
-    if layout.short is not None and (pieces := in_pieces(settings, declared)) is not declared:
+    if layout.short is not None and (pieces := split_servers(settings, declared)) is not declared:
         split_cluster, split_layout = _laid_out(settings, pieces, machines)
         if split_layout.short is None:
             return split_cluster, _runs(pieces, split_layout)
@@ -65,14 +65,14 @@ def placed(
     return cluster, _runs(declared, layout)
 
 
-def _laid_out(settings: Configuration, declared: Declared, machines: Cluster | AsDeclared | None) -> tuple[Cluster, Layout]:
+def _laid_out(settings: Configuration, declared: Declared, machines: Cluster | AsDeclared | None) -> tuple[Cluster, PoolLayout]:
     """Lay out the pools on given machines, stated nodes, or a node per part."""
     if isinstance(machines, Cluster):
         return machines, lay_out(declared.pools, rooms_of(machines), settings.entry.reserves)
     if machines is not None and machines.count:
         stated = sum(parts.count for parts in declared.nodes)
         count = max(machines_for(declared.pools, machines.count), stated, *(pool.count for pool in declared.pools), 0)
-        cluster = _nodes_of((Parts(machines.count, count),), machines.model)
+        cluster = _nodes_of((PoolParts(machines.count, count),), machines.model)
     elif declared.nodes:
         cluster = _nodes_of(declared.nodes)
     else:
@@ -80,12 +80,12 @@ def _laid_out(settings: Configuration, declared: Declared, machines: Cluster | A
     return cluster, lay_out(declared.pools, rooms_of(cluster))
 
 
-def _one_each(declared: Declared) -> tuple[Cluster, Layout]:
+def _one_each(declared: Declared) -> tuple[Cluster, PoolLayout]:
     nodes, layout = apart(declared.pools)
     return _nodes_of(nodes), layout
 
 
-def _nodes_of(stretches: Sequence[Parts], model: str = GENERIC) -> Cluster:
+def _nodes_of(stretches: Sequence[PoolParts], model: str = GENERIC) -> Cluster:
     """Build a cluster of nodes; without nodes, the number of nodes is unknown."""
     groups, rank = [], 0
     for parts in stretches:
@@ -95,7 +95,7 @@ def _nodes_of(stretches: Sequence[Parts], model: str = GENERIC) -> Cluster:
     return Cluster(Nodes(groups), counted=bool(groups))
 
 
-def _runs(declared: Declared, layout: Layout) -> dict[str, Runs]:
+def _runs(declared: Declared, layout: PoolLayout) -> dict[str, Runs]:
     return {
         name: cut(layout.runs(pool.name), *declared.ranges[name]) if name in declared.ranges else layout.runs(pool.name)
         for pool in declared.pools
@@ -103,7 +103,7 @@ def _runs(declared: Declared, layout: Layout) -> dict[str, Runs]:
     }
 
 
-def _judge(settings: Configuration, declared: Declared, cluster: Cluster, layout: Layout, suits: Suits) -> Layout:
+def _judge(settings: Configuration, declared: Declared, cluster: Cluster, layout: PoolLayout, suits: Verifies) -> PoolLayout:
     """Report a layout with a missing part; return a complete layout if there is one."""
     rooms, short = rooms_of(cluster), layout.short
     if short is None:
@@ -132,10 +132,12 @@ def _judge(settings: Configuration, declared: Declared, cluster: Cluster, layout
     return layout
 
 
-def _fault(settings: Configuration, declared: Declared, cluster: Cluster, rooms: Sequence[Room], short: Short) -> tuple[str, str, str]:
+def _fault(
+    settings: Configuration, declared: Declared, cluster: Cluster, rooms: Sequence[FreeNodes], short: Unplaced
+) -> tuple[str, str, str]:
     """Return (code, message, moment when verl notices)."""
     pool, size, entry, pools = short.pool, short.size, settings.entry, declared.pools
-    torchrun = TORCHRUN if entry.kind is Kind.PROCESSES else ""
+    torchrun = TORCHRUN if entry.kind is ProgramKind.PROCESSES else ""
     need, have = sum(member.size for member in pools), sum(len(room.nodes) * room.free.bit_count() for room in rooms)
     if need > have:
         *names, last = [f"`{member.name}` ({member.sizes})" for member in pools]
@@ -144,7 +146,7 @@ def _fault(settings: Configuration, declared: Declared, cluster: Cluster, rooms:
             demand = f"{', '.join(names)} and {last} need {with_noun(need, 'accelerator')} in all"
         return FIT, f"{demand}, the cluster has {have}{_missing(pools, cluster)}", torchrun or LATER.get(entry.name, AT_ONCE)
     fitting = [room for room in rooms if room.free.bit_count() >= size]
-    if short.best is not None and fitting and short.best.cpus < UNLIMITED:
+    if short.best is not None and fitting and short.best.cpus < UNKNOWN_CPUS:
         room = max(fitting, key=lambda candidate: candidate.cpus)
         reserved = "".join(f" + {reserve.cpus} of {reserve.name}" for reserve in entry.reserves if size * pool.cpus <= room.cpus)
         wanted = f"{with_noun(size * pool.cpus, 'CPU')} of one node (verl reserves {pool.cpus} with each of {with_noun(size, 'accelerator')}){reserved}"
@@ -158,7 +160,7 @@ def _fault(settings: Configuration, declared: Declared, cluster: Cluster, rooms:
     return FIT, message, torchrun or PER_NODE if torchrun or settings.until("0.6.0") else NEVER
 
 
-def _part(short: Short) -> str:
+def _part(short: Unplaced) -> str:
     """Return the name of a part and of the pool."""
     return f"part {short.part + 1} of {short.pool.count} of `{short.pool.name}`" if short.pool.count > 1 else f"`{short.pool.name}`"
 
@@ -172,7 +174,7 @@ def _missing(pools: Sequence[Pool], cluster: Cluster) -> str:
     return f": node {need} of {need} is missing" if need == have + 1 else f": nodes {have + 1} to {need} of {need} are missing"
 
 
-def _offers(settings: Configuration, alone: bool, pool: Pool, rooms: Sequence[Room], suits: Suits) -> Iterator[Changes]:
+def _offers(settings: Configuration, alone: bool, pool: Pool, rooms: Sequence[FreeNodes], suits: Verifies) -> Iterator[Changes]:
     """Yield tried sizes of the pool: smaller parts first, then fewer parts."""
     if not pool.nodes_key or not pool.accelerators_key or pool.nodes_key.startswith("--"):
         return

@@ -32,8 +32,8 @@ from ...times import as_it_runs, usual_order
 from ..skeleton import HINTS
 from .configuration import Configuration
 from .degrees import leader_of, own_amounts
-from .job import Setup
-from .programs import FULLY_ASYNC, Kind
+from .job import VerlSetup
+from .programs import FULLY_ASYNC, ProgramKind
 from .work.work import SHARES
 
 PLANNED = "PW604"
@@ -118,7 +118,7 @@ def sizes_of(pool: Pool, cluster: Cluster) -> tuple[list[Size], list[Size]]:
 
 
 @dataclass(frozen=True)
-class Refused:
+class SizeReader:
     """Reader of a pool with changed sizes and degrees.
 
     Attributes
@@ -132,7 +132,7 @@ class Refused:
     """
 
     known: Known
-    again: Callable[[Changes], Setup]
+    again: Callable[[Changes], VerlSetup]
     degrees: Callable[[Changes], Numbers]
     following: frozenset[str] = frozenset()
     dealt: frozenset[str] = frozenset()
@@ -144,7 +144,10 @@ class Refused:
         key = (pool.name, changes[pool.nodes_key], changes[pool.accelerators_key], self._with(pool, changes))
         if key not in self.known and len(self.known) < MOST_READ:
             setup = self.again(changes)
-            self.known[key] = faults(setup, pool, self.before), {component.name: component.parallel for component in setup.components}
+            self.known[key] = (
+                errors_by_component(setup, pool, self.before),
+                {component.name: component.parallel for component in setup.components},
+            )
         return self.known.get(key)
 
     def trained(self, pool: Pool, changes: Changes) -> Numbers:
@@ -165,7 +168,7 @@ class Refused:
         return self._numbers[key]
 
 
-def faults(setup: Setup, pool: Pool, before: Collection[tuple[str, str]] = ()) -> dict[str, Errors]:
+def errors_by_component(setup: VerlSetup, pool: Pool, before: Collection[tuple[str, str]] = ()) -> dict[str, Errors]:
     """Map components of a pool to errors by kind, torn replicas included.
 
     An error of a key that is not in `before` counts for all components: the number results from
@@ -189,7 +192,7 @@ def faults(setup: Setup, pool: Pool, before: Collection[tuple[str, str]] = ()) -
 
 
 @dataclass
-class Taken:
+class AcceptedSizes:
     """Accepted counts and degrees of a pool.
 
     Attributes
@@ -206,10 +209,10 @@ class Taken:
     unread: set[Size] = field(default_factory=set)
 
 
-def accepted(
-    pool: Pool, cluster: Cluster, own: Mapping[str, Parallel], choices: Mapping[str, Mapping[Parallel, Changes]], refused: Refused,
+def accepted_sizes(
+    pool: Pool, cluster: Cluster, own: Mapping[str, Parallel], choices: Mapping[str, Mapping[Parallel, Changes]], refused: SizeReader,
     may_have: Callable[[int], bool],
-) -> Taken:  # fmt: skip
+) -> AcceptedSizes:  # fmt: skip
     """Return the accepted counts and degrees on all sizes with capacity.
 
     `own` are the degrees of all components in the file; a component without `choices` has the
@@ -226,7 +229,7 @@ def accepted(
         any(variant[0] == name and not (result and result[0][name]) for _, variant, result in read) for name in pool.components
     ):
         read = list(_read(pool, [*first, *rest], variants, refused, False))
-    taken, whole = Taken(), set(first)
+    taken, whole = AcceptedSizes(), set(first)
     errors: dict[str, dict[Pair, Errors]] = {name: {} for name in pool.components}
     later: dict[str, set[Pair]] = {name: set() for name in pool.components}
     for (nodes, part_size), (name, parallel, _), result in read:
@@ -253,7 +256,7 @@ def accepted(
 
 
 def _read(
-    pool: Pool, sizes: Sequence[Size], variants: Sequence[_Variant], refused: Refused, skips: bool
+    pool: Pool, sizes: Sequence[Size], variants: Sequence[_Variant], refused: SizeReader, skips: bool
 ) -> Iterator[tuple[Size, _Variant, Found | None]]:
     """Yield sizes with variants and results; None beyond the limit.
 
@@ -301,7 +304,7 @@ def _best(errors: Mapping[Pair, Errors], own: set[int]) -> dict[Pair, Errors]:
     return {pair: those for pair, those in best.items() if not known or kinds(those) in known}
 
 
-def plan_pools(job: Job, settings: Configuration, cluster: Cluster, pools: tuple[Pool, ...], refused: Refused) -> Job:
+def plan_pools(job: Job, settings: Configuration, cluster: Cluster, pools: tuple[Pool, ...], refused: SizeReader) -> Job:
     """Add the layout of open pools to the job, and the accepted counts and degrees.
 
     `pools` are all pools of the file. Degrees that hints do not open, and that follow from the size
@@ -328,7 +331,7 @@ def plan_pools(job: Job, settings: Configuration, cluster: Cluster, pools: tuple
     return job
 
 
-def _with_pool(job: Job, settings: Configuration, cluster: Cluster, pool: Pool, pools: Sequence[Pool], refused: Refused) -> Job:
+def _with_pool(job: Job, settings: Configuration, cluster: Cluster, pool: Pool, pools: Sequence[Pool], refused: SizeReader) -> Job:
     tied = {name: first for name in pool.components if (first := leader_of(settings, pools, name)) is not None and job.choices.get(first)}
     choices: dict[str, Mapping[Parallel, Changes]] = {}
     for name in pool.components:
@@ -341,7 +344,7 @@ def _with_pool(job: Job, settings: Configuration, cluster: Cluster, pool: Pool, 
             }
     own = {component.name: component.parallel for component in job.components}
     components = [component for component in job.components if component.name in pool.components]
-    taken = accepted(pool, cluster, own, choices, refused, lambda count: all(component.may_have(count) for component in components))
+    taken = accepted_sizes(pool, cluster, own, choices, refused, lambda count: all(component.may_have(count) for component in components))
     for name, always in taken.always.items():
         if always not in {finding.message for finding in settings.notes.findings}:
             message = f"verl refuses every size of `{pool.name}`, such as the largest: {always}"
@@ -400,7 +403,7 @@ def _asynchronous(settings: Configuration) -> str:
     Source: verl, verl/experimental/one_step_off_policy, and
     verl/experimental/fully_async_policy/README.md, whose first mode waits.
     """
-    if settings.entry.kind is not Kind.SEPARATE:
+    if settings.entry.kind is not ProgramKind.SEPARATE:
         return ""
     stale = settings.at(STALE)
     if settings.entry.program == FULLY_ASYNC and isinstance(stale, Scalar) and stale.value == 0:

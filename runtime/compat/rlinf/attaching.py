@@ -13,7 +13,7 @@ ASK_LIMIT, WAIT_LIMIT, PAUSE = 2.0, 5.0, 0.05
 """Seconds: limit for the group size, limit for all ranks, pause between looks."""
 
 
-def found(port: Port, worker_cls: type, group_name: str) -> WorkerGroup:
+def attach_group(port: Port, worker_cls: type, group_name: str) -> WorkerGroup:
     """Return the running group with this name.
 
     Raises LaunchFailed (PW704) if none or only some of its workers run.

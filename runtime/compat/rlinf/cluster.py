@@ -16,25 +16,25 @@ from ...port.on_ray import NAMESPACE, RayPort
 from ...port.port import Port, RayNode
 from ...port.ray_compat import connected_address, need_ray
 from ...reserving.reservation import WAIT_LIMIT, Reservation
-from ...reserving.shortage import wanted_of
+from ...reserving.shortage import node_demand
 from ...simulated.simulate import SimulatedCluster, simulated_machines
 from ...workers.group import WorkerGroup
 from ...workers.worker_class import send_code
 from ...world.inventory import inventory
 from ...world.matching import Match
-from .machines import found, nodes_asked, with_groups
-from .reservation import VARIABLE, Held, Started, understood
+from .machines import requested_nodes, survey_machines, with_groups
+from .reservation import VARIABLE, ClusterReservation, RunningGroup, parse_description
 
-RLINFS = frozenset({"num_nodes", "cluster_cfg", "distributed_log_dir"})
+RLINF_ARGUMENTS = frozenset({"num_nodes", "cluster_cfg", "distributed_log_dir"})
 """Arguments of RLinf's own Cluster."""
 
-Said = tuple[tuple[Any, ...], dict[str, Any]]
-NOTHING: Said = (), {}
+CallArguments = tuple[tuple[Any, ...], dict[str, Any]]
+NO_ARGUMENTS: CallArguments = (), {}
 opened: list[Any] = []
 """Open clusters of this process, the newest last."""
 
 
-class Known(type):
+class CurrentInstance(type):
     """Metaclass that returns the current object for repeated or missing arguments.
 
     Source of the rule: RLinf, rlinf/scheduler/cluster/cluster.py, with a single object per process
@@ -47,8 +47,8 @@ class Known(type):
     def __call__(cls, *arguments: Any, **named: Any) -> Any:
         """Return the current object, or construct a new one."""
         call_arguments = (arguments, named)
-        current = cls._known() if RLINFS.issuperset(named) else None
-        if current is not None and call_arguments in (current.said, NOTHING):
+        current = cls._known() if RLINF_ARGUMENTS.issuperset(named) else None
+        if current is not None and call_arguments in (current.said, NO_ARGUMENTS):
             return current
         created = super().__call__(*arguments, **named)
         created.said = call_arguments
@@ -69,7 +69,7 @@ RELEASES = 2
 """Number of attempts to release the nodes, should the first fail."""
 
 
-class Cluster(Held, metaclass=Known):
+class Cluster(ClusterReservation, metaclass=CurrentInstance):
     """Nodes of a Ray cluster, reserved whole until `close` or the `with` block ends.
 
     Groups launched on it may share accelerators, as RLinf's may; other jobs of the Ray cluster see
@@ -100,7 +100,7 @@ class Cluster(Held, metaclass=Known):
     Source: RLinf, rlinf/scheduler/cluster/cluster.py.
     """
 
-    said: Said = NOTHING
+    said: CallArguments = NO_ARGUMENTS
     """Arguments of the constructor."""
 
     NAMESPACE = NAMESPACE
@@ -120,14 +120,14 @@ class Cluster(Held, metaclass=Known):
         self._stack.callback(opened.remove, self)
         try:
             self.port = self._connected(address, simulate) if port is None else port
-            nodes, machines = found(self.port) if simulate is None else (inventory(self.port), simulated_machines(simulate))
-            count = nodes_asked(num_nodes, cluster_cfg, len(nodes))
+            nodes, machines = survey_machines(self.port) if simulate is None else (inventory(self.port), simulated_machines(simulate))
+            count = requested_nodes(num_nodes, cluster_cfg, len(nodes))
             self.nodes = nodes[:count]
             machines = machines if count == len(nodes) else replace(machines, nodes=tuple(machines.nodes)[:count])
             self.machines = with_groups(machines, cluster_cfg) if cluster_cfg else machines
             self._matches = {node.rank: Match(node, ray) for node, ray in zip(self.machines.nodes, self.nodes)}
             name = f"placewright-{uuid.uuid4().hex[:8]}"
-            self.reservation = Reservation(self.port, name, [wanted_of(match) for match in self._matches.values()])
+            self.reservation = Reservation(self.port, name, [node_demand(match) for match in self._matches.values()])
             for _ in range(RELEASES):
                 self._stack.callback(self.reservation.release)
             self.reservation.acquire(wait)
@@ -178,13 +178,13 @@ class ClusterOfWorker(Cluster):
     def __init__(self, description: str, port: Port | None = None) -> None:
         self.port = RayPort() if port is None else port
         self._stack = ExitStack()
-        self.machines, ids, self.trusted_env, self.environment = understood(description)
+        self.machines, ids, self.trusted_env, self.environment = parse_description(description)
         nodes = self.port.nodes()
         self.nodes = [_node(nodes, rank, id) for rank, id in enumerate(ids)]
         self._matches = {node.rank: Match(node, ray) for node, ray in zip(self.machines.nodes, self.nodes)}
-        self.reservation = Reservation(self.port, "of the driver", [wanted_of(match) for match in self._matches.values()])
+        self.reservation = Reservation(self.port, "of the driver", [node_demand(match) for match in self._matches.values()])
 
-    def start(self, plan: Plan, make: Callable[[Port], WorkerGroup], timeout: float) -> Started:
+    def start(self, plan: Plan, make: Callable[[Port], WorkerGroup], timeout: float) -> RunningGroup:
         """Start the workers of a plan; see Cluster."""
         if self.reservation.hold is None:
             self.reservation.hold = self.port.around()

@@ -21,7 +21,7 @@ from .cluster import Cluster
 from .machines import plain
 
 
-class Given(PlacementStrategy):
+class StatedPlacement(PlacementStrategy):
     """Strategy with the runs that a file prescribes for a component."""
 
     isolate_accelerator = True
@@ -70,7 +70,7 @@ class ComponentPlacement:
 
         Raises ValueError (PW718) for an unknown component.
         """
-        return Given(self._of(component_name))
+        return StatedPlacement(self._of(component_name))
 
     def get_world_size(self, component_name: str) -> int:
         """Return the number of workers of a component.
@@ -89,14 +89,14 @@ class ComponentPlacement:
 HybridComponentPlacement = ComponentPlacement
 
 
-Where = Union[PlacementStrategy, Plan, "tuple[Plan, str]"]
+PlacementSource = Union[PlacementStrategy, Plan, "tuple[Plan, str]"]
 """Strategy, plan, or plan and component name.
 
 A plan alone has a single component, or a component of the group's name.
 """
 
 
-def plan_of(name: str, cluster: Cluster, where: Where | None, isolate: bool) -> Plan:
+def plan_of(name: str, cluster: Cluster, where: PlacementSource | None, isolate: bool) -> Plan:
     """Return the plan of the group alone; by default a process per accelerator.
 
     Without `where` and without accelerators: one process on the first node. Raises LaunchFailed:

@@ -18,7 +18,7 @@ RENDERING = ("MUJOCO_EGL_DEVICE_ID", "EGL_DEVICE_ID")
 ON_CPU = ("osmesa", "glx")
 """Values of MUJOCO_GL that render without an accelerator."""
 
-PREFIX, OF_ONE_NODE = "RLINF_", ("RLINF_NODE_RANK",)
+PREFIX, NODE_SPECIFIC = "RLINF_", ("RLINF_NODE_RANK",)
 """Prefix of the driver's variables for workers, and the exceptions specific to a node."""
 
 
@@ -52,9 +52,9 @@ def rlinf_environment(machines: Cluster, placement: Placement, namespace: str, c
     return variables
 
 
-def of_the_driver(names: Collection[str]) -> dict[str, str]:
+def forwarded_variables(names: Collection[str]) -> dict[str, str]:
     """Return the named variables of this process, plus RLinf's own, such as RLINF_EXT_MODULE.
 
     Programs are started with them.
     """
-    return {name: value for name, value in os.environ.items() if name in names or (name.startswith(PREFIX) and name not in OF_ONE_NODE)}
+    return {name: value for name, value in os.environ.items() if name in names or (name.startswith(PREFIX) and name not in NODE_SPECIFIC)}

@@ -19,11 +19,11 @@ from ...workers.inside.address import WorkerAddress
 from ...workers.inside.host import REPORT
 from ...workers.inside.unsupported import refusal
 from ...workers.member import Member, members_of
-from .attaching import found
+from .attaching import attach_group
 from .cluster import Cluster
-from .components import Where, plan_of
-from .environment import of_the_driver, rlinf_environment
-from .reservation import VARIABLE, Started
+from .components import PlacementSource, plan_of
+from .environment import forwarded_variables, rlinf_environment
+from .reservation import VARIABLE, RunningGroup
 from .results import WorkerGroupFuncResult
 
 
@@ -35,7 +35,7 @@ def members_in(
     `arguments` and `named` go to every worker's constructor.
     """
     master = cluster.get_node_ip(plan.placements(name)[0].node_rank)
-    common = {**of_the_driver(cluster.environment), VARIABLE: cluster.description}
+    common = {**forwarded_variables(cluster.environment), VARIABLE: cluster.description}
 
     def member(planned: Member) -> Member:
         placement = planned.placement
@@ -83,7 +83,7 @@ class WorkerGroup:
         self._arguments = tuple(args)
         self._named = dict(kwargs or {})
         self._name = f"worker_group_{worker_cls.__name__}"
-        self._started: Started | None = None
+        self._started: RunningGroup | None = None
         self._next: tuple[int, ...] | None = None
         reserved_names = {name for name in vars(WorkerGroup) if not name.startswith("_")}
         for name in sorted(reserved_names & {name for name in dir(worker_cls) if callable(getattr(worker_cls, name, None))}):
@@ -104,11 +104,11 @@ class WorkerGroup:
             raise failed("PW701", group_name, f"this process is connected to no Ray cluster that could have `{group_name}`", help)
         group = cls(worker_cls)
         group._name = group_name
-        group._started = Started(found(port or RayPort(), worker_cls, group_name), (), _stay)
+        group._started = RunningGroup(attach_group(port or RayPort(), worker_cls, group_name), (), _stay)
         return group
 
     def launch(
-        self, cluster: Cluster, placement_strategy: Where | None = None, name: str | None = None, max_concurrency: int | None = None,
+        self, cluster: Cluster, placement_strategy: PlacementSource | None = None, name: str | None = None, max_concurrency: int | None = None,
         isolate_gpu: bool = True, catch_system_failure: bool | None = None, disable_distributed_log: bool = False,
         timeout: float = TIMEOUT,
     ) -> WorkerGroup:  # fmt: skip

@@ -25,7 +25,7 @@ from ...world.order import ordered
 from ...world.ray_machine import machine_of
 
 
-def found(port: Port) -> tuple[Sequence[RayNode], Cluster]:
+def survey_machines(port: Port) -> tuple[Sequence[RayNode], Cluster]:
     """Survey all nodes; return the Ray nodes in rank order, and the machines.
 
     Raises LaunchFailed (PW721) if the rank variables of the nodes contradict each other.
@@ -49,7 +49,7 @@ def with_groups(machines: Cluster, section: Mapping[str, Any]) -> Cluster:
     return reading.problem.cluster
 
 
-def nodes_asked(num_nodes: int | None, section: Mapping[str, Any] | None, there: int) -> int:
+def requested_nodes(num_nodes: int | None, section: Mapping[str, Any] | None, there: int) -> int:
     """Return the requested number of nodes; all if it is unspecified or 0.
 
     Raises LaunchFailed (PW702) if two numbers disagree, or if more nodes are requested than exist.

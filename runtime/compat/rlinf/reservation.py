@@ -40,7 +40,7 @@ Whole ids could make the text too long for an environment variable.
 """
 
 
-def described(machines: Cluster, nodes: Sequence[RayNode], trusted: Collection[str], environment: Collection[str] = ()) -> str:
+def describe(machines: Cluster, nodes: Sequence[RayNode], trusted: Collection[str], environment: Collection[str] = ()) -> str:
     """Describe the machines, the nodes by shortened Ray ids, and the trusted and forwarded
     variables.
 
@@ -51,7 +51,7 @@ def described(machines: Cluster, nodes: Sequence[RayNode], trusted: Collection[s
     return b64encode(zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 9)).decode()
 
 
-def understood(text: str) -> tuple[Cluster, list[str], list[str], list[str]]:
+def parse_description(text: str) -> tuple[Cluster, list[str], list[str], list[str]]:
     """Return the arguments of `described`, in order."""
     data = json.loads(zlib.decompress(b64decode(text)))
     machines = data["machines"]
@@ -97,7 +97,7 @@ class Outstanding:
 
 
 @dataclass(frozen=True)
-class Started:
+class RunningGroup:
     """Running group: workers, audited locations, end function, outstanding calls of the cluster."""
 
     workers: WorkerGroup
@@ -106,7 +106,7 @@ class Started:
     calls: Outstanding = field(default_factory=Outstanding)
 
 
-class Held:
+class ClusterReservation:
     """Reserved nodes of a Ray cluster, in rank order."""
 
     port: Port
@@ -146,7 +146,7 @@ class Held:
     @cached_property
     def description(self) -> str:
         """Text description of the cluster for its workers; see described.py."""
-        return described(self.machines, self.nodes, self.trusted_env, self.environment)
+        return describe(self.machines, self.nodes, self.trusted_env, self.environment)
 
     def get_node_info(self, node_rank: int) -> NodeInfo:
         """Return the resources of a node.
@@ -186,7 +186,7 @@ class Held:
                 message = f"the plan is for a node {rank} with {with_noun(wanted, 'accelerator')}, and that of this cluster {has}"
                 raise failed("PW702", plan.cluster.name(rank), message, "solve for the cluster that is there", rank)
 
-    def start(self, plan: Plan, make: Callable[[Port], WorkerGroup], timeout: float) -> Started:
+    def start(self, plan: Plan, make: Callable[[Port], WorkerGroup], timeout: float) -> RunningGroup:
         """Start and audit the workers of a single-component plan, all or none.
 
         `make` builds the group for a port. Raises LaunchFailed as `launch` does.
@@ -208,7 +208,7 @@ class Held:
         group.alarm = look
         audited = partial(agreed, plan, self._matches)
         rows = audited(gang.start([os.getcwd()], timeout, settled=audited))
-        return Started(group, rows, gang.kill, self.calls)
+        return RunningGroup(group, rows, gang.kill, self.calls)
 
     def close(self) -> None:
         """End every group launched on the cluster and release the nodes. Idempotent."""

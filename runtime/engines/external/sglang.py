@@ -15,9 +15,9 @@ from types import ModuleType
 from typing import Any, AsyncGenerator, Mapping, Sequence
 
 from ...failure import failed
-from ..engine import Engine, Meeting, Message, Sampling, Shape, Workers
+from ..engine import Engine, Meeting, Message, ReplicaShape, Sampling, Workers
 from ..registry import need
-from .shared import HuggingFaceTokenizer, options, own, refuse, sleeps
+from .shared import HuggingFaceTokenizer, check_settings, check_sleep, engine_settings, options
 
 DECIDED = ("model_path", "tp_size", "pp_size", "dp_size", "nnodes", "node_rank", "dist_init_addr")
 """Arguments that the replica sets."""
@@ -25,7 +25,7 @@ SLEEP = "enable_memory_saver"
 REQUESTS = "sglang.srt.managers.io_struct"
 
 
-def arguments(settings: Mapping[str, Any], shape: Shape, meeting: Meeting | None = None) -> dict[str, Any]:
+def arguments(settings: Mapping[str, Any], shape: ReplicaShape, meeting: Meeting | None = None) -> dict[str, Any]:
     """Return SGLang's ServerArgs on a node; `meeting`: rendezvous of several nodes."""
     arguments_set: dict[str, Any] = {"model_path": settings["path"], "tp_size": shape.tensor}
     if shape.pipeline > 1:
@@ -35,7 +35,7 @@ def arguments(settings: Mapping[str, Any], shape: Shape, meeting: Meeting | None
     if meeting is not None:
         address = f"[{meeting.address}]" if ":" in meeting.address else meeting.address
         arguments_set |= {"nnodes": meeting.nnodes, "node_rank": meeting.node_rank, "dist_init_addr": f"{address}:{meeting.ports[0]}"}
-    return {"log_level": "error"} | arguments_set | own(settings)
+    return {"log_level": "error"} | arguments_set | engine_settings(settings)
 
 
 class SglangEngine(Engine):
@@ -48,13 +48,13 @@ class SglangEngine(Engine):
     _own: HuggingFaceTokenizer
 
     @classmethod
-    def check(cls, settings: Mapping[str, Any], shape: Shape, nodes: int = 1) -> None:
+    def check(cls, settings: Mapping[str, Any], shape: ReplicaShape, nodes: int = 1) -> None:
         """Check SGLang, model and shape.
 
         Raises LaunchFailed: PW740 without SGLang, PW741 for an unsupported shape, or without a
         model.
         """
-        refuse("sglang", settings, shape, nodes, DECIDED)
+        check_settings("sglang", settings, shape, nodes, DECIDED)
         if nodes > 1 and shape.data > 1:
             message = f"the engine `sglang` has no data parallelism over nodes: dp {shape.data} over {nodes} nodes"
             help = f"start {shape.data} replicas of tp {shape.tensor} x pp {shape.pipeline} instead"
@@ -62,7 +62,7 @@ class SglangEngine(Engine):
         _sglang()
 
     @classmethod
-    def headless(cls, settings: Mapping[str, Any], shape: Shape, meeting: Meeting) -> Sequence[str]:
+    def headless(cls, settings: Mapping[str, Any], shape: ReplicaShape, meeting: Meeting) -> Sequence[str]:
         """Return the command of other nodes; see Engine.
 
         It answers nobody, but listens for health checks on a free port.
@@ -106,7 +106,7 @@ class SglangEngine(Engine):
 
     async def sleep(self) -> None:
         """Release memory; see Engine. Raises LaunchFailed (PW741) without `enable_memory_saver`."""
-        sleeps("sglang", self.settings, SLEEP)
+        check_sleep("sglang", self.settings, SLEEP)
         await self._engine.tokenizer_manager.release_memory_occupation(_request("ReleaseMemoryOccupationReqInput"))
 
     async def wake_up(self) -> None:

@@ -6,7 +6,7 @@ import json
 from typing import Any, Collection, Mapping, Sequence
 
 from ...failure import failed
-from ..engine import Message, Shape
+from ..engine import Message, ReplicaShape
 
 
 def options(arguments: Mapping[str, Any], no: str = "") -> list[str]:
@@ -29,16 +29,16 @@ def options(arguments: Mapping[str, Any], no: str = "") -> list[str]:
     return words
 
 
-OURS = ("path", "served_model_name")
+REPLICA_SETTINGS = ("path", "served_model_name")
 """Settings that are not the engine's."""
 
 
-def own(settings: Mapping[str, Any]) -> dict[str, Any]:
+def engine_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings for the engine itself."""
-    return {name: value for name, value in settings.items() if name not in OURS}
+    return {name: value for name, value in settings.items() if name not in REPLICA_SETTINGS}
 
 
-def refuse(engine: str, settings: Mapping[str, Any], shape: Shape, nodes: int, decided: Collection[str]) -> None:
+def check_settings(engine: str, settings: Mapping[str, Any], shape: ReplicaShape, nodes: int, decided: Collection[str]) -> None:
     """Check the model, settings reserved for the replica, and the shape on nodes.
 
     Raises LaunchFailed (PW741) without a model, for such settings, and for a copy that crosses
@@ -59,7 +59,7 @@ def refuse(engine: str, settings: Mapping[str, Any], shape: Shape, nodes: int, d
         raise failed("PW741", engine, message, f"choose tp and pp whose product divides {per_node}, or is a multiple of it", copy, per_node)
 
 
-def sleeps(engine: str, settings: Mapping[str, Any], setting: str) -> None:
+def check_sleep(engine: str, settings: Mapping[str, Any], setting: str) -> None:
     """Check that the engine was started with support for sleep.
 
     Raises LaunchFailed (PW741) otherwise.

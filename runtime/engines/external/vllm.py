@@ -13,9 +13,9 @@ import sys
 from types import ModuleType
 from typing import Any, AsyncGenerator, Mapping, Sequence
 
-from ..engine import Engine, Meeting, Message, Sampling, Shape, Workers
+from ..engine import Engine, Meeting, Message, ReplicaShape, Sampling, Workers
 from ..registry import need
-from .shared import HuggingFaceTokenizer, options, own, refuse, sleeps
+from .shared import HuggingFaceTokenizer, check_settings, check_sleep, engine_settings, options
 
 DECIDED = (
     "model", "tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size", "data_parallel_size_local", "data_parallel_rank",
@@ -25,7 +25,7 @@ DECIDED = (
 SLEEP = "enable_sleep_mode"
 
 
-def arguments(settings: Mapping[str, Any], shape: Shape, meeting: Meeting | None = None) -> dict[str, Any]:
+def arguments(settings: Mapping[str, Any], shape: ReplicaShape, meeting: Meeting | None = None) -> dict[str, Any]:
     """Return vLLM's AsyncEngineArgs on a node, without the model.
 
     `meeting`: rendezvous of several nodes.
@@ -44,7 +44,7 @@ def arguments(settings: Mapping[str, Any], shape: Shape, meeting: Meeting | None
         arguments_set |= {"nnodes": meeting.nnodes, "node_rank": meeting.node_rank, "master_addr": meeting.address, "master_port": master}
         if shape.data > 1:
             arguments_set |= {"data_parallel_address": meeting.address, "data_parallel_rpc_port": rpc}
-    return arguments_set | own(settings)
+    return arguments_set | engine_settings(settings)
 
 
 class VllmEngine(Engine):
@@ -58,16 +58,16 @@ class VllmEngine(Engine):
     _own: HuggingFaceTokenizer
 
     @classmethod
-    def check(cls, settings: Mapping[str, Any], shape: Shape, nodes: int = 1) -> None:
+    def check(cls, settings: Mapping[str, Any], shape: ReplicaShape, nodes: int = 1) -> None:
         """Check vLLM, model and shape.
 
         Raises LaunchFailed: PW740 without vLLM, PW741 for an unsupported shape, or without a model.
         """
-        refuse("vllm", settings, shape, nodes, DECIDED)
+        check_settings("vllm", settings, shape, nodes, DECIDED)
         _vllm()
 
     @classmethod
-    def headless(cls, settings: Mapping[str, Any], shape: Shape, meeting: Meeting) -> Sequence[str]:
+    def headless(cls, settings: Mapping[str, Any], shape: ReplicaShape, meeting: Meeting) -> Sequence[str]:
         """Return the command of other nodes; see Engine."""
         command = [sys.executable, "-m", "vllm.entrypoints.cli.main", "serve", str(settings["path"]), "--headless"]
         return command + options(arguments(settings, shape, meeting), "no-")
@@ -105,7 +105,7 @@ class VllmEngine(Engine):
 
     async def sleep(self) -> None:
         """Release memory; see Engine. Raises LaunchFailed (PW741) without `enable_sleep_mode`."""
-        sleeps("vllm", self.settings, SLEEP)
+        check_sleep("vllm", self.settings, SLEEP)
         await self._engine.sleep()
 
     async def wake_up(self) -> None:

@@ -9,12 +9,12 @@ from typing import Any, Mapping, Sequence
 
 from fastapi.responses import JSONResponse
 
-from .choices import Piece
+from .choices import TextPiece
 
 INVALID, SERVER, NOT_FOUND, UNAUTHORIZED = "invalid_request_error", "server_error", "not_found_error", "authentication_error"
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """Request that cannot be served, with the status and the fields of the error."""
 
     def __init__(self, status: int, message: str, type: str, param: str | None = None, code: str | None = None) -> None:
@@ -28,23 +28,23 @@ class Refused(Exception):
         return JSONResponse(self.body, self.status)
 
 
-def invalid(problems: Sequence[Any]) -> Refused:
+def invalid(problems: Sequence[Any]) -> RequestRefused:
     """Convert pydantic's problems; the first is reported in full."""
     first = problems[0]
     if first["type"] == "json_invalid":
-        return Refused(400, f"the body is not JSON: {first['msg']}", INVALID, None, "invalid_json")
+        return RequestRefused(400, f"the body is not JSON: {first['msg']}", INVALID, None, "invalid_json")
     place = [str(part) for part in first["loc"] if part != "body"]
     param = place[0] if place else None
     if first["type"] == "extra_forbidden":
-        return Refused(400, f"`{'.'.join(place)}` is not supported here", INVALID, param, "unsupported_parameter")
+        return RequestRefused(400, f"`{'.'.join(place)}` is not supported here", INVALID, param, "unsupported_parameter")
     prefix = f"`{'.'.join(place)}`: " if place else ""
-    return Refused(400, f"{prefix}{first['msg']}", INVALID, param, "invalid_value")
+    return RequestRefused(400, f"{prefix}{first['msg']}", INVALID, param, "invalid_value")
 
 
 Body = dict[str, Any]
 
 
-class Kind:
+class BodyKind:
     """Format of an endpoint: object names, and the position of the text in a choice."""
 
     def __init__(self, prefix: str, whole: str, part: str) -> None:
@@ -61,7 +61,7 @@ class Kind:
         return self.choice(index, text, reason)
 
 
-class Chat(Kind):
+class Chat(BodyKind):
     """Format of chat answers: text in a message, or in a delta."""
 
     def choice(self, index: int, text: str, reason: str | None) -> Body:
@@ -76,13 +76,13 @@ class Chat(Kind):
 
 
 CHAT = Chat("chatcmpl", "chat.completion", "chat.completion.chunk")
-COMPLETION = Kind("cmpl", "text_completion", "text_completion")
+COMPLETION = BodyKind("cmpl", "text_completion", "text_completion")
 
 
 class Answer:
     """Answer to a request: identifier, collected text, and token counts."""
 
-    def __init__(self, kind: Kind, model: str, prompts: Sequence[int]) -> None:
+    def __init__(self, kind: BodyKind, model: str, prompts: Sequence[int]) -> None:
         self._kind = kind
         self._head = {"id": f"{kind.prefix}-{uuid.uuid4().hex}", "created": int(time.time()), "model": model}
         self._prompt_tokens = sum(prompts)
@@ -90,7 +90,7 @@ class Answer:
         self._reasons: dict[int, str | None] = {}
         self._tokens: dict[int, int] = {}
 
-    def add(self, index: int, piece: Piece) -> Body:
+    def add(self, index: int, piece: TextPiece) -> Body:
         """Add a piece and return its chunk."""
         first = index not in self._texts
         self._texts[index] = self._texts.get(index, "") + piece.text

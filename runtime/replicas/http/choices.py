@@ -13,7 +13,7 @@ from ..channel.channel import ChannelFailed
 BROKEN = "\N{REPLACEMENT CHARACTER}"
 
 
-class Text:
+class StreamedText:
     """Incremental decoder that returns text once it is final.
 
     `stopped`: True after a stop string, which is not returned.
@@ -66,12 +66,12 @@ class Text:
 STOP, LENGTH = "stop", "length"
 
 
-class AnswerFailed(Exception):
+class GenerationFailed(Exception):
     """Exception of an engine in the middle of an answer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TextPiece:
     """Piece of an answer; `reason`: why it ended, or None.
 
     `tokens`: count so far, without the end token.
@@ -83,7 +83,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedChoices:
     """Requested answer."""
 
     prompt: tuple[int, ...]
@@ -91,12 +91,12 @@ class Wanted:
     stop: tuple[str, ...]
 
 
-async def pieces(engine: Engine, wanted: Wanted) -> AsyncGenerator[Piece, None]:
+async def pieces(engine: Engine, wanted: WantedChoices) -> AsyncGenerator[TextPiece, None]:
     """Yield the answer; the last piece has the reason of the end.
 
     Closing the generator ends the generation.
     """
-    text, count, reason = Text(engine.tokenizer, wanted.stop), 0, ""
+    text, count, reason = StreamedText(engine.tokenizer, wanted.stop), 0, ""
     async with aclosing(engine.generate(wanted.prompt, wanted.sampling)) as tokens:
         async for token in tokens:
             if token == engine.tokenizer.end:
@@ -104,21 +104,21 @@ async def pieces(engine: Engine, wanted: Wanted) -> AsyncGenerator[Piece, None]:
                 break
             count += 1
             if shown := text.add(token):
-                yield Piece(shown, None, count)
+                yield TextPiece(shown, None, count)
             if text.stopped:
                 reason = STOP
                 break
     rest = text.finish()
     reason = reason or (STOP if text.stopped or count < wanted.sampling.max_tokens else LENGTH)
-    yield Piece(rest, reason, count)
+    yield TextPiece(rest, reason, count)
 
 
-async def together(engine: Engine, wanted: Sequence[Wanted]) -> AsyncGenerator[tuple[int, Piece], None]:
+async def together(engine: Engine, wanted: Sequence[WantedChoices]) -> AsyncGenerator[tuple[int, TextPiece], None]:
     """Yield (index, piece) of several answers in order of arrival.
 
     The first failure ends all; so does closing the generator.
     """
-    queue: asyncio.Queue[tuple[int, Piece | None]] = asyncio.Queue()
+    queue: asyncio.Queue[tuple[int, TextPiece | None]] = asyncio.Queue()
 
     async def pump(index: int) -> None:
         async with aclosing(pieces(engine, wanted[index])) as answer:
@@ -149,4 +149,4 @@ def _raise_failure(problem: BaseException | None) -> None:
     if isinstance(problem, ChannelFailed):
         raise problem
     if problem is not None:
-        raise AnswerFailed(f"{type(problem).__name__}: {problem}") from problem
+        raise GenerationFailed(f"{type(problem).__name__}: {problem}") from problem

@@ -21,8 +21,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..channel.channel import ChannelFailed
 from . import requests
-from .bodies import CHAT, COMPLETION, END, INVALID, NOT_FOUND, SERVER, UNAUTHORIZED, Answer, Body, Kind, Refused, event, invalid
-from .choices import AnswerFailed, Piece, Wanted, together
+from .bodies import CHAT, COMPLETION, END, INVALID, NOT_FOUND, SERVER, UNAUTHORIZED, Answer, Body, BodyKind, RequestRefused, event, invalid
+from .choices import GenerationFailed, TextPiece, WantedChoices, together
 from .requests import ChatRequest, CompletionRequest
 from .serving import Serving
 
@@ -113,7 +113,7 @@ def build_app(serving: Serving) -> FastAPI:
     async def model(request: Request, name: str) -> Body:
         _authorize(serving, request)
         if name != serving.name:
-            raise Refused(404, f"the model `{name}` does not exist; this is `{serving.name}`", NOT_FOUND, "model", "model_not_found")
+            raise RequestRefused(404, f"the model `{name}` does not exist; this is `{serving.name}`", NOT_FOUND, "model", "model_not_found")
         return _model(serving)
 
     @app.post("/v1/chat/completions")
@@ -136,10 +136,12 @@ def _model(serving: Serving) -> Body:
 def _authorize(serving: Serving, request: Request) -> None:
     presented = request.headers.get("authorization", "").removeprefix("Bearer ").encode()
     if serving.api_key is not None and not hmac.compare_digest(presented, serving.api_key.encode()):
-        raise Refused(401, "the API key is not right", UNAUTHORIZED, None, "invalid_api_key")
+        raise RequestRefused(401, "the API key is not right", UNAUTHORIZED, None, "invalid_api_key")
 
 
-async def _answer(serving: Serving, request: Request, body: requests.Request, kind: Kind, wanted: Sequence[Wanted]) -> Response:
+async def _answer(
+    serving: Serving, request: Request, body: requests.GenerationRequest, kind: BodyKind, wanted: Sequence[WantedChoices]
+) -> Response:
     prompts = [len(answer_request.prompt) for answer_request in wanted[:: body.n]]
     answer = Answer(kind, serving.name, prompts)
     if body.stream:
@@ -161,7 +163,7 @@ async def _answer(serving: Serving, request: Request, body: requests.Request, ki
 
 
 async def _events(
-    answer: Answer, first: tuple[int, Piece], coming: AsyncGenerator[tuple[int, Piece], None], with_usage: bool
+    answer: Answer, first: tuple[int, TextPiece], coming: AsyncGenerator[tuple[int, TextPiece], None], with_usage: bool
 ) -> AsyncGenerator[str, None]:
     """Yield the chunks of a stream; a late failure becomes the last event."""
     try:
@@ -172,7 +174,7 @@ async def _events(
     except ChannelFailed as problem:
         yield event(_failed(problem).body)
         return
-    except AnswerFailed as problem:
+    except GenerationFailed as problem:
         yield event(_broken(problem).body)
         return
     if with_usage:
@@ -196,20 +198,20 @@ async def _disconnected(request: Request) -> None:
         pass
 
 
-def _failed(problem: ChannelFailed) -> Refused:
-    return Refused(503 if problem.lost else 500, str(problem), SERVER, None, "replica_failed" if problem.lost else "worker_failed")
+def _failed(problem: ChannelFailed) -> RequestRefused:
+    return RequestRefused(503 if problem.lost else 500, str(problem), SERVER, None, "replica_failed" if problem.lost else "worker_failed")
 
 
-def _broken(problem: Exception) -> Refused:
-    words = str(problem) if isinstance(problem, AnswerFailed) else f"{type(problem).__name__}: {problem}"
-    return Refused(500, words, SERVER, None, "internal_error")
+def _broken(problem: Exception) -> RequestRefused:
+    words = str(problem) if isinstance(problem, GenerationFailed) else f"{type(problem).__name__}: {problem}"
+    return RequestRefused(500, words, SERVER, None, "internal_error")
 
 
 def _errors(app: FastAPI) -> None:
     """Register handlers that answer every failure in OpenAI's format."""
 
-    @app.exception_handler(Refused)
-    async def refused(request: Request, problem: Refused) -> JSONResponse:
+    @app.exception_handler(RequestRefused)
+    async def refused(request: Request, problem: RequestRefused) -> JSONResponse:
         return problem.response
 
     @app.exception_handler(RequestValidationError)
@@ -219,13 +221,13 @@ def _errors(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def elsewhere(request: Request, problem: HTTPException) -> JSONResponse:
         kind = NOT_FOUND if problem.status_code == 404 else INVALID
-        return Refused(problem.status_code, f"{request.method} {request.url.path}: {problem.detail}", kind).response
+        return RequestRefused(problem.status_code, f"{request.method} {request.url.path}: {problem.detail}", kind).response
 
     @app.exception_handler(ChannelFailed)
     async def failed(request: Request, problem: ChannelFailed) -> JSONResponse:
         return _failed(problem).response
 
-    @app.exception_handler(AnswerFailed)
+    @app.exception_handler(GenerationFailed)
     @app.exception_handler(Exception)
     async def broken(request: Request, problem: Exception) -> JSONResponse:
         return _broken(problem).response

@@ -34,7 +34,7 @@ class TextPart(BaseModel):
     text: str
 
 
-class Turn(BaseModel):
+class ChatTurn(BaseModel):
     """Turn of a conversation."""
 
     model_config = ConfigDict(extra="ignore")
@@ -54,7 +54,7 @@ class StreamOptions(BaseModel):
     include_usage: bool = False
 
 
-class Request(BaseModel):
+class GenerationRequest(BaseModel):
     """Common fields of requests. `temperature` 0 is greedy; else equal `seed`, equal answer."""
 
     model_config = ConfigDict(extra="forbid", strict=False)
@@ -84,10 +84,10 @@ class Request(BaseModel):
         return (self.stop,) if isinstance(self.stop, str) else tuple(self.stop)
 
 
-class ChatRequest(Request):
+class ChatRequest(GenerationRequest):
     """Request for the next turn of a conversation."""
 
-    messages: Annotated[list[Turn], Field(min_length=1)]
+    messages: Annotated[list[ChatTurn], Field(min_length=1)]
     max_tokens: int | None = Field(None, ge=1)
     max_completion_tokens: int | None = Field(None, ge=1)
 
@@ -97,7 +97,7 @@ class ChatRequest(Request):
         return self.max_completion_tokens or self.max_tokens
 
 
-class CompletionRequest(Request):
+class CompletionRequest(GenerationRequest):
     """Request to continue texts, given as strings or tokens."""
 
     prompt: str | Annotated[list[str], Field(min_length=1)] | Annotated[list[Token], Field(min_length=1)] | Annotated[

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Mapping
 
-from ...engines.engine import Sampling, Shape
+from ...engines.engine import ReplicaShape, Sampling
 from ..limits import Limits
 
 NEUTRAL: Mapping[str, tuple[Any, ...]] = {
@@ -67,6 +67,6 @@ class ServerSettings:
     limits: Limits = field(default_factory=Limits)
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> ReplicaShape:
         """Degrees by name."""
-        return Shape(*self.degrees)
+        return ReplicaShape(*self.degrees)

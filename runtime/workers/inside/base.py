@@ -12,10 +12,10 @@ from typing import Any, Callable
 from .address import WorkerAddress
 from .information import (
     AcceleratorType,
+    AssignableProperty,
     DeviceType,
     FromEnvironment,
     HardwareInfo,
-    Told,
     TorchPlatform,
     WorkerInfo,
     hardware_of,
@@ -23,12 +23,12 @@ from .information import (
     texts,
 )
 from .locks import DeviceLock, free_port
-from .logs import Logged, Timed
-from .meshes import OnMeshes, VerlsOwn
+from .logs import Logged, TimedBlocks
+from .meshes import OnMeshes, VerlIdentity
 from .unsupported import refusal
 
 
-class Worker(Timed, Logged, OnMeshes, VerlsOwn):
+class Worker(TimedBlocks, Logged, OnMeshes, VerlIdentity):
     """Process of a group; base class of the workers of verl and of RLinf.
 
     The identity is in the environment before construction, so every attribute is right from the
@@ -138,12 +138,12 @@ class Worker(Timed, Logged, OnMeshes, VerlsOwn):
 
         return WorkerGroup(cls, arguments, named)
 
-    @Told
+    @AssignableProperty
     def has_accelerator(self) -> bool:
         """Return True if the process sees any accelerator."""
         return bool(self.visible_accelerators)
 
-    @Told
+    @AssignableProperty
     def worker_address(self) -> WorkerAddress:
         """Return the name of this process as a path.
 
@@ -160,26 +160,26 @@ class Worker(Timed, Logged, OnMeshes, VerlsOwn):
         """Return the rank of the worker that started this worker; 0 without a parent worker."""
         return self.worker_address.get_parent_rank()
 
-    @Told
+    @AssignableProperty
     def hardware_infos(self) -> list[HardwareInfo]:
         """Return the granted accelerators, robots and other devices with settings; in RLinf
         groups.
         """
         return hardware_of(os.environ.get("LOCAL_HARDWARE", "[]"))
 
-    @Told
+    @AssignableProperty
     def hardware_type(self) -> str | None:
         """Return the resource kind of the node group, like ``Accelerator``; None for nodes."""
         return os.environ.get("HARDWARE_TYPE") or None
 
-    @Told
+    @AssignableProperty
     def _node_group(self) -> Any:
         """Return the node group of this process's placement; in RLinf groups."""
         from ...compat.rlinf.cluster import Cluster
 
         return Cluster().get_node_group(os.environ["NODE_GROUP_LABEL"])
 
-    @Told
+    @AssignableProperty
     def worker_info(self) -> WorkerInfo:
         """Return identity and location in a single object."""
         return WorkerInfo(
@@ -187,7 +187,7 @@ class Worker(Timed, Logged, OnMeshes, VerlsOwn):
             self._local_accelerator_rank, os.environ["NODE_ADDRESS"], self.master_port, self.global_accelerator_ids, self.hardware_infos,
         )  # fmt: skip
 
-    @Told
+    @AssignableProperty
     def device_lock(self) -> DeviceLock:
         """Return a node-wide lock on the visible accelerators.
 

@@ -46,7 +46,7 @@ class FromEnvironment(Generic[Value]):
         return self.read(text)
 
 
-class Told(Generic[Value]):
+class AssignableProperty(Generic[Value]):
     """Method read as an attribute, until a value is assigned.
 
     Unlike a property, it lets a user's class assign an attribute of this name.
@@ -57,10 +57,10 @@ class Told(Generic[Value]):
         self.__doc__ = told.__doc__
 
     @overload
-    def __get__(self, instance: None, owner: type) -> Told[Value]: ...
+    def __get__(self, instance: None, owner: type) -> AssignableProperty[Value]: ...
     @overload
     def __get__(self, instance: object, owner: type) -> Value: ...
-    def __get__(self, instance: object | None, owner: type) -> Told[Value] | Value:
+    def __get__(self, instance: object | None, owner: type) -> AssignableProperty[Value] | Value:
         return self if instance is None else self.told(instance)
 
 

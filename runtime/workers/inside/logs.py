@@ -66,7 +66,7 @@ class Logged:
             self._logger.info(msg, stacklevel=2)
 
 
-class Timed:
+class TimedBlocks:
     """Workers that measure times. Source of the form: RLinf, rlinf/scheduler/worker/worker.py."""
 
     @property

@@ -70,7 +70,7 @@ VISIBLE = ("CUDA_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES")
 """Variables of visible devices: CUDA and compatible ones, Ascend."""
 
 
-class VerlsOwn:
+class VerlIdentity:
     """Environment and node of a worker under verl's names.
 
     Source: verl, single_controller/base/worker.py.

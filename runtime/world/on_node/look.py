@@ -12,7 +12,7 @@ from typing import Any
 COMMAND_LIMIT = 20.0
 
 
-def look(variables: list[str], devices: bool) -> dict[str, Any]:
+def survey_node(variables: list[str], devices: bool) -> dict[str, Any]:
     """Return a survey of this node as plain data.
 
     `variables`: environment variables to report. `devices`: False on a simulated node, whose
@@ -22,7 +22,7 @@ def look(variables: list[str], devices: bool) -> dict[str, Any]:
         "host": socket.gethostname(), "environment": {name: text for name in variables if (text := variable(name)) is not None},
     }  # fmt: skip
     if devices:
-        report |= {"memory": memory(), **nvidia(), "matrix": said("nvidia-smi", "topo", "-m")}
+        report |= {"memory": memory(), **nvidia(), "matrix": command_output("nvidia-smi", "topo", "-m")}
     return report
 
 
@@ -112,7 +112,7 @@ def numa(bus: str) -> str:
     return "" if number == "-1" else number
 
 
-def said(program: str, *arguments: str) -> str:
+def command_output(program: str, *arguments: str) -> str:
     """Return the output of a program; "" if missing, failing or too slow."""
     executable = shutil.which(program)
     if executable is None:

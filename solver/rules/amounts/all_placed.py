@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Sequence
 
 from ....models.component import UNBOUNDED, Component
 from ....models.counts import nearest, write_counts
-from ....models.demand import Clause, Demand
+from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.machines.node_group import ACCELERATOR, NODE
@@ -57,11 +57,11 @@ class AllPlaced:
             advice = f"place {wanted}, or ask for {placed}"
             yield error(self.code, component.name, message, span, help=advice, witnesses=(placed,), amount=short)
 
-    def explain(self, problem: Problem, component: Component) -> Clause:
+    def explain(self, problem: Problem, component: Component) -> ConflictClause:
         kind = problem.kind(component)
         have = "" if kind == NODE else f" (the cluster has {problem.cluster.total(kind)})"
         text = f"{component.name} asks for {asked_for(component, _unit(kind))}{have}"
-        return Clause(text, (Demand(component.name, AMOUNT, component.span(AMOUNT)),))
+        return ConflictClause(text, (Demand(component.name, AMOUNT, component.span(AMOUNT)),))
 
 
 def _solid(repeats: Sequence[Repeat]) -> Iterator[range]:

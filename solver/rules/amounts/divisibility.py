@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import Component
-from ....models.demand import Clause, Demand
+from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.machines.node_group import NODE
@@ -57,7 +57,7 @@ class Divisibility:
                 )  # fmt: skip
                 return
 
-    def explain(self, problem: Problem, component: Component) -> Clause:
+    def explain(self, problem: Problem, component: Component) -> ConflictClause:
         reasons = {}
         if component.parallel.replica > 1:
             reasons["parallel"] = str(component.parallel)
@@ -66,4 +66,4 @@ class Divisibility:
         if component.block > component.group_size:
             reasons["stride"] = f"stride {component.stride}"
         text = f"the accelerators of {component.name} must be a multiple of {component.step} ({', '.join(reasons.values())})"
-        return Clause(text, tuple(Demand(component.name, name, component.span(name)) for name in reasons))
+        return ConflictClause(text, tuple(Demand(component.name, name, component.span(name)) for name in reasons))

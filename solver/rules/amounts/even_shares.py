@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import lcm
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
-from ....models.demand import Clause, Demand
+from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error, warning
 from ....models.findings.span import Edit
 from ....models.findings.wording import are, do, plural
@@ -86,7 +86,7 @@ class EvenShares:
         nearest = min(amounts, key=lambda amount: abs(amount - share.written))
         return text, Edit(share.span, str(nearest)) if share.span else None
 
-    def explain(self, problem: Problem, share: Share) -> Clause:
+    def explain(self, problem: Problem, share: Share) -> ConflictClause:
         multiple = f" in multiples of {share.multiple}" if share.multiple > 1 else ""
         text = f"{share.said} ({share.amount_name}) {are(share.amount)} dealt out evenly to the processes of {share.component}{multiple}"
-        return Clause(text, (Demand(share.component, share.field, share.span),))
+        return ConflictClause(text, (Demand(share.component, share.field, share.span),))

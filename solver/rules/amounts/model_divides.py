@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import Component
-from ....models.demand import Clause, Demand
+from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, Severity, error, warning
 from ....models.findings.span import Edit
 from ....models.model_cards.card import ModelCard
@@ -100,11 +100,11 @@ class ModelDivides:
             return None, f"{text}, and `{coupled_degree}` to {best}" + (" or less" if best > 1 else "")
         return Edit(split.span, str(best)) if split.span else None, text
 
-    def explain(self, problem: Problem, use: Use) -> Clause:
+    def explain(self, problem: Problem, use: Use) -> ConflictClause:
         component, card, splits = use
         parts = " and ".join(f"{getattr(card, split.what)} {WORDS[split.what]}" for split in splits if getattr(card, split.what))
         text = f"{splits[0].degree} of {component.name} divides what `{card.name}` has: {parts or 'nothing that is known'}"
-        return Clause(text, (Demand(component.name, "parallel", component.span("parallel")),))
+        return ConflictClause(text, (Demand(component.name, "parallel", component.span("parallel")),))
 
 
 def _stage_finding(problem: Problem, component: Component, card: ModelCard, split: Split) -> Finding:
@@ -138,7 +138,7 @@ def is_open(problem: Problem, component: Component, split: Split) -> bool:
     return len({split.of(parallel) for parallel in problem.job.choices.get(component.name, ())}) > 1
 
 
-def of_hints(problem: Problem, use: Use, parallel: Parallel) -> Iterator[Finding]:
+def hinted_findings(problem: Problem, use: Use, parallel: Parallel) -> Iterator[Finding]:
     """Yield findings for degrees open by hints, located at the hints."""
     component, card, splits = use
     variant = replace(component, parallel=parallel)
@@ -148,7 +148,7 @@ def of_hints(problem: Problem, use: Use, parallel: Parallel) -> Iterator[Finding
         yield replace(finding, span=component.span("parallel"))
 
 
-def in_no_choice(problem: Problem, use: Use) -> Iterator[Finding]:
+def no_legal_choice(problem: Problem, use: Use) -> Iterator[Finding]:
     """Yield a finding if no degree open by hints divides the model.
 
     The finding is about the first of these degrees.
@@ -156,7 +156,7 @@ def in_no_choice(problem: Problem, use: Use) -> Iterator[Finding]:
     component, _, splits = use
     first: Finding | None = None
     for parallel in problem.job.choices.get(component.name, ()) if splits else ():
-        failure = next((finding for finding in of_hints(problem, use, parallel) if finding.severity is Severity.ERROR), None)
+        failure = next((finding for finding in hinted_findings(problem, use, parallel) if finding.severity is Severity.ERROR), None)
         if failure is None:
             return
         first = first or failure

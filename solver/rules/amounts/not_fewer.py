@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import NOT_FEWER, Relation
-from ....models.demand import Clause, Demand
+from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.placements.assignment import Assignment
@@ -44,8 +44,8 @@ class NotFewer:
             span = relation.span or problem[first].span("placement")
             yield error(self.code, first, message, span, label="too few", help=help_text, witnesses=(few, many), amount=many - few)
 
-    def explain(self, problem: Problem, relation: Relation) -> Clause:
+    def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
         first, second = relation.components
         amount = amount_of(problem[second])
         text = f"{first} has at least as many processes as {second}, which asks for {amount}{demanded(relation)}"
-        return Clause(text, (Demand(f"{first}+{second}", NOT_FEWER, relation.span),))
+        return ConflictClause(text, (Demand(f"{first}+{second}", NOT_FEWER, relation.span),))

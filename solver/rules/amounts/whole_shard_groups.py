@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import Component
-from ....models.demand import Clause, Demand
+from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.machines.node_group import NODE
 from ....models.memory.work import fitting, not_whole, whole_groups
@@ -49,7 +49,7 @@ class WholeShardGroups:
             help=fitting(ranks, shards), witnesses=(ranks, shards), amount=left,
         )  # fmt: skip
 
-    def explain(self, problem: Problem, component: Component) -> Clause:
+    def explain(self, problem: Problem, component: Component) -> ConflictClause:
         shards = component.divided_among
         text = f"the ranks of {component.name} are whole groups of {shards} shards, or no more than these"
-        return Clause(text, (Demand(component.name, "amount", component.span("amount")),))
+        return ConflictClause(text, (Demand(component.name, "amount", component.span("amount")),))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import Component
-from ....models.demand import Clause, Demand
+from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.machines.node import Node
 from ....models.placements.assignment import Assignment
@@ -54,12 +54,12 @@ class FitsCpus:
                 witnesses=(ranks.start,), amount=total(bill) - has,
             )  # fmt: skip
 
-    def explain(self, problem: Problem, subject: str) -> Clause:
+    def explain(self, problem: Problem, subject: str) -> ConflictClause:
         asking = [component for component in problem.components if component.cpus]
         fewest = min((node.cpus for node in problem.cluster.nodes if node.cpus is not None), default=0)
         text = listed([f"{component.name} reserves {component.cpus} CPUs for each process" for component in asking])
         demands = tuple(Demand(component.name, "cpus", component.span("cpus")) for component in asking)
-        return Clause(f"{text} (the node with the fewest has {fewest})", demands)
+        return ConflictClause(f"{text} (the node with the fewest has {fewest})", demands)
 
 
 def _need(component: Component) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import Component
-from ....models.demand import Clause, Demand
+from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.machines.node import Node
 from ....models.placements.assignment import Assignment
@@ -52,12 +52,12 @@ class FitsHostMemory:
                 help=f"use a node with {write_memory(total(bill))}, or place fewer processes on it", witnesses=(ranks.start,), amount=total(bill) - has,
             )  # fmt: skip
 
-    def explain(self, problem: Problem, subject: str) -> Clause:
+    def explain(self, problem: Problem, subject: str) -> ConflictClause:
         asking = [component for component in problem.components if component.host_memory]
         known = [node.memory for node in problem.cluster.nodes if node.memory is not None]
         text = listed([f"a process of {component.name} needs {write_memory(component.host_memory)} of its node" for component in asking])
         demands = tuple(Demand(component.name, "host_memory", component.span("host_memory")) for component in asking)
-        return Clause(f"{text} (the node with the least has {write_memory(min(known, default=0))})", demands)
+        return ConflictClause(f"{text} (the node with the least has {write_memory(min(known, default=0))})", demands)
 
 
 def _need(component: Component) -> int:

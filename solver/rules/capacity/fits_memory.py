@@ -6,13 +6,13 @@ from collections import Counter
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import Component
-from ....models.demand import Clause, Demand
+from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.machines.node_group import ACCELERATOR
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
 from ....models.quantity import write_memory
-from ....models.sharing import Members, around, holders
+from ....models.sharing import Members, around, sharing_sets
 from ...memory import crowded, peak, pieces, shares_itself
 from ...stretches import stretches
 from ...wording import lowest
@@ -37,8 +37,8 @@ class FitsMemory:
     packs: ClassVar[bool] = False
 
     def subjects(self, problem: Problem) -> Iterable[Meeting]:
-        sets = [members for members in holders(problem) if problem.kind(members[0]) == ACCELERATOR]
-        outer = around(problem, holders(problem))
+        sets = [members for members in sharing_sets(problem) if problem.kind(members[0]) == ACCELERATOR]
+        outer = around(problem, sharing_sets(problem))
         meetings = [(members, tuple(c for outers in outer[members[0].name] for c in outers if c not in members)) for members in sets]
         return [meeting for meeting in meetings if any(component.memory or component.offloaded for component in meeting[0])]
 
@@ -98,7 +98,7 @@ class FitsMemory:
                     )  # fmt: skip
                     return
 
-    def explain(self, problem: Problem, meeting: Meeting) -> Clause:
+    def explain(self, problem: Problem, meeting: Meeting) -> ConflictClause:
         members = (*meeting[0], *meeting[1])
         need = peak(members)
         fit = sum(
@@ -110,7 +110,7 @@ class FitsMemory:
             f"{component.name} {write_memory(component.memory)}{_kept(component)}" for component in members if component.memory
         )
         demands = tuple(Demand(c.name, field, c.span(field)) for c in members for field in ("memory", "offloaded") if getattr(c, field))
-        return Clause(f"{bill}: {write_memory(need)} must fit on one accelerator ({fit} have that much)", demands)
+        return ConflictClause(f"{bill}: {write_memory(need)} must fit on one accelerator ({fit} have that much)", demands)
 
 
 def _times(given_runs: Assignment, component: Component, node: int, index: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import Component
-from ....models.demand import Clause, Demand
+from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error, warning
 from ....models.locality import TP
 from ....models.machines.node_group import NODE
@@ -71,10 +71,10 @@ class GroupInNode:
             label=f"tp {tp} crosses nodes", help=fix.help, edit=fix.edit, notes=fix.notes, witnesses=(group, *nodes), amount=len(cut),
         )  # fmt: skip
 
-    def explain(self, problem: Problem, component: Component) -> Clause:
+    def explain(self, problem: Problem, component: Component) -> ConflictClause:
         largest = max((node.count(problem.kind(component)) for node in problem.cluster.nodes), default=0)
         text = f"a tp group of {component.name} needs {component.parallel.tp} accelerators of one node (the largest node has {largest})"
-        return Clause(text, (Demand(component.name, "parallel", component.span("parallel")),))
+        return ConflictClause(text, (Demand(component.name, "parallel", component.span("parallel")),))
 
 
 def groups_over_nodes(tp: int, repeats: Iterable[Repeat]) -> dict[int, tuple[int, int]]:

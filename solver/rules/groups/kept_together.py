@@ -7,7 +7,7 @@ from math import lcm
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import Component
-from ....models.demand import Clause, Demand
+from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.locality import EP, REPLICA, TP, WHOLE, Keep
@@ -29,7 +29,7 @@ Kept = tuple[Component, Keep]
 NAMES = {TP: "tp group", EP: "ep group", REPLICA: "replica"}
 
 
-class KeptTogether:
+class GroupsWhole:
     """Every group of a kind lies inside one domain of a topology level.
     A whole component lies inside at most the demanded number of domains.
 
@@ -138,7 +138,7 @@ class KeptTogether:
                 witnesses=(total, size), amount=total % size,
             )  # fmt: skip
 
-    def explain(self, problem: Problem, kept: Kept) -> Clause:
+    def explain(self, problem: Problem, kept: Kept) -> ConflictClause:
         component, keep = kept
         level, name = level_name(keep.level), component.name
         if keep.what == WHOLE:
@@ -148,7 +148,7 @@ class KeptTogether:
             text = f"every {NAMES[keep.what]} of {name} ({_size(component, keep)} accelerators) lies in one {level}"
         largest = _largest(problem, component, keep.level)
         text += f" (there are {len(domains(problem.cluster, keep.level))})" if largest is None else f" (the largest has {largest} free)"
-        return Clause(text, (Demand(name, f"keep {keep.what} in {keep.level}", keep.span or component.span("keep")),))
+        return ConflictClause(text, (Demand(name, f"keep {keep.what} in {keep.level}", keep.span or component.span("keep")),))
 
 
 def _size(component: Component, keep: Keep) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import Component
-from ....models.demand import Clause, Demand
+from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error, warning
 from ....models.machines.node_group import NODE
 from ....models.placements.assignment import Assignment
@@ -64,8 +64,8 @@ class ProcessOnOneNode:
                 help=fix.help, edit=fix.edit, witnesses=(rank, *nodes), amount=len(torn),
             )  # fmt: skip
 
-    def explain(self, problem: Problem, component: Component) -> Clause:
+    def explain(self, problem: Problem, component: Component) -> ConflictClause:
         per_process = component.per_process
         largest = max((node.count(problem.kind(component)) for node in problem.cluster.nodes), default=0)
         text = f"a process of {component.name} needs {per_process} of one node (the largest node has {largest})"
-        return Clause(text, (Demand(component.name, "per_process", component.span("per_process")),) if per_process > 1 else ())
+        return ConflictClause(text, (Demand(component.name, "per_process", component.span("per_process")),) if per_process > 1 else ())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import Component
-from ....models.demand import Clause, Demand
+from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.machines.node_group import NODE
 from ....models.placements.assignment import Assignment
@@ -86,11 +86,11 @@ class ReplicaOnWholeNodes:
                 number += 1
             number, begun = number + amount // size, [(node, amount % size)] if amount % size else []
 
-    def explain(self, problem: Problem, component: Component) -> Clause:
+    def explain(self, problem: Problem, component: Component) -> ConflictClause:
         largest = max((node.count(problem.kind(component)) for node in problem.cluster.nodes), default=0)
         size = component.parallel.replica
         text = f"a replica of {component.name} needs {size} accelerators of one node (the largest node has {largest})"
-        return Clause(text, (Demand(component.name, "parallel", component.span("parallel")),))
+        return ConflictClause(text, (Demand(component.name, "parallel", component.span("parallel")),))
 
 
 def _visits(repeats: Iterable[Repeat]) -> Iterator[tuple[int, int]]:

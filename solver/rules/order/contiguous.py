@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Mapping
 
 from ....models.component import Component
-from ....models.demand import Clause, Demand
+from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.machines.node_group import NODE
-from ....models.part import explicit
+from ....models.part import given_part
 from ....models.placements.assignment import Assignment
 from ....models.placements.run import Run
 from ....models.problem import Problem
@@ -73,10 +73,10 @@ class Contiguous:
             message = f"rank {rank} of {component.name} comes before lower ranks in its range"
             yield error(self.code, component.name, message, span, help="write the ranks in ascending order", witnesses=(rank,), amount=1)
 
-    def explain(self, problem: Problem, component: Component) -> Clause:
+    def explain(self, problem: Problem, component: Component) -> ConflictClause:
         longest = max((stop - start for start, stop in free_ranges(problem, component)), default=0)
         text = f"{component.name} must be one solid range of {component.least} {plural('rank', component.least)} (the longest free range has {longest})"
-        return Clause(text, (Demand(component.name, "contiguous", component.span("contiguous")),))
+        return ConflictClause(text, (Demand(component.name, "contiguous", component.span("contiguous")),))
 
 
 def _goes_back(runs: Iterable[Run], first: Mapping[int, int], low: int, unit: int) -> int | None:
@@ -104,7 +104,7 @@ def free_ranges(problem: Problem, component: Component) -> list[tuple[int, int]]
     kind, ranges, start, position = problem.kind(component), list[tuple[int, int]](), -1, 0
     akin = {name for relation in problem.job.relations if component.name in relation.components for name in relation.components}
     taken: dict[int, int] = {}
-    for run in (run for peer in explicit(problem).components if peer.name not in akin for run in peer.runs or () if run.kind == kind):
+    for run in (run for peer in given_part(problem).components if peer.name not in akin for run in peer.runs or () if run.kind == kind):
         taken[run.node] = taken.get(run.node, 0) | run.mask
     for stretch in problem.cluster.numbering(problem.range_in(component)).stretches:
         free = problem.cluster.nodes[stretch.node_rank].free(kind) & ~taken.get(stretch.node_rank, 0)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import IN_ORDER, Relation
-from ....models.demand import Clause, Demand
+from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, Numbering
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
 from ....models.ranks import write_ranks
-from ...mends import Mend, given_ranges, held_range
+from ...mends import RankFix, contiguous_range, fix_with_ranges
 from ...wording import demanded, listed, lowest
 
 if TYPE_CHECKING:
@@ -106,23 +106,23 @@ class InOrder:
             help=f"place {order} one after the other over `{write_ranks((range(size),))}`", witnesses=witnesses, amount=1,
         )  # fmt: skip
 
-    def explain(self, problem: Problem, relation: Relation) -> Clause:
+    def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
         size = problem.cluster.total(ACCELERATOR)
         text = f"{listed(relation.components)} come one after the other and fill the cluster ({size} {plural('accelerator', size)}){demanded(relation)}"
-        return Clause(text, (Demand("+".join(relation.components), IN_ORDER, relation.span),))
+        return ConflictClause(text, (Demand("+".join(relation.components), IN_ORDER, relation.span),))
 
-    def mends(self, problem: Problem, relation: Relation) -> Iterator[Mend]:
+    def mends(self, problem: Problem, relation: Relation) -> Iterator[RankFix]:
         """Yield ranges of the present sizes; the last component takes the rest."""
         ranges, start = {}, 0
         for name in relation.components:
-            current_range = held_range(problem, problem[name])
+            current_range = contiguous_range(problem, problem[name])
             if current_range is None or problem[name].node_groups != (CLUSTER_LABEL,):
                 return
             stop = problem.cluster.total(ACCELERATOR) if name == relation.components[-1] else start + len(current_range)
             if stop <= start:
                 return
             ranges[name], start = range(start, stop), stop
-        yield given_ranges(problem, ranges)
+        yield fix_with_ranges(problem, ranges)
 
 
 def solid(masks: dict[int, int], numbering: Numbering) -> range | None:

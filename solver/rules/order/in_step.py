@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Mapping
 
 from ....models.component import Component
-from ....models.demand import Clause
+from ....models.demand import ConflictClause
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.machines.node_group import NODE
@@ -148,9 +148,9 @@ class InStep:
                 amount=len(out),
             )
 
-    def explain(self, problem: Problem, pair: Pair) -> Clause:
+    def explain(self, problem: Problem, pair: Pair) -> ConflictClause:
         first, second = pair
-        return Clause(
+        return ConflictClause(
             f"where they share accelerators, {first.name} begins and ends with whole processes of {second.name}, {second.per_process} each"
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import Component
-from ....models.demand import Clause
+from ....models.demand import ConflictClause
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.placements.assignment import Assignment
@@ -73,7 +73,7 @@ class NodeOrder:
                 )  # fmt: skip
                 return
 
-    def explain(self, problem: Problem, component: Component) -> Clause:
-        return Clause(
+    def explain(self, problem: Problem, component: Component) -> ConflictClause:
+        return ConflictClause(
             f"the processes of {component.name} come in the order of their nodes ({len(problem.cluster.nodes)} {plural('node', len(problem.cluster.nodes))})"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import RANK_ALIGNED, Relation
-from ....models.demand import Clause, Demand
+from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.machines.node_group import NODE
 from ....models.placements.assignment import Assignment
@@ -52,13 +52,13 @@ class RankAligned:
             help="give both the same ranks in the same order", witnesses=(position,), amount=1,
         )  # fmt: skip
 
-    def explain(self, problem: Problem, relation: Relation) -> Clause:
+    def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
         first_name, second_name = relation.components
         strides = [f"{name} has stride {problem[name].stride}" for name in relation.components if problem[name].stride > 1]
         text = f"{first_name} has its ranks on the accelerators of {second_name} in the same order" + (
             f" ({', '.join(strides)})" if strides else ""
         )
-        return Clause(text + demanded(relation), (Demand(f"{first_name}+{second_name}", RANK_ALIGNED, relation.span),))
+        return ConflictClause(text + demanded(relation), (Demand(f"{first_name}+{second_name}", RANK_ALIGNED, relation.span),))
 
 
 Seat = tuple[int, int]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import Component
-from ....models.demand import Clause, Demand
+from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.placements.assignment import Assignment, seats
 from ....models.problem import Problem
@@ -62,7 +62,7 @@ class Strided:
                 )
                 return
 
-    def explain(self, problem: Problem, component: Component) -> Clause:
+    def explain(self, problem: Problem, component: Component) -> ConflictClause:
         largest = max((node.count(problem.kind(component)) for node in problem.cluster.nodes), default=0)
         text = f"{component.name} interleaves {component.stride} groups in blocks of {component.unit} (the largest node has {largest})"
-        return Clause(text, (Demand(component.name, "stride", component.span("stride")),))
+        return ConflictClause(text, (Demand(component.name, "stride", component.span("stride")),))

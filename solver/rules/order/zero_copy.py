@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import ZERO_COPY, Component, Relation
-from ....models.demand import Clause, Demand
+from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.machines.node_group import NODE
 from ....models.placements.assignment import Assignment
@@ -85,7 +85,7 @@ class ZeroCopy:
                 help=_advice(problem[first_name], problem[second_name]), witnesses=first, amount=wrong,
             )  # fmt: skip
 
-    def explain(self, problem: Problem, relation: Relation) -> Clause:
+    def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
         first_name, second_name = relation.components
         source, target = (problem[name].parallel.tp for name in relation.components)
         text = f"{second_name} (tp {target}) finds its weights on the accelerators of {first_name} (tp {source})"
@@ -93,7 +93,7 @@ class ZeroCopy:
         text += "" if divides else f", but neither of {source} and {target} divides the other"
         demands = [Demand(f"{first_name}+{second_name}", ZERO_COPY, relation.span)]
         demands += [Demand(name, "parallel", problem[name].span("parallel")) for name in relation.components if not divides]
-        return Clause(text + demanded(relation), tuple(demands))
+        return ConflictClause(text + demanded(relation), tuple(demands))
 
 
 def _fitting(rank: int, source: int, target: int) -> str:

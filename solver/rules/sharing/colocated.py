@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import COLOCATED, Relation
-from ....models.demand import Clause, Demand
+from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
-from ...mends import Mend, moved_onto
+from ...mends import RankFix, moved_onto
 from ...wording import demanded, open_choice
 
 if TYPE_CHECKING:
@@ -48,12 +48,12 @@ class Colocated:
             span = relation.span or problem[first_name].span("placement")
             yield error(self.code, first_name, message, span, help=help_text, witnesses=(node,), amount=count)
 
-    def explain(self, problem: Problem, relation: Relation) -> Clause:
+    def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
         first_name, second_name = relation.components
         text = open_choice(relation) or f"{first_name} uses the accelerators of {second_name}{demanded(relation)}"
-        return Clause(text, (Demand(f"{first_name}+{second_name}", relation.demand, relation.span),))
+        return ConflictClause(text, (Demand(f"{first_name}+{second_name}", relation.demand, relation.span),))
 
-    def mends(self, problem: Problem, relation: Relation) -> Iterator[Mend]:
+    def mends(self, problem: Problem, relation: Relation) -> Iterator[RankFix]:
         """Yield the first component on the ranks of the second, then the reverse.
 
         Only if the framework demands the relation.

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, Relation
-from ....models.demand import Clause, Demand
+from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
-from ...mends import Mend, moved_off, moved_onto
+from ...mends import RankFix, moved_off, moved_onto
 from ...wording import demanded, lowest, open_choice
 
 if TYPE_CHECKING:
@@ -60,13 +60,13 @@ class ColocatedOrDisjoint:
                 help=f"give {first_name} and {second_name} the same ranks, or ranks that do not meet", witnesses=(node, lowest(mask)), amount=counts[0],
             )  # fmt: skip
 
-    def explain(self, problem: Problem, relation: Relation) -> Clause:
+    def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
         first_name, second_name = relation.components
-        return Clause(
+        return ConflictClause(
             open_choice(relation.decided(COLOCATED)), (Demand(f"{first_name}+{second_name}", COLOCATED_OR_DISJOINT, relation.span),)
         )
 
-    def mends(self, problem: Problem, relation: Relation) -> Iterator[Mend]:
+    def mends(self, problem: Problem, relation: Relation) -> Iterator[RankFix]:
         """Yield the second component off or onto the first, then the reverse.
 
         Only moves in line with the choice of the relation.

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import DISJOINT, Relation
-from ....models.demand import Clause, Demand
+from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
-from ...mends import Mend, moved_off
+from ...mends import RankFix, moved_off
 from ...wording import demanded, lowest, open_choice
 
 if TYPE_CHECKING:
@@ -63,12 +63,12 @@ class Disjoint:
                 self.code, first_name, message, relation.span, witnesses=(node, lowest(mask)), amount=count, help="move one of the two"
             )
 
-    def explain(self, problem: Problem, relation: Relation) -> Clause:
+    def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
         first_name, second_name = relation.components
         text = open_choice(relation) or f"{first_name} shares no accelerator with {second_name}{demanded(relation)}"
-        return Clause(text, (Demand(f"{first_name}+{second_name}", relation.demand, relation.span),))
+        return ConflictClause(text, (Demand(f"{first_name}+{second_name}", relation.demand, relation.span),))
 
-    def mends(self, problem: Problem, relation: Relation) -> Iterator[Mend]:
+    def mends(self, problem: Problem, relation: Relation) -> Iterator[RankFix]:
         """Yield the first component off the second, then the reverse."""
         first, second = (problem[name] for name in relation.components)
         yield from moved_off(problem, first, second)

@@ -6,22 +6,22 @@ from itertools import combinations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Sequence
 
 from ....models.component import Component
-from ....models.demand import Clause
+from ....models.demand import ConflictClause
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.machines.node_group import ACCELERATOR
-from ....models.placements.assignment import Assignment, met
+from ....models.placements.assignment import Assignment, runs_by_node_sort
 from ....models.problem import Problem
 from ....models.ranks import merge, write_ranks
-from ....models.sharing import Members, around, holders
-from ...layout.cells import is_chain, numa_domains, ring_of, rooms
+from ....models.sharing import Members, around, sharing_sets
+from ...layout.cells import enclosing_range, is_chain, numa_domains, shared_resources
 from ...layout.parts import bits
 from ...wording import lowest
 
 if TYPE_CHECKING:
     from ...layout.bundle import Bundle
     from ...layout.cells import Cell
-    from ...layout.pools import Pool
+    from ...layout.pools import NodePool
     from ...model.variables import Variables
 
 Holder = tuple[str, str, int]
@@ -67,14 +67,14 @@ class NoOverlap:
         """
         pool_of, hosts = variables.layout.pool_of, variables.layout.hosts
         for first, second in combinations([bundle for pool in variables.layout.pools for bundle in pool.ranged], 2):
-            rings = ring_of(pool_of, first), ring_of(pool_of, second)
+            rings = enclosing_range(pool_of, first), enclosing_range(pool_of, second)
             if rings[1] is first or rings[0] is second:
                 inner, outer = (second, first) if rings[1] is first else (first, second)
                 variables.inside(inner, outer)
             elif first.kind == second.kind and rings[0] is rings[1] and first not in hosts[second] and second not in hosts[first]:
                 variables.apart(first, second)
 
-    def _counts(self, pool: Pool, cell: Cell, variables: Variables) -> None:
+    def _counts(self, pool: NodePool, cell: Cell, variables: Variables) -> None:
         if pool.host is not None:
             # Around a searched host every cell is a single node.
             inner = [bundle for inner_pool in variables.layout.pools if inner_pool.host is pool.host for bundle in inner_pool.bundles]
@@ -100,13 +100,13 @@ class NoOverlap:
         """
         node = cell.nodes[0].rank
         for kind in dict.fromkeys(pool.kind for pool in variables.layout.shared):
-            for mask, ring, inner, ranges in rooms([pool for pool in variables.layout.shared if pool.kind == kind], node):
+            for mask, ring, inner, ranges in shared_resources([pool for pool in variables.layout.shared if pool.kind == kind], node):
                 amounts = [variables.beside_enclosed(bundle, cell) for bundle in inner]
                 amounts += [variables.covers(bundle, node, index) for bundle in ranges for index in bits(mask)]
                 room = variables.total(variables.covers(ring, node, index) for index in bits(mask)) if ring else mask.bit_count()
                 variables.require(variables.total(amounts) <= room)
 
-    def _in_numa(self, pool: Pool, cell: Cell, bound: list[Bundle], variables: Variables) -> None:
+    def _in_numa(self, pool: NodePool, cell: Cell, bound: list[Bundle], variables: Variables) -> None:
         """Post rows for pieces inside NUMA domains, a row per size.
 
         If the sizes form no chain, each cell is a single node, and its NUMA domains are counted.
@@ -124,7 +124,7 @@ class NoOverlap:
             variables.require(load - sum(mask.bit_count() for mask in enclosed) <= left)
 
     def check(self, problem: Problem, subject: str, assignment: Assignment) -> Iterator[Finding]:
-        sets = holders(problem)
+        sets = sharing_sets(problem)
         for component in (component for members in sets for component in members):
             yield from self._exists(problem, component, assignment)
             if component.runs is None:
@@ -165,7 +165,7 @@ class NoOverlap:
 
     def _exists(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         """Yield errors on resources that do not exist."""
-        for run, node, _ in met(problem.cluster, assignment.repeats(component.name)):
+        for run, node, _ in runs_by_node_sort(problem.cluster, assignment.repeats(component.name)):
             if run.within[0] < 0 or run.mask & ~node.whole(run.kind):
                 message = f"{component.name} uses accelerator {run.within[1]} of node {run.node}, which has {node.count(run.kind)}"
                 yield error(self.code, component.name, message, component.span("placement"), witnesses=(run.node, run.within[1]), amount=1)
@@ -183,9 +183,9 @@ class NoOverlap:
                 yield error(self.code, component.name, message, component.span("placement"), witnesses=(run.node,), amount=1)
             before[place] = before.get(place, 0) | mask
 
-    def explain(self, problem: Problem, subject: str) -> Clause:
+    def explain(self, problem: Problem, subject: str) -> ConflictClause:
         free = sum(node.free(ACCELERATOR).bit_count() for node in problem.cluster.nodes)
-        return Clause(f"the cluster has {free} {plural('free accelerator', free)}")
+        return ConflictClause(f"the cluster has {free} {plural('free accelerator', free)}")
 
 
 def _inside(problem: Problem, sets: Sequence[Members]) -> dict[tuple[str, str], list[str]]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import SUBSET, Relation
-from ....models.demand import Clause, Demand
+from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.machines.node_group import NODE
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
-from ...mends import Mend, given_ranges, held_range
+from ...mends import RankFix, contiguous_range, fix_with_ranges
 from ...wording import demanded, lowest
 from ..amounts.all_placed import amount_of
 
@@ -63,21 +63,21 @@ class Subset:
                 label=f"outside {outer}", help=f"give {inner} only ranks of {outer}", witnesses=(node, lowest(mask)), amount=count,
             )  # fmt: skip
 
-    def explain(self, problem: Problem, relation: Relation) -> Clause:
+    def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
         inner, outer = relation.components
         amount = sum(run.amount for run in problem[outer].runs or ())
         has = f"has {amount}" if problem[outer].runs is not None else f"asks for {amount_of(problem[outer])}"
         text = f"{inner} uses only accelerators of {outer}, which {has}{demanded(relation)}"
-        return Clause(text, (Demand(f"{inner}+{outer}", SUBSET, relation.span),))
+        return ConflictClause(text, (Demand(f"{inner}+{outer}", SUBSET, relation.span),))
 
-    def mends(self, problem: Problem, relation: Relation) -> Iterator[Mend]:
+    def mends(self, problem: Problem, relation: Relation) -> Iterator[RankFix]:
         """Yield the nearest range of equal size inside the second, then the overlap."""
         inner, outer = (problem[name] for name in relation.components)
-        inner_range, outer_range = held_range(problem, inner), held_range(problem, outer)
+        inner_range, outer_range = contiguous_range(problem, inner), contiguous_range(problem, outer)
         if inner_range is None or outer_range is None or inner.node_groups != outer.node_groups:
             return
         if len(inner_range) <= len(outer_range):
             start = min(max(inner_range.start, outer_range.start), outer_range.stop - len(inner_range))
-            yield given_ranges(problem, {inner.name: range(start, start + len(inner_range))})
+            yield fix_with_ranges(problem, {inner.name: range(start, start + len(inner_range))})
         if overlap := range(max(inner_range.start, outer_range.start), min(inner_range.stop, outer_range.stop)):
-            yield given_ranges(problem, {inner.name: overlap})
+            yield fix_with_ranges(problem, {inner.name: overlap})

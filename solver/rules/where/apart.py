@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import APART, Relation
-from ....models.demand import Clause, Demand
+from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.machines.topology import domains
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
-from ...presence import in_common
+from ...presence import common_domains
 from ...wording import demanded, domain_name, level_name
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Apart:
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         first_name, second_name = relation.components
-        shared = in_common(problem.cluster, relation.level, assignment, first_name, second_name)
+        shared = common_domains(problem.cluster, relation.level, assignment, first_name, second_name)
         if shared:
             name, node, count = shared
             level = level_name(relation.level)
@@ -48,9 +48,9 @@ class Apart:
                 self.code, first_name, message, span, help=f"move one of the two to another {level}", witnesses=(name, node), amount=count
             )
 
-    def explain(self, problem: Problem, relation: Relation) -> Clause:
+    def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
         first_name, second_name = relation.components
         count = len(domains(problem.cluster, relation.level))
         level = level_name(relation.level)
         text = f"no {level} holds some of both {first_name} and {second_name} ({count} {plural(level, count)} in all){demanded(relation)}"
-        return Clause(text, (Demand(f"{first_name}+{second_name}", APART, relation.span),))
+        return ConflictClause(text, (Demand(f"{first_name}+{second_name}", APART, relation.span),))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import Component
-from ....models.demand import Clause, Demand
+from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
@@ -51,7 +51,7 @@ class Excluded:
             )  # fmt: skip
             return
 
-    def explain(self, problem: Problem, component: Component) -> Clause:
+    def explain(self, problem: Problem, component: Component) -> ConflictClause:
         usable = problem.cluster.members(component.node_groups)
         left = len(usable.difference(component.excluded))
         nodes = nodes_called(problem.cluster, component.excluded)
@@ -59,4 +59,4 @@ class Excluded:
             f"{component.name} must not use" if component.is_written("excluded") else f"the plan that was tried has {component.name} off"
         )
         text = f"{prefix} {nodes} ({left} of {len(usable)} {'is' if left == 1 else 'are'} left)"
-        return Clause(text, (Demand(component.name, "excluded", component.span("excluded")),))
+        return ConflictClause(text, (Demand(component.name, "excluded", component.span("excluded")),))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import Component
-from ....models.demand import Clause, Demand
+from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.machines.node_group import ACCELERATOR, NODE
-from ....models.placements.assignment import Assignment, met
+from ....models.placements.assignment import Assignment, runs_by_node_sort
 from ....models.problem import Problem
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class HardwareKind:
         wanted = component.accelerator_model
         if not wanted or kind != ACCELERATOR:
             return
-        for run, node, _ in met(problem.cluster, assignment.repeats(component.name)):
+        for run, node, _ in runs_by_node_sort(problem.cluster, assignment.repeats(component.name)):
             model = node.accelerator_model
             if model != wanted:
                 message = (
@@ -75,12 +75,12 @@ class HardwareKind:
                 )
                 return
 
-    def explain(self, problem: Problem, component: Component) -> Clause:
+    def explain(self, problem: Problem, component: Component) -> ConflictClause:
         kind, model = problem.kind(component), component.accelerator_model
         if not model:
-            return Clause(f"the cluster has {problem.cluster.total(kind)} resources of kind {kind}")
+            return ConflictClause(f"the cluster has {problem.cluster.total(kind)} resources of kind {kind}")
         have = sum(len(node.accelerators) for node in problem.cluster.nodes if node.accelerator_model == model)
         demand = Demand(component.name, "accelerator_model", component.span("accelerator_model"))
         written = component.is_written("accelerator_model")
         prefix = f"{component.name} may use only {model}" if written else f"the plan that was tried has {component.name} on {model}"
-        return Clause(f"{prefix} (the cluster has {have})", (demand,))
+        return ConflictClause(f"{prefix} (the cluster has {have})", (demand,))

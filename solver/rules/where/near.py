@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import NEAR, Relation
-from ....models.demand import Clause, Demand
+from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.machines.topology import domains
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
-from ...presence import without_other
+from ...presence import first_only
 from ...wording import demanded, domain_name, level_name
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Near:
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         first_name, second_name = relation.components
-        alone = without_other(problem.cluster, relation.level, assignment, first_name, second_name)
+        alone = first_only(problem.cluster, relation.level, assignment, first_name, second_name)
         if alone:
             name, node, count = alone
             level = level_name(relation.level)
@@ -54,9 +54,9 @@ class Near:
                 amount=count,
             )
 
-    def explain(self, problem: Problem, relation: Relation) -> Clause:
+    def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
         first_name, second_name = relation.components
         count = len(domains(problem.cluster, relation.level))
         level = level_name(relation.level)
         text = f"every {level} that holds some of {first_name} holds some of {second_name} ({count} {plural(level, count)} in all){demanded(relation)}"
-        return Clause(text, (Demand(f"{first_name}+{second_name}", NEAR, relation.span),))
+        return ConflictClause(text, (Demand(f"{first_name}+{second_name}", NEAR, relation.span),))

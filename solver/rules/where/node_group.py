@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import Component
-from ....models.demand import Clause, Demand
+from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import are, plural, with_noun
 from ....models.placements.assignment import Assignment
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ...model.variables import Variables
 
 
-class NodeGroup:
+class NodeGroupRule:
     """A component uses only nodes of its node groups."""
 
     code: ClassVar[str] = "PW301"
@@ -49,7 +49,7 @@ class NodeGroup:
                 amount=count,
             )
 
-    def explain(self, problem: Problem, component: Component) -> Clause:
+    def explain(self, problem: Problem, component: Component) -> ConflictClause:
         count = len(problem.cluster.members(component.node_groups))
         text = f"{component.name} may use only node group `{', '.join(component.node_groups)}` ({count} {plural('node', count)})"
-        return Clause(text, (Demand(component.name, "node_groups", component.span("node_group")),))
+        return ConflictClause(text, (Demand(component.name, "node_groups", component.span("node_group")),))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Sequence
 
 from ....models.component import Component
-from ....models.demand import Clause, Demand
+from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural, with_noun
 from ....models.machines.node_group import NODE
@@ -114,7 +114,7 @@ class Pinned:
                     help=f"place {plural('rank', len(pin.ranks))} {write_range(pin.ranks)} on {where}, or pin others", witnesses=(rank, node), amount=count,
                 )  # fmt: skip
 
-    def explain(self, problem: Problem, component: Component) -> Clause:
+    def explain(self, problem: Problem, component: Component) -> ConflictClause:
         kind, parts, demands = problem.kind(component), [], []
         for pin in component.pins:
             nodes = [node for node in sorted(set(pin.nodes)) if node < len(problem.cluster.nodes)]
@@ -123,7 +123,7 @@ class Pinned:
             parts.append(f"{plural('rank', len(pin.ranks))} {write_range(pin.ranks)} on {nodes_called(problem.cluster, pin.nodes)}{own}")
             demands.append(Demand(component.name, f"pins {write_range(pin.ranks)}", pin.span or component.span("pins")))
         ascending = "; its ranks ascend with those of the nodes" if problem.job.capabilities.nodes_in_order else ""
-        return Clause(f"{component.name} has {', '.join(parts)}{ascending}", tuple(demands))
+        return ConflictClause(f"{component.name} has {', '.join(parts)}{ascending}", tuple(demands))
 
 
 def _held(component: Component, cell: Cell, variables: Variables) -> Amount:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import Component
-from ....models.demand import Clause, Demand
+from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.locality import Spread
@@ -79,13 +79,13 @@ class SpreadOver:
                 help=f"place at least {largest - share} of them in other {plural(level, 2)}", witnesses=(name, largest), amount=largest - share,
             )  # fmt: skip
 
-    def explain(self, problem: Problem, asked: Asked) -> Clause:
+    def explain(self, problem: Problem, asked: Asked) -> ConflictClause:
         component, spread = asked
         count, level = len(domains(problem.cluster, spread.level)), level_name(spread.level)
         parts = [f"lies in at least {spread.domains} {plural(level, spread.domains)}"] if spread.domains > 1 else []
         parts += [f"has at most {spread.percent} % of its groups in one {level}"] if spread.percent < 100 else []
         text = f"{component.name} {' and '.join(parts)} (there {'is' if count == 1 else 'are'} {count})"
-        return Clause(text, (Demand(component.name, f"spread over {spread.level}", spread.span or component.span("spread")),))
+        return ConflictClause(text, (Demand(component.name, f"spread over {spread.level}", spread.span or component.span("spread")),))
 
 
 def _group(problem: Problem, component: Component) -> int:

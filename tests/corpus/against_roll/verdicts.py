@@ -8,7 +8,7 @@ from placewright.models.machines.accelerators import accelerators
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.node import Node
 from placewright.models.text.source import Source
-from placewright.solver.verify import found_in
+from placewright.solver.verify import findings_of
 
 from .configurations import NODES, PER_NODE, Question
 
@@ -17,5 +17,5 @@ CLUSTER = Cluster(tuple(Node(rank, f"node-{rank}", accelerators(PER_NODE)) for r
 
 def codes(question: Question, level: str) -> set[str]:
     """The codes of all errors."""
-    found = found_in(read(Source("train.yaml", question.text), CLUSTER, "roll", level))
+    found = findings_of(read(Source("train.yaml", question.text), CLUSTER, "roll", level))
     return {finding.code for finding in found if finding.severity is Severity.ERROR}

@@ -18,7 +18,7 @@ from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.node import Node
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
-from placewright.solver.verify import found_in
+from placewright.solver.verify import findings_of
 
 from .configurations import Question
 from .scripts import Script
@@ -129,7 +129,7 @@ def of_scripts(checkout: str, found: Iterable[Script]) -> Iterator[Answers]:
         for script in found:
             settings = dict(setting.split("=", 1) for setting in script.asked["settings"])
             question = Question(script.program, script.asked["config"], settings)
-            yield Answers(question, child.ask(script.asked), script.reading, tuple(found_in(script.reading)), script.file)
+            yield Answers(question, child.ask(script.asked), script.reading, tuple(findings_of(script.reading)), script.file)
 
 
 def asked(checkout: str, questions: Iterable[Question]) -> Iterator[Answers]:
@@ -143,4 +143,4 @@ def compared(question: Question, theirs: dict[str, Any]) -> Answers:
     """Our own answer beside that of verl."""
     cluster = Cluster(tuple(Node(rank, f"node-{rank}", accelerators(count)) for rank, count in enumerate(question.nodes)))
     reading = read(Source("run.sh", question.script), cluster, "verl", "training", Composer(frameworks=("verl==b178a3cd",)))
-    return Answers(question, theirs, reading, tuple(found_in(reading)))
+    return Answers(question, theirs, reading, tuple(findings_of(reading)))

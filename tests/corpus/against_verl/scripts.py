@@ -11,7 +11,7 @@ from placewright.models.dialects.load import read_all
 from placewright.models.dialects.verl.defaults import table_of
 from placewright.models.reading import Reading
 from placewright.models.script.document import read_script
-from placewright.models.script.launch import Launch, launch_of
+from placewright.models.script.launch import LaunchCommand, launch_of
 from placewright.models.text.source import Source
 
 from .configurations import PROGRAMS
@@ -61,7 +61,7 @@ def scripts(checkout: Path, files: list[str]) -> Iterator[Script | str]:
         yield file if question is None else Script(file, found[0][1], question, matching[0])
 
 
-def _program(launch: Launch) -> str | None:
+def _program(launch: LaunchCommand) -> str | None:
     name = launch.program.plain.removesuffix(".py").replace("/", ".")
     for program, (module, _, _) in PROGRAMS.items():
         if name.endswith(module.removesuffix(".py")):
@@ -69,7 +69,7 @@ def _program(launch: Launch) -> str | None:
     return None
 
 
-def _asked(checkout: Path, launch: Launch, program: str) -> dict[str, Any] | None:
+def _asked(checkout: Path, launch: LaunchCommand, program: str) -> dict[str, Any] | None:
     """What the oracle is asked; None where the configuration is not in the checkout, or a setting that we judge is not known."""
     words = [*launch.options, *launch.arguments]
     options, settings = {}, []

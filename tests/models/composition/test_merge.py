@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.composition.merge import Unmergeable, doubted, embedded, merged
+from placewright.models.composition.merge import Unmergeable, embed, mark_unknown, merged
 from placewright.models.text.interpolation import Interpolator
 from placewright.models.text.source import Source
 from placewright.models.text.tree import MapNode, Scalar, find, plain
@@ -50,10 +50,10 @@ def test_every_value_keeps_its_place() -> None:
 
 def test_a_value_below_a_package() -> None:
     value = Source("a.yaml", "x: 1\n").root
-    assert plain(embedded(value, "b.c", value.span)) == {"b": {"c": {"x": 1}}}
-    assert embedded(value, "", value.span) is value
+    assert plain(embed(value, "b.c", value.span)) == {"b": {"c": {"x": 1}}}
+    assert embed(value, "", value.span) is value
 
 
 def test_what_may_be_replaced_is_unknown() -> None:
-    root = doubted(Source("a.yaml", "a: {b: 1}\nc: [1]\n").root)
+    root = mark_unknown(Source("a.yaml", "a: {b: 1}\nc: [1]\n").root)
     assert all(isinstance(value := find(root, path), Scalar) and value.tag == UNRESOLVED for path in ("a.b", "c"))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from placewright.models.composition.setting import read_setting
-from placewright.models.composition.settings import Settings
+from placewright.models.composition.settings import CommandSettings
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.findings.span import Span
 from placewright.models.text.document import Document
@@ -192,7 +192,7 @@ def test_a_search_path_of_the_command_line_replaces_the_one_of_the_file(compose:
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.text("ab1.=,+~@/'\"\\{}[]()$ :\n\u00e9", max_size=14), max_size=3))
 def test_no_text_breaks_it(texts: list[str]) -> None:
-    found = Settings.read(texts)
+    found = CommandSettings.read(texts)
     assert len(found.settings) + len(found.findings) == len(texts)
 
 

@@ -21,7 +21,7 @@ from placewright.models.component import (
     Parallel,
     Relation,
 )
-from placewright.models.estimate import Estimate
+from placewright.models.estimate import MemoryInput
 from placewright.models.job import Capabilities, Job
 from placewright.models.link import Link
 from placewright.models.locality import KEPT, TP, WHOLE, Keep, Pin, Spread
@@ -30,7 +30,7 @@ from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.node import Hardware, Node
 from placewright.models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL, EnvConfig, NodeGroup
 from placewright.models.machines.topology import ALL_LEVELS, LEVELS, NODE_LEVEL
-from placewright.models.notation.placement_text import Pair, runs_of
+from placewright.models.notation.placement_text import RankRange, runs_of
 from placewright.models.placements.assignment import compress
 from placewright.models.placements.run import Run
 from placewright.models.preference import WEIGHTED, Preference
@@ -39,8 +39,8 @@ from placewright.models.roles import ROLES
 from placewright.models.share import Share
 
 ESTIMATES = (
-    Estimate(), Estimate(parameters=7_600_000_000, sharding="zero3", shards=8, sequence=8192), Estimate("Qwen/Qwen2.5-7B", sequences=64, offload=True),
-    Estimate(layers=28, hidden=3584, heads=28, kv_heads=4, precision="fp16", optimizer="sgd", lora_rank=16, attention_scores=True, utilization=60),
+    MemoryInput(), MemoryInput(parameters=7_600_000_000, sharding="zero3", shards=8, sequence=8192), MemoryInput("Qwen/Qwen2.5-7B", sequences=64, offload=True),
+    MemoryInput(layers=28, hidden=3584, heads=28, kv_heads=4, precision="fp16", optimizer="sgd", lora_rank=16, attention_scores=True, utilization=60),
 )  # fmt: skip
 NAMES = ("actor", "rollout", "env", "critic", "a b", "x.y", "123", "on", "ünï", "rewards.math")
 
@@ -87,9 +87,9 @@ def in_a_text(draw: st.DrawFn, cluster: Cluster, labels: tuple[str, ...]) -> tup
         if start + count > size:
             break
         divisors = [each for each in range(1, count + 1) if count % each == 0] if cluster.kind(labels) != NODE else [count]
-        pairs.append(Pair(start, start + count, draw(st.sampled_from((*divisors, count * 2)))))
+        pairs.append(RankRange(start, start + count, draw(st.sampled_from((*divisors, count * 2)))))
         start += count
-    return tuple(runs_of(pairs or [Pair(0, 1, 1)], cluster, labels))
+    return tuple(runs_of(pairs or [RankRange(0, 1, 1)], cluster, labels))
 
 
 @st.composite

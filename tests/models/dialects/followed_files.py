@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 
 import placewright as pw
-from placewright.models.planning.planned import Planned
+from placewright.models.planning.planned import PlanningResult
 
 TPS = (1, 2, 4)
 RLINF = """\
@@ -72,7 +72,7 @@ def rows(counts: tuple[int, ...], random: Random) -> str:
     )
 
 
-def planned(file: Path, dialect: str) -> Planned:
+def planned(file: Path, dialect: str) -> PlanningResult:
     answer = pw.solve(file, "1x8", dialect, sandbox=False)
     assert answer.planned is not None and answer.planned.proved
     return answer.planned

@@ -76,7 +76,7 @@ def test_of_very_many_choices_together_those_of_the_shortest_times_are_planned_a
         file.write_text(of_two((2, pp), 2, pp))
         answer = pw.solve(file, "1x8", "rlinf", sandbox=False)
         each[pp] = answer.planned.best.nanoseconds if answer.planned is not None else 10**20
-    monkeypatch.setattr(following, "MOST_READ", 2)
+    monkeypatch.setattr(following, "MAX_JOINT_CHOICES", 2)
     file.write_text(of_two((2, 1), [1, 2], [1, 2]))
     answer = pw.solve(file, "1x8", "rlinf", sandbox=False)
     assert answer.verdict == "feasible" and answer.planned is not None and not answer.planned.proved
@@ -95,7 +95,7 @@ def test_of_very_many_choices_together_those_of_the_shortest_times_are_planned_a
 def test_of_the_choices_that_are_planned_few_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Their degrees were told one after the other, all 256 of them, and it could not be seen where one ended."""
     file = tmp_path / "run.yaml"
-    monkeypatch.setattr(following, "MOST_READ", 6)
+    monkeypatch.setattr(following, "MAX_JOINT_CHOICES", 6)
 
     def assumed() -> str:
         file.write_text(of_two((2, 1), [1, 2, 4, 8], [1, 2]))

@@ -35,11 +35,11 @@ def test_where_all_of_the_few_that_were_read_are_refused_it_is_open_whether_the_
         parts = tuple(replace(each, parallel=its) if each.name == "actor" else each for each in problem.components)
         return replace(problem.job, components=parts)
 
-    monkeypatch.setattr(following, "MOST_READ", 4)
-    job, told = following.following(problem.job, ("rollout", "reference"), job_with)
+    monkeypatch.setattr(following, "MAX_JOINT_CHOICES", 4)
+    job, told = following.with_dependent_degrees(problem.job, ("rollout", "reference"), job_with)
     assert told == () and job.planning.not_read == 5
     answer = Solver(solve, 10.0)(replace(problem, job=job))
     assert answer.verdict == UNDECIDED and "5 others were not planned" in answer.findings[0].message
-    monkeypatch.setattr(following, "MOST_READ", 9)
-    (finding,) = following.following(problem.job, ("rollout", "reference"), job_with)[1]
+    monkeypatch.setattr(following, "MAX_JOINT_CHOICES", 9)
+    (finding,) = following.with_dependent_degrees(problem.job, ("rollout", "reference"), job_with)[1]
     assert finding.message.endswith("and so on, 9 in all")

@@ -9,7 +9,7 @@ from typing import Iterator
 from hypothesis import given
 from hypothesis import strategies as st
 from placewright.models.component import Component, Parallel
-from placewright.models.estimate import OPTIMIZERS, RECOMPUTED, SHARDINGS, Estimate
+from placewright.models.estimate import OPTIMIZERS, RECOMPUTED, SHARDINGS, MemoryInput
 from placewright.models.memory.estimated import estimated
 from placewright.models.model_cards.known import KNOWN
 
@@ -41,7 +41,7 @@ def test_how_a_formula_is_read() -> None:
 
 DEGREES = st.sampled_from((1, 1, 2, 4, 8))
 ESTIMATES = st.builds(
-    Estimate, sharding=st.sampled_from(SHARDINGS), shards=st.sampled_from((0, 1, 8)), sequence=st.sampled_from((0, 1, 4096, 32_768)),
+    MemoryInput, sharding=st.sampled_from(SHARDINGS), shards=st.sampled_from((0, 1, 8)), sequence=st.sampled_from((0, 1, 4096, 32_768)),
     micro_batch=st.integers(1, 4), recompute=st.sampled_from(RECOMPUTED), attention_scores=st.booleans(), sequences=st.sampled_from((0, 64)),
     precision=st.sampled_from(("bf16", "fp16", "fp32")), optimizer=st.sampled_from(("", *OPTIMIZERS)),
     parameters=st.sampled_from((0, 7_000_000_000)), trainable=st.sampled_from((0, 40_000_000, 10**13)), layers=st.sampled_from((0, 1, 33)),
@@ -53,7 +53,7 @@ ESTIMATES = st.builds(
     ESTIMATES, st.sampled_from([None, *KNOWN.values()]), st.builds(Parallel, tp=DEGREES, pp=DEGREES, cp=DEGREES, ep=DEGREES),
     st.sampled_from(("actor", "rollout", "reference")), st.sampled_from((1, 8, 64, 512)),
 )  # fmt: skip
-def test_a_formula_comes_to_its_size(estimate: Estimate, card: object, parallel: Parallel, role: str, accelerators: int) -> None:
+def test_a_formula_comes_to_its_size(estimate: MemoryInput, card: object, parallel: Parallel, role: str, accelerators: int) -> None:
     found = estimated(Component(role, estimate=estimate), card, parallel, accelerators)  # type: ignore[arg-type]
     for term in found.terms if found else ():
         assert term.size >= 0 and term.source

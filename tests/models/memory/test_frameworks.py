@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import placewright as pw
-from placewright.models.estimate import said_of
+from placewright.models.estimate import non_default_keys
 
 RLINF = """
 cluster: {num_nodes: 1, component_placement: {"actor,rollout": all}}
@@ -36,7 +36,7 @@ def estimates(folder: Path, name: str, text: str, cluster: str = "1x8xH100") -> 
     (folder / name).write_text(text)
     reading = pw.load(folder / name, cluster)
     assert reading.problem is not None, reading.findings
-    return {each.name: said_of(each.estimate) if each.estimate else None for each in reading.problem.components}
+    return {each.name: non_default_keys(each.estimate) if each.estimate else None for each in reading.problem.components}
 
 
 def test_megatron_in_rlinf(tmp_path: Path) -> None:

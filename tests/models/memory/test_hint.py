@@ -6,7 +6,7 @@ from pathlib import Path
 
 import placewright as pw
 import pytest
-from placewright.models.estimate import Estimate
+from placewright.models.estimate import MemoryInput
 from placewright.models.reading import Reading
 
 JOB = "cluster: 1x8xH100\ncomponents:\n  {name}: {{accelerators: 8, estimate: {estimate}}}\n"
@@ -17,7 +17,7 @@ def read(folder: Path, estimate: str, name: str = "actor") -> Reading:
     return pw.load(folder / "job.yaml")
 
 
-def estimate_of(reading: Reading) -> Estimate | None:
+def estimate_of(reading: Reading) -> MemoryInput | None:
     assert reading.problem is not None and not reading.findings, reading.findings
     return reading.problem.components[0].estimate
 
@@ -31,7 +31,7 @@ def estimate_of(reading: Reading) -> Estimate | None:
 )  # fmt: skip
 def test_numbers_of_parameters(text: str, count: int, tmp_path: Path) -> None:
     found = estimate_of(read(tmp_path, f"{{parameters: {text}}}"))
-    assert found == Estimate(parameters=count) and found is not None and found.written == ("parameters",)
+    assert found == MemoryInput(parameters=count) and found is not None and found.written == ("parameters",)
 
 
 @pytest.mark.parametrize("text", ["0", "-7B", "7Q", "seven", "true", "[7B]", "1e30", "''", "0.1", "900T"])
@@ -42,11 +42,11 @@ def test_what_is_no_number_of_parameters(text: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("text", "percent"), [("60", 60), ("0.6", 60), ("0.85", 85), ("0.001", 1), ("1.0", 100), ("1", 1), ("100", 100)])
 def test_the_part_that_an_engine_takes(text: str, percent: int, tmp_path: Path) -> None:
-    assert estimate_of(read(tmp_path, f"{{utilization: {text}}}", "rollout")) == Estimate(utilization=percent)
+    assert estimate_of(read(tmp_path, f"{{utilization: {text}}}", "rollout")) == MemoryInput(utilization=percent)
 
 
 def test_everything_may_be_left_out(tmp_path: Path) -> None:
-    assert estimate_of(read(tmp_path, "{}")) == Estimate()
+    assert estimate_of(read(tmp_path, "{}")) == MemoryInput()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from placewright.models.component import Component
-from placewright.models.estimate import Estimate
+from placewright.models.estimate import MemoryInput
 from placewright.models.memory.estimated import estimated
 from placewright.models.memory.shape import shape_of
 from placewright.models.model_cards.card import ModelCard, card_of
@@ -58,7 +58,7 @@ its README_WEIGHTS.md counts 671B there, and 11.5B more for predicting several t
 def test_counted_from_a_configuration(name: str) -> None:
     """Within a thousandth: norms and biases are left out."""
     said, published = PUBLISHED[name]
-    assert shape_of(Estimate(), card_of("config.json", said)).parameters == pytest.approx(published, rel=1e-3)
+    assert shape_of(MemoryInput(), card_of("config.json", said)).parameters == pytest.approx(published, rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_counted_from_a_configuration(name: str) -> None:
 )  # fmt: skip
 def test_shared_experts_and_queries_without_a_latent(said: dict[str, Any], billions: str) -> None:
     """Qwen2, arXiv 2407.10671, table 1: 57B; DeepSeek-V2, arXiv 2405.04434, appendix B: 15.7B of DeepSeek-V2-Lite."""
-    assert f"{shape_of(Estimate(), card_of('config.json', said)).parameters / BILLION:.0f}" == billions
+    assert f"{shape_of(MemoryInput(), card_of('config.json', said)).parameters / BILLION:.0f}" == billions
 
 
 def test_a_head_of_its_own_is_written() -> None:
@@ -77,7 +77,7 @@ def test_a_head_of_its_own_is_written() -> None:
     del said["tie_word_embeddings"]
     card = card_of("config.json", said)
     assert card.tied == 1
-    assert shape_of(Estimate(), card).parameters == pytest.approx(7_751_248_896 + 786_825_216, rel=1e-3)
+    assert shape_of(MemoryInput(), card).parameters == pytest.approx(7_751_248_896 + 786_825_216, rel=1e-3)
 
 
 def test_positions_of_a_latent_are_no_size_of_a_head() -> None:
@@ -85,7 +85,7 @@ def test_positions_of_a_latent_are_no_size_of_a_head() -> None:
     said, published = PUBLISHED["DeepSeek-V3"]
     card = card_of("config.json", {**said, "head_dim": 64})
     assert (card.head_size, card.value_size, card.latent) == (192, 128, 576)
-    assert shape_of(Estimate(), card).parameters == pytest.approx(published, rel=1e-3)
+    assert shape_of(MemoryInput(), card).parameters == pytest.approx(published, rel=1e-3)
 
 
 @pytest.mark.parametrize("name", [name for name in PUBLISHED if "Mixtral" not in name])
@@ -119,7 +119,7 @@ def test_every_known_number_is_that_of_its_shape() -> None:
     for name, card in KNOWN.items():
         if card.parameters:
             assert exact(card) == card.parameters, name
-            counted = shape_of(Estimate(layers=card.layers), card).counted  # with a shape of its own, no number is taken from the card
+            counted = shape_of(MemoryInput(layers=card.layers), card).counted  # with a shape of its own, no number is taken from the card
             assert counted == pytest.approx(card.parameters, rel=1e-3), name
 
 
@@ -133,12 +133,12 @@ def test_parts_for_images_or_sound_are_said_to_be_missing(others: dict[str, Any]
         card_of("config.json", {**PUBLISHED["Qwen2.5-7B"][0], **others}),
         "parts of the model for images or sound: nobody says `parameters`",
     )
-    found = estimated(Component("rollout", estimate=Estimate(sequence=1024)), card, UNDIVIDED, 1)
-    said = estimated(Component("rollout", estimate=Estimate(sequence=1024, parameters=8 * BILLION)), card, UNDIVIDED, 1)
+    found = estimated(Component("rollout", estimate=MemoryInput(sequence=1024)), card, UNDIVIDED, 1)
+    said = estimated(Component("rollout", estimate=MemoryInput(sequence=1024, parameters=8 * BILLION)), card, UNDIVIDED, 1)
     assert found is not None and found.missing == (missing,)
     assert said is not None and said.missing == ()
 
 
 def test_known_models_that_see() -> None:
-    found = estimated(Component("rollout", estimate=Estimate(sequence=1024)), KNOWN["Qwen/Qwen2.5-VL-7B-Instruct"], UNDIVIDED, 1)
+    found = estimated(Component("rollout", estimate=MemoryInput(sequence=1024)), KNOWN["Qwen/Qwen2.5-VL-7B-Instruct"], UNDIVIDED, 1)
     assert found is not None and found.missing and found.assumed

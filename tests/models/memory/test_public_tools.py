@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 from placewright.models.component import Component, Parallel
-from placewright.models.estimate import DISTRIBUTED, MEGATRON, SELECTIVE, ZERO2, ZERO3, Estimate
+from placewright.models.estimate import DISTRIBUTED, MEGATRON, SELECTIVE, ZERO2, ZERO3, MemoryInput
 from placewright.models.memory.estimated import estimated
 from placewright.models.memory.shape import shape_of
 from placewright.models.memory.terms import layer_bytes
@@ -21,7 +21,7 @@ GIGABYTE = 10**9
 STATES = "weights", "gradients", "optimizer"
 
 
-def size(estimate: Estimate, model: str | None, accelerators: int, parallel: Parallel, *names: str) -> int:
+def size(estimate: MemoryInput, model: str | None, accelerators: int, parallel: Parallel, *names: str) -> int:
     """Bytes of these terms, on an accelerator of a trained component."""
     found = estimated(Component("actor", estimate=estimate), known_model(model) if model else None, parallel, accelerators)
     assert found is not None
@@ -44,8 +44,8 @@ def test_weights_gradients_and_optimizer_of_megatron(
     """Megatron-LM at d98e8a6, megatron/training/theoretical_memory_usage.py, compute_weight_and_optimizer_memory: gigabytes on the fullest
     accelerator, without and with the distributed optimizer. Norms and routers, which tp does not divide there, are the half percent."""
     parallel = Parallel(tp=tp, pp=pp, ep=ep)
-    assert size(Estimate(sharding=MEGATRON), model, accelerators, parallel, *STATES) / GIGABYTE == pytest.approx(whole, rel=5e-3)
-    assert size(Estimate(sharding=DISTRIBUTED), model, accelerators, parallel, *STATES) / GIGABYTE == pytest.approx(spread, rel=5e-3)
+    assert size(MemoryInput(sharding=MEGATRON), model, accelerators, parallel, *STATES) / GIGABYTE == pytest.approx(whole, rel=5e-3)
+    assert size(MemoryInput(sharding=DISTRIBUTED), model, accelerators, parallel, *STATES) / GIGABYTE == pytest.approx(spread, rel=5e-3)
 
 
 @pytest.mark.parametrize(
@@ -59,14 +59,14 @@ def test_stages_that_cannot_be_even(model: str, tp: int, pp: int, ep: int, accel
     """The same tool gives every stage 94 / 8 and 61 / 16 layers; here the fullest has 12 and 4, which is 2 and 5 % more of them."""
     parallel = Parallel(tp=tp, pp=pp, ep=ep)
     for sharding, gigabytes in ((MEGATRON, whole), (DISTRIBUTED, spread)):
-        ours = size(Estimate(sharding=sharding), model, accelerators, parallel, *STATES) / GIGABYTE
+        ours = size(MemoryInput(sharding=sharding), model, accelerators, parallel, *STATES) / GIGABYTE
         assert gigabytes < ours < 1.05 * gigabytes
 
 
 def test_context_parallel_ranks_divide_the_distributed_optimizer_too() -> None:
     """Megatron-LM, megatron/core/optimizer/__init__.py divides it among data and context parallel ranks (intra_dp_cp_group), which the tool
     above, where it takes args.data_parallel_size, leaves out: without cp the same accelerators need as much."""
-    of_both = [size(Estimate(sharding=DISTRIBUTED), "Qwen/Qwen2.5-72B", 128, Parallel(tp=8, pp=8, cp=cp), *STATES) for cp in (1, 2)]
+    of_both = [size(MemoryInput(sharding=DISTRIBUTED), "Qwen/Qwen2.5-72B", 128, Parallel(tp=8, pp=8, cp=cp), *STATES) for cp in (1, 2)]
     assert of_both[0] == of_both[1]
 
 
@@ -80,7 +80,7 @@ def test_activations_of_megatron(hidden: int, heads: int, layers: int, stages: i
     and of the head, 4 bytes. It knows no gate: a gated part of twice the width keeps what its part of four times the width does.
     """
     tokens = 2048
-    estimate = Estimate(
+    estimate = MemoryInput(
         parameters=10**9, layers=layers, hidden=hidden, heads=heads, intermediate=2 * hidden, vocabulary=51_200, sequence=tokens,
         recompute=SELECTIVE,
     )  # fmt: skip
@@ -98,7 +98,7 @@ def test_deepspeed(ranks: int, zero2: int, zero3: int) -> None:
     It adds gradients in 32 bits while the optimizer steps (4 bytes, and 2 beside the weights for zero3) and one whole layer in 32 bits.
     """
     count, largest = 7_615_616_512, 152_064 * 3584
-    estimates = (Estimate(parameters=count, sharding=sharding) for sharding in (ZERO2, ZERO3))
+    estimates = (MemoryInput(parameters=count, sharding=sharding) for sharding in (ZERO2, ZERO3))
     two, three = (size(estimate, None, ranks, UNDIVIDED, *STATES) for estimate in estimates)
     assert two + 4 * count // ranks == zero2
     assert three + 2 * count // ranks + 4 * largest == zero3
@@ -118,7 +118,7 @@ def test_what_pytorch_keeps_of_a_layer(
     from its weights, with scaled_dot_product_attention; with norms that keep their input alone, and with norms written out in 32 bits, as
     transformers has them, which keep 8 x the width more. The rest, within a hundredth, are sums of rows and the angles of positions."""
     card = ModelCard("", heads, kv_heads, 1, hidden=hidden, head_size=head_size, intermediate=intermediate)
-    ours = layer_bytes(Work(shape_of(Estimate(), card), Estimate(), UNDIVIDED, "adam", False, 1))
+    ours = layer_bytes(Work(shape_of(MemoryInput(), card), MemoryInput(), UNDIVIDED, "adam", False, 1))
     assert ours == pytest.approx(kept, rel=0.01) and ours < kept
     assert ours + 8 * hidden == pytest.approx(with_plain_norms, rel=0.01)
 
@@ -127,5 +127,5 @@ def test_what_pytorch_keeps_of_experts() -> None:
     """The same of a feed-forward part with 16 experts of width 256, 4 of them for a token, and a shared one: 20,684 bytes."""
     card = ModelCard("", 8, 8, 1, experts=16, hidden=512, head_size=64, expert_intermediate=256, shared_experts=1, active_experts=4)
     attention = 2 * (2 * 512 + 4 * 512)  # its norm and its input; queries, keys, values and the input of the projection
-    ours = layer_bytes(Work(shape_of(Estimate(), card), Estimate(), UNDIVIDED, "adam", False, 1)) - attention
+    ours = layer_bytes(Work(shape_of(MemoryInput(), card), MemoryInput(), UNDIVIDED, "adam", False, 1)) - attention
     assert ours == pytest.approx(20_684, rel=0.01)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.notation.launchable import why_not
-from placewright.models.notation.mend import mended
+from placewright.models.notation.mend import corrected
 from placewright.models.notation.placement_text import PlacementText, numbered, read_placement, runs_of
 
 CLUSTER = ("cluster",)
@@ -21,7 +21,7 @@ def better(text: str, machines: str, labels: tuple[str, ...] = CLUSTER) -> str |
     def starts(found: PlacementText) -> bool:
         return not why_not(runs_of(found.pairs, cluster, labels), in_order=True)
 
-    return mended(text, numbered(cluster, labels), cluster.numbering(labels), starts)
+    return corrected(text, numbered(cluster, labels), cluster.numbering(labels), starts)
 
 
 @pytest.mark.parametrize(

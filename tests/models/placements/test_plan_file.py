@@ -16,7 +16,7 @@ from placewright.models.machines.node import Hardware, Node
 from placewright.models.machines.node_group import NODE, EnvConfig, NodeGroup
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import Assignment
-from placewright.models.placements.plan import OPTIMAL, Plan, Term
+from placewright.models.placements.plan import OPTIMAL, Plan, TermValue
 from placewright.models.placements.plan_file import plan_to_json, read_plan, write_whole
 from placewright.models.placements.run import Run
 
@@ -48,7 +48,7 @@ PLAN = Plan(
         }
     ),
     OPTIMAL,
-    (Term("extra racks", 2, 2, 1),),
+    (TermValue("extra racks", 2, 2, 1),),
     bound=2,
     seed=1,
     seconds=0.25,

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.placements.assignment import Assignment, met, seats
+from placewright.models.placements.assignment import Assignment, runs_by_node_sort, seats
 from placewright.models.placements.placement import placements
 from placewright.models.placements.run import Repeat, Run, Runs, repeats_of
 from placewright.models.strategies import PackedPlacementStrategy
@@ -55,7 +55,10 @@ def test_resources_that_processes_share_are_held_once() -> None:
 def test_every_sort_of_node_is_met_once() -> None:
     cluster = read_shorthand("2x8+3x4")
     assert isinstance(cluster, Cluster)
-    found = [(run.node, run.ranks, len(node.accelerators), count) for run, node, count in met(cluster, [Repeat((Run(range(4), 1),), 3)])]
+    found = [
+        (run.node, run.ranks, len(node.accelerators), count)
+        for run, node, count in runs_by_node_sort(cluster, [Repeat((Run(range(4), 1),), 3)])
+    ]
     assert found == [(1, range(4), 8, 1), (2, range(4, 8), 4, 2)]
 
 

@@ -8,7 +8,7 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import seats
 from placewright.models.pools import laying as room
 from placewright.models.pools.laying import Laying
-from placewright.models.pools.pool import Parts, Pool
+from placewright.models.pools.pool import Pool, PoolParts
 
 
 def cluster(text: str) -> Cluster:
@@ -32,7 +32,7 @@ def test_one_open_pool_takes_the_fewest_nodes_first() -> None:
 
 
 def test_an_open_pool_is_laid_beside_one_that_has_its_size() -> None:
-    laying = Laying((Pool("trainer_pool", (Parts(8, 1),), 0, ("actor",)), Pool("rollout_pool", (), 0, ("rollout",))))
+    laying = Laying((Pool("trainer_pool", (PoolParts(8, 1),), 0, ("actor",)), Pool("rollout_pool", (), 0, ("rollout",))))
     found = next(laying.laid({"rollout": 16}, cluster("3x8")))
     assert found is not None
     assert nodes(found["rollout"]) == [1] * 8 + [2] * 8

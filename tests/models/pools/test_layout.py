@@ -9,15 +9,15 @@ from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import Assignment, seats
 from placewright.models.pools.fit import can_fit
-from placewright.models.pools.layout import Room, apart, as_parts, cut, lay_out, machines_for, rooms_of
-from placewright.models.pools.pool import Parts, Pool, Reserve
+from placewright.models.pools.layout import FreeNodes, apart, as_parts, cut, lay_out, machines_for, rooms_of
+from placewright.models.pools.pool import Pool, PoolParts, Reserve
 
 
 def pool(*sizes: int, name: str = "pool", cpus: int = 0) -> Pool:
     return Pool(name, as_parts(sizes), cpus)
 
 
-def rooms(text: str) -> tuple[Room, ...]:
+def rooms(text: str) -> tuple[FreeNodes, ...]:
     cluster = read_shorthand(text)
     assert isinstance(cluster, Cluster)
     return rooms_of(cluster)
@@ -30,7 +30,7 @@ def held(runs: Sequence[object]) -> list[tuple[int, int]]:
 def test_a_pool_says_its_size_its_parts_and_whether_they_are_alike() -> None:
     assert (pool(8, 8).size, pool(8, 8).count, pool(8, 8).even, pool(8, 8).sizes) == (16, 2, True, "2 x 8")
     assert (pool(4, 2).even, pool(4, 2).sizes, pool(*range(1, 12)).sizes) == (False, "[4, 2]", "[1, 2, 3, 4, 5, 6, 7, 8, ...]")
-    assert as_parts([4, 4, 2, 4]) == (Parts(4, 2), Parts(2), Parts(4))
+    assert as_parts([4, 4, 2, 4]) == (PoolParts(4, 2), PoolParts(2), PoolParts(4))
 
 
 def test_parts_of_a_pool_go_to_different_nodes_and_ranks_follow_the_nodes() -> None:
@@ -45,7 +45,7 @@ def test_several_parts_on_a_node_are_ranked_one_after_the_other() -> None:
 
 
 def test_accelerators_that_others_hold_are_left_out() -> None:
-    layout = lay_out([pool(3)], [Room(range(1), 0b10110101)])
+    layout = lay_out([pool(3)], [FreeNodes(range(1), 0b10110101)])
     assert held(layout.runs("pool")) == [(0, 0), (0, 2), (0, 4)]
 
 
@@ -56,13 +56,13 @@ def test_the_first_part_without_room_is_named_with_the_node_that_has_most_left()
 
 
 def test_cpus_limit_the_parts_of_a_node_and_other_processes_take_theirs_first() -> None:
-    room = [Room(range(1), 0xFF, 24)]
+    room = [FreeNodes(range(1), 0xFF, 24)]
     assert lay_out([pool(8, cpus=3)], room).short is None
     assert lay_out([pool(8, cpus=3)], room, [Reserve("runner", 1)]).short is not None
 
 
 def test_a_thousand_nodes_are_a_few_runs() -> None:
-    layout = lay_out([Pool("pool", (Parts(8, 1000),))], rooms("1000x8"))
+    layout = lay_out([Pool("pool", (PoolParts(8, 1000),))], rooms("1000x8"))
     runs = layout.runs("pool")
     assert len(runs.repeats) == 1 and Assignment({"pool": runs}).world_size("pool") == 8000
 
@@ -75,7 +75,7 @@ def test_machines_for_pools_are_as_many_as_the_largest_has_parts_or_as_room_dema
 
 def test_apart_every_part_has_a_node_of_its_own() -> None:
     nodes, layout = apart([pool(4, name="a"), pool(8, 8, name="b")])
-    assert nodes == (Parts(4), Parts(8, 2))
+    assert nodes == (PoolParts(4), PoolParts(8, 2))
     assert {seat[0] for seat in held(layout.runs("b"))} == {1, 2}
 
 
@@ -101,7 +101,7 @@ def brute(sizes: list[int], nodes: list[int]) -> bool:
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=5), st.lists(st.integers(1, 8), min_size=1, max_size=4), st.integers(0, 1))
 def test_whether_parts_can_fit_is_exact(sizes: list[int], nodes: list[int], cpus: int) -> None:
     room = [
-        Room(range(rank, rank + 1), (1 << 8) - 1, count) if cpus else Room(range(rank, rank + 1), (1 << count) - 1)
+        FreeNodes(range(rank, rank + 1), (1 << 8) - 1, count) if cpus else FreeNodes(range(rank, rank + 1), (1 << count) - 1)
         for rank, count in enumerate(nodes)
     ]
     possible = brute(sizes, nodes)
@@ -114,11 +114,11 @@ def test_whether_parts_can_fit_is_exact(sizes: list[int], nodes: list[int], cpus
 
 
 def test_a_process_beside_the_pools_can_make_them_impossible() -> None:
-    assert can_fit([pool(8, cpus=3)], [Room(range(2), 0xFF, 24)], [Reserve("runner", 1)]) is True
-    assert can_fit([pool(8, 8, cpus=3)], [Room(range(2), 0xFF, 24)], [Reserve("runner", 1)]) is False
+    assert can_fit([pool(8, cpus=3)], [FreeNodes(range(2), 0xFF, 24)], [Reserve("runner", 1)]) is True
+    assert can_fit([pool(8, 8, cpus=3)], [FreeNodes(range(2), 0xFF, 24)], [Reserve("runner", 1)]) is False
 
 
 def test_many_nodes_are_decided_by_a_count_or_not_at_all() -> None:
-    many = [Room(range(1000), 0xFF)]
-    assert can_fit([Pool("pool", (Parts(5, 1001),))], many) is False
-    assert can_fit([Pool("a", (Parts(5, 500),)), Pool("b", (Parts(3, 700),))], many) is None
+    many = [FreeNodes(range(1000), 0xFF)]
+    assert can_fit([Pool("pool", (PoolParts(5, 1001),))], many) is False
+    assert can_fit([Pool("a", (PoolParts(5, 500),)), Pool("b", (PoolParts(3, 700),))], many) is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from placewright.models.releases.evidence import by_keys, installed, of_version, ranges_from
+from placewright.models.releases.evidence import choose_by_keys, installed, of_version, ranges_from
 from placewright.models.releases.release import ReleaseTable, read_releases
 
 FACTS = Path(__file__).parents[3] / "models" / "dialects" / "verl" / "facts" / "releases.json"
@@ -18,24 +18,24 @@ def table() -> ReleaseTable:
 
 
 def test_without_what_excludes_the_newest_is_assumed(table: ReleaseTable) -> None:
-    choice = by_keys(table, RANGES, ["always", "of nobody"])
+    choice = choose_by_keys(table, RANGES, ["always", "of nobody"])
     assert (choice.release, choice.reason, len(choice.possible)) == (table.newest, "newest, assumed", len(table.releases))
 
 
 def test_a_key_that_the_newest_lacks_excludes_it(table: ReleaseTable) -> None:
-    choice = by_keys(table, RANGES, ["always", "middle"])
+    choice = choose_by_keys(table, RANGES, ["always", "middle"])
     assert (choice.release.name, choice.reason) == ("0.6.1", "newest that has `middle`")
     assert [release.name for release in choice.possible] == ["0.5.0", "0.6.0", "0.6.1"]
 
 
 def test_a_key_that_old_ones_lack_excludes_those(table: ReleaseTable) -> None:
-    choice = by_keys(table, RANGES, ["new"])
+    choice = choose_by_keys(table, RANGES, ["new"])
     assert choice.reason == "newest, assumed"
     assert choice.possible[0].name == "0.8.0"
 
 
 def test_where_nothing_is_left_the_fewest_refusals_count(table: ReleaseTable) -> None:
-    choice = by_keys(table, RANGES, ["new", "old", "always"])
+    choice = choose_by_keys(table, RANGES, ["new", "old", "always"])
     assert choice.reason == "no release has all keys; it lacks 1"
     assert choice.release == table.newest
     assert table.named("0.6.0") not in choice.possible

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Iterable, Iterator
 
 from placewright.models.planning.cost_models import iteration, segment_times
-from placewright.models.planning.planned import Planned, Priced
+from placewright.models.planning.planned import CostedDesign, PlanningResult
 from placewright.models.planning.problem import PlanningProblem
 from placewright.planner.costs import cost_model
 from placewright.planner.search.search import search
@@ -35,13 +35,13 @@ def scaled(asked: PlanningProblem, component: str, percent: int) -> PlanningProb
     return replace(asked, options={**asked.options, component: options})
 
 
-def each_planned(name: str, seeds: Iterable[int]) -> Iterator[Planned]:
+def each_planned(name: str, seeds: Iterable[int]) -> Iterator[PlanningResult]:
     """The answers of those random questions that have one; `name` is that of a cost model."""
     model = cost_model(name)
     for seed in seeds:
         asked = in_microseconds(question(seed, name == "stages"))
         searched = search(asked, model, count=4)
         if searched.best is not None and searched.bound is not None:
-            priced = [Priced(each.design, iteration(model, asked, each.design), tuple(segment_times(model, asked, each.design)))
+            priced = [CostedDesign(each.design, iteration(model, asked, each.design), tuple(segment_times(model, asked, each.design)))
                       for each in searched.found]  # fmt: skip
-            yield Planned(asked, name, priced[0], searched.bound, searched.proved, tuple(priced[1:]), (), searched.structures)
+            yield PlanningResult(asked, name, priced[0], searched.bound, searched.proved, tuple(priced[1:]), (), searched.structures)

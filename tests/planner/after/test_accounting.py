@@ -8,7 +8,7 @@ from pathlib import Path
 import placewright as pw
 import pytest
 from placewright.models.account import Sensitivity
-from placewright.models.planning.planned import Planned
+from placewright.models.planning.planned import PlanningResult
 from placewright.planner import accounting
 from placewright.planner.accounting import account
 
@@ -16,7 +16,7 @@ from ..texts import FOUR_IN_A_CIRCLE
 
 
 @pytest.fixture
-def solved(tmp_path: Path) -> tuple[pw.Problem, Planned]:
+def solved(tmp_path: Path) -> tuple[pw.Problem, PlanningResult]:
     (tmp_path / "train.yaml").write_text(FOUR_IN_A_CIRCLE)
     problem = pw.load(tmp_path / "train.yaml").problem
     planned = pw.solve(tmp_path / "train.yaml", sandbox=False).planned
@@ -24,7 +24,7 @@ def solved(tmp_path: Path) -> tuple[pw.Problem, Planned]:
     return problem, planned
 
 
-def test_with_two_in_a_circle_and_one_within_another_all_is_known(solved: tuple[pw.Problem, Planned]) -> None:
+def test_with_two_in_a_circle_and_one_within_another_all_is_known(solved: tuple[pw.Problem, PlanningResult]) -> None:
     """What is kept in memory decides who may lie inside whom."""
     problem, planned = solved
     found = account(problem, planned).sensitivity
@@ -35,11 +35,11 @@ def test_with_two_in_a_circle_and_one_within_another_all_is_known(solved: tuple[
 
 @pytest.mark.parametrize(("limit", "spent", "left"), [(10.0, 0.01, 9.99), (10.0, 9.5, 3.0), (60.0, 20.0, 40.0), (1.0, 0.9, 0.3)])
 def test_where_hints_are_wrong_is_searched_in_what_the_plan_left(
-    solved: tuple[pw.Problem, Planned], monkeypatch: pytest.MonkeyPatch, limit: float, spent: float, left: float
+    solved: tuple[pw.Problem, PlanningResult], monkeypatch: pytest.MonkeyPatch, limit: float, spent: float, left: float
 ) -> None:
     asked = []
 
-    def sensitivity(planned: Planned, most: int, limit: float, *more: object) -> Sensitivity:
+    def sensitivity(planned: PlanningResult, most: int, limit: float, *more: object) -> Sensitivity:
         asked.append(limit)
         return Sensitivity()
 

@@ -8,7 +8,7 @@ import placewright as pw
 import pytest
 from placewright.models.account import Account
 from placewright.models.planning.measured import SECOND
-from placewright.models.planning.planned import Planned
+from placewright.models.planning.planned import PlanningResult
 
 FILE = """
 cluster: 2x8xH100
@@ -67,7 +67,7 @@ def test_ranks_whose_time_nobody_says_have_no_account(tmp_path: Path) -> None:
         pw.account(path, sandbox=False)
 
 
-def comes_back(path: Path, opened: Planned) -> Account:
+def comes_back(path: Path, opened: PlanningResult) -> Account:
     """What is said of the plan in the file's own ranks, which is as good as it was without them."""
     path.write_text(path.read_text().replace("rollout: {", "rollout: {placement: 0-1, ").replace("judge: {", "judge: {placement: 2, "))
     given = pw.account(path, sandbox=False)

@@ -13,7 +13,7 @@ from placewright.models.account import HUNDRED, QUICKER, SLOWER, Flip, Sensitivi
 from placewright.models.planning.design import Design
 from placewright.models.planning.measured import SECOND
 from placewright.models.planning.option import Option
-from placewright.models.planning.planned import Planned
+from placewright.models.planning.planned import PlanningResult
 from placewright.models.planning.workload import SECONDS
 from placewright.planner.accounting import account
 from placewright.planner.answer import Solver
@@ -41,7 +41,7 @@ def with_times(option: Option, percent: int) -> Option:
 class Tried:
     """Every design of a plan's question, at any factor."""
 
-    def __init__(self, planned: Planned) -> None:
+    def __init__(self, planned: PlanningResult) -> None:
         self.planned, self.stages = planned, planned.model == "stages"
         self.every = list(designs(planned.question, self.stages))
         self.known: dict[tuple[str, int], Price | None] = {}
@@ -83,13 +83,13 @@ class Tried:
         return best[0] * (HUNDRED + WORTH) < takes * HUNDRED if question.aim == SECONDS else best[0] < price[0]
 
 
-def small(name: str, most: int = 1000) -> Iterator[Planned]:
+def small(name: str, most: int = 1000) -> Iterator[PlanningResult]:
     """Plans of at most three components: there, trying every design is quick."""
     seeds = SEEDS[name][-most:]
     return (each for each in each_planned(name, seeds) if len(each.question.options) < 4)
 
 
-def ways(planned: Planned) -> Iterator[tuple[str, tuple[int, ...]]]:
+def ways(planned: PlanningResult) -> Iterator[tuple[str, tuple[int, ...]]]:
     names = dict.fromkeys(task.component for task in planned.question.tasks)
     yield from ((name, factors) for name in names for factors in (SLOWER, QUICKER))
 

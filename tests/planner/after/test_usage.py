@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.account import Turn, busy, by_place
-from placewright.models.planning.planned import Planned
+from placewright.models.account import BusyInterval, busy, by_place
+from placewright.models.planning.planned import PlanningResult
 from placewright.planner.accounting import usages
 from placewright.planner.costs import cost_model
 
 from .designs import each_planned
 
 
-def played(planned: Planned, segment: int) -> dict[int, tuple[int, int]]:
+def played(planned: PlanningResult, segment: int) -> dict[int, tuple[int, int]]:
     """Task -> when its first batch begins and when its last one is done, each batch as soon as it can."""
     question, design = planned.question, planned.best.design
     tasks = [task for task, its in enumerate(design.segments) if its == segment]
@@ -66,5 +66,5 @@ def test_nobody_works_longer_than_a_part_takes(name: str) -> None:
 
 
 def test_a_turn_of_which_no_time_is_known_starves_for_none() -> None:
-    assert Turn(0, 5).starves == 0
-    assert Turn(0, 5, 1, 9).starves == 3
+    assert BusyInterval(0, 5).starves == 0
+    assert BusyInterval(0, 5, 1, 9).starves == 3

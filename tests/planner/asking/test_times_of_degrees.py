@@ -8,7 +8,7 @@ import placewright as pw
 import pytest
 from placewright.models.parallel import Parallel
 from placewright.models.planning.measured import SECOND, Measured
-from placewright.models.planning.workload import Timed
+from placewright.models.planning.workload import TimedComponent
 from placewright.planner.times import time_of
 from placewright.report.planning.assumptions import assumptions
 
@@ -18,7 +18,7 @@ def measured(count: int, seconds: int, model: str = "", **degrees: int) -> Measu
     return Measured(count, seconds * SECOND, "", Parallel(**degrees) if degrees else None, model, **its)  # type: ignore[arg-type]
 
 
-def seconds_of(timed: Timed, count: int, parallel: Parallel, model: str = "") -> float | None:
+def seconds_of(timed: TimedComponent, count: int, parallel: Parallel, model: str = "") -> float | None:
     time = time_of(timed, "", count, parallel, model)
     return None if time is None else time.nanoseconds / SECOND
 
@@ -26,7 +26,7 @@ def seconds_of(timed: Timed, count: int, parallel: Parallel, model: str = "") ->
 @pytest.mark.parametrize("turned", [False, True])
 def test_all_times_that_hold_are_points_of_the_same_curve(turned: bool) -> None:
     rows = [measured(8, 80, tp=2), measured(32, 20, pp=2), measured(2, 200)]
-    timed = Timed(tuple(reversed(rows) if turned else rows))
+    timed = TimedComponent(tuple(reversed(rows) if turned else rows))
     assert [seconds_of(timed, count, Parallel(2, 2)) for count in (2, 8, 16, 32, 64)] == [200, 80, 40, 20, 10]
     assert seconds_of(timed, 16, Parallel(2, 1)) == pytest.approx(80 * (80 / 200) ** 0.5, abs=1e-6)  # by 2 and 8, whoever names tp
     assert seconds_of(timed, 8, Parallel(1, 1)) == 50  # 200 on 2, linearly
@@ -35,20 +35,20 @@ def test_all_times_that_hold_are_points_of_the_same_curve(turned: bool) -> None:
 def test_on_a_count_the_time_that_names_most_degrees_stands() -> None:
     rows = (measured(8, 80, "H100", tp=2), measured(8, 70, "", tp=2), measured(8, 60, "H100"), measured(8, 50))
     for count in range(len(rows)):
-        assert seconds_of(Timed(rows[count:]), 8, Parallel(2, 2), "H100") == 80 - 10 * count
+        assert seconds_of(TimedComponent(rows[count:]), 8, Parallel(2, 2), "H100") == 80 - 10 * count
     pairs = [measured(8, 90, pp=2), measured(8, 100, tp=2)]
-    assert seconds_of(Timed(tuple(pairs)), 8, Parallel(2, 2)) == 100  # of equally many, tp before pp
-    assert seconds_of(Timed((*pairs, measured(8, 70, pp=2, cp=1))), 8, Parallel(2, 2)) == 70
+    assert seconds_of(TimedComponent(tuple(pairs)), 8, Parallel(2, 2)) == 100  # of equally many, tp before pp
+    assert seconds_of(TimedComponent((*pairs, measured(8, 70, pp=2, cp=1))), 8, Parallel(2, 2)) == 70
 
 
 def test_of_two_measurements_with_the_same_degrees_the_one_that_names_more_of_them_counts() -> None:
     rows = (measured(8, 90, tp=2, pp=1), measured(8, 100, tp=2))
-    assert [seconds_of(Timed(rows), 8, its) for its in (Parallel(2, 1), Parallel(2, 2))] == [90, 100]
+    assert [seconds_of(TimedComponent(rows), 8, its) for its in (Parallel(2, 1), Parallel(2, 2))] == [90, 100]
 
 
 @pytest.mark.parametrize("scaling", ["power", "linear", "table"])
 def test_what_was_measured_on_a_count_counts_before_what_follows_from_closer_measurements(scaling: str) -> None:
-    timed = Timed((measured(12, 43), measured(8, 90, tp=2), measured(9, 30, tp=2), measured(12, 50, "H100")), scaling)
+    timed = TimedComponent((measured(12, 43), measured(8, 90, tp=2), measured(9, 30, tp=2), measured(12, 50, "H100")), scaling)
     assert [seconds_of(timed, count, Parallel(2)) for count in (8, 9, 12)] == [90, 30, 43]
     assert seconds_of(timed, 12, Parallel(2), "H100") == 50
 

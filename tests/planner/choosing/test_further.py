@@ -11,8 +11,8 @@ import pytest
 from placewright.models.answer import Answer
 from placewright.models.component import Component, Parallel
 from placewright.models.planning.measured import SECOND, Measured
-from placewright.models.planning.planned import Planned, Priced
-from placewright.models.planning.workload import ACCELERATORS, SECONDS, After, Budget, Timed, Workload
+from placewright.models.planning.planned import CostedDesign, PlanningResult
+from placewright.models.planning.workload import ACCELERATORS, SECONDS, After, Budget, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner import others as further
 from placewright.planner.answer import Solver
@@ -41,7 +41,7 @@ def job(seed: int) -> Problem:
             for its in degrees
             for count in (4, most)
         )
-        parts.append(Component(name, least=1, most=most, parallel=degrees[0], timed=Timed(points)))
+        parts.append(Component(name, least=1, most=most, parallel=degrees[0], timed=TimedComponent(points)))
         choices[name] = degrees
     its = problem(cluster({"count": most}), *parts)
     aim = ACCELERATORS if seed % 6 == 5 else SECONDS
@@ -51,7 +51,7 @@ def job(seed: int) -> Problem:
 
 
 @cache
-def planned(seed: int) -> Planned | None:
+def planned(seed: int) -> PlanningResult | None:
     return Solver(solve, 10.0)(job(seed)).planned
 
 
@@ -64,7 +64,7 @@ def best(its: Problem) -> tuple[int, int] | None:
     return found if found is None or workload.aim == SECONDS else found[::-1]
 
 
-def others(its: Problem, plan: Planned) -> Iterator[Problem]:
+def others(its: Problem, plan: PlanningResult) -> Iterator[Problem]:
     """What is asked beside a plan: fewer accelerators, or more of them where these are to be few; other degrees of one component."""
     workload = its.job.planning.workload
     assert workload is not None
@@ -80,7 +80,7 @@ def others(its: Problem, plan: Planned) -> Iterator[Problem]:
             yield replace(its, job=replace(its.job, choices={**its.job.choices, name: left}))
 
 
-def cost(plan: Planned, each: Priced) -> tuple[int, int]:
+def cost(plan: PlanningResult, each: CostedDesign) -> tuple[int, int]:
     return each.nanoseconds, each.accelerators(plan.question)
 
 

@@ -8,7 +8,7 @@ import placewright as pw
 import pytest
 from placewright.models.answer import Answer
 from placewright.models.findings.finding import Severity
-from placewright.models.planning.planned import Planned
+from placewright.models.planning.planned import PlanningResult
 from placewright.planner.bills import bill
 
 MODEL = "model: Qwen/Qwen2.5-7B-Instruct, sequence: 8192"
@@ -23,7 +23,7 @@ plan: {{workflow: rollout {arrow} actor, batches: 8}}
 
 def planned(
     folder: Path, cluster: str, rollout: str = "", actor: str = "", arrow: str = "=>", sequences: int = 32
-) -> tuple[Answer, Planned]:
+) -> tuple[Answer, PlanningResult]:
     """The answer, and how it was planned."""
     file = folder / "job.yaml"
     file.write_text(JOB.format(cluster=cluster, model=MODEL, rollout=rollout, actor=actor, arrow=arrow, sequences=sequences))

@@ -11,7 +11,7 @@ import pytest
 from placewright.models.answer import UNDECIDED, Answer
 from placewright.models.component import Component, Parallel
 from placewright.models.planning.measured import SECOND, Measured
-from placewright.models.planning.workload import After, Budget, Timed, Workload
+from placewright.models.planning.workload import After, Budget, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
 from placewright.planner.tied import tied
@@ -27,7 +27,7 @@ Times = dict[str, dict[Parallel, int]]
 
 def component(name: str, times: dict[Parallel, int]) -> Component:
     points = tuple(Measured(8, seconds * SECOND, parallel=parallel) for parallel, seconds in times.items())
-    return Component(name, least=8, most=8, parallel=DEGREES[0], timed=Timed(points))
+    return Component(name, least=8, most=8, parallel=DEGREES[0], timed=TimedComponent(points))
 
 
 def job(times: Times) -> Problem:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from placewright.models.component import Component, Parallel
 from placewright.models.planning.measured import SECOND, TABLE, Measured
-from placewright.models.planning.workload import After, Timed, Workload
+from placewright.models.planning.workload import After, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
 from placewright.solver.searching.search import solve
@@ -17,7 +17,7 @@ NAMES, DEGREES = ("actor", "ref"), (Parallel(tp=1), Parallel(tp=2))
 
 
 def component(name: str, *rows: Measured) -> Component:
-    return Component(name, least=1, most=4, parallel=DEGREES[0], timed=Timed(rows, TABLE))
+    return Component(name, least=1, most=4, parallel=DEGREES[0], timed=TimedComponent(rows, TABLE))
 
 
 def row(count: int, seconds: int, tp: int, model: str) -> Measured:

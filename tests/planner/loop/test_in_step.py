@@ -10,7 +10,7 @@ import pytest
 from placewright.models.answer import IMPOSSIBLE
 from placewright.models.planning.design import Design
 from placewright.models.planning.measured import SECOND, TABLE, Measured
-from placewright.models.planning.workload import After, Timed, Workload
+from placewright.models.planning.workload import After, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner import profile as every_option
 from placewright.planner.plan import plan
@@ -30,10 +30,10 @@ def drawn(seed: int) -> tuple[Problem, int, int]:
     size = random.choice([size for size in (2, 2, 3, 4) if size <= each])
     total = nodes * each
 
-    def times(slow: int, counts: list[int]) -> Timed:
+    def times(slow: int, counts: list[int]) -> TimedComponent:
         work = random.randrange(slow // 2, slow)
         rows = {count: (work // count + random.randrange(8)) * SECOND for count in counts}
-        return Timed(tuple(Measured(count, its) for count, its in rows.items()), scaling=TABLE)
+        return TimedComponent(tuple(Measured(count, its) for count, its in rows.items()), scaling=TABLE)
 
     whole = list(range(size, total + 1, size))
     some = sorted(random.sample(range(1, total + 1), 3))

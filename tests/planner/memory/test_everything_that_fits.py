@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from placewright.models.answer import Answer
 from placewright.models.component import Component, Parallel
-from placewright.models.estimate import FSDP, NONE, Estimate
+from placewright.models.estimate import FSDP, NONE, MemoryInput
 from placewright.models.findings.finding import Severity
 from placewright.models.job import Job
 from placewright.models.machines.shorthand import read_shorthand
@@ -16,7 +16,7 @@ from placewright.models.memory.estimated import with_estimates
 from placewright.models.model_cards.known import known_model
 from placewright.models.planning.measured import POWER, SECOND, Measured
 from placewright.models.planning.spec import PlanningSpec
-from placewright.models.planning.workload import After, Timed, Workload
+from placewright.models.planning.workload import After, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
 from placewright.planner.bills import bill
@@ -37,13 +37,13 @@ def drawn(seed: int) -> Problem:
     parts = []
     for name in ("rollout", "reference", "actor")[-random.choice((2, 3)) :]:
         sharding = FSDP if name == "actor" else NONE
-        estimate = Estimate(
+        estimate = MemoryInput(
             random.choice(MODELS), sharding=sharding, sequence=random.choice((1024, 4096)), sequences=random.choice((4, 32)) if name == "rollout" else 0,
             offload=random.random() < 0.5,
         )  # fmt: skip
         times = tuple(Measured(count, random.randint(20, 200) * SECOND // count) for count in (1, 2, 4))
         degrees = Parallel(tp=random.choice((1, 1, 2)))
-        parts.append(Component(name, least=1, most=5, parallel=degrees, timed=Timed(times, POWER), estimate=estimate))
+        parts.append(Component(name, least=1, most=5, parallel=degrees, timed=TimedComponent(times, POWER), estimate=estimate))
     after = tuple(
         After(one.name, other.name, random.random() < 0.5) for one, other in zip(parts, parts[1:])
     )  # fmt: skip

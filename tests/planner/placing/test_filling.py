@@ -11,8 +11,8 @@ import pytest
 from placewright.models.component import Component
 from placewright.models.locality import Pin
 from placewright.models.planning.measured import SECOND, Measured
-from placewright.models.planning.planned import Filled, Planned
-from placewright.models.planning.workload import ACCELERATORS, After, Budget, Timed, Workload
+from placewright.models.planning.planned import Filled, PlanningResult
+from placewright.models.planning.workload import ACCELERATORS, After, Budget, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.check import faults
 from placewright.planner.costs import cost_model
@@ -30,10 +30,10 @@ NODES = cluster({"count": 8}, {"count": 8})
 def timed(name: str, least: int, most: int, seconds: int = 60, **more: Any) -> Component:
     """A component that is as much quicker as it has more accelerators."""
     rows = tuple(Measured(count, seconds * SECOND * 4 // count) for count in (1, 2, 4, 8))
-    return replace(component(name, least, most, **more), timed=Timed(rows))
+    return replace(component(name, least, most, **more), timed=TimedComponent(rows))
 
 
-def planned(asked_for: Problem, workload: Workload = CHAIN) -> Planned:
+def planned(asked_for: Problem, workload: Workload = CHAIN) -> PlanningResult:
     answer = plan(
         replace(asked_for, job=replace(asked_for.job, planning=replace(asked_for.job.planning, workload=workload))), workload, solve
     )
@@ -45,7 +45,7 @@ def planned(asked_for: Problem, workload: Workload = CHAIN) -> Planned:
     return found
 
 
-def counts(found: Planned) -> dict[str, int]:
+def counts(found: PlanningResult) -> dict[str, int]:
     return {name: option.amount for name, option in found.best.design.options.items()}
 
 
@@ -132,7 +132,7 @@ def drawn(seed: int) -> tuple[Problem, Workload]:
     return problem(cluster(*nodes), *parts, **said), replace(CHAIN, budget=budget)
 
 
-def wider(asked_for: Problem, found: Planned) -> Iterator[dict[str, int]]:
+def wider(asked_for: Problem, found: PlanningResult) -> Iterator[dict[str, int]]:
     """Every way to have other counts of what has no times beside the same of what has, that has a placement and keeps to the budget."""
     lean, question = found.compared, found.question
     names = [name for name in question.components if not question.tasks_of[name]]

@@ -18,7 +18,7 @@ from placewright.models.planning.design import Block, Design
 from placewright.models.planning.measured import SECOND, Measured
 from placewright.models.planning.option import Option
 from placewright.models.planning.problem import PlanningProblem
-from placewright.models.planning.workload import ACCELERATORS, SECONDS, Budget, Timed, Workload
+from placewright.models.planning.workload import ACCELERATORS, SECONDS, Budget, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
 from placewright.planner.costs import cost_model
@@ -54,7 +54,7 @@ class Small:
         for name, times in self.times.items():
             rows = tuple(Measured(count, seconds * SECOND) for count, seconds in times.items())
             part = component(name, min(times), max(times), tp=self.size, contiguous=name in self.contiguous)
-            parts.append(replace(part, timed=Timed(rows, scaling="table")))
+            parts.append(replace(part, timed=TimedComponent(rows, scaling="table")))
         for name, its in self.given.items():
             runs = compress((rank, [seat]) for rank, seat in enumerate(sorted(its)))
             parts.append(Component(name, least=len(its), most=len(its), runs=runs))

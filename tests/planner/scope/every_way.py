@@ -7,7 +7,7 @@ from typing import Any, Callable, Iterable, Iterator, Protocol, TypeVar
 
 import placewright as pw
 from placewright.models.answer import IMPOSSIBLE
-from placewright.models.planning.planned import Planned
+from placewright.models.planning.planned import PlanningResult
 
 
 class Job(Protocol):
@@ -23,7 +23,7 @@ class Job(Protocol):
 JobT = TypeVar("JobT", bound=Job)
 
 
-def each_planned(draw: Callable[[int], JobT], seeds: Iterable[int], file: Path) -> Iterator[tuple[int, JobT, Planned, Any]]:
+def each_planned(draw: Callable[[int], JobT], seeds: Iterable[int], file: Path) -> Iterator[tuple[int, JobT, PlanningResult, Any]]:
     """(seed, job, what is planned and proved, the best of every way) of each drawn job, but for those of which both say that there is none."""
     for seed in seeds:
         job = draw(seed)

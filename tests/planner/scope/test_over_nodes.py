@@ -10,7 +10,7 @@ from placewright.models.component import Component, Parallel
 from placewright.models.locality import TP, Keep
 from placewright.models.machines.topology import NODE_LEVEL
 from placewright.models.planning.measured import SECOND, Measured
-from placewright.models.planning.workload import ACCELERATORS, After, Budget, Timed, Workload
+from placewright.models.planning.workload import ACCELERATORS, After, Budget, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.models.scope import SPANNING
 from placewright.planner.answer import Solver
@@ -27,7 +27,7 @@ ANSWER = Solver(solve, 10.0)
 def timed(name: str, rows: dict[tuple[int, int], int]) -> Component:
     """(tp, accelerators) -> seconds."""
     points = tuple(Measured(count, seconds * SECOND, parallel=Parallel(tp=tp)) for (tp, count), seconds in rows.items())
-    return Component(name, least=1, most=64, parallel=Parallel(tp=min(tp for tp, _ in rows)), timed=Timed(points))
+    return Component(name, least=1, most=64, parallel=Parallel(tp=min(tp for tp, _ in rows)), timed=TimedComponent(points))
 
 
 def job(nodes: list[int], *components: Component, **plan: object) -> Problem:

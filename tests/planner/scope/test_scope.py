@@ -6,7 +6,7 @@ from pathlib import Path
 
 import placewright as pw
 import pytest
-from placewright.models.planning.planned import Planned
+from placewright.models.planning.planned import PlanningResult
 from placewright.report.planning.data import to_data
 from placewright.report.planning.text import render
 
@@ -19,7 +19,7 @@ plan: {cost_model: steady, KEY}
 """
 
 
-def planned(folder: Path, key: str) -> Planned:
+def planned(folder: Path, key: str) -> PlanningResult:
     """The plan of the job with this key in `plan`."""
     (folder / "job.yaml").write_text(JOB.replace("KEY", key), encoding="utf-8")
     found = pw.solve(folder / "job.yaml", sandbox=False).planned

@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from placewright.models.account import Account, Own
+from placewright.models.account import Account, Baseline
 from placewright.models.job import Job
 from placewright.models.machines.cluster import Cluster
-from placewright.models.planning.planned import Priced
+from placewright.models.planning.planned import CostedDesign
 from placewright.models.problem import Problem
 from placewright.report.planning.data import to_data
 from placewright.report.planning.own import own_placement
@@ -18,9 +18,9 @@ from placewright.report.planning.text import render
 from .accounts import BY_HAND, account
 
 
-def yours_of(found: Account, priced: Priced, forbidden: tuple[str, ...] = ()) -> Own:
+def yours_of(found: Account, priced: CostedDesign, forbidden: tuple[str, ...] = ()) -> Baseline:
     """A placement of the file's own that costs so much."""
-    return Own(priced, Problem(Cluster(()), Job(())), found.planned.question, forbidden=forbidden)
+    return Baseline(priced, Problem(Cluster(()), Job(())), found.planned.question, forbidden=forbidden)
 
 
 def test_ranks_that_the_file_fixes_are_compared_with_none(tmp_path: Path) -> None:

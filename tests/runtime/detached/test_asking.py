@@ -16,11 +16,11 @@ from typing import Iterator
 import pytest
 from placewright.cli.main import run
 from placewright.models.findings.finding import Unchecked
-from placewright.runtime.detached.claim import LOCK, LOG, Claim, is_held, refuse_taken
+from placewright.runtime.detached.claim import LOCK, LOG, Claim, check_free, is_held
 from placewright.runtime.detached.detach import attach, detach
 from placewright.runtime.detached.launches import LOST, launch_named, launches, stop
-from placewright.runtime.detached.messages import Request
-from placewright.runtime.detached.record import FAILED, FILE, RECOVERING, RUNNING, Record, State, Trouble, Unseen, record_of
+from placewright.runtime.detached.messages import LaunchRequest
+from placewright.runtime.detached.record import FAILED, FILE, RECOVERING, RUNNING, FindingRecord, Record, State, UncheckedRecord, record_of
 from placewright.runtime.failure import LaunchFailed, failed
 
 from ...unhindered import unhindered
@@ -28,7 +28,7 @@ from ..fake import FakePort
 from ..faults.everywhere import brought_up
 
 
-def record(name: str, state: State = RUNNING, *findings: Trouble) -> Record:
+def record(name: str, state: State = RUNNING, *findings: FindingRecord) -> Record:
     return Record(name=name, state=state, since=0.0, pid=os.getpid(), file="job.yaml", simulated=True, findings=findings)
 
 
@@ -40,7 +40,7 @@ def recovering(name: str) -> Record:
 
 def of_unseen_robots(name: str) -> Record:
     """A launch that asks for hardware of which Ray knows nothing."""
-    unseen = Unseen(rule="franka", subject="env", why="Ray does not know whether its nodes have this hardware")
+    unseen = UncheckedRecord(rule="franka", subject="env", why="Ray does not know whether its nodes have this hardware")
     return record(name).model_copy(update={"unchecked": (unseen,)})
 
 
@@ -103,7 +103,7 @@ def test_a_launch_that_starts_again_lives_and_status_says_what_it_lost(keepers: 
         pytest.fail("it was attached to")
     assert caught.value.findings[0].help == "attach when it runs"
     with pytest.raises(LaunchFailed, match="a launch named `one` is there already"):
-        refuse_taken("one")
+        check_free("one")
     assert stop("one").alive
     assert launches() == []
 
@@ -119,7 +119,7 @@ def test_its_name_cannot_be_taken(keepers: Keepers) -> None:
 def test_a_taken_name_is_told_at_once_and_no_keeper_is_started(keepers: Keepers, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess, "Popen", lambda *arguments, **more: pytest.fail("a keeper was started"))
     keepers.start("one")
-    request = Request(
+    request = LaunchRequest(
         name="one", file="job.yaml", plan="", address=None, worker=None, method=None, timeout=1, wait=1, restarts=0, trusted_env=()
     )  # fmt: skip
     began = unhindered()
@@ -143,10 +143,10 @@ def test_a_name_is_not_refused_for_what_is_dead_or_has_ended_or_is_not_there(kee
     over.take()
     over.write(record("over", FAILED))  # its keeper is about to end
     for name in ("dead", "over", "never"):
-        refuse_taken(name)
+        check_free(name)
     over.give_up()
     with pytest.raises(LaunchFailed) as caught:
-        refuse_taken("../one")
+        check_free("../one")
     assert caught.value.findings[0].code == "PW730"
 
 
@@ -195,7 +195,7 @@ def test_its_name_is_free_again_at_once(keepers: Keepers, directory: Path) -> No
 def test_one_that_has_failed_says_why_until_it_is_stopped(directory: Path) -> None:
     claim = Claim("one")
     claim.take()
-    claim.write(record("one", FAILED, Trouble(code="PW704", subject="actor", message="rank 1 died", help="look")))
+    claim.write(record("one", FAILED, FindingRecord(code="PW704", subject="actor", message="rank 1 died", help="look")))
     claim.give_up(leave_record=True)
     for _ in range(2):
         assert launch_named("one").findings[0].message == "rank 1 died"

@@ -11,7 +11,7 @@ from placewright.models.text.source import Source
 from placewright.report.discovered import to_cluster_file
 from placewright.runtime import discover as taken
 from placewright.runtime.discover import Discovered, from_ray, from_slurm, from_texts
-from placewright.runtime.port.port import Bundle
+from placewright.runtime.port.port import RayBundle
 from placewright.runtime.world import inventory as looking
 
 from ...unhindered import unhindered
@@ -27,7 +27,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What the nodes are seen to be, one after the other."""
     reports: list[dict[str, Any]] = []
     waiting = iter(range(1000))
-    monkeypatch.setattr(looking, "look", lambda variables, devices: reports[next(waiting) % len(reports)])
+    monkeypatch.setattr(looking, "survey_node", lambda variables, devices: reports[next(waiting) % len(reports)])
     return reports
 
 
@@ -49,7 +49,7 @@ def test_a_node_that_cannot_be_looked_at_is_told_and_not_left_out(monkeypatch: p
     def broken(variables: list[str], devices: bool) -> None:
         raise OSError("no")
 
-    monkeypatch.setattr(looking, "look", broken)
+    monkeypatch.setattr(looking, "survey_node", broken)
     found = from_ray(FakePort(2))
     assert names(found) == ["host-0"]
     assert [(item.rule, item.subject, item.why) for item in found.unchecked] == [("devices", "host-0", "OSError: no")]
@@ -58,7 +58,7 @@ def test_a_node_that_cannot_be_looked_at_is_told_and_not_left_out(monkeypatch: p
 def test_what_another_job_holds_is_taken_and_nothing_stays_held(seen: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
     seen += [report()]
     port = FakePort(4, 2, 2)
-    other = port.hold("other", [Bundle("ray-0", {"GPU": 3.0}), Bundle("ray-1", {"GPU": 2.0})])
+    other = port.hold("other", [RayBundle("ray-0", {"GPU": 3.0}), RayBundle("ray-1", {"GPU": 2.0})])
     port.state(other)
     monkeypatch.setattr(taken, "accelerators_given", lambda *_: [("2",)])
     found = from_ray(port)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Sequence
 
-from placewright.runtime.engines.engine import Engine, Sampling, Shape
+from placewright.runtime.engines.engine import Engine, ReplicaShape, Sampling
 from placewright.runtime.engines.registry import engine_class
 from placewright.runtime.replicas.channel.wire import decode, encode
 
@@ -13,7 +13,7 @@ from placewright.runtime.replicas.channel.wire import decode, encode
 class LocalWorkers:
     """Answers at once."""
 
-    def __init__(self, engine: str, settings: dict[str, Any], shape: Shape) -> None:
+    def __init__(self, engine: str, settings: dict[str, Any], shape: ReplicaShape) -> None:
         cls = engine_class(engine).worker
         self.halves = [cls(settings, shape, rank) for rank in range(shape.world_size)]
         self.calls: list[tuple[str, tuple[int, ...]]] = []
@@ -31,7 +31,7 @@ class LocalWorkers:
             getattr(self.halves[rank], method)(*args)
 
 
-async def opened(engine: str, settings: dict[str, Any], shape: Shape) -> tuple[Engine, LocalWorkers]:
+async def opened(engine: str, settings: dict[str, Any], shape: ReplicaShape) -> tuple[Engine, LocalWorkers]:
     cls = engine_class(engine)
     cls.check(settings, shape)
     made, workers = cls(settings, shape), LocalWorkers(engine, settings, shape)
@@ -39,7 +39,7 @@ async def opened(engine: str, settings: dict[str, Any], shape: Shape) -> tuple[E
     return made, workers
 
 
-def generated(engine: str, settings: dict[str, Any], shape: Shape, prompt: Sequence[int], sampling: Sampling) -> list[int]:
+def generated(engine: str, settings: dict[str, Any], shape: ReplicaShape, prompt: Sequence[int], sampling: Sampling) -> list[int]:
     async def run() -> list[int]:
         made, _ = await opened(engine, settings, shape)
         return [token async for token in made.generate(prompt, sampling)]

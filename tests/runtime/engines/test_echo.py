@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from placewright.runtime.engines.engine import Sampling, Shape
+from placewright.runtime.engines.engine import ReplicaShape, Sampling
 
 from .local import generated, opened
 
@@ -17,12 +17,12 @@ END = 256
 
 @given(prompt=st.lists(st.integers(0, 255), max_size=20), tensor=st.integers(1, 4), longest=st.integers(1, 25))
 def test_the_answer_is_the_prompt_and_its_end(prompt: list[int], tensor: int, longest: int) -> None:
-    assert generated("echo", {}, Shape(tensor), prompt, Sampling(longest)) == [*prompt, END][:longest]
+    assert generated("echo", {}, ReplicaShape(tensor), prompt, Sampling(longest)) == [*prompt, END][:longest]
 
 
 def test_each_token_comes_from_one_worker() -> None:
     async def run() -> list[list[int | None]]:
-        _, workers = await opened("echo", {}, Shape(2))
+        _, workers = await opened("echo", {}, ReplicaShape(2))
         await workers.collective_rpc("begin", [7, [1, 2, 3]])
         return [await workers.collective_rpc("step", [7, position]) for position in range(3)]
 
@@ -31,7 +31,7 @@ def test_each_token_comes_from_one_worker() -> None:
 
 def test_an_answer_that_is_given_up_while_the_workers_begin_is_forgotten_too() -> None:
     async def run() -> list[Any]:
-        engine, workers = await opened("echo", {}, Shape(2))
+        engine, workers = await opened("echo", {}, ReplicaShape(2))
         answered = workers.collective_rpc
 
         async def never_answered(*arguments: Any) -> list[Any]:
@@ -47,14 +47,14 @@ def test_an_answer_that_is_given_up_while_the_workers_begin_is_forgotten_too() -
 
 
 def test_the_answer_to_a_conversation_is_its_last_turn() -> None:
-    engine, _ = asyncio.run(opened("echo", {}, Shape()))
+    engine, _ = asyncio.run(opened("echo", {}, ReplicaShape()))
     prompt = engine.chat([{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Grüß dich!"}])
     assert engine.tokenizer.decode(prompt) == "Grüß dich!"
 
 
 @pytest.mark.parametrize("rank", range(8))
 def test_ranks_of_a_shape(rank: int) -> None:
-    shape = Shape(2, 2, 2)
+    shape = ReplicaShape(2, 2, 2)
     data, stage, part = rank // 4, rank // 2 % 2, rank % 2
     assert list(shape.ranks(data, stage))[part] == rank
     assert (shape.stage(rank), shape.tensor_rank(rank)) == (stage, part)

@@ -13,7 +13,7 @@ from placewright.runtime.launch import launch
 from placewright.runtime.port.on_ray import RayPort
 from placewright.runtime.progress import Step
 from placewright.runtime.reserving.reservation import Reservation
-from placewright.runtime.reserving.shortage import wanted_of
+from placewright.runtime.reserving.shortage import node_demand
 from placewright.runtime.workers.group import Gang, WorkerGroup
 from placewright.runtime.workers.inside.host import Reporter
 from placewright.runtime.workers.member import members_of
@@ -56,7 +56,7 @@ def test_a_name_that_is_taken_is_told_and_the_other_worker_lives(plan: Planner, 
         for node in (0, 1):
             made = plan("2x4", actor=(Run(range(1), node),))
             ((rank, found),) = match(made, inventory(port)).items()
-            reservation = Reservation(port, f"taken-{node}", [wanted_of(found)])
+            reservation = Reservation(port, f"taken-{node}", [node_demand(found)])
             stack.callback(reservation.release)
             reservation.acquire()
             group = WorkerGroup(port, "actor", members_of(made, "actor", "taken", found.ray.address), Reporter)

@@ -13,7 +13,7 @@ from placewright.models.problem import Problem
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.launch import Launch, bring_up
 from placewright.runtime.progress import OnStep, silent
-from placewright.runtime.recovery.lifetime import Again
+from placewright.runtime.recovery.lifetime import RestartPolicy
 from placewright.solver.searching.search import solve
 
 from ..fake import FakePort
@@ -44,7 +44,7 @@ def launched(
     port: FakePort, asked: Problem, restarts: int = 1, elastic: bool = False, given: Problem | None = None, told: OnStep = silent
 ) -> Iterator[Launch]:
     with ExitStack() as stack:
-        yield bring_up(stack, plan_of(asked), port, Trainer, 60, told, again=Again(restarts, elastic, given or asked, solve))
+        yield bring_up(stack, plan_of(asked), port, Trainer, 60, told, again=RestartPolicy(restarts, elastic, given or asked, solve))
     assert port.left_over() == {}
 
 

@@ -12,12 +12,12 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.problem import Problem
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.launch import Launch, bring_up
-from placewright.runtime.port.port import Bundle
+from placewright.runtime.port.port import RayBundle
 from placewright.runtime.progress import Step
-from placewright.runtime.recovery.lifetime import Again
+from placewright.runtime.recovery.lifetime import RestartPolicy
 from placewright.runtime.recovery.nodes import occupied
 from placewright.runtime.reserving.reservation import Reservation
-from placewright.runtime.reserving.shortage import Wanted
+from placewright.runtime.reserving.shortage import Demand
 from placewright.solver.searching.search import solve
 
 from ..fake import FakePort
@@ -29,12 +29,14 @@ from .launching import Trainer, codes, places, plan_of, problem
 def launched(port: FakePort, asked: Problem, share: bool = False, restarts: int = 1, told: list[Step] | None = None) -> Iterator[Launch]:
     with ExitStack() as stack:
         progress = ([] if told is None else told).append
-        yield bring_up(stack, plan_of(asked), port, Trainer, 60, progress, again=Again(restarts, True, asked, solve), share_nodes=share)
+        yield bring_up(
+            stack, plan_of(asked), port, Trainer, 60, progress, again=RestartPolicy(restarts, True, asked, solve), share_nodes=share
+        )
     assert set(port.left_over().get("holds", [])) <= {"other", "another"}
 
 
 def other_job(port: FakePort, node: str, count: float, name: str = "other") -> Reservation:
-    reservation = Reservation(port, name, [Wanted(Bundle(node, {"GPU": count}), "", "")])
+    reservation = Reservation(port, name, [Demand(RayBundle(node, {"GPU": count}), "", "")])
     reservation.acquire()
     return reservation
 

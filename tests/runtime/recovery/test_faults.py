@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.launch import Launch, bring_up
 from placewright.runtime.progress import silent
-from placewright.runtime.recovery.lifetime import Again
+from placewright.runtime.recovery.lifetime import RestartPolicy
 from placewright.solver.searching.search import solve
 
 from ..fake import FakePort, Fault
@@ -26,7 +26,7 @@ def through_a_loss(port: FakePort) -> None:
         running.call("actor", "step")
 
     with ExitStack() as stack:
-        bring_up(stack, PLAN, port, Trainer, 60, silent, again=Again(1, False, ASKED, solve)).run(train)
+        bring_up(stack, PLAN, port, Trainer, 60, silent, again=RestartPolicy(1, False, ASKED, solve)).run(train)
 
 
 def test_every_call_in_turn() -> None:

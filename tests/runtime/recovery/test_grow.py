@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from placewright.models.answer import UNDECIDED, Answer
 from placewright.runtime.launch import bring_up
 from placewright.runtime.progress import silent
-from placewright.runtime.recovery.lifetime import Again
+from placewright.runtime.recovery.lifetime import RestartPolicy
 
 from ..fake import FakePort
 from .launching import Trainer, hanging, launched, plan_of, problem
@@ -62,7 +62,7 @@ def test_nodes_that_change_nothing_interrupt_nothing() -> None:
 def test_where_no_plan_on_more_nodes_is_found_in_time_the_launch_goes_on() -> None:
     port, asked = FakePort(4, 4), problem("2x4xH100", 4, 64)
     with ExitStack() as stack:
-        again = Again(0, True, asked, lambda question: Answer(UNDECIDED))
+        again = RestartPolicy(0, True, asked, lambda question: Answer(UNDECIDED))
         running = bring_up(stack, plan_of(asked), port, Trainer, 60, silent, again=again)
         port.later(5, lambda: port.add_node(2, 4))
         assert running.run(hanging(port)) == ["stepped"] * 8

@@ -12,7 +12,7 @@ from placewright.models.reading import Reading
 from placewright.report.text import render_unchecked
 from placewright.runtime.detached.record import record_of
 from placewright.runtime.launch import bring_up, launch
-from placewright.runtime.recovery.lifetime import Again
+from placewright.runtime.recovery.lifetime import RestartPolicy
 
 from ..fake import FakePort
 from .launching import Trainer, hanging, plan_of, problem
@@ -33,16 +33,18 @@ def reading(tmp_path: Path) -> Reading:
 
 
 def test_it_is_said_of_a_plan_alone_that_may_be_placed_anew(reading: Reading) -> None:
-    assert render_unchecked(Again.of(1, False, None, None).unchecked) == SAID
-    assert render_unchecked(Again.of(0, True, ASKED, None).unchecked) == NO_READING
-    assert Again.of(0, False, None, None).unchecked == ()
-    assert Again.of(1, True, reading.problem, reading).unchecked == ()
+    assert render_unchecked(RestartPolicy.of(1, False, None, None).unchecked) == SAID
+    assert render_unchecked(RestartPolicy.of(0, True, ASKED, None).unchecked) == NO_READING
+    assert RestartPolicy.of(0, False, None, None).unchecked == ()
+    assert RestartPolicy.of(1, True, reading.problem, reading).unchecked == ()
 
 
 def test_it_is_told_and_written_down_at_the_start_and_when_it_was_started_again() -> None:
     port = FakePort(4, 4)
     with ExitStack() as stack:
-        running = bring_up(stack, plan_of(ASKED), port, Trainer, 60, again=Again.of(1, False, None, None), progress=lambda step: None)
+        running = bring_up(
+            stack, plan_of(ASKED), port, Trainer, 60, again=RestartPolicy.of(1, False, None, None), progress=lambda step: None
+        )
         assert render_unchecked(running.unchecked) == SAID
         port.later(5, lambda: port.kill(port.actors[3].start.name))
         running.run(hanging(port))
@@ -57,5 +59,5 @@ def test_a_launch_is_told_whether_its_file_is_known(known: bool, reading: Readin
     seen: list[Any] = []
     monkeypatch.setattr("placewright.runtime.launch._started", lambda *arguments: seen.extend(arguments))
     with launch(plan_of(ASKED), simulate=True, restarts=1, reading=reading if known else None):
-        (again,) = (each for each in seen if isinstance(each, Again))
+        (again,) = (each for each in seen if isinstance(each, RestartPolicy))
         assert bool(again.unchecked) is not known

@@ -11,24 +11,24 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.plan import Plan
 from placewright.models.planning.measured import SECOND, Measured
 from placewright.models.planning.spec import PlanningSpec
-from placewright.models.planning.workload import After, Timed, Workload
+from placewright.models.planning.workload import After, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.runtime.failure import failed
 from placewright.runtime.launch import bring_up
-from placewright.runtime.recovery.lifetime import Again
-from placewright.runtime.recovery.replanner import Replanner, Room, searched
+from placewright.runtime.recovery.lifetime import RestartPolicy
+from placewright.runtime.recovery.replanner import ReplacementScope, Replanner, solve_in_child
 
 from ..fake import FakePort
 from .launching import Trainer, places
 
-ROWS = Timed((Measured(4, 60 * SECOND), Measured(8, 30 * SECOND)))
+ROWS = TimedComponent((Measured(4, 60 * SECOND), Measured(8, 30 * SECOND)))
 
 
 def planned(cluster: str) -> tuple[Problem, Plan]:
     """Rollout and actor, twice as fast on twice as many, with their plan."""
     parts = tuple(Component(name, least=2, most=8, parallel=Parallel(tp=2), timed=ROWS) for name in ("rollout", "actor"))
     problem = Problem(read_shorthand(cluster), Job(parts, planning=PlanningSpec(workload=Workload((After("rollout", "actor"),)))))
-    answer = searched(problem)
+    answer = solve_in_child(problem)
     assert answer.plan is not None
     return problem, answer.plan
 
@@ -38,7 +38,7 @@ def test_counts_are_chosen_anew_after_a_loss() -> None:
     problem, plan = planned("2x4xH100")
     assert {plan.assignment.amount(name) for name in plan.components} == {8}
     with ExitStack() as stack:
-        running = bring_up(stack, plan, port, Trainer, 60, lambda step: None, again=Again(1, problem=problem))
+        running = bring_up(stack, plan, port, Trainer, 60, lambda step: None, again=RestartPolicy(1, problem=problem))
         lost = next(iter(running.audit)).node
         port.lose_node(int(lost[-1]))
         assert running.run("step") == {"rollout": ["stepped"] * 4, "actor": ["stepped"] * 4}
@@ -52,8 +52,8 @@ def test_counts_are_chosen_anew_after_a_loss() -> None:
 def test_what_others_hold_counts_when_counts_are_chosen_anew() -> None:
     problem, plan = planned("2x4xH100")
     nodes = tuple(replace(node, taken=0b1100 if node.rank else 0) for node in problem.cluster.nodes)
-    room = Room(replace(problem.cluster, nodes=nodes), {node.name for node in nodes})
-    again, moved = Replanner(plan, problem, searched).replanned(plan, room, failed("PW714", "", "lost", ""))
+    room = ReplacementScope(replace(problem.cluster, nodes=nodes), {node.name for node in nodes})
+    again, moved = Replanner(plan, problem, solve_in_child).replanned(plan, room, failed("PW714", "", "lost", ""))
     assert {again.assignment.amount(name) for name in again.components} == {6}
     assert moved.moved == 0
     assert all(not node.taken for node in again.cluster.nodes)

@@ -13,7 +13,7 @@ from placewright.models.placements.plan import OPTIMAL, Plan
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.recovery.replanner import loosened, question_of, replanned
+from placewright.runtime.recovery.replanner import problem_of_plan, replanned, without_guesses
 from placewright.solver.rules import RULES
 from placewright.solver.searching.search import solve
 
@@ -31,7 +31,7 @@ def relations(asked: Problem) -> set[tuple[str, tuple[str, ...]]]:
 
 def test_every_component_asks_for_as_many_processes_of_the_same_size(plan: Planner) -> None:
     made = plan("2x4xH100", actor=(Run(range(2), 0, each=2, pitch=2),), agent=(Run(range(3), 1, "node", each=0, node_group="node"),))
-    actor, agent = question_of(made).components
+    actor, agent = problem_of_plan(made).components
     assert (actor.least, actor.most, actor.per_process, actor.runs) == (4, 4, 2, None)
     assert (agent.least, agent.most, agent.node_groups, agent.runs) == (3, 3, ("node",), None)
 
@@ -40,15 +40,15 @@ def test_what_lies_on_one_node_everywhere_may_be_a_group_and_stays_on_one(plan: 
     made = plan(
         "4x8", actor=(Run(range(4), 0), Run(range(4, 12), 1)), critic=(Run(range(3), 2),), rollout=(Run(range(2), 3, each=4, pitch=4),)
     )
-    asked = question_of(made)
+    asked = problem_of_plan(made)
     assert {component.name: component.parallel.tp for component in asked.components} == {"actor": 4, "critic": 1, "rollout": 8}
-    assert {component.parallel.tp for component in loosened(asked, made).components} == {1}
+    assert {component.parallel.tp for component in without_guesses(asked, made).components} == {1}
     assert faults(asked, made) == []
 
 
 def test_what_lies_together_stays_together_and_what_lies_within_stays_within(plan: Planner) -> None:
     made = plan("1x8", actor=(Run(range(8), 0),), ref=(Run(range(4), 0, each=2, pitch=2),), critic=(Run(range(2), 0, first=2),))
-    asked = question_of(made)
+    asked = problem_of_plan(made)
     assert relations(asked) == {(COLOCATED, ("actor", "ref")), (SUBSET, ("critic", "actor"))}
     assert faults(asked, made) == []
 
@@ -62,7 +62,7 @@ def test_what_cannot_be_said_has_given_ranks(plan: Planner) -> None:
         other=(Run(range(2), 1, first=1),),
         alone=(Run(range(2), 1, first=4),),
     )
-    asked = question_of(made)
+    asked = problem_of_plan(made)
     assert [component.name for component in asked.components if component.runs is None] == ["alone"]
     assert faults(asked, made) == []
 
@@ -71,7 +71,7 @@ def test_what_cannot_be_said_has_given_ranks(plan: Planner) -> None:
 def test_an_answer_near_it_moves_only_what_was_lost(plan: Planner, lost: str) -> None:
     made = plan("4x4", actor=tuple(Run(range(4 * node, 4 * node + 4), node) for node in range(3)), ref=(Run(range(2), 1, each=2, pitch=2),))
     there = {node.name for node in made.cluster.nodes} - {lost}
-    found, moves = replanned(question_of(made), made, there, solve, LaunchFailed())
+    found, moves = replanned(problem_of_plan(made), made, there, solve, LaunchFailed())
     assert found.status == OPTIMAL
     assert moves.moved == 0
     assert {node.name for node in found.cluster.nodes} == there

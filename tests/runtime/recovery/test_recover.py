@@ -12,7 +12,7 @@ from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.launch import Launch, bring_up
 from placewright.runtime.progress import Step, silent
-from placewright.runtime.recovery.lifetime import Again
+from placewright.runtime.recovery.lifetime import RestartPolicy
 from placewright.runtime.recovery.restarts import pause_before
 from placewright.solver.searching.search import solve
 
@@ -135,7 +135,7 @@ def test_a_plan_alone_keeps_together_what_lay_together_as_long_as_there_is_room(
         asked = problem(f"1x4xH100+{2}x{spare}xH100", 4)
         plan = replace(plan_of(asked), assignment=Assignment({"actor": (Run(range(4), 0),)}))
         with ExitStack() as stack:
-            running = bring_up(stack, plan, port, Trainer, 60, silent, again=Again(1, False, None, solve))
+            running = bring_up(stack, plan, port, Trainer, 60, silent, again=RestartPolicy(1, False, None, solve))
             port.lose_node(0)
             running.run("step")
             assert len({row.node for row in running.audit}) == nodes

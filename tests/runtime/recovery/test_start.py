@@ -6,7 +6,7 @@ from typing import Any, Sequence
 
 import pytest
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.port.port import Bundle, Start
+from placewright.runtime.port.port import RayBundle, Start
 
 from ..fake import FakePort
 from ..fake_cluster import FakeHold
@@ -19,7 +19,7 @@ class LosesWhileReserving(FakePort):
 
     lost = False
 
-    def hold(self, name: str, bundles: Sequence[Bundle], *more: Any) -> FakeHold:
+    def hold(self, name: str, bundles: Sequence[RayBundle], *more: Any) -> FakeHold:
         made = super().hold(name, bundles, *more)
         if not self.lost:
             self.lost = True

@@ -16,7 +16,7 @@ from placewright.runtime.compat.verl.groups.ray_class import RayClassWithInitArg
 from placewright.runtime.compat.verl.groups.worker_group import RayWorkerGroup
 from placewright.runtime.compat.verl.pools.pool import RayResourcePool
 from placewright.runtime.compat.verl.pools.split import split_resource_pool
-from placewright.runtime.engines.engine import Sampling, Shape
+from placewright.runtime.engines.engine import ReplicaShape, Sampling
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.replicas.engine_replica import EchoReplica, TransformerReplica
 from placewright.runtime.replicas.launching import launch_replicas
@@ -49,7 +49,7 @@ def half_free(address: str) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def expected() -> str:
     """What one worker in this process answers."""
-    tokens = generated("transformer", {}, Shape(), list(PROMPT.encode()), Sampling(16))
+    tokens = generated("transformer", {}, ReplicaShape(), list(PROMPT.encode()), Sampling(16))
     return bytes(token for token in tokens if token < 256).decode()
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import openai
 import pytest
-from placewright.runtime.engines.engine import Sampling, Shape
+from placewright.runtime.engines.engine import ReplicaShape, Sampling
 from placewright.runtime.replicas.channel.channel import ChannelFailed
 from placewright.runtime.replicas.limits import Limits
 from placewright.runtime.replicas.server.server import ReplicaServer
@@ -36,7 +36,7 @@ def health(replica: Replica) -> tuple[int, str]:
 @pytest.mark.parametrize(("tensor", "nnodes"), [(1, 1), (2, 1), (4, 1), (4, 2), (4, 4)])
 def test_the_answer_is_that_of_one_worker_in_this_process(replica: Maker, tensor: int, nnodes: int) -> None:
     made = replica("transformer", tensor, nnodes)
-    expected = generated("transformer", {}, Shape(), list(PROMPT.encode()), Sampling(24))
+    expected = generated("transformer", {}, ReplicaShape(), list(PROMPT.encode()), Sampling(24))
     got = made.client().completions.create(model=MODEL, prompt=PROMPT, max_tokens=24, temperature=0)
     assert got.choices[0].text == bytes(token for token in expected if token < 256).decode()
     assert made.servers[0].generate(list(PROMPT.encode()), {"max_tokens": 24}) == expected

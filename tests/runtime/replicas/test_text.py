@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 from placewright.runtime.engines.engine import BytesTokenizer
-from placewright.runtime.replicas.http.choices import Text
+from placewright.runtime.replicas.http.choices import StreamedText
 
 
-def shown(text: str, stop: tuple[str, ...] = ()) -> tuple[list[str], Text]:
-    out = Text(BytesTokenizer(), stop)
+def shown(text: str, stop: tuple[str, ...] = ()) -> tuple[list[str], StreamedText]:
+    out = StreamedText(BytesTokenizer(), stop)
     pieces = []
     for token in BytesTokenizer().encode(text):
         pieces.append(out.add(token))
@@ -51,6 +51,6 @@ def test_what_may_begin_a_stop_string_is_held_back() -> None:
 
 
 def test_bytes_that_are_no_text_are_marked_at_the_end() -> None:
-    out = Text(BytesTokenizer(), ())
+    out = StreamedText(BytesTokenizer(), ())
     assert out.add(0xC3) == ""
     assert out.finish() == "\N{REPLACEMENT CHARACTER}"

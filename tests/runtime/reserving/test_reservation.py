@@ -8,9 +8,9 @@ import pytest
 from placewright.models.machines.node import Node
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.port.port import PENDING, Bundle, RayNode
+from placewright.runtime.port.port import PENDING, RayBundle, RayNode
 from placewright.runtime.reserving.reservation import Reservation
-from placewright.runtime.reserving.shortage import Wanted, wanted_of
+from placewright.runtime.reserving.shortage import Demand, node_demand
 from placewright.runtime.world.matching import Match
 
 from ..fake import FakePort
@@ -23,7 +23,7 @@ def matched(cluster: str, total: int, taken: int = 0, resource: str = "GPU") -> 
 
 
 def resources(match: Match) -> dict[str, float]:
-    return dict(wanted_of(match).bundle.resources)
+    return dict(node_demand(match).bundle.resources)
 
 
 def test_a_node_is_held_whole_because_ray_does_not_say_which_accelerators_a_part_has() -> None:
@@ -47,11 +47,11 @@ def test_other_kinds_are_held_under_the_name_that_ray_has_for_them() -> None:
     assert resources(matched("1x8xNPU:910B", 8, resource="NPU")) == {"NPU": 8}
 
 
-def wanted(rank: int, **resources: float) -> Wanted:
-    return Wanted(Bundle(f"ray-{rank}", resources), f"node-{rank}", f"node {rank}", rank)
+def wanted(rank: int, **resources: float) -> Demand:
+    return Demand(RayBundle(f"ray-{rank}", resources), f"node-{rank}", f"node {rank}", rank)
 
 
-def refused(port: FakePort, *its: Wanted, limit: float = 10) -> list[tuple[str, str, int | None]]:
+def refused(port: FakePort, *its: Demand, limit: float = 10) -> list[tuple[str, str, int | None]]:
     with pytest.raises(LaunchFailed) as caught:
         Reservation(port, "mine", its).acquire(limit)
     assert port.left_over().get("holds", []) in ([], ["other"])

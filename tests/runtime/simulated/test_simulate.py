@@ -100,7 +100,7 @@ def test_a_node_for_which_the_machine_was_too_busy_is_started_once_again(reasons
                 raise Exception(left.pop(0))
             return "a node"
 
-    nodes = simulated_nodes.Nodes("/nowhere")
+    nodes = simulated_nodes.SimulatedNodes("/nowhere")
     nodes._cluster = Started()
     node = {"rank": 1, "cpus": 1, "gpus": 0, "resources": {}, "labels": {}}
     if len(reasons) < starts:

@@ -14,7 +14,7 @@ from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.on_ray import RayPort
 from placewright.runtime.port.ray_compat import send_by_value
 from placewright.runtime.reserving.reservation import Reservation
-from placewright.runtime.reserving.shortage import wanted_of
+from placewright.runtime.reserving.shortage import node_demand
 from placewright.runtime.watching.monitor import Monitor
 from placewright.runtime.workers.group import Gang, WorkerGroup
 from placewright.runtime.workers.member import members_of
@@ -46,7 +46,7 @@ Held = tuple[Reservation, dict[int, Match]]
 @contextmanager
 def held(port: Any, plan: Plan) -> Iterator[Held]:
     matches = match(plan, inventory(port))
-    reservation = Reservation(port, "placewright-test-gangs", [wanted_of(each) for each in matches.values()])
+    reservation = Reservation(port, "placewright-test-gangs", [node_demand(each) for each in matches.values()])
     try:
         reservation.acquire()
         yield reservation, matches

@@ -16,13 +16,13 @@ from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.launch import Launch, bring_up, launch
 from placewright.runtime.port.on_ray import RayPort
-from placewright.runtime.port.port import Bundle
+from placewright.runtime.port.port import RayBundle
 from placewright.runtime.progress import OnStep, Step, silent
-from placewright.runtime.recovery.lifetime import Again
+from placewright.runtime.recovery.lifetime import RestartPolicy
 from placewright.runtime.reserving.reservation import Reservation
-from placewright.runtime.reserving.shortage import Wanted
-from placewright.runtime.starting.sharing import Given, with_given
-from placewright.runtime.world.differences import Seen, compared
+from placewright.runtime.reserving.shortage import Demand
+from placewright.runtime.starting.sharing import GrantedAccelerators, with_given
+from placewright.runtime.world.differences import Survey, match_machines
 
 from ..conftest import Planner
 from ..fake import FakePort, Fault
@@ -48,7 +48,7 @@ def with_node(plan: Plan, rank: int, **changes: Any) -> Plan:
 @contextmanager
 def other_job(port: Any, count: int, node_id: str = "ray-1", name: str = "other") -> Iterator[None]:
     """Another job that holds the first free accelerators of a node."""
-    reservation = Reservation(port, name, [Wanted(Bundle(node_id, {"GPU": float(count)}), "", "")])
+    reservation = Reservation(port, name, [Demand(RayBundle(node_id, {"GPU": float(count)}), "", "")])
     try:
         reservation.acquire()
         yield
@@ -59,7 +59,7 @@ def other_job(port: Any, count: int, node_id: str = "ray-1", name: str = "other"
 @contextmanager
 def launched(port: Any, plan: Plan, share: bool = True, progress: OnStep = silent, restarts: int = 0) -> Iterator[Launch]:
     with ExitStack() as stack:
-        yield bring_up(stack, plan, port, Trainer, 60.0, progress, again=Again(restarts), share_nodes=share)
+        yield bring_up(stack, plan, port, Trainer, 60.0, progress, again=RestartPolicy(restarts), share_nodes=share)
 
 
 def refused(port: Any, plan: Plan, share: bool = True) -> list[tuple[str, str, str | None]]:
@@ -80,7 +80,7 @@ def held_of(port: FakePort, rank: int) -> dict[str, float]:
 def test_what_is_free_of_a_node_stands_for_what_the_plan_names_and_every_place_says_so() -> None:
     port, told = FakePort(8, 8), list[Step]()
     with other_job(port, 4), launched(port, plan_on(cpus={"actor": 2}), progress=told.append) as running:
-        assert running.given == (Given(1, "node-1", (0, 1, 2, 3), (4, 5, 6, 7)),)
+        assert running.given == (GrantedAccelerators(1, "node-1", (0, 1, 2, 3), (4, 5, 6, 7)),)
         assert TOLD in [str(step) for step in told]
         assert running.plan.assignment.of("actor") == (Run(range(4), 1, first=4),)
         assert [its.visible_accelerators for its in running.plan.placements("actor")] == [("4",), ("5",), ("6",), ("7",)]
@@ -106,7 +106,7 @@ def test_two_launches_share_one_node() -> None:
 def test_what_is_given_in_pieces_keeps_the_order_of_every_process() -> None:
     plan = plan_on(runs={"actor": (Run(range(2), 1, first=3, each=2, step=-2, pitch=-1),)})
     assert [its.visible_accelerators for its in plan.placements("actor")] == [("3", "1"), ("2", "0")]
-    moved = with_given(plan, [Given(1, "node-1", (0, 1, 2, 3), (1, 4, 6, 7))])
+    moved = with_given(plan, [GrantedAccelerators(1, "node-1", (0, 1, 2, 3), (1, 4, 6, 7))])
     assert [its.visible_accelerators for its in moved.placements("actor")] == [("7", "4"), ("6", "1")]
     assert plan_of(plan_to_json(moved).encode(), "plan.json") == moved
 
@@ -182,12 +182,12 @@ def test_ids_that_others_use_are_compared_when_it_is_known_which_are_meant() -> 
     node, look = ray_node("a", 8), report(8)
     for device in look["devices"][:4]:
         device["used"] = 60_000
-    seen = Seen({node.node_id: look})
-    assert list(compared(plan, [node], seen, share_nodes=True)) == [0]
-    moved = with_given(plan, [Given(0, "node-0", (0, 1, 2, 3), (4, 5, 6, 7))])
-    assert list(compared(moved, [node], seen)) == [0]
+    seen = Survey({node.node_id: look})
+    assert list(match_machines(plan, [node], seen, share_nodes=True)) == [0]
+    moved = with_given(plan, [GrantedAccelerators(0, "node-0", (0, 1, 2, 3), (4, 5, 6, 7))])
+    assert list(match_machines(moved, [node], seen)) == [0]
     with pytest.raises(LaunchFailed, match="has the accelerators 0, 1, 2, 3 in use"):
-        compared(plan, [node], seen)
+        match_machines(plan, [node], seen)
 
 
 def test_a_restart_shares_again_and_may_be_given_others() -> None:

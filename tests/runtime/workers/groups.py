@@ -9,7 +9,7 @@ from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.placements.run import Run
 from placewright.runtime.reserving.reservation import Reservation
-from placewright.runtime.reserving.shortage import wanted_of
+from placewright.runtime.reserving.shortage import node_demand
 from placewright.runtime.workers.group import Gang, WorkerGroup
 from placewright.runtime.workers.member import members_of
 from placewright.runtime.world.inventory import inventory
@@ -31,7 +31,7 @@ def prepared(port: FakePort, worker: type, count: int = 4, nodes: int = 2, name:
     runs = tuple(Run(range(each * node, each * (node + 1)), node) for node in range(nodes))
     plan = Plan(read_shorthand(f"{nodes}x4"), Assignment({"actor": runs}), VERIFIED)
     matches = match(plan, inventory(port))
-    reservation = Reservation(port, name, [wanted_of(each) for each in matches.values()])
+    reservation = Reservation(port, name, [node_demand(each) for each in matches.values()])
     reservation.acquire()
     group = WorkerGroup(port, "actor", members_of(plan, "actor", "job", "10.0.0.1"), worker, **more)
     return group, Gang(port, reservation, {rank: number for number, rank in enumerate(matches)}, [group])

@@ -5,10 +5,10 @@ from __future__ import annotations
 from placewright.models.placements.plan import Plan
 from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.port.port import Died, Refused
+from placewright.runtime.port.port import Died, RefusedByRay
 from placewright.runtime.workers.group import WorkerGroup
 from placewright.runtime.workers.member import members_of
-from placewright.runtime.workers.results import STARTING, late, trouble, unimportable
+from placewright.runtime.workers.results import STARTING, late_failure, rank_failure, unimportable
 
 from ..conftest import Planner
 from ..fake import FakePort
@@ -28,17 +28,19 @@ def only(failure: object) -> str:
 def test_late_ranks_are_named_as_ranges_by_component(plan: Planner) -> None:
     actor, ref = group(plan, "actor", 8), group(plan, "ref", 2)
     waiting = [(actor, 7), (actor, 0), (ref, 1), (actor, 1), (actor, 2)]
-    assert only(late(waiting, "were not ready within 3 s")) == "PW705 ranks `actor` 0-2,7, `ref` 1 were not ready within 3 s"
-    assert only(late([(ref, 1)], "have not answered `train` within 3 s")) == "PW705 rank `ref` 1 has not answered `train` within 3 s"
+    assert only(late_failure(waiting, "were not ready within 3 s")) == "PW705 ranks `actor` 0-2,7, `ref` 1 were not ready within 3 s"
+    assert (
+        only(late_failure([(ref, 1)], "have not answered `train` within 3 s")) == "PW705 rank `ref` 1 has not answered `train` within 3 s"
+    )
 
 
 def test_a_death_is_told_in_one_sentence() -> None:
-    said = only(trouble(Died("the node has no memory left"), "actor", 3, "node-1", STARTING))
+    said = only(rank_failure(Died("the node has no memory left"), "actor", 3, "node-1", STARTING))
     assert said == "PW704 rank 3 of `actor` on `node-1` died while it was starting: the node has no memory left"
 
 
 def test_any_other_failure_keeps_its_name() -> None:
-    said = only(trouble(Refused("RuntimeEnvSetupError: no such interpreter"), "actor", 0, "node-0", STARTING))
+    said = only(rank_failure(RefusedByRay("RuntimeEnvSetupError: no such interpreter"), "actor", 0, "node-0", STARTING))
     assert said == "PW704 rank 0 of `actor` on `node-0` failed while it was starting: RuntimeEnvSetupError: no such interpreter"
 
 

@@ -11,16 +11,16 @@ from placewright.models.placements.plan import Plan
 from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.port import RayNode
-from placewright.runtime.world.differences import NOTHING_SEEN, Seen, compared
+from placewright.runtime.world.differences import NO_SURVEY, Survey, match_machines
 
 from ..conftest import Planner
 from .machines import ray_node, report
 
 
 def messages(plan: Plan, *nodes: RayNode, **reports: dict[str, Any]) -> list[str]:
-    seen = Seen({f"id-{name}": its for name, its in reports.items()})
+    seen = Survey({f"id-{name}": its for name, its in reports.items()})
     try:
-        compared(plan, nodes, seen)
+        match_machines(plan, nodes, seen)
     except LaunchFailed as problem:
         assert {finding.code for finding in problem.findings} == {"PW702"}
         assert problem.exit_code == 4
@@ -118,4 +118,4 @@ def test_a_look_at_the_machine_of_a_simulated_node_tells_nothing_of_the_node(one
 
 
 def test_without_a_look_the_nodes_are_matched_all_the_same(one_node: Plan) -> None:
-    assert [match.ray.name for match in compared(one_node, [ray_node("a", 4)], NOTHING_SEEN).values()] == ["a"]
+    assert [match.ray.name for match in match_machines(one_node, [ray_node("a", 4)], NO_SURVEY).values()] == ["a"]

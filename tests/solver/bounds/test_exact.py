@@ -6,7 +6,7 @@ import random
 from itertools import product
 
 import pytest
-from placewright.solver.bounds.relaxation import Emptiness, LinearModel, Relaxation, Row, proved_bound
+from placewright.solver.bounds.relaxation import Emptiness, LinearModel, LinearRelaxation, LinearRow, proved_bound
 
 
 def random_model(source: random.Random) -> LinearModel:
@@ -17,7 +17,7 @@ def random_model(source: random.Random) -> LinearModel:
     for _ in range(source.randint(1, 4)):
         coefficients = tuple(source.randint(-3, 3) for _ in range(count))
         low, high = sorted(source.choices(range(-6, 12), k=2))
-        rows.append(Row(source.choice([None, low]), source.choice([None, high]), tuple(range(count)), coefficients))
+        rows.append(LinearRow(source.choice([None, low]), source.choice([None, high]), tuple(range(count)), coefficients))
     step = source.choice([1, 1, 3])
     costs = {variable: step * source.choice([-3, -1, 1, 2, 5]) for variable in range(count)}
     return LinearModel(boxes, costs, source.randint(-5, 5), rows)
@@ -43,7 +43,7 @@ def test_no_multipliers_give_a_bound_above_the_optimum(seed: int) -> None:
         boxes = {0: (source.randint(low, high), high)}
         best = optimum(linear, boxes)
         feasible += best is not None
-        point = Relaxation(linear).solve(boxes)
+        point = LinearRelaxation(linear).solve(boxes)
         for duals in (point.duals if point else [0.0] * len(linear.rows), [source.uniform(-4, 4) for _ in linear.rows]):
             if best is not None:
                 assert proved_bound(linear, boxes, duals) <= best
@@ -53,14 +53,14 @@ def test_no_multipliers_give_a_bound_above_the_optimum(seed: int) -> None:
 
 
 def test_costs_that_are_all_multiples_are_rounded_to_the_next_multiple() -> None:
-    linear = LinearModel([(0, 9), (0, 9)], {0: 10, 1: 10}, 3, [Row(7, None, (0, 1), (2, 2))])
-    point = Relaxation(linear).solve({})
+    linear = LinearModel([(0, 9), (0, 9)], {0: 10, 1: 10}, 3, [LinearRow(7, None, (0, 1), (2, 2))])
+    point = LinearRelaxation(linear).solve({})
     assert point is not None and point.value == pytest.approx(38)
     assert proved_bound(linear, {}, point.duals) == 43  # four of ten, and three
 
 
 def test_a_dual_of_a_side_without_bound_counts_for_nothing() -> None:
-    linear = LinearModel([(0, 9)], {0: 1}, 0, [Row(4, None, (0,), (1,))])
+    linear = LinearModel([(0, 9)], {0: 1}, 0, [LinearRow(4, None, (0,), (1,))])
     assert proved_bound(linear, {}, [1.0]) == 4
     assert proved_bound(linear, {}, [-1.0]) == 0
 
@@ -78,5 +78,5 @@ def test_only_what_is_empty_is_proved_to_be() -> None:
                 empty += 1
                 assert optimum(linear, boxes) is None
             else:
-                assert optimum(linear, boxes) is not None or Relaxation(linear).solve(boxes) is not None  # a fraction lies in it
+                assert optimum(linear, boxes) is not None or LinearRelaxation(linear).solve(boxes) is not None  # a fraction lies in it
     assert empty > 20

@@ -6,30 +6,30 @@ import random
 from itertools import product
 
 import pytest
-from placewright.solver.bounds.blocks import Block, Facets, Least, blocks
+from placewright.solver.bounds.blocks import Facets, Least, RackBlock, blocks
 from placewright.solver.bounds.branching import Tree
-from placewright.solver.bounds.relaxation import LinearModel, Relaxation, Row
+from placewright.solver.bounds.relaxation import LinearModel, LinearRelaxation, LinearRow
 from placewright.solver.bounds.stage import Tightening
 
 
-def domain(source: random.Random) -> Block:
+def domain(source: random.Random) -> RackBlock:
     """Room for three sorts of pieces, each with an indicator that it is there; and what of the last no piece of the second serves."""
     room, large = source.randint(4, 9), source.randint(1, 2)
-    rows = [Row(None, room, (0, 1, 2), (4, 2, 1)), Row(None, large, (0,), (1,))]
+    rows = [LinearRow(None, room, (0, 1, 2), (4, 2, 1)), LinearRow(None, large, (0,), (1,))]
     for piece, most in ((0, large), (1, room // 2), (2, room)):
-        rows += [Row(None, 0, (piece, 3 + piece), (1, -most)), Row(0, None, (piece, 3 + piece), (1, -1))]
-    rows.append(Row(None, 0, (2, 1, 6), (1, -2, -1)))
-    return Block(tuple(range(7)), tuple(rows), ((0, large), (0, room // 2), (0, room), (0, 1), (0, 1), (0, 1), (0, room)))
+        rows += [LinearRow(None, 0, (piece, 3 + piece), (1, -most)), LinearRow(0, None, (piece, 3 + piece), (1, -1))]
+    rows.append(LinearRow(None, 0, (2, 1, 6), (1, -2, -1)))
+    return RackBlock(tuple(range(7)), tuple(rows), ((0, large), (0, room // 2), (0, room), (0, 1), (0, 1), (0, 1), (0, room)))
 
 
-def solutions(block: Block) -> list[tuple[int, ...]]:
+def solutions(block: RackBlock) -> list[tuple[int, ...]]:
     """All of them, each tried."""
     return [
         point for point in product(*(range(low, high + 1) for low, high in block.boxes)) if all(holds(row, point) for row in block.rows)
     ]
 
 
-def holds(row: Row, point: tuple[int, ...]) -> bool:
+def holds(row: LinearRow, point: tuple[int, ...]) -> bool:
     its = sum(point[variable] * coefficient for variable, coefficient in zip(row.variables, row.coefficients))
     return (row.low is None or row.low <= its) and (row.high is None or its <= row.high)
 
@@ -43,7 +43,7 @@ def test_every_solution_satisfies_the_rows_and_together_they_are_as_tight_as_can
     source, found = random.Random(seed), 0
     block = domain(source)
     every, facets = solutions(block), Facets(block)
-    relaxation = Relaxation(LinearModel(block.boxes, {}, 0, block.rows))
+    relaxation = LinearRelaxation(LinearModel(block.boxes, {}, 0, block.rows))
     for _ in range(12):
         costs = {variable: source.randint(-6, 9) for variable in range(7)}
         relaxation.aim(costs)
@@ -84,7 +84,7 @@ def test_what_is_not_decided_in_so_many_relaxations_is_not_proved() -> None:
 
 
 def test_without_any_solution_there_is_no_row() -> None:
-    block = Block((0, 1), (Row(1, 1, (0, 1), (2, 2)),), ((0, 1), (0, 1)))
+    block = RackBlock((0, 1), (LinearRow(1, 1, (0, 1), (2, 2)),), ((0, 1), (0, 1)))
     assert Facets(block).row([0.25, 0.25]) is None
 
 
@@ -92,15 +92,15 @@ def many_domains(seed: int, count: int) -> LinearModel:
     """So many domains, a row over all of them that asks for pieces, and an amount that all share."""
     source = random.Random(seed)
     boxes: list[tuple[int, int]] = [(3, 5)]
-    rows, costs = list[Row](), dict[int, int]()
+    rows, costs = list[LinearRow](), dict[int, int]()
     for _ in range(count):
         first, its = len(boxes), domain(source)
         boxes += its.boxes
-        rows += [Row(row.low, row.high, tuple(first + variable for variable in row.variables), row.coefficients) for row in its.rows]
-        rows.append(Row(None, 0, (first + 2, 0), (1, -1)))  # no more of the last piece than the amount
+        rows += [LinearRow(row.low, row.high, tuple(first + variable for variable in row.variables), row.coefficients) for row in its.rows]
+        rows.append(LinearRow(None, 0, (first + 2, 0), (1, -1)))  # no more of the last piece than the amount
         costs.update({first + 3: 5, first + 4: 2, first + 5: 3, first + 6: 2})
     for piece, share in enumerate((0.4, 0.8, 1.5)):
-        rows.append(Row(int(share * count), None, tuple(range(1 + piece, len(boxes), 7)), (1,) * count))
+        rows.append(LinearRow(int(share * count), None, tuple(range(1 + piece, len(boxes), 7)), (1,) * count))
     return LinearModel(boxes, costs, 0, rows)
 
 
@@ -108,7 +108,7 @@ def test_blocks_are_what_few_rows_join_and_hold_whatever_is_shared() -> None:
     first, *others = blocks(many_domains(1, 80), apart(80))
     assert first.variables == tuple(range(8))  # what is shared must be somewhere
     assert [block.variables for block in others] == [tuple(range(1 + 7 * number, 8 + 7 * number)) for number in range(1, 80)]
-    assert all(Row(None, 5, (2,), (1,)) in block.rows for block in others)
+    assert all(LinearRow(None, 5, (2,), (1,)) in block.rows for block in others)
 
 
 def apart(count: int) -> list[range]:
@@ -127,7 +127,7 @@ def test_where_nothing_is_known_to_be_apart_there_are_no_blocks() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_the_bound_of_the_whole_grows_by_what_is_found_in_the_blocks_and_not_beyond_the_optimum(seed: int) -> None:
     linear = many_domains(seed, 80)
-    tightening, relaxation = Tightening(linear, apart(80)), Relaxation(linear)
+    tightening, relaxation = Tightening(linear, apart(80)), LinearRelaxation(linear)
     plain = relaxation.solve({})
     tree = Tree(relaxation, (dict.fromkeys(linear.costs, 1),), tightening.rows)
     assert plain is not None and tree.root is not None and tree.root.value > plain.value + 1

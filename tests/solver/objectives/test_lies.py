@@ -9,7 +9,7 @@ from placewright.solver.objectives import domains
 from placewright.solver.objectives import traffic as collectives
 from placewright.solver.objectives import traffic as streams
 from placewright.solver.objectives import traffic as weight_sync
-from placewright.solver.objectives.domains import Rooms
+from placewright.solver.objectives.domains import DomainCapacities
 from placewright.solver.objectives.traffic import Collectives, Streams, WeightSync
 
 from .. import parity
@@ -35,7 +35,7 @@ LIES: dict[str, tuple[object, str, Callable[[Any], Any], str]] = {
     "collectives cross to the first rack too": (collectives, "count_of", more, "collectives"),
     "an answer exchanges less": (Collectives, "value", less, "collectives"),
     "one rack more is needed": (domains, "fewest_of", more, "collectives"),
-    "a rack holds one less": (Rooms, "most", less, "collectives of a colocated set"),
+    "a rack holds one less": (DomainCapacities, "most", less, "collectives of a colocated set"),
     "the source is everywhere": (weight_sync, "uncovered_in", zero, "weights"),
     "the source is nowhere": (weight_sync, "touches", lambda f: lambda v, c, *a: 0 if c.name == "a" else f(v, c, *a), "weights"),
     "an answer sends nothing": (WeightSync, "value", zero, "weights from given"),
@@ -49,7 +49,7 @@ LIES: dict[str, tuple[object, str, Callable[[Any], Any], str]] = {
         "streams of a ratio",
     ),
     "an answer streams more": (Streams, "value", more, "streams"),
-    "both fill less than they do": (Rooms, "together", less, "all of it"),
+    "both fill less than they do": (DomainCapacities, "together", less, "all of it"),
 }
 
 

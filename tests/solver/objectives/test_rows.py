@@ -9,7 +9,7 @@ from placewright.solver.cuts import CUTS
 from placewright.solver.model.variables import Variables
 from placewright.solver.objectives import domains
 from placewright.solver.objectives import traffic as collectives
-from placewright.solver.objectives.domains import Rooms
+from placewright.solver.objectives.domains import DomainCapacities
 from placewright.solver.objectives.tiers import tiers
 from placewright.solver.rules import RULES
 
@@ -35,8 +35,8 @@ def test_no_row_of_a_term_removes_a_value(name: str) -> None:
 
 
 def test_a_capacity_that_is_too_small_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    question, most = TRAFFIC_CASES["collectives"], Rooms.most
-    monkeypatch.setattr(Rooms, "most", lambda self, bundle, level, name: max(1, most(self, bundle, level, name) - 1))
+    question, most = TRAFFIC_CASES["collectives"], DomainCapacities.most
+    monkeypatch.setattr(DomainCapacities, "most", lambda self, bundle, level, name: max(1, most(self, bundle, level, name) - 1))
     assert parity.encoded(question, RULES, [Rows()]) < parity.encoded(question, RULES)
 
 

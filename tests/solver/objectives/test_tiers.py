@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from placewright.models.placements.plan import OPTIMAL, Plan, Term
+from placewright.models.placements.plan import OPTIMAL, Plan, TermValue
 from placewright.solver.check import check
 from placewright.solver.objectives.tiers import plan_terms, tiers
 from placewright.solver.searching import choices as one_choice
@@ -62,7 +62,7 @@ def test_no_later_tier_outweighs_an_earlier_one() -> None:
 
 
 def test_the_gap_is_that_of_the_first_tier_which_is_not_proved() -> None:
-    terms = (Term("far", 3, 3, 1000, 0), Term("near", 40, 38, 1, 1), Term("nearer", 10, 2, 1, 1))
+    terms = (TermValue("far", 3, 3, 1000, 0), TermValue("near", 40, 38, 1, 1), TermValue("nearer", 10, 2, 1, 1))
     plan = Plan(RACKS, TRAFFIC_ANSWER, "feasible", terms, bound=3048)
     assert plan.objective == 3050
     assert plan.gap == pytest.approx(2 / 50)

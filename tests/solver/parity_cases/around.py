@@ -11,8 +11,8 @@ from placewright.models.locality import Keep, Pin
 from placewright.models.placements.assignment import Assignment, compress
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
-from placewright.solver.given import check_given
-from placewright.solver.unsearched import not_searched
+from placewright.solver.given import check_explicit
+from placewright.solver.unsearched import unsupported
 
 from .. import parity
 from ..cases import cluster, component, given, problem
@@ -135,6 +135,6 @@ def random_around(source: random.Random, most: int = 2_000) -> Problem:
         if source.random() < 0.3:
             found = replace(found, previous=Assignment({each.name: _somewhere(source, found, each) for each in found.hinted}))
         ranged = [{c.node_groups for c in members if c.contiguous} for members in found.colocated_sets]
-        faults = any(finding.severity is Severity.ERROR for finding in check_given(found))
-        if not faults and all(len(groups) <= 1 for groups in ranged) and parity.space(found) <= most and not not_searched(found):
+        faults = any(finding.severity is Severity.ERROR for finding in check_explicit(found))
+        if not faults and all(len(groups) <= 1 for groups in ranged) and parity.space(found) <= most and not unsupported(found):
             return found

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from placewright.models.component import Parallel
-from placewright.models.estimate import Estimate
+from placewright.models.estimate import MemoryInput
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 
 from ..cases import cluster, component, given, problem, share
 from ..clusters import FIVE, LARGE, MIXED, ROBOTS, TWO
 
-SHARDS = Estimate(sharding="fsdp", shards=2)
+SHARDS = MemoryInput(sharding="fsdp", shards=2)
 
 RELATION_CASES: dict[str, Problem] = {
     "colocated or disjoint": problem(TWO, component("a", 2), component("b", 2, tp=2), either="a+b"),

@@ -14,7 +14,7 @@ from placewright.solver.layout.ranges import Places
 from placewright.solver.model.ranges import Edges
 from placewright.solver.model.variables import Variables
 from placewright.solver.objectives.domains_touched import DomainsTouched
-from placewright.solver.objectives.idle import Idle
+from placewright.solver.objectives.idle import MissingAccelerators
 from placewright.solver.rules.amounts.all_placed import AllPlaced
 from placewright.solver.rules.amounts.divisibility import Divisibility
 from placewright.solver.rules.amounts.even_shares import EvenShares
@@ -39,7 +39,7 @@ from placewright.solver.rules.sharing.disjoint import Disjoint
 from placewright.solver.rules.sharing.no_overlap import NoOverlap
 from placewright.solver.rules.sharing.subset import Subset
 from placewright.solver.rules.where.hardware_kind import HardwareKind
-from placewright.solver.rules.where.node_group import NodeGroup
+from placewright.solver.rules.where.node_group import NodeGroupRule
 
 from .. import project
 from .changes import (
@@ -117,8 +117,8 @@ BASIC_LIES: dict[str, tuple[object, str, Lie, str]] = {
     "pieces are a range": (Contiguous, "encode", instead(silent), "given in pieces, contiguous"),
     "any order has the stride": (Strided, "check", about(lambda c: replace(c, stride=1)), "strided"),
     "nodes may go back": (NodeOrder, "encode", instead(silent), "nodes in order"),
-    "nodes outside the group are inside": (NodeGroup, "encode", instead(silent), "node group"),
-    "nodes outside the group pass": (NodeGroup, "check", instead(silent), "node group"),
+    "nodes outside the group are inside": (NodeGroupRule, "encode", instead(silent), "node group"),
+    "nodes outside the group pass": (NodeGroupRule, "check", instead(silent), "node group"),
     "any model is the model": (HardwareKind, "encode", instead(silent), "model"),
     "any model passes": (HardwareKind, "check", instead(silent), "model"),
     "everything fits": (FitsMemory, "encode", instead(silent), "memory"),
@@ -167,6 +167,6 @@ BASIC_LIES: dict[str, tuple[object, str, Lie, str]] = {
     "all nodes are of one rack": (partition, "path", instead(lambda node: ()), "sizes of a chain"),
     "no rack is ever touched": (Variables, "touches", instead(one_way), "sizes of a chain"),
     "an answer touches one rack more": (DomainsTouched, "value", lambda f: lambda *a: f(*a) + 1, "sizes of a chain"),
-    "nothing is ever short": (Idle, "value", instead(lambda *arguments: 0), "range"),
-    "a bound above what is possible": (Idle, "bound", instead(lambda *arguments: 3), "range"),
+    "nothing is ever short": (MissingAccelerators, "value", instead(lambda *arguments: 0), "range"),
+    "a bound above what is possible": (MissingAccelerators, "bound", instead(lambda *arguments: 3), "range"),
 }

@@ -11,7 +11,7 @@ from placewright.models.problem import Problem
 from placewright.solver.layout.bundle import Bundle
 from placewright.solver.layout.cells import Cell
 from placewright.solver.layout.layout import Layout
-from placewright.solver.layout.pools import Pool
+from placewright.solver.layout.pools import NodePool
 from placewright.solver.model.variables import Variables
 
 from ..cases import GIB
@@ -77,12 +77,12 @@ def with_severity(severity: Severity) -> Lie:
 only_warned, all_errors = with_severity(Severity.WARNING), with_severity(Severity.ERROR)
 
 
-def together(self: Variables, cell: Cell, pool: Pool, size: int, inside_numa: bool = False) -> int:
+def together(self: Variables, cell: Cell, pool: NodePool, size: int, inside_numa: bool = False) -> int:
     """Free accelerators of all nodes in one sum, as if a group could lie on two nodes."""
     return self.layout.capacity(cell, pool, 1) // size
 
 
-def beside_nothing(self: Variables, cell: Cell, pool: Pool, size: int, inside_numa: bool = False) -> int:
+def beside_nothing(self: Variables, cell: Cell, pool: NodePool, size: int, inside_numa: bool = False) -> int:
     """Capacity that forgets the ranges."""
     return self.layout.capacity(cell, pool, size)
 

@@ -18,7 +18,7 @@ from placewright.solver.layout.parts import Neighbours
 from placewright.solver.model.ranges import Slots
 from placewright.solver.rules.groups import kept_in_order, kept_together
 from placewright.solver.rules.groups.group_in_node import GroupInNode
-from placewright.solver.rules.groups.kept_together import KeptTogether
+from placewright.solver.rules.groups.kept_together import GroupsWhole
 from placewright.solver.rules.sharing import no_overlap
 from placewright.solver.rules.sharing.no_overlap import NoOverlap
 
@@ -66,17 +66,17 @@ def one_domain(node: Any, kind: str) -> tuple[int, ...]:
 
 
 KEPT_LIES: dict[str, tuple[object, str, Lie, str]] = {
-    "replicas pass over racks": (KeptTogether, "check", instead(silent), "replica in a rack"),
-    "replicas lie over racks": (KeptTogether, "encode", instead(silent), "replica in a rack"),
-    "replicas must lie in nodes": (KeptTogether, "check", keeping(level="node"), "replica in a rack"),
-    "one rack more passes": (KeptTogether, "check", keeping(domains=3), "component in two racks"),
-    "one rack more is allowed": (KeptTogether, "encode", keeping(domains=3), "component in two racks"),
-    "nodes of a component are not counted": (KeptTogether, "encode", instead(silent), "component in two nodes"),
+    "replicas pass over racks": (GroupsWhole, "check", instead(silent), "replica in a rack"),
+    "replicas lie over racks": (GroupsWhole, "encode", instead(silent), "replica in a rack"),
+    "replicas must lie in nodes": (GroupsWhole, "check", keeping(level="node"), "replica in a rack"),
+    "one rack more passes": (GroupsWhole, "check", keeping(domains=3), "component in two racks"),
+    "one rack more is allowed": (GroupsWhole, "encode", keeping(domains=3), "component in two racks"),
+    "nodes of a component are not counted": (GroupsWhole, "encode", instead(silent), "component in two nodes"),
     "nodes of a component need not be told apart": (partition, "alone", instead(lambda problem: set()), "component in two nodes"),
-    "given ones are kept whatever they are": (KeptTogether, "encode", instead(silent), "given, kept"),
+    "given ones are kept whatever they are": (GroupsWhole, "encode", instead(silent), "given, kept"),
     "given parts hold whole groups": (kept_together, "_are_whole", instead(lambda *arguments: True), "given, replicas over racks"),
     "only part of a group is looked at": (kept_together, "torn", instead(lambda visits, size: {}), "tp group over nodes"),
-    "a range is kept wherever it starts": (KeptTogether, "_starts", instead(silent), "range with replicas in a rack"),
+    "a range is kept wherever it starts": (GroupsWhole, "_starts", instead(silent), "range with replicas in a rack"),
     "interleaved groups end where blocks begin": (kept_together, "lcm", instead(lambda size, block: size), "strided range over racks"),
     "groups over nodes are in one": (grain, "whole_in", default_stays, "tp group over nodes"),
     "the default holds where it was replaced": (

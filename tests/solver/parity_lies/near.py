@@ -7,7 +7,7 @@ from typing import Any
 from placewright.solver.expanding import staying as keep
 from placewright.solver.objectives import moves
 from placewright.solver.objectives import moves as kept_groups
-from placewright.solver.objectives.moves import Moves
+from placewright.solver.objectives.moves import MoveTerm
 from placewright.solver.rules.at_most import AtMost
 from placewright.solver.rules.unlike import Unlike
 
@@ -18,10 +18,10 @@ NEAR_LIES: dict[str, tuple[Any, str, Lie, str]] = {
     "what is ruled out is good": (Unlike, "encode", instead(lambda *arguments: None), "unlike one in a rack"),
     "more than a limit passes": (AtMost, "check", instead(lambda *arguments: ()), "capped: two terms together"),
     "more than a limit is good": (AtMost, "encode", instead(lambda *arguments: None), "capped: no rack more"),
-    "a piece that stays is not counted": (Moves, "value", lambda f: lambda *a: f(*a) + 1, "near an answer, equal nodes"),
-    "everything stays": (Moves, "encode", instead(lambda *arguments: 0), "near an answer that shared"),
+    "a piece that stays is not counted": (MoveTerm, "value", lambda f: lambda *a: f(*a) + 1, "near an answer, equal nodes"),
+    "everything stays": (MoveTerm, "encode", instead(lambda *arguments: 0), "near an answer that shared"),
     "what two held both keep": (kept_groups, "overlap", instead(lambda pieces: False), "near an answer that shared"),
     "nothing stays on equal nodes": (keep, "holdings", instead(lambda layout: ()), "near an answer, equal nodes"),
     "a range keeps nothing": (moves, "kept_by_place", instead(lambda *arguments: lambda place: 0), "near a range"),
-    "more must move than do": (Moves, "bound", instead(lambda *arguments: 3), "near an answer, equal nodes"),
+    "more must move than do": (MoveTerm, "bound", instead(lambda *arguments: 3), "near an answer, equal nodes"),
 }

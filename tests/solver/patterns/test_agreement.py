@@ -15,23 +15,23 @@ from placewright.solver.layout.layout import Layout
 from placewright.solver.model.engine import Status, run
 from placewright.solver.objectives.domains import ByDomain
 from placewright.solver.objectives.tiers import tiers
-from placewright.solver.patterns.applies import reasons
+from placewright.solver.patterns.applies import obstacles
 from placewright.solver.searching.progress import silent
 from placewright.solver.searching.search import solve
-from placewright.solver.searching.standing import Search, Standing
+from placewright.solver.searching.standing import ChoiceState, Search
 from placewright.solver.searching.tiers import search_by_patterns as search
-from placewright.solver.unsearched import not_searched
+from placewright.solver.unsearched import unsupported
 
 from ..brute_force import TooMany
 from ..whole_model import judge
 from .random_racks import racks
 
 
-def by_patterns(problem: Problem) -> Standing | None:
+def by_patterns(problem: Problem) -> ChoiceState | None:
     """How the problem stands after it was searched by uses of domains alone; None where it cannot be."""
     layout = Layout(problem)
-    standing = Standing(problem, layout, Search(problem, 1, silent, solve))
-    if not_searched(problem) or any(reasons(layout, standing.tiers)):
+    standing = ChoiceState(problem, layout, Search(problem, 1, silent, solve))
+    if unsupported(problem) or any(obstacles(layout, standing.tiers)):
         return None
     search(standing, layout, 10.0)
     return standing
@@ -70,7 +70,7 @@ def test_terms_are_sums_over_domains() -> None:
     checked = 0
     for seed in range(80):
         problem = racks(seed, most=20)
-        plan = solve(problem).plan if not not_searched(problem) else None
+        plan = solve(problem).plan if not unsupported(problem) else None
         for tier in tiers(problem) if plan else ():
             for term, _ in tier.members:
                 if plan and isinstance(term, ByDomain):

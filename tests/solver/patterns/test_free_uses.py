@@ -9,10 +9,10 @@ from placewright.solver.compile import compile
 from placewright.solver.layout.layout import Layout
 from placewright.solver.model.engine import Status, run
 from placewright.solver.patterns import uses as module
-from placewright.solver.patterns.applies import alike, may_hold
+from placewright.solver.patterns.applies import alike, permits
 from placewright.solver.patterns.contents import Domain, contents, supports
 from placewright.solver.patterns.master import uses_of
-from placewright.solver.patterns.uses import dealt_out
+from placewright.solver.patterns.uses import distribute
 
 from .random_racks import racks
 from .test_agreement import by_patterns
@@ -34,7 +34,7 @@ def test_rows_hold_for_every_content_of_a_domain() -> None:
             its = {tuple(number for number, most in enumerate(use.most) if most): use for use in supports(0, domain)}
             for vector in contents(domain, 50_000):
                 there = tuple(number for number, amount in enumerate(vector) if amount)
-                if not may_hold(layout, there):
+                if not permits(layout, there):
                     assert there not in its
                     continue
                 use = its[there]
@@ -56,7 +56,7 @@ def test_what_is_dealt_out_fits_each_domain_and_is_all_there_is() -> None:
             same = [vector for vector in every if [amount > 0 for amount in vector] == [amount > 0 for amount in option.most]]
             for vector in same[:: max(1, len(same) // 3)]:  # the same three times: then there is a way to deal it out
                 together = {(b, cell): 3 * its[b] for cell, its in enumerate(every[vector]) for b in range(len(vector)) if its[b]}
-                parts = dealt_out(uses, option, 3, together)
+                parts = distribute(uses, option, 3, together)
                 assert all(tuple(map(sum, zip(*cells))) in every for cells in parts if cells)
                 lost = sum(together.values()) - sum(sum(map(sum, cells)) for cells in parts)
                 dealt += not lost

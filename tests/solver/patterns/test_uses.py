@@ -9,7 +9,7 @@ from placewright.models.locality import REPLICA, Keep, Spread
 from placewright.models.problem import Problem
 from placewright.solver.layout.layout import Count, Layout
 from placewright.solver.objectives.tiers import tiers
-from placewright.solver.patterns.applies import alike, reasons
+from placewright.solver.patterns.applies import alike, obstacles
 from placewright.solver.patterns.contents import Domain, TooMany, contents, options
 from placewright.solver.patterns.master import expanded
 from placewright.solver.patterns.uses import Uses
@@ -107,4 +107,4 @@ def test_what_uses_hold_beyond_what_there_is_is_left_out() -> None:
 )
 def test_problems_that_are_no_sum_over_domains_say_why(more: dict[str, object], why: str) -> None:
     asked = problem(cluster(*({"count": 4, "rack": f"r{rank}"} for rank in range(3))), component("a", 4, tp=2, **more), component("b", 1))
-    assert why in list(reasons(Layout(asked), tiers(asked)))
+    assert why in list(obstacles(Layout(asked), tiers(asked)))

@@ -7,11 +7,11 @@ import random
 from placewright.models.findings.finding import Severity
 from placewright.models.machines.cluster import Cluster
 from placewright.models.problem import Problem
-from placewright.solver.given import check_given
+from placewright.solver.given import check_explicit
 from placewright.solver.layout.layout import Layout
-from placewright.solver.refuting.census import Census, Question, bundles
+from placewright.solver.refuting.census import Census, CountingProblem, bundles
 from placewright.solver.refuting.certificate import counting_row
-from placewright.solver.refuting.oracle import packs
+from placewright.solver.refuting.oracle import can_pack
 from placewright.solver.refuting.sums_between import cut, shortage
 
 from .. import parity
@@ -23,10 +23,10 @@ from ..test_search import brute_force
 
 def judged(question: Problem) -> tuple[bool, bool]:
     """(refuted by a sum, found room), both of which must be so. Given ranks that are wrong in themselves are told before."""
-    if any(finding.severity is Severity.ERROR for finding in check_given(question)):
+    if any(finding.severity is Severity.ERROR for finding in check_explicit(question)):
         return False, False
     census = Census(question)
-    row, room = counting_row(question, census), packs(Question(question, census))
+    row, room = counting_row(question, census), can_pack(CountingProblem(question, census))
     if row is not None or room:
         best = brute_force(question)
         assert best is None or row is None, (question, row)

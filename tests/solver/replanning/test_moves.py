@@ -14,10 +14,10 @@ from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.solver.check import check
 from placewright.solver.layout.layout import Layout
-from placewright.solver.objectives.moves import Moves
+from placewright.solver.objectives.moves import MoveTerm
 from placewright.solver.objectives.tiers import tiers
 from placewright.solver.searching.search import solve
-from placewright.solver.unsearched import not_searched
+from placewright.solver.unsearched import unsupported
 
 from .. import parity
 from ..cases import cluster, component, problem
@@ -39,8 +39,8 @@ def is_the_best_of_all(question: Problem, every: list[Assignment]) -> int:
     assert plan is not None
     assert plan.status == OPTIMAL
     assert costs(question, plan.assignment) == best
-    fewest = Moves().value(question, plan.assignment)
-    assert Moves().bound(Layout(question)) <= fewest
+    fewest = MoveTerm().value(question, plan.assignment)
+    assert MoveTerm().bound(Layout(question)) <= fewest
     return fewest
 
 
@@ -56,7 +56,7 @@ def test_random_problems_near_random_assignments() -> None:
         good = [assignment for assignment in every if holds(question, assignment)]
         if good and question.hinted:
             previous = source.choice(good if source.random() < 0.5 else every)
-            if not_searched(near(question, previous)):
+            if unsupported(near(question, previous)):
                 continue
             moved += is_the_best_of_all(near(question, previous), good) > 0
             met += 1
@@ -108,7 +108,7 @@ def test_a_torn_replica_moves_and_that_is_counted_before_anything_is_searched() 
     actor = component("actor", 2, pp=2, keep=(Keep("replica", "rack"),))
     before = {"actor": (Run(range(0, 1), 1), Run(range(1, 2), 2)), "x": (Run(range(0, 1), 0),), "y": (Run(range(0, 1), 3),)}
     question = near(problem(racks, actor, component("x", 1), component("y", 1)), Assignment(before))
-    assert Moves().bound(Layout(question)) == 2  # each rack has one of the two groups of a replica, and no room for the other
+    assert MoveTerm().bound(Layout(question)) == 2  # each rack has one of the two groups of a replica, and no room for the other
     every = [assignment for assignment in parity.assignments(question) if holds(question, assignment)]
     assert is_the_best_of_all(question, every) == 2
 

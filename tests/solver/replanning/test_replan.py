@@ -16,7 +16,7 @@ from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.placements.run import Run
 from placewright.models.placements.sound import in_turn
 from placewright.models.problem import Problem
-from placewright.solver.replanning.lose import given_on, lose
+from placewright.solver.replanning.lose import explicit_on_lost, lose
 from placewright.solver.replanning.replan import after, moves
 from placewright.solver.searching.search import solve
 
@@ -137,8 +137,8 @@ def test_pins_and_excluded_nodes_are_numbered_anew() -> None:
 
 def test_what_has_given_ranks_on_a_lost_node_is_said() -> None:
     fixed = problem(FOUR, given("g", Run(range(0, 2), 1)), component("a", 2))
-    assert [finding.code for finding in given_on(fixed, [1])] == ["PW607"]
-    assert list(given_on(fixed, [0])) == []
+    assert [finding.code for finding in explicit_on_lost(fixed, [1])] == ["PW607"]
+    assert list(explicit_on_lost(fixed, [0])) == []
     assert lose(fixed, [0])["g"].runs == (Run(range(0, 2), 0),)
 
 
@@ -152,7 +152,7 @@ def test_processes_that_the_framework_deals_out_are_on_the_rest_and_what_became_
     question = problem(FOUR, component("a", 8, tp=4), dealt)
     question = replace(question, job=replace(question.job, in_turn=frozenset("r")))
     was = plan(question, a=(Run(range(0, 4), 0), Run(range(4, 8), 2)), r=tuple(in_turn(5, 3)))  # two, two and one
-    assert list(given_on(question, [0])) == []
+    assert list(explicit_on_lost(question, [0])) == []
     left = lose(question, [0])
     assert left.given().world_size("r") == 5
     asked = after(left, was)

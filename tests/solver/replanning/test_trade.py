@@ -10,7 +10,7 @@ from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.placements.run import Run
 from placewright.solver.check import check
-from placewright.solver.objectives.moves import Moves
+from placewright.solver.objectives.moves import MoveTerm
 from placewright.solver.objectives.tiers import tiers
 from placewright.solver.replanning.replan import moves, with_trade
 from placewright.solver.searching.search import solve
@@ -34,7 +34,7 @@ def test_the_fewest_moves_to_anything_cheaper() -> None:
         plan = solve(question).plan
         assert plan is not None
         found = with_trade(question, moves(question, before, plan), plan, solve)
-        costs = [(Moves().value(question, a), tuple(tier.value(question, a) for tier in tiers(question)[1:])) for a in every]
+        costs = [(MoveTerm().value(question, a), tuple(tier.value(question, a) for tier in tiers(question)[1:])) for a in every]
         now = tuple(tier.value(question, plan.assignment) for tier in tiers(question)[1:])
         for position in range(len(now)):  # the first cost that can be smaller, with all before it no worse
             better = [m for m, c in costs if c[position] < now[position] and all(x <= y for x, y in zip(c[:position], now))]

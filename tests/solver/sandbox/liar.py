@@ -21,7 +21,7 @@ from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED, Plan
 from placewright.models.problem import Problem
 from placewright.solver.sandbox.child import main
-from placewright.solver.searching.progress import OnProgress, Progress
+from placewright.solver.searching.progress import Incumbents, OnProgress
 from placewright.solver.searching.search import solve
 
 Lie = Callable[[Problem, float, int, OnProgress], Answer]
@@ -50,7 +50,7 @@ def after(act: Callable[[], object]) -> Lie:
 
     def lie(problem: Problem, limit: float, seed: int, tell: OnProgress) -> Answer:
         plan = right(problem)
-        tell(Progress(replace(plan, status=FEASIBLE, bound=0, terms=tuple(replace(term, bound=0) for term in plan.terms)), 0, 0.0))
+        tell(Incumbents(replace(plan, status=FEASIBLE, bound=0, terms=tuple(replace(term, bound=0) for term in plan.terms)), 0, 0.0))
         return at_once(act)(problem, limit, seed, tell)
 
     return lie

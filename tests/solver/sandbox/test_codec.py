@@ -31,10 +31,10 @@ from placewright.models.parallel import Parallel
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import Plan
 from placewright.models.placements.run import Repeat, Run, Runs
-from placewright.models.planning.planned import Planned
+from placewright.models.planning.planned import PlanningResult
 from placewright.models.planning.spec import PlanningSpec
 from placewright.models.problem import Problem
-from placewright.solver.sandbox.messages import Codec, Done, Messages, NotOurs, Question, read_question, write_question
+from placewright.solver.sandbox.messages import Codec, Done, Messages, NotOurs, SolveRequest, read_question, write_question
 
 from ..parity_cases.random_problems import random_problem
 
@@ -62,7 +62,7 @@ def values(kind: Any) -> st.SearchStrategy[Any]:
     if isinstance(kind, type) and issubclass(kind, Enum):
         return st.sampled_from(list(kind))
     if is_dataclass(kind):
-        hints = typing.get_type_hints(kind, localns={"Fraction": Fraction, "Planned": Planned})
+        hints = typing.get_type_hints(kind, localns={"Fraction": Fraction, "PlanningResult": PlanningResult})
         return st.builds(kind, **{field.name: values(hints[field.name]) for field in fields(kind)})
     small: dict[Any, st.SearchStrategy[Any]] = {
         int: st.integers(-(2**70), 2**70), str: TEXT, bool: st.booleans(), float: st.floats(allow_nan=False), type(None): st.none(),
@@ -102,14 +102,14 @@ def same(one: object, other: object) -> bool:
 
 
 def round_trip(problem: Problem) -> Problem:
-    return read_question(write_question(Question(problem, 1.0, 1))).problem
+    return read_question(write_question(SolveRequest(problem, 1.0, 1))).problem
 
 
 def test_sets_of_what_has_no_order_arrive_as_they_were() -> None:
     job = Job((), planning=PlanningSpec(accepted={"actor": frozenset((4, Parallel(tp)) for tp in (1, 2, 4))}))
     problem = Problem(read_shorthand("1x4"), job)
     assert round_trip(problem) == problem
-    assert write_question(Question(problem, 1.0, 1)) == write_question(Question(round_trip(problem), 1.0, 1))
+    assert write_question(SolveRequest(problem, 1.0, 1)) == write_question(SolveRequest(round_trip(problem), 1.0, 1))
 
 
 @settings(max_examples=60, deadline=None)
@@ -121,7 +121,7 @@ def test_any_problem_arrives_as_it_was(problem: Problem) -> None:
 @settings(max_examples=60, deadline=None)
 @given(values(Answer))
 def test_any_answer_arrives_as_it_was(answer: Answer) -> None:
-    codec = Codec(names={"Planned": Planned})
+    codec = Codec(names={"PlanningResult": PlanningResult})
     assert same(codec.read(json.loads(json.dumps(codec.write(answer, Answer))), Answer), answer)
 
 
@@ -154,7 +154,7 @@ def test_many_nodes_and_runs_stay_few_words() -> None:
     assert isinstance(cluster, Cluster)
     runs = Runs([Repeat((Run(range(8), 0, each=1),), 10_000)])
     problem = Problem(cluster, Job((Component("actor", runs=runs),)))
-    assert len(write_question(Question(problem, 1.0, 1))) < 2_000
+    assert len(write_question(SolveRequest(problem, 1.0, 1))) < 2_000
     assert same(round_trip(problem), problem)
 
 

@@ -14,7 +14,7 @@ from placewright.cli.main import run
 from placewright.models.dialects.load import load
 from placewright.models.problem import Problem
 from placewright.solver.sandbox import solve as sandbox
-from placewright.solver.searching.progress import Progress
+from placewright.solver.searching.progress import Incumbents
 from placewright.solver.session import Session
 
 HERE = Path(__file__).parent
@@ -126,7 +126,7 @@ def test_ctrl_c_is_heard_even_where_python_loses_it(folder: Path, monkeypatch: p
     monkeypatch.setattr(sandbox, "command", lambda memory: (sys.executable, str(HERE / "liar.py"), "hang later", str(memory)))
     lost: list[bool] = []
 
-    def losing(progress: Progress) -> None:
+    def losing(progress: Incumbents) -> None:
         if progress.plan is not None and not lost:
             try:
                 signal.raise_signal(signal.SIGINT)

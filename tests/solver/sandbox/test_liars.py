@@ -14,8 +14,8 @@ from placewright.models.problem import Problem
 from placewright.solver import process
 from placewright.solver.check import check
 from placewright.solver.sandbox import solve as sandbox
-from placewright.solver.sandbox.trust import Lie, Trust
-from placewright.solver.searching.progress import Progress
+from placewright.solver.sandbox.trust import InvalidWorkerResult, Trust
+from placewright.solver.searching.progress import Incumbents
 from placewright.solver.searching.search import solve as in_process
 
 from ...unhindered import unhindered
@@ -160,8 +160,8 @@ def test_nothing_is_an_answer_to_what_a_sum_shows_to_be_impossible() -> None:
     honest, trust = in_process(GUESSED).plan, Trust(GUESSED, 1)
     assert honest is not None and trust.plan(honest) == honest
     trust = Trust(GUESSED, 1)
-    trust.hear(Progress(None, 0, 0.0, refuted=True))
-    with pytest.raises(Lie, match="impossible"):
+    trust.hear(Incumbents(None, 0, 0.0, refuted=True))
+    with pytest.raises(InvalidWorkerResult, match="impossible"):
         trust.plan(honest)
 
 

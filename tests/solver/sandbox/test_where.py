@@ -9,7 +9,7 @@ import placewright as pw
 import pytest
 from placewright.models.problem import Problem
 from placewright.solver.sandbox import solve as sandbox
-from placewright.solver.searching.progress import Progress
+from placewright.solver.searching.progress import Incumbents
 from placewright.solver.searching.search import solve
 from placewright.solver.session import SearchNeeded, Session
 
@@ -64,7 +64,7 @@ def test_an_answer_without_a_search_loads_no_solver(tmp_path_factory: pytest.Tem
 
 
 def test_the_search_may_run_in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[Progress] = []
+    seen: list[Incumbents] = []
     apart = pw.solve(OPEN, on_progress=seen.append)
     assert seen and seen[0].plan is None and seen[-1].gap == 0.0
     monkeypatch.setattr(sandbox, "command", nobody)
@@ -76,7 +76,7 @@ def test_what_the_progress_raises_ends_the_search() -> None:
     class Enough(Exception):
         pass
 
-    def enough(progress: Progress) -> None:
+    def enough(progress: Incumbents) -> None:
         raise Enough
 
     with pytest.raises(Enough):

@@ -6,14 +6,14 @@ import pytest
 from placewright.models.findings.finding import Severity
 from placewright.solver.check import check
 from placewright.solver.searching import choices as one_choice
-from placewright.solver.searching.progress import Progress
+from placewright.solver.searching.progress import Incumbents
 from placewright.solver.searching.search import solve
 
 from ..bounds.test_stage import shared_cluster
 
 
-def told(seed: int) -> list[Progress]:
-    found: list[Progress] = []
+def told(seed: int) -> list[Incumbents]:
+    found: list[Incumbents] = []
     answer = solve(shared_cluster(seed), on_progress=found.append)
     assert answer.plan is not None and answer.plan.status == "optimal"
     assert found[-1].plan is not None and found[-1].plan.digest == answer.plan.digest
@@ -33,7 +33,7 @@ def test_plans_become_better_and_bounds_grow() -> None:
 
 def test_every_plan_that_is_told_was_verified() -> None:
     question = shared_cluster(4)
-    found: list[Progress] = []
+    found: list[Incumbents] = []
     solve(question, on_progress=found.append)
     plans = [each.assignment for each in found if each.assignment is not None]
     assert plans
@@ -44,7 +44,7 @@ def test_every_plan_that_is_told_was_verified() -> None:
 def test_what_the_listener_raises_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(one_choice, "greedy", lambda layout: None)
 
-    def stop(progress: Progress) -> None:
+    def stop(progress: Incumbents) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

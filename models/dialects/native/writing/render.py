@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Sequence
 
 from ....component import KEYS, Component
-from ....conversion.hints import Data, asked, between_to_data, relation_to_data, shape
+from ....conversion.hints import Data, between_to_data, counts_to_data, other_hints_to_data, relation_to_data
 from ....conversion.machines import cluster_to_data
 from ....findings.finding import Finding, UnusableInput
 from ....machines.node_group import CLUSTER_LABEL, NODE
@@ -43,15 +43,15 @@ def render(problem: Problem) -> Rendering:
 
 
 def _component(problem: Problem, component: Component, names: dict[str, str], losses: list[Finding]) -> Data:
-    data = shape(problem, component, names, losses)
+    data = other_hints_to_data(problem, component, names, losses)
     if component.runs is None:
-        return asked(problem, component) | data
+        return counts_to_data(problem, component) | data
     labels, placement = _placement(problem, component, component.runs)
     if isinstance(placement, str):
         placement = number_or_text(placement)
     data = ({} if labels == (CLUSTER_LABEL,) else {"node_group": ",".join(labels)}) | data | {"placement": placement}
     if (component.least, component.most, component.per_process) != _by_itself(problem, component, component.runs):
-        data = asked(problem, component) | data
+        data = counts_to_data(problem, component) | data
     elif component.unit > component.group_size and component.per_process > 1:
         data = {"accelerators_per_process": component.per_process} | data  # the stride is dealt out in processes of this size
     return data

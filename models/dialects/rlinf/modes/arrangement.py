@@ -18,9 +18,9 @@ from ....machines.node_group import ACCELERATOR
 from ....text.tree import MapNode
 from ..known import FSDP, LATE, MEGATRON, SETTING
 from .packing import fitting_tp
-from .parts import CRITICS_INFERENCE, INFERRING, Degrees, Parts, masks
+from .parts import CRITICS_INFERENCE, INFERRING, ModeState, ParallelSettings, masks
 
-AGAIN, FIXED = "algorithm.recompute_logprobs", "algorithm.importance_sampling_fix"
+RECOMPUTE, CORRECT = "algorithm.recompute_logprobs", "algorithm.importance_sampling_fix"
 _READ = (
     "group_name",
     "load_from_actor",
@@ -49,7 +49,7 @@ class Arrangement(str, Enum):
 APART = (Arrangement.DISAGGREGATED, Arrangement.AUTO)
 
 
-def arrangement(parts: Parts, actor: Degrees, rollout: Degrees) -> Arrangement:
+def arrangement(parts: ModeState, actor: ParallelSettings, rollout: ParallelSettings) -> Arrangement:
     """Return the arrangement by explicit ranks; for open components by hints and settings."""
     if parts.settings.flag("cluster.auto_scheduler", SETTING) and not parts.has("critic"):
         return Arrangement.AUTO
@@ -67,7 +67,7 @@ def arrangement(parts: Parts, actor: Degrees, rollout: Degrees) -> Arrangement:
     return _arrangement_by_hints(parts, actor, rollout)
 
 
-def _arrangement_by_hints(parts: Parts, actor: Degrees, rollout: Degrees) -> Arrangement:
+def _arrangement_by_hints(parts: ModeState, actor: ParallelSettings, rollout: ParallelSettings) -> Arrangement:
     """Return the arrangement allowed by hints, task, components and sizes; by default apart."""
     with_actor, with_rollout = _colocated(parts, "actor"), _colocated(parts, "rollout")
     if "rollout" in with_actor or "critic" in with_actor | with_rollout:
@@ -83,7 +83,7 @@ def _arrangement_by_hints(parts: Parts, actor: Degrees, rollout: Degrees) -> Arr
     return Arrangement.EITHER if is_same and not parts.has("critic") else Arrangement.DISAGGREGATED
 
 
-def _colocated(parts: Parts, name: str) -> set[str]:
+def _colocated(parts: ModeState, name: str) -> set[str]:
     """Return the components that the hints colocate with `name`, directly or through others."""
     group, before = {name}, 0
     while len(group) > before:
@@ -97,7 +97,7 @@ def _colocated(parts: Parts, name: str) -> set[str]:
     return group
 
 
-def _amounts(parts: Parts, name: str, degrees: Degrees, apart: bool) -> tuple[int, int]:
+def _amounts(parts: ModeState, name: str, degrees: ParallelSettings, apart: bool) -> tuple[int, int]:
     """Return the fewest and the most accelerators of actor or rollout, in whole replicas."""
     component = parts.on_accelerators(name) or Component(name)
     if component.runs is not None:
@@ -113,13 +113,13 @@ def _amounts(parts: Parts, name: str, degrees: Degrees, apart: bool) -> tuple[in
     return max(-(-least // step) * step, tp), most
 
 
-def _can_be_equal(parts: Parts, actor: Degrees, rollout: Degrees) -> bool:
+def _can_be_equal(parts: ModeState, actor: ParallelSettings, rollout: ParallelSettings) -> bool:
     """Return True if actor and rollout may have equally many accelerators."""
     ranges = [_amounts(parts, name, degrees, False) for name, degrees in (("actor", actor), ("rollout", rollout))]
     return max(least for least, _ in ranges) <= min(most for _, most in ranges)
 
 
-def _has_room_apart(parts: Parts, actor: Degrees, rollout: Degrees) -> bool:
+def _has_room_apart(parts: ModeState, actor: ParallelSettings, rollout: ParallelSettings) -> bool:
     """Return True if the cluster has enough accelerators for all components apart.
 
     Only counts are compared.
@@ -134,7 +134,7 @@ def _has_room_apart(parts: Parts, actor: Degrees, rollout: Degrees) -> bool:
     return sum(needs.values()) <= sum(node.free(ACCELERATOR).bit_count() for node in parts.cluster.nodes)
 
 
-def relate(parts: Parts, found: Arrangement) -> None:
+def relate(parts: ModeState, found: Arrangement) -> None:
     """Add the relations that the arrangement demands."""
     if parts.plans_both:
         return  # the candidate arrangements (ways) have the relations
@@ -153,10 +153,10 @@ def relate(parts: Parts, found: Arrangement) -> None:
                 parts.relate(DISJOINT, first, second)
 
 
-def inference_needed(parts: Parts, auto: bool = False) -> str:
+def inference_needed(parts: ModeState, auto: bool = False) -> str:
     """Return why a missing inference component is needed, as a sentence end; else ""."""
-    recomputes, corrects = parts.flag(AGAIN), parts.flag(FIXED)
-    if recomputes is None or corrects is None or parts.settings.at(AGAIN) is None:
+    recomputes, corrects = parts.flag(RECOMPUTE), parts.flag(CORRECT)
+    if recomputes is None or corrects is None or parts.settings.at(RECOMPUTE) is None:
         return ""
     if parts.first_of(*INFERRING) or parts.notes.partial or not parts.has("actor") or not parts.has("rollout"):
         return ""
@@ -165,16 +165,16 @@ def inference_needed(parts: Parts, auto: bool = False) -> str:
         return ""  # the fsdp actor of 0.1 has no such feature
     if not auto and is_fsdp:
         return "an fsdp actor that is apart from rollout needs it"
-    return f"`{AGAIN}` needs it where actor and rollout are apart" if recomputes or corrects else ""
+    return f"`{RECOMPUTE}` needs it where actor and rollout are apart" if recomputes or corrects else ""
 
 
-def unset_of_inference(parts: Parts) -> list[str]:
+def unset_of_inference(parts: ModeState) -> list[str]:
     """Return sections and keys that RLinf reads for inference components but the file lacks.
 
     Empty for an incomplete job: without `rollout.group_name` no program starts anything.
     """
     settings = parts.settings
-    if parts.notes.partial or not settings.has("rollout.group_name") or not parts.flag(AGAIN):
+    if parts.notes.partial or not settings.has("rollout.group_name") or not parts.flag(RECOMPUTE):
         return []
     unset: list[str] = []
     for names, role in ((INFERRING, "actor"), ((CRITICS_INFERENCE,), "critic")):
@@ -189,7 +189,7 @@ def unset_of_inference(parts: Parts) -> list[str]:
     return unset
 
 
-def refused_apart(parts: Parts, auto: bool = False) -> list[str]:
+def refused_apart(parts: ModeState, auto: bool = False) -> list[str]:
     """Return the active settings that RLinf refuses if actor and rollout are apart."""
     choice = parts.settings.choice
     roles = ["actor"] if parts.has("actor") else []
@@ -203,7 +203,7 @@ def refused_apart(parts: Parts, auto: bool = False) -> list[str]:
     return refused
 
 
-def check_arrangement(parts: Parts, found: Arrangement, actor: Degrees, rollout: Degrees) -> None:
+def check_arrangement(parts: ModeState, found: Arrangement, actor: ParallelSettings, rollout: ParallelSettings) -> None:
     """Note findings about needs and refusals of the arrangement."""
     check_inference(parts, found)
     _check_critic(parts, found)
@@ -212,7 +212,7 @@ def check_arrangement(parts: Parts, found: Arrangement, actor: Degrees, rollout:
     check_engine_tp(parts, found is Arrangement.COLLOCATED, actor.tp, rollout.tp)
 
 
-def check_inference(parts: Parts, found: Arrangement) -> None:
+def check_inference(parts: ModeState, found: Arrangement) -> None:
     """Check that inference components exist exactly if rollout and actor are apart."""
     inference, critics = parts.first_of(*INFERRING), parts.first_of(CRITICS_INFERENCE)
     if found is Arrangement.COLLOCATED:
@@ -224,11 +224,11 @@ def check_inference(parts: Parts, found: Arrangement) -> None:
             parts.error(SETTING, "rollout", message, "give them different ranks", "the same as `actor`")
     if found not in APART:
         return
-    recomputes, corrects = parts.flag(AGAIN), parts.flag(FIXED)
-    is_off = recomputes is False and corrects is False and parts.settings.at(AGAIN) is not None
+    recomputes, corrects = parts.flag(RECOMPUTE), parts.flag(CORRECT)
+    is_off = recomputes is False and corrects is False and parts.settings.at(RECOMPUTE) is not None
     if inference and is_off and found is Arrangement.DISAGGREGATED:
-        message = f"`{inference}` is placed, but `{AGAIN}` is false, which turns it off"
-        parts.error(SETTING, inference, message, f"drop `{inference}`, or set `{AGAIN}: true`", "turned off")
+        message = f"`{inference}` is placed, but `{RECOMPUTE}` is false, which turns it off"
+        parts.error(SETTING, inference, message, f"drop `{inference}`, or set `{RECOMPUTE}: true`", "turned off")
     why = inference_needed(parts, found is Arrangement.AUTO)
     if why and not parts.plans_both:  # without inference, a plan keeps actor and rollout together
         report = parts.error if found is Arrangement.DISAGGREGATED else parts.warn
@@ -237,7 +237,7 @@ def check_inference(parts: Parts, found: Arrangement) -> None:
         report(SETTING, "inference", message, help, "no `inference`", parts.owner)
 
 
-def _check_critic(parts: Parts, current_arrangement: Arrangement) -> None:
+def _check_critic(parts: ModeState, current_arrangement: Arrangement) -> None:
     """Check that an active critic model is placed, with an inference component if apart."""
     key, names = "critic.use_critic_model", ("critic", CRITICS_INFERENCE)
     is_on = parts.flag(key)
@@ -247,7 +247,7 @@ def _check_critic(parts: Parts, current_arrangement: Arrangement) -> None:
             parts.warn(SETTING, name, message, f"place `{name}`, or set `{key}: false`", f"no `{name}`", parts.owner)
 
 
-def _check_apart(parts: Parts, current_arrangement: Arrangement) -> None:
+def _check_apart(parts: ModeState, current_arrangement: Arrangement) -> None:
     """Check batch settings and inference sections of actor and rollout that are apart."""
     for path in refused_apart(parts, current_arrangement is Arrangement.AUTO):
         section, value = path.split(".", 1)[0], parts.settings.at(path)
@@ -261,7 +261,7 @@ def _check_apart(parts: Parts, current_arrangement: Arrangement) -> None:
         parts.error("PW101", name, message, f"add {listed}, or give `actor` and `rollout` the same ranks and drop `{name}`")
 
 
-def check_engine_tp(parts: Parts, shares: bool, actor: Amount | None, rollout: Amount | None, partly: bool = False) -> None:
+def check_engine_tp(parts: ModeState, shares: bool, actor: Amount | None, rollout: Amount | None, partly: bool = False) -> None:
     """Check that rollout's tp is at most the actor's, for weight transfer.
 
     An fsdp actor demands it only if it `shares` accelerators and has a tp above 1 or rollout

@@ -18,7 +18,7 @@ from ....releases.release import Range
 from ....text.nearest import nearest
 from ....text.tree import MapNode
 from ..known import CRITICS, FOLDER, IDLE, SETTING
-from .parts import CRITICS_INFERENCE, INFERRING, Parts, Placer, listed
+from .parts import CRITICS_INFERENCE, INFERRING, ModeState, Placer, listed
 
 STARTED_BY_TASK = {
     "embodied": ("actor", "rollout", "env", "reward", "reward_server"),
@@ -45,7 +45,7 @@ NEEDED = {
 """Components that a placement class requires."""
 
 
-def need_components(parts: Parts, *names: str) -> None:
+def need_components(parts: ModeState, *names: str) -> None:
     """Note an error per required component without a placement."""
     for name in names:
         if parts.has(name):
@@ -62,7 +62,7 @@ def need_components(parts: Parts, *names: str) -> None:
             parts.error(SETTING, name, message, _line_for(parts, name), f"no `{name}`", parts.owner)
 
 
-def _line_for(parts: Parts, name: str) -> str:
+def _line_for(parts: ModeState, name: str) -> str:
     """Return help for a missing component: ranks of a component to share with."""
     if name == "rollout" and parts.first_of(*INFERRING, CRITICS_INFERENCE):
         return "add a line for `rollout`, with ranks of its own"
@@ -71,7 +71,7 @@ def _line_for(parts: Parts, name: str) -> str:
     return f"add a line for `{name}`, such as `{name}: {parts.notes.document.excerpt(span) if span else 'all'}`"
 
 
-def need_sections(parts: Parts, *paths: str) -> None:
+def need_sections(parts: ModeState, *paths: str) -> None:
     """Note errors for missing sections, and for sections that are no maps."""
     sections = {path: parts.settings.at(path) for path in paths}
     missing = [] if parts.notes.partial else [path for path, value in sections.items() if value is None]
@@ -84,7 +84,7 @@ def need_sections(parts: Parts, *paths: str) -> None:
             parts.notes.wrong_type(path, path, value, "a map", f"write the settings of `{path}` below it")
 
 
-def need_programs(parts: Parts) -> None:
+def need_programs(parts: ModeState) -> None:
     """Note components that programs start but the file does not place.
 
     An error for components that every program starts, a warning for those that only training
@@ -102,12 +102,12 @@ def need_programs(parts: Parts) -> None:
                 report(SETTING, name, message, f"add a line for `{name}`, such as `{name}: all`", f"no `{name}`", parts.owner)
 
 
-def _evaluates(parts: Parts) -> bool:
+def _evaluates(parts: ModeState) -> bool:
     interval = parts.settings.whole("runner.val_check_interval", SETTING, -1, least=-(10**9))
     return bool(interval and interval.value > 0) or bool(parts.flag("runner.only_eval"))
 
 
-def check_unused(parts: Parts) -> None:
+def check_unused(parts: ModeState) -> None:
     """Note placed components without a starting task (warning) or of other tasks only (info)."""
     if not parts.task or parts.notes.partial:
         return
@@ -125,7 +125,7 @@ def check_unused(parts: Parts) -> None:
         parts.notes.info(IDLE, elsewhere[0], message, parts.written[elsewhere[0]], "not used")
 
 
-def with_faults(parts: Parts) -> frozenset[str]:
+def faulty_hints(parts: ModeState) -> frozenset[str]:
     """Return the components that only hints name, with unreadable hints."""
     hints = parts.settings.at("placewright.components")
     named = {entry.key.text for entry in hints} if isinstance(hints, MapNode) else set()
@@ -133,7 +133,7 @@ def with_faults(parts: Parts) -> frozenset[str]:
     return frozenset((named & wrong) - parts.components.keys())
 
 
-def take_as_meant(parts: Parts) -> None:
+def correct_component_names(parts: ModeState) -> None:
     """Replace a misspelt component name by the missing name, with one error.
 
     All later checks see the corrected name.

@@ -18,17 +18,17 @@ from ....findings.wording import are, with_noun
 from ....machines.node_group import ACCELERATOR, CLUSTER_LABEL
 from ....placements.assignment import Assignment
 from ....placements.run import Runs
-from ....planning.way import Shape
+from ....planning.way import ProcessShape
 from ....strategies.packed import PackedPlacementStrategy
 from ...checks import divisors
 from ..known import DEGREE
-from .parts import Degrees, Extent, Parts, extent_of, masks
+from .parts import Extent, ModeState, ParallelSettings, extent_of, masks
 
 IGNORED, HINTS = "PW124", "PW121"
 """Codes of ignored settings, and of hints that contradict the settings of the job."""
 
 
-def fitting_tp(parts: Parts, actor: Amount | None, near: int, count: int) -> int:
+def fitting_tp(parts: ModeState, actor: Amount | None, near: int, count: int) -> int:
     """Return the largest suitable tp of rollout up to `near`.
 
     A suitable tp divides the accelerators of rollout, those of a node, and the actor's tp.
@@ -38,7 +38,9 @@ def fitting_tp(parts: Parts, actor: Amount | None, near: int, count: int) -> int
     return max(divisor for divisor in divisors(common) if divisor <= max(near, 1))
 
 
-def shape_of_rollout(parts: Parts, shares: bool, actor: Degrees, rollout: Degrees, count: int | None) -> Shape | None:
+def shape_of_rollout(
+    parts: ModeState, shares: bool, actor: ParallelSettings, rollout: ParallelSettings, count: int | None
+) -> ProcessShape | None:
     """Return the shape of rollout, with (`shares`) or without the actor's accelerators.
 
     None if it is unknown or refused.
@@ -51,7 +53,7 @@ def shape_of_rollout(parts: Parts, shares: bool, actor: Degrees, rollout: Degree
     return shape if shape and (count is None or fits_whole(parts, "rollout", count, shape, rollout.tp)) else None
 
 
-def interleaved(actor: int, rollout: int, fsdp: bool) -> Shape | None:
+def interleaved(actor: int, rollout: int, fsdp: bool) -> ProcessShape | None:
     """Return the shape of rollout on the actor's accelerators: interleaved engines.
 
     None if the tps `actor` and `rollout` do not fit. With `fsdp`, an actor tp above 1 and below the
@@ -59,10 +61,10 @@ def interleaved(actor: int, rollout: int, fsdp: bool) -> Shape | None:
     """
     if (actor > rollout and actor % rollout) or (fsdp and 1 < actor < rollout):
         return None
-    return Shape(rollout, max(actor // rollout, 1), Parallel(rollout))
+    return ProcessShape(rollout, max(actor // rollout, 1), Parallel(rollout))
 
 
-def _engines_interleaved(parts: Parts, actor: Amount, rollout: Amount, count: int | None) -> Shape | None:
+def _engines_interleaved(parts: ModeState, actor: Amount, rollout: Amount, count: int | None) -> ProcessShape | None:
     """Return the shape of rollout that interleaves on the actor's accelerators; pp is ignored."""
     if actor.value > rollout.value and actor.scalar and actor.is_float:
         parts.settings.wrong_type(actor.name, actor.scalar, actor.value)
@@ -75,7 +77,7 @@ def _engines_interleaved(parts: Parts, actor: Amount, rollout: Amount, count: in
     return None
 
 
-def _engines_apart(parts: Parts, rollout: Degrees, count: int | None) -> Shape | None:
+def _engines_apart(parts: ModeState, rollout: ParallelSettings, count: int | None) -> ProcessShape | None:
     """Return the shape of engines on separate accelerators.
 
     RLinf divides the accelerators by the number of engines that fit.
@@ -84,7 +86,7 @@ def _engines_apart(parts: Parts, rollout: Degrees, count: int | None) -> Shape |
         return None
     engine = rollout.tp.value * rollout.pp.value
     if count is None or count % engine == 0:
-        return Shape(engine)
+        return ProcessShape(engine)
     of_engine = f"one engine of tp {rollout.tp.value} x pp {rollout.pp.value}"
     if count < engine:
         message = f"`rollout` has {with_noun(count, 'accelerator')}, but {of_engine} needs {engine}"
@@ -92,11 +94,11 @@ def _engines_apart(parts: Parts, rollout: Degrees, count: int | None) -> Shape |
         parts.error(DEGREE, "rollout", message, help, f"{engine} needed")
         return None
     per_process = count // (count // engine)
-    if not fits_whole(parts, "rollout", count, Shape(per_process), rollout.tp):
+    if not fits_whole(parts, "rollout", count, ProcessShape(per_process), rollout.tp):
         return None
     message = f"RLinf gives each process of `rollout` {per_process} accelerators, but {of_engine} uses {engine}"
     parts.warn(DEGREE, "rollout", message, f"give it {_near(count, engine)} accelerators", f"no multiple of {engine}")
-    return Shape(per_process)
+    return ProcessShape(per_process)
 
 
 def _near(count: int, step: int) -> str:
@@ -104,7 +106,7 @@ def _near(count: int, step: int) -> str:
     return f"{lower} or {lower + step}" if lower else str(step)
 
 
-def fits_in(parts: Parts, name: str, tp: Amount | None, count: int, actor: Amount | None = None) -> bool:
+def fits_in(parts: ModeState, name: str, tp: Amount | None, count: int, actor: Amount | None = None) -> bool:
     """Return True if a tensor parallel group fits its component; RLinf refuses larger groups."""
     if tp is None or tp.value <= count:
         return True
@@ -115,7 +117,7 @@ def fits_in(parts: Parts, name: str, tp: Amount | None, count: int, actor: Amoun
     return False
 
 
-def fits_whole(parts: Parts, name: str, count: int, shape: Shape, tp: Amount | None = None) -> bool:
+def fits_whole(parts: ModeState, name: str, count: int, shape: ProcessShape, tp: Amount | None = None) -> bool:
     """Return True if the accelerators are a multiple of the shape's block."""
     rest = count % shape.block
     if rest:
@@ -126,7 +128,7 @@ def fits_whole(parts: Parts, name: str, count: int, shape: Shape, tp: Amount | N
     return not rest
 
 
-def at_least(parts: Parts, name: str, tp: Amount | None) -> None:
+def raise_minimum(parts: ModeState, name: str, tp: Amount | None) -> None:
     """Raise the minimum of an open component to the size of its tensor parallel group."""
     component = parts.components.get(name)
     if tp is None or component is None or not parts.is_open(name):
@@ -140,7 +142,7 @@ def at_least(parts: Parts, name: str, tp: Amount | None) -> None:
         parts.error(DEGREE, name, message, help, f"{least} needed", component.span("amount"))
 
 
-def engine_degrees(rollout: Degrees, shape: Shape | None) -> Parallel | None:
+def engine_degrees(rollout: ParallelSettings, shape: ProcessShape | None) -> Parallel | None:
     """Return the degrees of an engine that fills a process: tp x pp, or tp.
 
     tp alone where RLinf ignores pp.
@@ -151,7 +153,7 @@ def engine_degrees(rollout: Degrees, shape: Shape | None) -> Parallel | None:
     return Parallel(tp, pp) if shape.per_process == tp * pp else Parallel(tp) if shape.per_process == tp else None
 
 
-def pack(parts: Parts, name: str, shape: Shape | None, parallel: Parallel | None = None, fills: bool = False) -> None:
+def pack(parts: ModeState, name: str, shape: ProcessShape | None, parallel: Parallel | None = None, fills: bool = False) -> None:
     """Give a component the mode's shape; without a shape only make it contiguous.
 
     `parallel`: degrees that hold; None if the mode does not decide them. `fills`: RLinf takes all
@@ -187,7 +189,7 @@ def pack(parts: Parts, name: str, shape: Shape | None, parallel: Parallel | None
         _packed(parts, component, extent, shape, parallel)
 
 
-def _packed(parts: Parts, component: Component, extent: Extent, shape: Shape, parallel: Parallel | None) -> None:
+def _packed(parts: ModeState, component: Component, extent: Extent, shape: ProcessShape, parallel: Parallel | None) -> None:
     """Replace the runs of a component by packed ones; the written processes are dropped."""
     name, amount = component.name, extent.size
     runs = packed_runs(parts, component, extent, shape)
@@ -202,7 +204,7 @@ def _packed(parts: Parts, component: Component, extent: Extent, shape: Shape, pa
     )  # fmt: skip
 
 
-def packed_runs(parts: Parts, component: Component, found: Extent, shape: Shape) -> Runs | None:
+def packed_runs(parts: ModeState, component: Component, found: Extent, shape: ProcessShape) -> Runs | None:
     """Return packed runs of a range; None (noted) if RLinf refuses them."""
     strategy = PackedPlacementStrategy(found.first, found.last, shape.per_process, shape.stride, component.numbered_in)
     try:
@@ -214,7 +216,7 @@ def packed_runs(parts: Parts, component: Component, found: Extent, shape: Shape)
     return None
 
 
-def _without_holes(parts: Parts, component: Component, extent: Extent) -> dict[str, Fix]:
+def _without_holes(parts: ModeState, component: Component, extent: Extent) -> dict[str, Fix]:
     """Return a fix with equally many contiguous ranks, if no other component has them."""
     last = extent.first + extent.count - 1
     for neighbour in parts.components.values():
@@ -227,7 +229,7 @@ def _without_holes(parts: Parts, component: Component, extent: Extent) -> dict[s
     return {"PW205": Fix(f"write `{text}`", Edit(span, text) if span and is_plain else None)}
 
 
-def _hinted(parts: Parts, component: Component, shape: Shape, parallel: Parallel | None) -> Component:
+def _hinted(parts: ModeState, component: Component, shape: ProcessShape, parallel: Parallel | None) -> Component:
     """Return an open component with the shape; note hints that contradict the shape."""
     name = component.name
     for key, field, demanded in (("accelerators_per_process", "per_process", shape.per_process), ("stride", "stride", shape.stride)):
@@ -246,13 +248,13 @@ def _hinted(parts: Parts, component: Component, shape: Shape, parallel: Parallel
     return shaped
 
 
-def _contradicts(parts: Parts, component: Component, key: str, field: str, hint: str, made: str) -> None:
+def _contradicts(parts: ModeState, component: Component, key: str, field: str, hint: str, made: str) -> None:
     message = f"`{key}` of `{component.name}` is {hint}, but the settings of the job make it {made} ({parts.reason})"
     help = f"drop `{key}`, or change the settings of the job"
     parts.error(HINTS, component.name, message, help, at=component.spans[field])
 
 
-def _in_processes(parts: Parts, component: Component, per_process: int) -> Component:
+def _in_processes(parts: ModeState, component: Component, per_process: int) -> Component:
     """Return the component with an amount in accelerators, where hints count processes."""
     spans, old_size = component.spans, component.per_process
     if "processes" not in spans or old_size == per_process:
@@ -265,7 +267,7 @@ def _in_processes(parts: Parts, component: Component, per_process: int) -> Compo
     return replace(component, least=component.least // old_size * per_process, most=most, counts=counts)
 
 
-def check_degrees(parts: Parts, component: Component, possible: Sequence[Parallel]) -> None:
+def check_degrees(parts: ModeState, component: Component, possible: Sequence[Parallel]) -> None:
     """Note an error if hints state degrees and exclude all `possible` ones.
 
     Degrees of planned components are chosen from a list and written, in the settings or not.
@@ -278,7 +280,7 @@ def check_degrees(parts: Parts, component: Component, possible: Sequence[Paralle
     _contradicts(parts, component, "parallel", "parallel", hint, made)
 
 
-def _check_group(parts: Parts, component: Component) -> None:
+def _check_group(parts: ModeState, component: Component) -> None:
     groups, named = component.numbered_in, component.spans.get("node_group")
     if groups == (CLUSTER_LABEL,) or named is None:
         return
@@ -290,7 +292,7 @@ def _check_group(parts: Parts, component: Component) -> None:
     parts.warn(IGNORED, component.name, message, help, "RLinf drops this", named)
 
 
-def _on_other_resources(parts: Parts, name: str) -> None:
+def _on_other_resources(parts: ModeState, name: str) -> None:
     """Note that RLinf takes ranks of nodes or robots for accelerators."""
     component = parts.components.get(name)
     if component is None:

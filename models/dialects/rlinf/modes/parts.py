@@ -19,7 +19,7 @@ from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR
 from ....placements.assignment import Assignment
 from ....placements.run import Run
-from ....planning.way import Way
+from ....planning.way import FrameworkArrangement
 from ....record import dataclass
 from ....text.nearest import nearest
 from ....text.tree import Scalar
@@ -95,7 +95,7 @@ def placer_of(settings: Settings, task: str) -> Placer:
 
 
 @dataclass
-class Parts:
+class ModeState:
     """Components by name while a mode transforms them.
 
     Attributes
@@ -126,7 +126,7 @@ class Parts:
     profiled: bool = False
     offered: Mapping[str, tuple[Parallel, ...]] = field(default_factory=dict)
     relations: list[Relation] = field(default_factory=list)
-    ways: list[Way] = field(default_factory=list)
+    ways: list[FrameworkArrangement] = field(default_factory=list)
     faulty: frozenset[str] = frozenset()
 
     @property
@@ -222,7 +222,7 @@ SECTIONS = {
 """Component -> section with its degrees, and key per degree."""
 
 
-def own_of(settings: Settings, name: str) -> Parallel | None:
+def degrees_in_section(settings: Settings, name: str) -> Parallel | None:
     """Return the degrees in the section of a component, others as 1; None without degrees.
 
     Nothing is noted: not every program of RLinf reads these keys.
@@ -238,7 +238,7 @@ def own_of(settings: Settings, name: str) -> Parallel | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Degrees:
+class ParallelSettings:
     """Degrees tp, pp and cp of a component; None stands for an unknown degree."""
 
     tp: Amount | None
@@ -256,21 +256,21 @@ class Degrees:
 _ONE = Amount(1, _CP)
 
 
-def trained(settings: Settings, role: str) -> Degrees:
+def trained_degrees(settings: Settings, role: str) -> ParallelSettings:
     """Return the degrees of `actor` or `critic`; fsdp reads neither pp nor cp."""
     is_fsdp = settings.word(f"{role}.training_backend", DEGREE) == FSDP
     keys = (_TP,) if is_fsdp else (_TP, _PP, _CP)
     sizes = [settings.whole(f"{role}.model.{key}", DEGREE, 1) for key in keys]
-    return Degrees(sizes[0], _ONE, _ONE) if is_fsdp else Degrees(*sizes)
+    return ParallelSettings(sizes[0], _ONE, _ONE) if is_fsdp else ParallelSettings(*sizes)
 
 
-def generating(settings: Settings) -> Degrees:
+def rollout_degrees(settings: Settings) -> ParallelSettings:
     """Return the degrees of the rollout engine."""
     tp, pp = (settings.whole(f"rollout.{key}", DEGREE, 1, exact=True) for key in _OF_ROLLOUT.values())
-    return Degrees(tp, pp, _ONE)
+    return ParallelSettings(tp, pp, _ONE)
 
 
-def generated_otherwise(rollout: Degrees) -> tuple[Parallel, Parallel] | None:
+def rollout_degrees_by_arrangement(rollout: ParallelSettings) -> tuple[Parallel, Parallel] | None:
     """Return degrees of a staged engine: apart from the actor, and with it (tp alone).
 
     None for an engine without pipeline stages.
@@ -290,7 +290,7 @@ def inferring(settings: Settings, role: str) -> Amount | None:
     return settings.whole(f"{(*sections, role)[0]}.model.{_TP}", DEGREE, 1)
 
 
-def inferred(settings: Settings, role: str) -> Degrees:
+def inference_degrees(settings: Settings, role: str) -> ParallelSettings:
     """Return the degrees that set up the inference component of a role.
 
     tp and pp are those of its section, cp is that of the role. Megatron's worker looks for
@@ -298,31 +298,31 @@ def inferred(settings: Settings, role: str) -> Degrees:
     """
     sections = (f"{role}_inference", *(("inference",) if role == "actor" else ()))
     section = next((name for name in sections if settings.at(f"{name}.model") is not None), None)
-    worker = trained(settings, role)
+    worker = trained_degrees(settings, role)
     if section is None or settings.word(f"{role}.training_backend", DEGREE) == FSDP:
-        return Degrees(inferring(settings, role), worker.pp, worker.cp)
+        return ParallelSettings(inferring(settings, role), worker.pp, worker.cp)
     tps, pps = (f"{section}.model.{key}" for key in (_TP, _PP))
     tp = settings.whole(tps, DEGREE, 1) if settings.at(tps) else inferring(settings, role)
     pp = settings.whole(pps, DEGREE, 1) if settings.at(pps) else worker.pp
-    return Degrees(tp, pp, worker.cp)
+    return ParallelSettings(tp, pp, worker.cp)
 
 
-def inferred_otherwise(settings: Settings, role: str) -> tuple[Parallel, Parallel] | None:
+def inference_degrees_by_arrangement(settings: Settings, role: str) -> tuple[Parallel, Parallel] | None:
     """Return degrees of Megatron's inference apart and of the trained role, if different."""
-    own_degrees, worker = inferred(settings, role).parallel, trained(settings, role).parallel
+    own_degrees, worker = inference_degrees(settings, role).parallel, trained_degrees(settings, role).parallel
     differ = own_degrees and worker and own_degrees != worker
     if differ and settings.word(f"{role}.training_backend", DEGREE) == MEGATRON:
         return (own_degrees, worker) if own_degrees and worker else None
     return None
 
 
-def megatron_inference(parts: Parts) -> list[tuple[str, str]]:
+def megatron_inference(parts: ModeState) -> list[tuple[str, str]]:
     """Return (inference component, trained role) for existing pairs that run Megatron."""
     pairs = [(name, role) for name, role in INFERENCE.items() if parts.has(name) and parts.has(role)]
     return [(name, role) for name, role in pairs if parts.backend(role) == MEGATRON]
 
 
-def sections_of_inference(parts: Parts) -> list[str]:
+def sections_of_inference(parts: ModeState) -> list[str]:
     """Return the sections, besides the actor's, with the tp of placed inference components."""
     section = next((name for name in INFERRING if parts.settings.at(name) is not None), None)
     sections = [f"{section}.model"] if section and parts.first_of(*INFERRING) else []

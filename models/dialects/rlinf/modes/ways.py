@@ -28,31 +28,31 @@ from ....configuration.settings import Amount, Settings
 from ....findings.wording import with_noun
 from ....hints.block import timed_names
 from ....parallel import UNDIVIDED
-from ....planning.way import Multiple, Paired, Shape, Way
+from ....planning.way import CountConstraint, FrameworkArrangement, PairedShapes, ProcessShape
 from ....text.tree import MapNode, Value
-from ..known import COST, DEGREE, FSDP, INFERENCE, KEY, LATE, MEGATRON, PLANS, is_profiled, saying
-from .arrangement import AGAIN, FIXED, inference_needed, refused_apart, unset_of_inference
+from ..known import COST, DEGREE, FSDP, INFERENCE, KEY, LATE, MEGATRON, PLANS, is_profiled, time_advice
+from .arrangement import CORRECT, RECOMPUTE, inference_needed, refused_apart, unset_of_inference
 from .packing import interleaved
 from .parts import (
     CRITICS_INFERENCE,
     INFERRING,
-    Degrees,
-    Parts,
+    ModeState,
+    ParallelSettings,
     Placer,
-    generated_otherwise,
-    inferred,
-    inferred_otherwise,
+    inference_degrees,
+    inference_degrees_by_arrangement,
     inferring,
     megatron_inference,
     placer_of,
+    rollout_degrees_by_arrangement,
     sections_of_inference,
-    trained,
+    trained_degrees,
 )
 
 ENGINES = ("sglang", "vllm")
 
 
-def has_weight_exchange(parts: Parts) -> bool:
+def has_weight_exchange(parts: ModeState) -> bool:
     """Return True if engines are known to receive weights; False for an incomplete job."""
     settings = parts.settings
     if parts.notes.partial or not settings.has("rollout.group_name"):
@@ -60,7 +60,7 @@ def has_weight_exchange(parts: Parts) -> bool:
     return settings.word("rollout.rollout_backend", DEGREE) in ENGINES
 
 
-def engine_mismatch(parts: Parts, actor: Degrees, rollout: Degrees) -> str:
+def engine_mismatch(parts: ModeState, actor: ParallelSettings, rollout: ParallelSettings) -> str:
     """Return why rollout gets no weights with any accelerator count; "" if some counts work.
 
     Each rank of the actor has the weights of whole ranks of rollout.
@@ -70,7 +70,7 @@ def engine_mismatch(parts: Parts, actor: Degrees, rollout: Degrees) -> str:
     return f"the tp of actor, {actor.tp.value}, is no multiple of the tp of rollout, {rollout.tp.value}"
 
 
-def check_engine_weights(parts: Parts, actor: Degrees, rollout: Degrees) -> None:
+def check_engine_weights(parts: ModeState, actor: ParallelSettings, rollout: ParallelSettings) -> None:
     """Note an error if counts or degrees of actor and rollout leave engines without weights."""
     rollout_count, actor_count = parts.count("rollout") or 0, parts.count("actor") or 0
     if not actor.tp or not rollout.tp or rollout_count < rollout.tp.value or actor_count < actor.tp.value:
@@ -84,7 +84,7 @@ def check_engine_weights(parts: Parts, actor: Degrees, rollout: Degrees) -> None
         return  # in an engine with pipeline stages fewer ranks receive weights
     elif is_megatron and actor.parallel and actor_count % actor.parallel.replica:
         return  # such an actor never starts; reported elsewhere
-    elif Multiple("rollout", "actor", step).holds(rollout_count, actor_count):
+    elif CountConstraint("rollout", "actor", step).holds(rollout_count, actor_count):
         return
     else:
         message = f"the weights of `actor` (tp {step}, {actor_count} accelerators) do not come to all of the {rollout_count} of `rollout`"
@@ -93,20 +93,20 @@ def check_engine_weights(parts: Parts, actor: Degrees, rollout: Degrees) -> None
     parts.notes.findings[-1] = replace(parts.notes.findings[-1], premises=("actor", "rollout"))  # judged by the ranks of both
 
 
-def inference_mismatch(parts: Parts) -> tuple[str, str, Amount, int] | None:
+def inference_mismatch(parts: ModeState) -> tuple[str, str, Amount, int] | None:
     """Return the first inference component without weights; None if all get weights, or unknown.
 
     The tuple is (component, reason, its tp, a tp that fits).
     """
     for name, role in megatron_inference(parts):
-        worker_tp, own_tp = trained(parts.settings, role).tp, inferred(parts.settings, role).tp
+        worker_tp, own_tp = trained_degrees(parts.settings, role).tp, inference_degrees(parts.settings, role).tp
         if worker_tp and own_tp and worker_tp.value % own_tp.value:
             why = f"the tp of {role}, {worker_tp.value}, is no multiple of the tp of {name}, {own_tp.value}"
             return name, why, own_tp, gcd(worker_tp.value, own_tp.value)
     return None
 
 
-def check_inference_weights(parts: Parts) -> None:
+def check_inference_weights(parts: ModeState) -> None:
     """Note an error if a separate inference component would stop training or wait for weights."""
     if mismatch := inference_mismatch(parts):
         name, why, tp, better = mismatch
@@ -122,9 +122,9 @@ def check_inference_weights(parts: Parts) -> None:
             parts.error(DEGREE, name, message, help, f"{needs} needed")
 
 
-def least_for_inference(parts: Parts) -> dict[str, int]:
+def least_for_inference(parts: ModeState) -> dict[str, int]:
     """Return trained role -> minimum accelerators to send weights to separate inference."""
-    degrees_by_role = {role: inferred(parts.settings, role) for _, role in megatron_inference(parts)}
+    degrees_by_role = {role: inference_degrees(parts.settings, role) for _, role in megatron_inference(parts)}
     return {role: degrees.tp.value * degrees.pp.value for role, degrees in degrees_by_role.items() if degrees.tp and degrees.pp}
 
 
@@ -132,7 +132,7 @@ ROLES_OF_FSDP = {"actor": "actor", "critic": "critic", **INFERENCE}
 """Component -> role whose gradients or probabilities FSDP computes."""
 
 
-def trained_whole(settings: Settings, root: MapNode, hints: Value | None) -> frozenset[str]:
+def undivided_components(settings: Settings, root: MapNode, hints: Value | None) -> frozenset[str]:
     """Return components that FSDP trains or infers with: a hinted tp needs no multiple.
 
     In a file with times only the trained component counts; without explicit ranks, components with
@@ -147,7 +147,7 @@ def trained_whole(settings: Settings, root: MapNode, hints: Value | None) -> fro
     return components if profiled else components - timed_names(hints)
 
 
-def undivide(parts: Parts, *names: str) -> None:
+def clear_degrees(parts: ModeState, *names: str) -> None:
     """Clear the degrees of components that FSDP trains or infers with, hinted tp included."""
     for name in names:
         component = parts.on_accelerators(name)
@@ -157,18 +157,18 @@ def undivide(parts: Parts, *names: str) -> None:
             parts.components[name] = replace(component, parallel=UNDIVIDED)
 
 
-def whole_engines(parallel: Parallel) -> Shape:
+def whole_engines(parallel: Parallel) -> ProcessShape:
     """Return the shape of rollout on separate accelerators: whole engines."""
-    return Shape(parallel.tp * parallel.pp, 1, parallel)
+    return ProcessShape(parallel.tp * parallel.pp, 1, parallel)
 
 
-def shapes_of_choices(parts: Parts) -> dict[str, dict[Parallel, Shape]]:
+def shapes_of_choices(parts: ModeState) -> dict[str, dict[Parallel, ProcessShape]]:
     """Return the shape per planned component and choice of degrees, each component alone.
 
     A component that FSDP trains has at least tp accelerators where RLinf reads tp, and any number
     elsewhere.
     """
-    shapes: dict[str, dict[Parallel, Shape]] = {}
+    shapes: dict[str, dict[Parallel, ProcessShape]] = {}
     if parts.ways and "rollout" in parts.planned and "rollout" in parts.choices:
         shapes["rollout"] = {parallel: whole_engines(parallel) for parallel in parts.choices["rollout"]}
     actor = parts.components.get("actor")
@@ -176,26 +176,26 @@ def shapes_of_choices(parts: Parts) -> dict[str, dict[Parallel, Shape]]:
         reads_tp = parts.placer is not Placer.HYBRID
         candidates = parts.choices.get("actor") or (actor.parallel,)
         shapes["actor"] = {
-            parallel: Shape(actor.per_process, actor.stride, least=parallel.tp if reads_tp else 1) for parallel in candidates
+            parallel: ProcessShape(actor.per_process, actor.stride, least=parallel.tp if reads_tp else 1) for parallel in candidates
         }
         if reads_tp:
-            shapes["actor"] = {parallel: Shape(least=parallel.tp) for parallel in candidates}
+            shapes["actor"] = {parallel: ProcessShape(least=parallel.tp) for parallel in candidates}
     return shapes
 
 
-def _choices(parts: Parts, name: str, file_degrees: Degrees) -> list[tuple[Parallel | None, Parallel]]:
+def _choices(parts: ModeState, name: str, file_degrees: ParallelSettings) -> list[tuple[Parallel | None, Parallel]]:
     """Return (choice, degrees) of a component; without open degrees its own, with choice None."""
     choices = parts.choices.get(name, ())
     return [(choice, choice) for choice in choices] or ([(None, file_degrees.parallel)] if file_degrees.parallel else [])
 
 
-def _paired(parts: Parts, actor: Degrees, rollout: Degrees, together: bool) -> tuple[Paired, ...]:
+def _paired(parts: ModeState, actor: ParallelSettings, rollout: ParallelSettings, together: bool) -> tuple[PairedShapes, ...]:
     """Return the shape of rollout per joint choice of degrees; empty without open degrees.
 
     A megatron actor accepts a rollout tp up to its own. Stages of rollout have no effect on the
     actor's accelerators.
     """
-    shape_by_choice: dict[tuple[Parallel | None, Parallel | None], Shape] = {}
+    shape_by_choice: dict[tuple[Parallel | None, Parallel | None], ProcessShape] = {}
     engines, workers = _choices(parts, "rollout", rollout), _choices(parts, "actor", actor)
     if not {"actor", "rollout"} & parts.choices.keys() or not engines or not workers:
         return ()
@@ -209,23 +209,29 @@ def _paired(parts: Parts, actor: Degrees, rollout: Degrees, together: bool) -> t
             shape = whole_engines(engine) if not has_weight_exchange(parts) or worker.tp % engine.tp == 0 else None
         if shape is not None:
             shape_by_choice[engine_choice, worker_choice] = shape
-    return (Paired("rollout", "actor", shape_by_choice),)
+    return (PairedShapes("rollout", "actor", shape_by_choice),)
 
 
-def _inference_pairs(parts: Parts) -> tuple[Paired, ...]:
+def _inference_pairs(parts: ModeState) -> tuple[PairedShapes, ...]:
     """Return choices of a trained component whose tp is a multiple of the inference tp."""
     pairs = []
     for name, role in megatron_inference(parts):
-        worker_tp, inference_tp, choices = trained(parts.settings, role).tp, inferred(parts.settings, role).tp, parts.choices.get(role, ())
+        worker_tp, inference_tp, choices = (
+            trained_degrees(parts.settings, role).tp,
+            inference_degrees(parts.settings, role).tp,
+            parts.choices.get(role, ()),
+        )
         # Equal degrees may depend on each other.
         if choices and worker_tp and inference_tp and worker_tp.value != inference_tp.value:
             pairs.append(
-                Paired(role, name, {(choice, None): Shape(parallel=choice) for choice in choices if choice.tp % inference_tp.value == 0})
+                PairedShapes(
+                    role, name, {(choice, None): ProcessShape(parallel=choice) for choice in choices if choice.tp % inference_tp.value == 0}
+                )
             )
     return tuple(pairs)
 
 
-def _multiples(parts: Parts, actor: Degrees, rollout: Degrees) -> tuple[Multiple, ...]:
+def _multiples(parts: ModeState, actor: ParallelSettings, rollout: ParallelSettings) -> tuple[CountConstraint, ...]:
     """Return accelerator counts that fit for separate components, per choice of degrees.
 
     Nothing is known about pipeline stages.
@@ -234,22 +240,22 @@ def _multiples(parts: Parts, actor: Degrees, rollout: Degrees) -> tuple[Multiple
         return ()
     pairs = product(_choices(parts, "rollout", rollout), _choices(parts, "actor", actor))
     return tuple(
-        Multiple("rollout", "actor", worker.tp, engine_choice, worker_choice)
+        CountConstraint("rollout", "actor", worker.tp, engine_choice, worker_choice)
         for (engine_choice, engine), (worker_choice, worker) in pairs
         if engine.pp == 1
     )
 
 
-def _multiples_together(parts: Parts, actor: Degrees) -> tuple[Multiple, ...]:
+def _multiples_together(parts: ModeState, actor: ParallelSettings) -> tuple[CountConstraint, ...]:
     """Return multiples for rollout that shares accelerators with an fsdp actor.
 
     Engines interleave in whole groups of the actor's tp; megatron has whole replicas.
     """
     steps = _choices(parts, "actor", actor) if parts.backend("actor") == FSDP else []
-    return tuple(Multiple("rollout", "actor", worker.tp, None, choice, equal=True) for choice, worker in steps if worker.tp > 1)
+    return tuple(CountConstraint("rollout", "actor", worker.tp, None, choice, equal=True) for choice, worker in steps if worker.tp > 1)
 
 
-def arrangements(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way]:
+def arrangements(parts: ModeState, actor: ParallelSettings, rollout: ParallelSettings) -> Iterator[FrameworkArrangement]:
     """Yield the arrangements that RLinf would start, for components without explicit ranks."""
     inference, critics = parts.first_of(*INFERRING), parts.first_of(CRITICS_INFERENCE)
     critic = parts.first_of("critic")
@@ -264,7 +270,7 @@ def arrangements(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way
         shapes = {**({"rollout": shape} if shape else {}), **_shapes(parts, idle, together=True)}
         together = frozenset((first, second) for first, second in pairs if second)
         multiples = _multiples_together(parts, actor)
-        yield Way("collocated", together, shapes=shapes, without=frozenset(idle), multiples=multiples, paired=paired)
+        yield FrameworkArrangement("collocated", together, shapes=shapes, without=frozenset(idle), multiples=multiples, paired=paired)
     why, help = _not_apart(parts, actor, rollout)
     if why and not shares:
         message = f"impossible: actor and rollout can neither share their accelerators nor be apart: {why}"
@@ -281,21 +287,21 @@ def arrangements(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way
         ]
         apart = frozenset((first, second) for first, second in apart_pairs if second and first != second)
         shapes = _shapes(parts, idle, together=False)
-        if "rollout" not in parts.choices and (staged := generated_otherwise(rollout)):
+        if "rollout" not in parts.choices and (staged := rollout_degrees_by_arrangement(rollout)):
             shapes["rollout"] = whole_engines(staged[0])
         least = {**least_for_inference(parts), **(_least_of_inference(parts, idle) if shares else {})}
         paired = (*_paired(parts, actor, rollout, together=False), *_inference_pairs(parts))
         multiples = _multiples(parts, actor, rollout)
-        yield Way("disaggregated", apart=apart, shapes=shapes, multiples=multiples, least=least, paired=paired)
+        yield FrameworkArrangement("disaggregated", apart=apart, shapes=shapes, multiples=multiples, least=least, paired=paired)
 
 
-def _not_apart(parts: Parts, actor: Degrees, rollout: Degrees) -> tuple[str, str]:
+def _not_apart(parts: ModeState, actor: ParallelSettings, rollout: ParallelSettings) -> tuple[str, str]:
     """Return why RLinf would not start a separate plan, and help; empty if it would."""
     needed = inference_needed(parts)
-    adds = {name: saying(name, f"{name}{COST}", parts.settings.has(KEY)) for name in ("inference", CRITICS_INFERENCE)}
-    if needed and not (parts.flag(AGAIN) or parts.flag(FIXED)):
-        why = f"{needed.removesuffix(' it')} `inference`, which RLinf starts only with `{AGAIN}: true`"
-        return why, f"set `{AGAIN}: true`, and {adds['inference']}"
+    adds = {name: time_advice(name, f"{name}{COST}", parts.settings.has(KEY)) for name in ("inference", CRITICS_INFERENCE)}
+    if needed and not (parts.flag(RECOMPUTE) or parts.flag(CORRECT)):
+        why = f"{needed.removesuffix(' it')} `inference`, which RLinf starts only with `{RECOMPUTE}: true`"
+        return why, f"set `{RECOMPUTE}: true`, and {adds['inference']}"
     if needed:
         return "nobody says how long `inference` takes", adds["inference"]
     if parts.has("critic") and not parts.has(CRITICS_INFERENCE) and parts.flag("critic.use_critic_model"):
@@ -314,22 +320,22 @@ def _not_apart(parts: Parts, actor: Degrees, rollout: Degrees) -> tuple[str, str
     return "", ""
 
 
-def _shapes(parts: Parts, names: list[str], together: bool) -> dict[str, Shape]:
+def _shapes(parts: ModeState, names: list[str], together: bool) -> dict[str, ProcessShape]:
     """Return shapes of Megatron inference components with other degrees than their trained role.
 
     With `together`, the role does the inference work.
     """
-    degrees_by_name = {name: inferred_otherwise(parts.settings, INFERENCE[name]) for name in names}
-    return {name: Shape(parallel=degrees[together]) for name, degrees in degrees_by_name.items() if degrees}
+    degrees_by_name = {name: inference_degrees_by_arrangement(parts.settings, INFERENCE[name]) for name in names}
+    return {name: ProcessShape(parallel=degrees[together]) for name, degrees in degrees_by_name.items() if degrees}
 
 
-def _least_of_inference(parts: Parts, names: list[str]) -> dict[str, int]:
+def _least_of_inference(parts: ModeState, names: list[str]) -> dict[str, int]:
     """Return inference component -> minimum accelerators: the tp, unless degrees imply the tp."""
     least_by_name: dict[str, int] = {}
     for name in names:
         role = INFERENCE[name]
         tp, is_divided = inferring(parts.settings, role), parts.backend(role, PLANS) == MEGATRON
-        own_degrees = inferred(parts.settings, role).parallel if is_divided else None
+        own_degrees = inference_degrees(parts.settings, role).parallel if is_divided else None
         if tp and parts.has(role) and not (own_degrees and own_degrees.replica >= tp.value):
             least = min((parallel.tp for parallel in parts.choices.get(name, ())), default=tp.value)
             least_by_name |= {name: least} if least > 1 else {}

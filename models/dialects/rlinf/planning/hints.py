@@ -17,7 +17,7 @@ from ....hints.block import timed_names, without
 from ....machines.cluster import Cluster
 from ....placements.run import Run
 from ....planning.measured import Measured
-from ....planning.workload import Timed
+from ....planning.workload import TimedComponent
 from ....record import dataclass
 from ....text.tree import Entry, MapNode, Value
 from ..known import COST, INFERENCE, KEY, placed_in
@@ -25,7 +25,7 @@ from ..modes.parts import masks
 
 
 @dataclass(frozen=True)
-class Opened:
+class PlannedPart:
     """Planned part of a file.
 
     Attributes
@@ -95,8 +95,8 @@ def _without(block: Value | None, names: Collection[str]) -> Value | None:
     return without(block, entries) if entries else block
 
 
-def of_what_runs(
-    notes: Notes, settings: Settings, root: MapNode, block: Value, components: tuple[Component, ...], planned: Opened
+def hints_of_started(
+    notes: Notes, settings: Settings, root: MapNode, block: Value, components: tuple[Component, ...], planned: PlannedPart
 ) -> Value | None:
     """Return the hints of a file with times, without components that RLinf does not start.
 
@@ -107,11 +107,11 @@ def of_what_runs(
     idle = [name for name in INFERENCE if name not in known]
     if planned.own:
         return _without(block, idle)
-    from .times import unstarted
+    from .times import unstarted_inference
 
     masks_by_name = {component.name: masks(component) for component in components}
     shares = masks_by_name.get("actor") and masks_by_name.get("actor") == masks_by_name.get("rollout")
-    started_block = _without(block, idle if shares else unstarted(settings, known, timed_names(block)))
+    started_block = _without(block, idle if shares else unstarted_inference(settings, known, timed_names(block)))
     return _judged_plan(started_block, components, notes.findings)
 
 
@@ -129,13 +129,13 @@ def with_phases_of_idle(
     if not idle:
         return judged
     from ....hints.add import add_hints
-    from .times import is_besides
+    from .times import is_separate
 
     components, started = {component.name: component for component in judged}, set(names)
     for hinted in add_hints(MapNode(tuple(idle), idle[0].key.span), cluster, judged, []).components:
         worker = components.get(INFERENCE.get(hinted.name, "")) if hinted.name not in components else None
         # Without phases the trained component has its memory all the time.
-        if worker and worker.phases and hinted.phases and is_besides(settings, hinted.name, started, ()):
+        if worker and worker.phases and hinted.phases and is_separate(settings, hinted.name, started, ()):
             started.add(hinted.name)
             components[worker.name] = replace(worker, phases=tuple(dict.fromkeys((*worker.phases, *hinted.phases))))
     return tuple(components.values())
@@ -152,7 +152,7 @@ def _judged_plan(block: Value | None, components: Sequence[Component], findings:
     from ....hints.plan import read_plan
     from ....hints.times import stages_of
 
-    placeholder = Timed((Measured(1, 1, next(iter(stages_of(plan)), "")),))
+    placeholder = TimedComponent((Measured(1, 1, next(iter(stages_of(plan)), "")),))
     known = {"inference": Component("inference"), **{component.name: component for component in components}}
     read_plan(
         plan, [replace(component, timed=component.timed or placeholder) for component in known.values()], findings, "placewright.plan"

@@ -19,7 +19,7 @@ from ....hints.block import timed_names, without
 from ....job import Job
 from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR
-from ....planning.workload import Timed
+from ....planning.workload import TimedComponent
 from ....problem import Problem
 from ....reading import Reading
 from ....roles import ROLES
@@ -27,11 +27,11 @@ from ....text.document import Document
 from ....text.nearest import nearest
 from ....text.tree import Entry, MapNode, Scalar, Value, find, kind_of, with_value
 from ...all_refused import Chosen, all_refused
-from ...following import following, interpolates, with_hint
-from ..known import COST, INFERENCE, KEY, PLANS, saying
+from ...following import interpolates, with_dependent_degrees, with_hint
+from ..known import COST, INFERENCE, KEY, PLANS, time_advice
 from ..modes.parts import CRITICS_INFERENCE, INFERRING, SECTIONS, TASKS, Placer, placer_of
-from .hints import Opened, hinted_entries
-from .tables import BY_ENVIRONMENTS, Profile, read_profile
+from .hints import PlannedPart, hinted_entries
+from .tables import BY_ENVIRONMENTS, ProfileData, read_profile
 from .times import (
     BATCH,
     Lost,
@@ -41,10 +41,10 @@ from .times import (
     check_times,
     embodied,
     infers,
-    is_besides,
+    is_separate,
     measured_on,
     reasoning,
-    unstarted,
+    unstarted_inference,
 )
 
 NEEDED = {"reasoning": ("rollout", "actor"), "coding_online_rl": ("rollout", "actor"), "embodied": ("env", "rollout", "actor")}
@@ -61,7 +61,7 @@ def opened(
     components: tuple[Component, ...],
     hints: Value | None,
     counts: Mapping[str, int],
-) -> Opened:
+) -> PlannedPart:
     """Return the file with planned ranks left open; unchanged, with a warning, if impossible.
 
     `counts`: accelerators that costs were measured on, where the hints state them.
@@ -70,7 +70,7 @@ def opened(
     faults, unchecked_before = len(notes.findings), len(notes.unchecked)
     profile, hinted = read_profile(notes, settings), timed_names(hints)
     if len(notes.findings) > faults:
-        return Opened(components)
+        return PlannedPart(components)
     placed = {
         component.name: _in_group(component, cluster, hints)
         for component in components
@@ -85,7 +85,7 @@ def opened(
     if times is None:
         why = why or _unknown(notes, settings, notes.unchecked[unchecked_before:])
         notes.warn(PLANS, KEY, f"the times of the file choose no ranks: {why[0]}", profile.span() or settings.top, "", why[1])
-        return Opened(components)
+        return PlannedPart(components)
     check_times(notes, settings, cluster, placed, profile, {name: timed for name, timed in times.items() if name not in hinted}, task)
     planned = {name: placed[name] for name in placed if name in times or name in hinted}
     if task != "embodied":
@@ -107,10 +107,10 @@ def opened(
         Relation(COLOCATED, (leader, name), None, f"`{name}` goes along with `{leader}`", proposed=True)
         for name, leader in followers.items()
     )
-    return Opened(tuple(_with_span(component, profile) for component in opened_components), own, relations)
+    return PlannedPart(tuple(_with_span(component, profile) for component in opened_components), own, relations)
 
 
-def _choices(hints: Value | None, profile: Profile) -> dict[str, tuple[Parallel, ...]]:
+def _choices(hints: Value | None, profile: ProfileData) -> dict[str, tuple[Parallel, ...]]:
     """Return the open degrees of components with costs; errors are noted by the later reading."""
     choices = dict[str, tuple[Parallel, ...]]()
     for name, entry in hinted_entries(hints):
@@ -135,18 +135,18 @@ def _in_group(component: Component, cluster: Cluster, hints: Value | None) -> Co
     return replace(component, node_groups=(label,)) if known else component
 
 
-def _tell_measured_on(notes: Notes, cluster: Cluster, placed: Placed, profile: Profile, counts: Mapping[str, int]) -> None:
+def _tell_measured_on(notes: Notes, cluster: Cluster, placed: Placed, profile: ProfileData, counts: Mapping[str, int]) -> None:
     span = profile.span()
     if span and profile.costs.keys() - counts.keys() and (taken := measured_on(cluster, placed)[1]):
         notes.info(PLANS, KEY, taken, span, "", "give other times as `seconds`, by count, in `placewright.components`")
 
 
-def _inference(notes: Notes, settings: Settings, placed: Placed, times: Mapping[str, Timed], hints: Value | None) -> list[str]:
+def _inference(notes: Notes, settings: Settings, placed: Placed, times: Mapping[str, TimedComponent], hints: Value | None) -> list[str]:
     """Return inference components without a placement: with times, or hinted and started."""
     unplaced, hinted = [name for name in times if name not in placed], timed_names(hints)
-    unstarted_names = unstarted(settings, {*placed, *unplaced}, hinted)
+    unstarted_names = unstarted_inference(settings, {*placed, *unplaced}, hinted)
     for name in sorted(hinted.intersection(INFERENCE).difference(placed, unplaced)):
-        if is_besides(settings, name, placed, unplaced):
+        if is_separate(settings, name, placed, unplaced):
             unplaced.append(name)
         elif name in unstarted_names:
             span = find(hints, f"components.{name}.seconds") if hints is not None else None
@@ -164,7 +164,7 @@ def _unknown(notes: Notes, settings: Settings, unchecked: Sequence[Unchecked]) -
     return unchecked[-1].why if unchecked else lacking, f"write it into this file{unread}"
 
 
-def _lost(settings: Settings, cluster: Cluster, planned: Placed, times: Mapping[str, Timed]) -> dict[str, Lost]:
+def _lost(settings: Settings, cluster: Cluster, planned: Placed, times: Mapping[str, TimedComponent]) -> dict[str, Lost]:
     """Return, for `reward`, a function that counts the excluded counts of a planned component.
 
     A count is excluded if it does not divide the prompts of a step.
@@ -179,7 +179,7 @@ def _lost(settings: Settings, cluster: Cluster, planned: Placed, times: Mapping[
     return {"reward": lost} if batch else {}
 
 
-def _why_not(settings: Settings, task: str, profile: Profile, hinted: frozenset[str], placed: Placed) -> tuple[str, str] | None:
+def _why_not(settings: Settings, task: str, profile: ProfileData, hinted: frozenset[str], placed: Placed) -> tuple[str, str] | None:
     """Return why nothing is planned, and help; None if a plan is possible."""
     if task not in NEEDED:
         return (
@@ -198,17 +198,17 @@ def _why_not(settings: Settings, task: str, profile: Profile, hinted: frozenset[
     for name in timed:
         if name in placed and name not in known:
             key = BY_ENVIRONMENTS.get(name, f"{name}{COST}") if task == "embodied" else f"{name}{COST}"
-            return f"nobody says how long `{name}` takes", saying(name, key, settings.has(KEY))
+            return f"nobody says how long `{name}` takes", time_advice(name, key, settings.has(KEY))
     return None
 
 
-def _open(component: Component, timed: Timed | None) -> Component:
+def _open(component: Component, timed: TimedComponent | None) -> Component:
     """Return the component without ranks, with any number of accelerators."""
     spans = {name: span for name, span in component.spans.items() if name != "placement"}
     return replace(component, least=component.per_process, most=UNBOUNDED, counts=(), runs=None, fixes={}, spans=spans, timed=timed)
 
 
-def _with_span(component: Component, profile: Profile) -> Component:
+def _with_span(component: Component, profile: ProfileData) -> Component:
     """Return the component with the span of its times."""
     span = profile.spans.get(component.name)
     return replace(component, spans={**component.spans, "timed": span}) if span and component.timed else component
@@ -293,7 +293,7 @@ def anew(read: Read, document: Document, written: Problem | None) -> Reading:
         # Roles whose degrees determine those of inference.
         roles = {role for name, role in INFERENCE.items() if name in job.planning.own}
         leaders = [name for name in job.choices if name in roles or interpolates(document.root)]
-        job, refused = following(job, leaders, lambda degrees: _job_with(read, document, degrees))
+        job, refused = with_dependent_degrees(job, leaders, lambda degrees: _job_with(read, document, degrees))
     findings = (*reading.findings, *(refused if not reading.failed else ()))
     return replace(reading, problem=replace(reading.problem, job=job), findings=findings)
 

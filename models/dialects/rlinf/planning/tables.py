@@ -33,7 +33,7 @@ BY_ENVIRONMENTS = {"env": "env_profile_data", "rollout": "rollout_profile_data"}
 
 
 @dataclass(frozen=True)
-class Profile:
+class ProfileData:
     """Times of the section `profile_data`.
 
     Attributes
@@ -52,7 +52,7 @@ class Profile:
         return self.spans.get(name or next(iter(self.costs), ""))
 
 
-def read_profile(notes: Notes, settings: Settings) -> Profile:
+def read_profile(notes: Notes, settings: Settings) -> ProfileData:
     """Return the section (empty if missing); note values that are no seconds."""
     section = settings.at(KEY)
     costs, shares, spans = dict[str, int](), dict[str, Mapping[int, Fraction]](), dict[str, Span]()
@@ -64,7 +64,7 @@ def read_profile(notes: Notes, settings: Settings) -> Profile:
         table = settings.at(f"{KEY}.{key}")
         if isinstance(table, MapNode) and (rows := dict(_rows(notes, settings, key, table))):
             shares[name], spans[name] = rows, table.span
-    return Profile(costs, shares, spans)
+    return ProfileData(costs, shares, spans)
 
 
 def _rows(notes: Notes, settings: Settings, key: str, table: MapNode) -> Iterator[tuple[int, Fraction]]:
@@ -193,14 +193,14 @@ See `formula_of`.
 """
 
 
-class Row(NamedTuple):
+class ProfileRow(NamedTuple):
     """Time of an iteration in ns, with its formula (`MEASURED`: none)."""
 
     nanoseconds: int
     formula: str = MEASURED
 
 
-Table = Mapping[int, Row]
+Table = Mapping[int, ProfileRow]
 """Accelerators -> time; other counts are infeasible."""
 
 
@@ -239,8 +239,8 @@ def trained_table(nanoseconds: int, measured: int, replica: int, total: int, bat
         if count < measured:
             slower = Fraction(measured, count)
             gain = 1 + min(Fraction(9, 10), max(slower / 10, Fraction(1, 10)))
-            table[count] = Row(round(nanoseconds * slower / gain), formula)
-    return {**table, measured: Row(nanoseconds)}
+            table[count] = ProfileRow(round(nanoseconds * slower / gain), formula)
+    return {**table, measured: ProfileRow(nanoseconds)}
 
 
 def generated_table(nanoseconds: int, measured: int, engine: int, running: int, batch: Batch) -> Table:
@@ -254,8 +254,8 @@ def generated_table(nanoseconds: int, measured: int, engine: int, running: int, 
     table = {}
     for count in range(engine, measured, engine):
         slower = 1 if count // engine * capacity >= batch.samples else Fraction(measured, count)
-        table[count] = Row(round(nanoseconds * slower), "RLinf's formula for rollout")
-    return {**table, measured: Row(nanoseconds)}
+        table[count] = ProfileRow(round(nanoseconds * slower), "RLinf's formula for rollout")
+    return {**table, measured: ProfileRow(nanoseconds)}
 
 
 def simulated_table(profile: Mapping[int, Fraction], environments: int, total: int, even: bool) -> Table:
@@ -265,14 +265,14 @@ def simulated_table(profile: Mapping[int, Fraction], environments: int, total: i
     have equally many; else the time of the smaller share counts. More environments per accelerator
     than measured are infeasible; between measurements a curve is used.
     """
-    table, curve = dict[int, Row](), None
+    table, curve = dict[int, ProfileRow](), None
     for count in range(1, min(total, environments) + 1):
         share = environments // count
         if (even and environments % count) or share > max(profile):
             continue
         if share in profile:
-            table[count] = Row(round(profile[share] * SECOND))
+            table[count] = ProfileRow(round(profile[share] * SECOND))
         elif (curve := curve or fitted(profile)) is not None and (seconds := curve.curve(share)) > 0:
             formula = f"a curve {curve.family} through the measured ones, as RLinf fits it"
-            table[count] = Row(max(1, round(seconds * SECOND)), formula)
+            table[count] = ProfileRow(max(1, round(seconds * SECOND)), formula)
     return table

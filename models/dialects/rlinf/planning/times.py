@@ -23,12 +23,20 @@ from ....hints.block import said_of_plan, timed_names
 from ....machines.cluster import Cluster
 from ....placements.assignment import Assignment
 from ....planning.measured import TABLE, Measured
-from ....planning.workload import STEADY, After, Timed, Workload
+from ....planning.workload import STEADY, After, TimedComponent, Workload
 from ....text.tree import Value
 from ....times import as_it_runs
 from ..known import INFERENCE, KEY, PLANS
-from ..modes.parts import CRITICS_INFERENCE, INFERRING, generated_otherwise, generating, inferred, inferred_otherwise, trained
-from .tables import BY_ENVIRONMENTS, Batch, Profile, Table, formula_of, generated_table, simulated_table, trained_table
+from ..modes.parts import (
+    CRITICS_INFERENCE,
+    INFERRING,
+    inference_degrees,
+    inference_degrees_by_arrangement,
+    rollout_degrees,
+    rollout_degrees_by_arrangement,
+    trained_degrees,
+)
+from .tables import BY_ENVIRONMENTS, Batch, ProfileData, Table, formula_of, generated_table, simulated_table, trained_table
 
 BATCH = ("data.rollout_batch_size", "algorithm.group_size")
 """Settings that the batch of a step requires."""
@@ -37,7 +45,7 @@ EMBODIED_MODEL = "rlinf-embodied"
 """Name of `RlinfEmbodied` in cost_models.py, which a file that is only read does not load."""
 
 
-def held_by(placed: Placed) -> Assignment:
+def assignment_of(placed: Placed) -> Assignment:
     """Return the assignment of components with ranks."""
     return Assignment({name: component.runs or () for name, component in placed.items()})
 
@@ -46,10 +54,10 @@ def reasoning(
     settings: Settings,
     cluster: Cluster,
     placed: Placed,
-    profile: Profile,
+    profile: ProfileData,
     counts: Mapping[str, int],
     choices: Mapping[str, Sequence[Parallel]],
-) -> dict[str, Timed] | None:
+) -> dict[str, TimedComponent] | None:
     """Return component -> times, `inference` included if separate; None if a setting is unknown.
 
     Costs are those of a run in which actor and rollout share accelerators. If they are apart in the
@@ -61,12 +69,18 @@ def reasoning(
     if batch is None:
         return None
     total, shared = cluster.total(), measured_on(cluster, placed)[0]
-    times: dict[str, Timed] = {}
+    times: dict[str, TimedComponent] = {}
     for name, cost in profile.costs.items():
-        if (name not in placed and not is_besides(settings, name, placed, times)) or (name in INFERRING and not infers(settings)):
+        if (name not in placed and not is_separate(settings, name, placed, times)) or (name in INFERRING and not infers(settings)):
             continue
         role, measured = INFERENCE.get(name), counts.get(name, shared)
-        degrees = generating(settings) if name == "rollout" else inferred(settings, role) if role else trained(settings, _trains(name))
+        degrees = (
+            rollout_degrees(settings)
+            if name == "rollout"
+            else inference_degrees(settings, role)
+            if role
+            else trained_degrees(settings, _trains(name))
+        )
         own_degrees = degrees.parallel
         if own_degrees is None or running is None:
             return None
@@ -78,14 +92,20 @@ def reasoning(
             table = partial(trained_table, cost, measured, total=total, batch=batch, formula=formula)
         # On the actor's accelerators, engines have tp alone, and inference has the degrees of the
         # trained role.
-        both_degrees = generated_otherwise(degrees) if name == "rollout" else inferred_otherwise(settings, role) if role else None
+        both_degrees = (
+            rollout_degrees_by_arrangement(degrees)
+            if name == "rollout"
+            else inference_degrees_by_arrangement(settings, role)
+            if role
+            else None
+        )
         candidates = dict.fromkeys([*(both_degrees or ()), *((own_degrees, *choices[name]) if name in choices else ())])
         rows = (
             [row for parallel in candidates for row in _measured(table(parallel.replica), parallel)]
             if candidates
             else _measured(table(own_degrees.replica))
         )
-        times[name] = Timed(tuple(rows), TABLE)
+        times[name] = TimedComponent(tuple(rows), TABLE)
     return times
 
 
@@ -95,7 +115,7 @@ def _trains(name: str) -> str:
 
 def measured_on(cluster: Cluster, placed: Placed) -> tuple[int, str]:
     """Return the accelerators behind the costs, and the assumption about them ("" if none)."""
-    assignment, total = held_by(placed), cluster.total()
+    assignment, total = assignment_of(placed), cluster.total()
     if assignment.masks("actor") != assignment.masks("rollout"):
         labels = placed["actor"].node_groups
         size = cluster.numbering(labels).size if labels == placed["rollout"].node_groups else total
@@ -114,7 +134,7 @@ def batch_of(settings: Settings) -> Batch | None:
     return Batch(prompts.value, group.value, updates.value) if prompts and group and updates else None
 
 
-def is_besides(settings: Settings, name: str, placed: Collection[str], found: Collection[str]) -> bool:
+def is_separate(settings: Settings, name: str, placed: Collection[str], found: Collection[str]) -> bool:
     """Return True if inference is a component although the file does not place it.
 
     That is so where actor and rollout are apart.
@@ -124,11 +144,11 @@ def is_besides(settings: Settings, name: str, placed: Collection[str], found: Co
     return name in INFERRING and infers(settings) and not set(INFERRING) & {*placed, *found}
 
 
-def unstarted(settings: Settings, placed: Collection[str], hinted: Collection[str]) -> list[str]:
+def unstarted_inference(settings: Settings, placed: Collection[str], hinted: Collection[str]) -> list[str]:
     """Return inference components with hinted seconds that no program starts."""
     unplaced = [name for name in INFERENCE if name in hinted and name not in placed]
     unplaced = [name for name in unplaced if name == CRITICS_INFERENCE or not infers(settings)]
-    return [name for name in unplaced if not is_besides(settings, name, placed, ())]
+    return [name for name in unplaced if not is_separate(settings, name, placed, ())]
 
 
 def infers(settings: Settings) -> bool:
@@ -148,7 +168,9 @@ ENVIRONMENTS = ("data.env_num", "env.train.total_num_envs")
 """Keys of the number of environments: RLinf's tool reads the first, its workers the second."""
 
 
-def embodied(settings: Settings, cluster: Cluster, placed: Placed, profile: Profile, counts: Mapping[str, int]) -> dict[str, Timed] | None:
+def embodied(
+    settings: Settings, cluster: Cluster, placed: Placed, profile: ProfileData, counts: Mapping[str, int]
+) -> dict[str, TimedComponent] | None:
     """Return component -> times; None if the number of environments is unknown.
 
     `counts`: accelerators of measured costs.
@@ -156,7 +178,7 @@ def embodied(settings: Settings, cluster: Cluster, placed: Placed, profile: Prof
     amount = environments(settings)
     if amount is None and profile.shares:
         return None
-    assignment, times = held_by(placed), dict[str, Timed]()
+    assignment, times = assignment_of(placed), dict[str, TimedComponent]()
     for name, component in placed.items():
         total = cluster.numbering(component.node_groups).size
         if name in profile.shares and amount is not None:
@@ -166,7 +188,7 @@ def embodied(settings: Settings, cluster: Cluster, placed: Placed, profile: Prof
             table = trained_table(profile.costs[name], counts.get(name, assignment.held(name)), 1, total, Batch(1, 1, 1), formula)
         else:
             continue
-        times[name] = Timed(tuple(_measured(table)), TABLE)
+        times[name] = TimedComponent(tuple(_measured(table)), TABLE)
     return times
 
 
@@ -187,7 +209,7 @@ def along(placed: Placed, planned: Placed, lost: Mapping[str, Lost]) -> Iterator
     The leader is the first on the same accelerators, else on some of them; a component in `lost`
     follows the first leader with the fewest excluded counts.
     """
-    assignment = held_by(placed)
+    assignment = assignment_of(placed)
     order = [name for name in LEADERS if name in planned] + [name for name in planned if name not in LEADERS]
     for name in placed:
         component_masks = assignment.masks(name)
@@ -201,7 +223,7 @@ def along(placed: Placed, planned: Placed, lost: Mapping[str, Lost]) -> Iterator
 
 
 def check_times(
-    notes: Notes, settings: Settings, cluster: Cluster, placed: Placed, profile: Profile, times: Mapping[str, Timed], task: str
+    notes: Notes, settings: Settings, cluster: Cluster, placed: Placed, profile: ProfileData, times: Mapping[str, TimedComponent], task: str
 ) -> None:
     """Note findings where the settings of the job do not suit the times."""
     if task == "embodied":
@@ -214,7 +236,7 @@ def check_times(
 
 
 def _check_environments(
-    notes: Notes, settings: Settings, cluster: Cluster, placed: Placed, profile: Profile, times: Mapping[str, Timed]
+    notes: Notes, settings: Settings, cluster: Cluster, placed: Placed, profile: ProfileData, times: Mapping[str, TimedComponent]
 ) -> None:
     """Note differing numbers of environments, and tables without a usable share."""
     tools, workers = (settings.whole(path, PLANS) if settings.has(path) else None for path in ENVIRONMENTS)
@@ -265,7 +287,9 @@ def _as_started(settings: Settings, workload: Workload, stated_keys: Collection[
     return adjusted
 
 
-def as_rlinf(settings: Settings, task: str, workload: Workload, components: Sequence[Component], hints: Value | None) -> Workload:
+def with_rlinf_defaults(
+    settings: Settings, task: str, workload: Workload, components: Sequence[Component], hints: Value | None
+) -> Workload:
     """Return the workload of components with times; unstated keys follow RLinf.
 
     Batches are the prompts of a step; in an embodied job they are the stages of the pipeline, and

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....level import TRAINING
-from ..job import Setup
+from ..job import VerlSetup
 from .batches import judge_batches, judge_start
 from .engines import judge_engines, mend_degrees
 from .machine import judge_machine
@@ -11,16 +11,16 @@ from .meshes import judge_meshes
 from .models import read_models
 from .modes import judge_modes
 from .updates import derive_batches, judge_streams, judge_tuning, judge_updates
-from .work import Work
+from .work import VerlWork
 
 
-def judge(setup: Setup, level: str, models: bool = True) -> None:
+def judge(setup: VerlSetup, level: str, models: bool = True) -> None:
     """Add the demands of degrees and batches to a job; `level` as in `Dialect.read`.
 
     Without `models` only refusals are added: no models for later rules or estimates, and no
     derivations.
     """
-    work = Work(setup)
+    work = VerlWork(setup)
     steps = [mend_degrees, judge_meshes, judge_engines]
     steps += [derive_batches, read_models, judge_machine] if models else []
     if level == TRAINING:

@@ -16,9 +16,9 @@ from ....findings.wording import do, plural, with_noun
 from ....record import dataclass
 from ....releases.release import ALWAYS, Range
 from ...checks import AtLeast, Number, multiples_near
-from ..programs import FULLY_ASYNC, TRAINERS, Kind
+from ..programs import FULLY_ASYNC, TRAINERS, ProgramKind
 from ..releases import has_new_workers, is_v1, migrates, reward_key
-from .work import ACTOR, AT_START, FIRST_STEP, IN_WORKERS, LOOPS, MODE, NUMBERS, REFERENCE, ROLLOUT, SHARES, WITH_CRITIC, Work
+from .work import ACTOR, AT_START, FIRST_STEP, IN_WORKERS, LOOPS, MODE, NUMBERS, REFERENCE, ROLLOUT, SHARES, WITH_CRITIC, VerlWork
 
 PROMPTS, DRAWN, EACH = "data.train_batch_size", "data.gen_batch_size", f"{ROLLOUT}.n"
 SOURCE = "verl, verl/protocol.py (DataProto.chunk)"
@@ -46,7 +46,7 @@ class Dealing:
     releases: Range = ALWAYS
 
 
-def samples_of_step(work: Work) -> int | None:
+def samples_of_step(work: VerlWork) -> int | None:
     """Return the samples trained on in a step; None if unknown."""
     per_prompt = work.amount(EACH, SHARES)
     if work.entry.program == FULLY_ASYNC:
@@ -56,7 +56,7 @@ def samples_of_step(work: Work) -> int | None:
     return drawn.value * per_prompt.value if drawn and per_prompt else None
 
 
-def judge_batches(work: Work) -> None:
+def judge_batches(work: VerlWork) -> None:
     """Check that the samples of a step divide among all parts."""
     if work.entry.kind not in TRAINERS or work.entry.program == FULLY_ASYNC:
         return
@@ -85,7 +85,7 @@ def judge_batches(work: Work) -> None:
         work.divides(dealing.component, SHARES, left, Number(dealing.parts, dealing.to), dealing.when, better, message, source=SOURCE,
                      releases=dealing.releases)  # fmt: skip
     whole = work.settings.flag(f"{ACTOR}.use_prefix_grouper", SHARES) and work.settings.flag("trainer.balance_batch", SHARES)
-    groups = work.data_parallel("actor") if whole and work.entry.kind is Kind.HYBRID and work.settings.since("0.7.0") else None
+    groups = work.data_parallel("actor") if whole and work.entry.kind is ProgramKind.HYBRID and work.settings.since("0.7.0") else None
     if groups:
         left = Number(trained.value, f"{work.text(trained)} {plural('group', trained.value)} of samples with a common prefix", trained)
         message = f"{{left}} {do(trained.value)} not divide among {{right}}"
@@ -93,7 +93,7 @@ def judge_batches(work: Work) -> None:
         work.divides("actor", SHARES, left, right, FIRST_STEP, (), message, source=SOURCE)
 
 
-def _at_start(work: Work, prompts: Amount) -> Iterator[Dealing]:
+def _at_start(work: VerlWork, prompts: Amount) -> Iterator[Dealing]:
     """Yield verl's count at the start: the accelerators.
 
     With Megatron (since 0.4.0) it counts the micro batches of all data parallel ranks. Until 0.6.0
@@ -111,7 +111,7 @@ def _at_start(work: Work, prompts: Amount) -> Iterator[Dealing]:
         yield Dealing("actor", prompts, parallel * micro.value, to, AT_START)
 
 
-def _not_padded(work: Work) -> Range | None:
+def _not_padded(work: VerlWork) -> Range | None:
     """Return the releases whose trainer needs even samples; None with padding.
 
     The V1 trainer pads by default since 0.9.0.
@@ -122,7 +122,7 @@ def _not_padded(work: Work) -> Range | None:
     return Range("0.7.0", "0.9.0") if padded and work.settings.at("trainer.use_v1") is None else None
 
 
-def _to_ranks(work: Work, trained: Amount) -> Iterator[Dealing]:
+def _to_ranks(work: VerlWork, trained: Amount) -> Iterator[Dealing]:
     """Yield the samples of a step per data parallel rank of every role.
 
     The V1 trainer pads them.
@@ -135,7 +135,7 @@ def _to_ranks(work: Work, trained: Amount) -> Iterator[Dealing]:
             yield Dealing(name, trained, parallel, f"the {parallel} data parallel ranks of {name}", releases=releases)
 
 
-def _to_workers(work: Work, drawn: Amount) -> Iterator[Dealing]:
+def _to_workers(work: VerlWork, drawn: Amount) -> Iterator[Dealing]:
     """Yield the samples of agent loop workers and of reward loop workers.
 
     Agent loops divide samples since 0.5.0 if servers generate, evenly except in the V1 trainer.
@@ -157,7 +157,7 @@ def _to_workers(work: Work, drawn: Amount) -> Iterator[Dealing]:
             yield Dealing("reward_model", drawn, workers.value, f"{workers.value} reward loop workers (`{workers.name}`)")
 
 
-def judge_start(work: Work) -> None:
+def judge_start(work: VerlWork) -> None:
     """Check the batch sizes of every component; batches fitted to the tokens need none."""
     if work.entry.kind not in TRAINERS:
         return
@@ -175,13 +175,13 @@ def judge_start(work: Work) -> None:
         one_of_two(work, "reward_model", "reward_model.micro_batch_size", f"reward_model.{FITTED}", AT_START)
 
 
-def _reference_of_megatron(work: Work) -> None:
+def _reference_of_megatron(work: VerlWork) -> None:
     """Demand the reference's micro batch size for Megatron's workers.
 
     They read it even if batches are fitted to the tokens.
     """
     keys = (f"{REFERENCE}.{INFERRED}", f"{REFERENCE}.{INFERRED}_per_gpu")
-    new = has_new_workers(work.settings) and (work.entry.kind is Kind.HYBRID or work.settings.since("0.7.1"))
+    new = has_new_workers(work.settings) and (work.entry.kind is ProgramKind.HYBRID or work.settings.since("0.7.1"))
     if new or not work.has_reference or not work.is_whole or work.is_trained_by(ACTOR) != "megatron":
         return
     said_at_start = work.is_checked_at_start and not work.settings.flag(f"{ACTOR}.{FITTED}", NUMBERS)
@@ -190,11 +190,11 @@ def _reference_of_megatron(work: Work) -> None:
         work.tell(MODE, "ref", message, None, _one_rank(work, keys[1]), None, "", IN_WORKERS)
 
 
-def _one_rank(work: Work, key: str) -> str:
+def _one_rank(work: VerlWork, key: str) -> str:
     return f"set {work.assigned(key, 1)}, or more"
 
 
-def _trained(work: Work, name: str, owner: str, when: str) -> None:
+def _trained(work: VerlWork, name: str, owner: str, when: str) -> None:
     """Check the sizes of a trained component."""
     prompts = work.amount(PROMPTS, NUMBERS) if when == AT_START else None
     mini, micro = work.amount(f"{owner}.ppo_mini_batch_size", NUMBERS), work.amount(f"{owner}.{MICRO}", NUMBERS)
@@ -219,7 +219,7 @@ def _trained(work: Work, name: str, owner: str, when: str) -> None:
         work.tell(MODE, name, message, micro.span, help_, None, "deprecated", IN_WORKERS, releases=Range("0.6.0"))
 
 
-def one_of_two(work: Work, name: str, all_ranks: str, unless: str, when: str) -> bool:
+def one_of_two(work: VerlWork, name: str, all_ranks: str, unless: str, when: str) -> bool:
     """Return True if exactly one of two micro batch sizes is set; else report.
 
     One is the size of all ranks together, which verl calls deprecated, the other that of one rank.
@@ -240,7 +240,7 @@ def one_of_two(work: Work, name: str, all_ranks: str, unless: str, when: str) ->
     return any(both) and not all(both)
 
 
-def _micro(work: Work, name: str, owner: str, mini: Amount, micro: Amount, when: str) -> None:
+def _micro(work: VerlWork, name: str, owner: str, mini: Amount, micro: Amount, when: str) -> None:
     """Check the micro batch size of all ranks together."""
     work.divides(name, NUMBERS, work.of(mini), work.of(micro), when, source=VALIDATED)
     ranks = work.setup.world_size("actor") if when == AT_START and work.is_trained_by(owner) == "fsdp" else None

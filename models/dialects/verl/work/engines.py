@@ -21,9 +21,22 @@ from ....pools.pool import Pool
 from ....releases.release import Range
 from ...checks import AtLeast, Equals, Number, OneOf, divisors, near
 from ..degrees import APART, PARTED, Degrees, engine_key, engine_of, is_teacher, parted_size
-from ..programs import TRAINERS, Kind
+from ..programs import TRAINERS, ProgramKind
 from ..releases import is_apart, reward_key
-from .work import ACCELERATORS, AFTER_WEIGHTS, DEGREES, IN_SERVER, IN_WORKERS, MODE, NEVER, ROLLOUT, TORN, WITH_REWARD, WITH_TRAINER, Work
+from .work import (
+    ACCELERATORS,
+    AFTER_WEIGHTS,
+    DEGREES,
+    IN_SERVER,
+    IN_WORKERS,
+    MODE,
+    NEVER,
+    ROLLOUT,
+    TORN,
+    WITH_REWARD,
+    WITH_TRAINER,
+    VerlWork,
+)
 
 SOURCE = "verl, verl/workers/config/rollout.py (RolloutConfig.__post_init__)"
 REPLICAS = {"vllm": Range("0.6.0"), "sglang": Range("0.6.0"), "trtllm": Range("b178a3cd")}
@@ -35,13 +48,13 @@ GONE = ("hf", "naive", "vllm_async", "sglang_async")
 """Engines of older releases."""
 
 
-def judge_engines(work: Work) -> None:
+def judge_engines(work: VerlWork) -> None:
     """Check the engines of rollout, reward model and teachers.
 
     Beside simulators rollout is part of the actor, and no server is started.
     """
     settings, entry, setup = work.settings, work.entry, work.setup
-    if entry.kind is Kind.SIMULATION:
+    if entry.kind is ProgramKind.SIMULATION:
         setup.components = tuple(replace(component, server=1) for component in setup.components)
         if (known := engine_of(settings, "rollout")) is not None:
             message = "{left}: beside simulators every rank generates by itself, and torch refuses a mesh of more than all ranks"
@@ -50,10 +63,10 @@ def judge_engines(work: Work) -> None:
                                          when=IN_WORKERS))  # fmt: skip
     # An engine's refusals do not depend on the number of accelerators.
     names = [component.name for component in setup.components if work.is_engine(component.name)]
-    if entry.kind in (*TRAINERS, Kind.SERVER) or ("rollout" in names and entry.kind is Kind.DECLARED):
+    if entry.kind in (*TRAINERS, ProgramKind.SERVER) or ("rollout" in names and entry.kind is ProgramKind.DECLARED):
         _mode(work)
         names = ["rollout", *(name for name in names if name != "rollout")]
-    elif entry.kind is not Kind.DECLARED:
+    elif entry.kind is not ProgramKind.DECLARED:
         names = []
     for name in names:
         if (known := engine_of(settings, name)) is not None:
@@ -64,7 +77,7 @@ def judge_engines(work: Work) -> None:
         _parted(work)
 
 
-def _per_node(work: Work, name: str) -> Amount | None:
+def _per_node(work: VerlWork, name: str) -> Amount | None:
     """Return the number that verl takes for the accelerators of a node."""
     settings, own_key = work.settings, f"{ROLLOUT}.n_gpus_per_node"
     key = own_key if settings.since("0.7.1") and settings.at(own_key) is not None else ACCELERATORS
@@ -73,12 +86,12 @@ def _per_node(work: Work, name: str) -> Amount | None:
     elif name == "reward_model":
         own = settings.flag(reward_key(settings, "enable_resource_pool"), DEGREES)
         key = reward_key(settings, "n_gpus_per_node") if own else ACCELERATORS
-    elif work.entry.kind is Kind.SEPARATE:
+    elif work.entry.kind is ProgramKind.SEPARATE:
         key = "rollout.n_gpus_per_node" if settings.since("0.7.1") else ACCELERATORS
     return work.amount(key, DEGREES)
 
 
-def _mode(work: Work) -> None:
+def _mode(work: VerlWork) -> None:
     """Check the generation mode; since 0.7.0 only servers generate."""
     mode, name = f"{ROLLOUT}.mode", f"{ROLLOUT}.name"
     work.check(
@@ -92,7 +105,7 @@ def _mode(work: Work) -> None:
     )  # fmt: skip
 
 
-def _refused(work: Work, name: str, known: Degrees) -> None:
+def _refused(work: VerlWork, name: str, known: Degrees) -> None:
     """Report degrees that an engine refuses or never gets."""
     settings, amounts = work.settings, known[1]
     key = engine_key(settings, name)
@@ -119,7 +132,7 @@ def _refused(work: Work, name: str, known: Degrees) -> None:
                   when_served(work, name, IN_SERVER), releases=Range(until="0.7.1"))  # fmt: skip
 
 
-def _check_vllm(work: Work, name: str, degrees: Parallel, amounts: Mapping[str, Amount]) -> None:
+def _check_vllm(work: VerlWork, name: str, degrees: Parallel, amounts: Mapping[str, Amount]) -> None:
     """Report data parallel ranks that vLLM never gets.
 
     Until 0.8.0 it gets them only beside expert parallel ranks (vllm_async_server.py,
@@ -145,7 +158,7 @@ def _check_vllm(work: Work, name: str, degrees: Parallel, amounts: Mapping[str, 
                      source="verl, vllm_async_server.py (launch_server)")  # fmt: skip
 
 
-def _check_trtllm(work: Work, name: str, program: str, key: Callable[[str], str], known: Degrees, when: str) -> None:
+def _check_trtllm(work: VerlWork, name: str, program: str, key: Callable[[str], str], known: Degrees, when: str) -> None:
     """Check TensorRT-LLM: no data parallel ranks, and expert x tensor parallel experts = tp.
 
     Until 0.8.0 a replica must be on one node.
@@ -177,7 +190,7 @@ def _check_trtllm(work: Work, name: str, program: str, key: Callable[[str], str]
                   f"{-(-size // per_node.value)} nodes", IN_SERVER, releases=Range("b178a3cd", "0.8.0"))  # fmt: skip
 
 
-def _parted(work: Work) -> None:
+def _parted(work: VerlWork) -> None:
     """Check separate prefill and decode.
 
     Source: verl, sglang_pd_replica.py and vllm_pd_replica.py (__init__), since 0.8.0 and 0.9.0.
@@ -218,7 +231,7 @@ def _parted(work: Work) -> None:
         work.check("rollout", AtLeast(code=MODE, source=source, left=node, right=replica, when=AFTER_WEIGHTS))
 
 
-def _servers(work: Work, name: str, parallel: Parallel, amounts: dict[str, Amount]) -> None:
+def _servers(work: VerlWork, name: str, parallel: Parallel, amounts: dict[str, Amount]) -> None:
     """Check that the accelerators of every server are on a single node.
 
     There is one server per `min(accelerators of a node, replica)` ranks.
@@ -254,7 +267,7 @@ def _servers(work: Work, name: str, parallel: Parallel, amounts: dict[str, Amoun
     work.setup.change(component, replace(component, server=server_size, fixes=fixes))
 
 
-def mend_degrees(work: Work) -> None:
+def mend_degrees(work: VerlWork) -> None:
     """Give components with uneven degrees the fixes of the degrees."""
     for component in work.setup.components:
         pool, known = work.setup.pool(component.name), work.setup.degrees(component.name)
@@ -269,7 +282,7 @@ def mend_degrees(work: Work) -> None:
         work.setup.change(component, replace(component, fixes=fixes))
 
 
-def _fixes(work: Work, component: Component, pool: Pool, amounts: Mapping[str, Amount]) -> dict[str, Fix]:
+def _fixes(work: VerlWork, component: Component, pool: Pool, amounts: Mapping[str, Amount]) -> dict[str, Fix]:
     """Return fixes for replicas that divide the pool.
 
     A served replica must be inside one part, or on whole parts.
@@ -295,7 +308,7 @@ def _fixes(work: Work, component: Component, pool: Pool, amounts: Mapping[str, A
     return {DEGREES: Fix(help_, edit, (*silent, when)), TORN: Fix(help_, edit, silent)}
 
 
-def when_served(work: Work, name: str, otherwise: str = AFTER_WEIGHTS) -> str:
+def when_served(work: VerlWork, name: str, otherwise: str = AFTER_WEIGHTS) -> str:
     """Return the moment when verl starts the servers of a component.
 
     Until 0.7.1 servers of a reward model in the trainer's pool start first.

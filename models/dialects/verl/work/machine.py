@@ -18,11 +18,11 @@ from ....text.program import Program
 from ....text.tree import ListNode, MapNode, Scalar, Value
 from ...skeleton import HINTS
 from ..listed import MAPPING
-from ..programs import FOLDER, SPEC, TRAINERS, Kind
-from .work import HANGS, Work
+from ..programs import FOLDER, SPEC, TRAINERS, ProgramKind
+from .work import HANGS, VerlWork
 
 FIT, CPUS, UNREAD = "PW215", "PW502", "PW122"
-RAY = (*TRAINERS, Kind.SIMULATION, Kind.DECLARED)
+RAY = (*TRAINERS, ProgramKind.SIMULATION, ProgramKind.DECLARED)
 """Programs whose pools Ray reserves, together or one by one."""
 _PATTERNS: dict[str, list[str]] = json.loads((FOLDER / "sizing.json").read_text(encoding="utf-8"))
 NAMING = re.compile("|".join(_PATTERNS["names"]))
@@ -37,7 +37,7 @@ ROLLOUT_POOL = re.compile(r"rollout\.(nnodes|n_gpus_per_node)")
 MOST_NAMED = 4
 
 
-def judge_machine(work: Work) -> None:
+def judge_machine(work: VerlWork) -> None:
     """Check the accelerators and CPUs that the script gives Ray; report unread sizing keys."""
     pools = work.setup.pools
     if work.entry.kind in RAY and pools:
@@ -45,11 +45,11 @@ def judge_machine(work: Work) -> None:
         _accelerators(work, alone)
         if alone:
             _cpus(work)
-    if work.entry.kind is not Kind.NOTHING:
+    if work.entry.kind is not ProgramKind.NOTHING:
         _unread(work)
 
 
-def _accelerators(work: Work, alone: bool) -> None:
+def _accelerators(work: VerlWork, alone: bool) -> None:
     """Check that the script shows Ray enough accelerators.
 
     With several nodes, this node may be smaller than the others.
@@ -84,7 +84,7 @@ def _is_submitted(program: Program | None) -> bool:
     return program is not None and program.launcher.startswith("ray")
 
 
-def _cpus(work: Work) -> None:
+def _cpus(work: VerlWork) -> None:
     """Check the CPUs reserved with the accelerators of pools.
 
     A placement group that lacks CPUs waits without a limit.
@@ -108,10 +108,10 @@ def _cpus(work: Work) -> None:
             work.tell(CPUS, pools[0].name, message, at, f"make it {need} or more", edit, "too few", HANGS)
 
 
-def _unread(work: Work) -> None:
+def _unread(work: VerlWork) -> None:
     """Note every sizing key that nothing reads as unchecked."""
     sections, document = dict[str, list[str]](), work.notes.document
-    separate = work.entry.kind in (Kind.SEPARATE, Kind.GENERATION)
+    separate = work.entry.kind in (ProgramKind.SEPARATE, ProgramKind.GENERATION)
     # Defaults of a configuration demand nothing.
     sources = frozenset(document.others) - {document.source.name, "--set"}
     for path in _sizing(document.root, "", sources):

@@ -15,12 +15,12 @@ from ....component import Parallel
 from ....configuration.settings import Amount
 from ....findings.finding import Severity
 from ....findings.wording import with_noun
-from ....model_cards.stages import EMBEDDING, FIRST, LAST, LAYOUT, LOSS, Stages, layout_of
+from ....model_cards.stages import EMBEDDING, FIRST, LAST, LAYOUT, LOSS, PipelineStages, layout_of
 from ...checks import Equals, Excludes, Number, divisors, near
 from ..degrees import OWNERS, TUNERS, TUNES, is_counted, tuner_of
-from ..programs import PROCESSES, Kind
+from ..programs import PROCESSES, ProgramKind
 from ..releases import SEQUENCE, shards_key
-from .work import ACTOR, DEGREES, DIVIDES, IN_WORKERS, MODE, NEVER, REPLACED, WITH_MODEL, Work
+from .work import ACTOR, DEGREES, DIVIDES, IN_WORKERS, MODE, NEVER, REPLACED, WITH_MODEL, VerlWork
 
 GROUPS = (
     "tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size", "expert_model_parallel_size",
@@ -32,7 +32,7 @@ SOURCE = "Megatron-LM, core/transformer/transformer_config.py (TransformerConfig
 MESH = "verl, verl/workers/fsdp_workers.py (create_device_mesh)"
 
 
-def judge_meshes(work: Work) -> None:
+def judge_meshes(work: VerlWork) -> None:
     """Check that every group size divides the component's world."""
     if work.entry.kind in TUNES:
         _tuned(work)
@@ -54,13 +54,13 @@ def judge_meshes(work: Work) -> None:
             why = f"the degrees of {strategy} are not read: data parallel ranks and batches of {name} are unknown"
             work.notes.unsure(DEGREES, name, why)
     # Until 0.7.1 workers that only generate make the mesh of the actor too, of their own ranks.
-    apart = work.entry.kind is Kind.SEPARATE and not work.entry.own_trainer and work.settings.until("0.7.1")
+    apart = work.entry.kind is ProgramKind.SEPARATE and not work.entry.own_trainer and work.settings.until("0.7.1")
     ranks = work.setup.world_size("rollout") if apart else None
     if ranks and work.is_trained_by(ACTOR) == "fsdp":
         _mesh(work, "rollout", ACTOR, ranks, shards_key(work.settings, "actor"))
 
 
-def _tuned(work: Work) -> None:
+def _tuned(work: VerlWork) -> None:
     """Check a fine-tuned component, of FSDP or of the engine in section `engine`."""
     ranks, engine = work.setup.world_size("actor"), tuner_of(work.settings)
     if ranks is None or not is_counted(work.settings):
@@ -85,7 +85,7 @@ def _tuned(work: Work) -> None:
         work.notes.unsure(DEGREES, "actor", "the degrees of this engine are not read", True, add)
 
 
-def tuned_ranks(work: Work) -> int | None:
+def tuned_ranks(work: VerlWork) -> int | None:
     """Return the data parallel ranks of a fine-tuned component; None if unknown or uneven."""
     ranks, component, engine = work.setup.world_size("actor"), work.setup.component("actor"), tuner_of(work.settings)
     if ranks is None or component is None or engine == "" or not is_counted(work.settings):
@@ -99,7 +99,7 @@ def tuned_ranks(work: Work) -> int | None:
     return ranks // size if ranks % size == 0 else None
 
 
-def _mesh(work: Work, name: str, owner: str, ranks: int, shards: str) -> None:
+def _mesh(work: VerlWork, name: str, owner: str, ranks: int, shards: str) -> None:
     """Check that sequence parallel ranks and shards divide the ranks.
 
     A shard size that is negative, or not below the world, means all ranks.
@@ -110,14 +110,14 @@ def _mesh(work: Work, name: str, owner: str, ranks: int, shards: str) -> None:
         _ranks_divide(work, name, ranks, size, f"shards over {size.value}")
 
 
-def _ranks_divide(work: Work, name: str, ranks: int, amount: Amount | None, text: str = "") -> None:
+def _ranks_divide(work: VerlWork, name: str, ranks: int, amount: Amount | None, text: str = "") -> None:
     if amount:
         world = Number(ranks, f"the {with_noun(ranks, 'rank')} of {name}")
         parts = Number(amount.value, text or f"{amount.value} sequence parallel ranks", amount)
         work.divides(name, DEGREES, world, parts, IN_WORKERS, (), "{left} cannot be divided into {right}", change="right", source=MESH)
 
 
-def _titan(work: Work, name: str, section: str, ranks: int) -> None:
+def _titan(work: VerlWork, name: str, section: str, ranks: int) -> None:
     """Check that TorchTitan's degrees fill the world.
 
     Source: torchtitan/distributed/parallel_dims.py, ParallelDims, which asserts it.
@@ -145,7 +145,7 @@ def _titan(work: Work, name: str, section: str, ranks: int) -> None:
         work.setup.change(component, replace(component, parallel=Parallel(), fixes={}))
 
 
-def _groups(work: Work, name: str, owner: str, ranks: int) -> None:
+def _groups(work: VerlWork, name: str, owner: str, ranks: int) -> None:
     """Check Megatron's groups, made by the first role of a process for all roles."""
     section = work.setup.section(name)
     if section == owner:
@@ -160,7 +160,7 @@ def _groups(work: Work, name: str, owner: str, ranks: int) -> None:
                                     severity=Severity.WARNING, when=NEVER))  # fmt: skip
 
 
-def _stages(work: Work, name: str, degrees: str) -> None:
+def _stages(work: VerlWork, name: str, degrees: str) -> None:
     """Check virtual pipeline stages, and that layers have a single assignment to stages."""
     config = f"{degrees}.{CONFIG}"
     virtual = work.amount(f"{degrees}.virtual_pipeline_model_parallel_size", DEGREES)
@@ -183,7 +183,7 @@ def _stages(work: Work, name: str, degrees: str) -> None:
         work.divides(name, DIVIDES, count, work.of(stages), WITH_MODEL, (), message, change="right", source=SOURCE)
 
 
-def stages_of(work: Work, section: str, owner: str) -> Stages | int | None:
+def stages_of(work: VerlWork, section: str, owner: str) -> PipelineStages | int | None:
     """Return the distribution of layers among stages: None if even.
 
     Returns a number of decoder layers for a layout. The reference policy takes the actor's settings
@@ -194,16 +194,16 @@ def stages_of(work: Work, section: str, owner: str) -> Stages | int | None:
         layout = work.settings.word(f"{config}.{LAYOUT}", DIVIDES) or ""
         if layout:
             read = layout_of(layout)
-            return read[1] if read else Stages()
+            return read[1] if read else PipelineStages()
         ends = [f"{config}.{end}" for end in (FIRST, LAST)]
         first, last = (work.settings.whole(end, DIVIDES) if work.settings.has(end) else None for end in ends)
         extra = sum(bool(work.settings.flag(f"{config}.{key}", DIVIDES)) for key in (EMBEDDING, LOSS))
         if first or last or extra:
-            return Stages(first, last, extra)
+            return PipelineStages(first, last, extra)
     return None
 
 
-def _experts(work: Work, name: str, degrees: str, ranks: int) -> None:
+def _experts(work: VerlWork, name: str, degrees: str, ranks: int) -> None:
     """Check that expert groups divide the ranks.
 
     The expert tensor parallel size defaults to the tensor parallel size; to 1 in 0.6.0.

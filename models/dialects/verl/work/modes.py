@@ -10,10 +10,10 @@ from __future__ import annotations
 from ....releases.release import ALWAYS, Range
 from ...checks import Equals, Number, OneOf, Requires
 from ..degrees import engine_key
-from ..programs import TRAINERS, Kind
+from ..programs import TRAINERS, ProgramKind
 from ..releases import NEW_WORKERS, TRAINER_MODES, has_new_workers, is_apart, is_v1, reward_key
 from .engines import when_served
-from .work import ACTOR, AT_START, BEFORE_WORKERS, IN_WORKERS, LOOPS, MODE, NUMBERS, ROLLOUT, WITH_CRITIC, WITH_TRAINER, Work
+from .work import ACTOR, AT_START, BEFORE_WORKERS, IN_WORKERS, LOOPS, MODE, NUMBERS, ROLLOUT, WITH_CRITIC, WITH_TRAINER, VerlWork
 
 HYBRID = "actor_rollout_ref.hybrid_engine"
 ACTORS, CRITICS = f"{ACTOR}.strategy", "critic.strategy"
@@ -32,11 +32,11 @@ V1, STEPS = "trainer.v1.trainer_mode", "trainer.v1.separate_async.parameter_sync
 BACKEND = f"{ROLLOUT}.checkpoint_engine.backend"
 
 
-def judge_modes(work: Work) -> None:
+def judge_modes(work: VerlWork) -> None:
     """Check the modes of programs with roles."""
-    if work.entry.kind in (*TRAINERS, Kind.SERVER):
+    if work.entry.kind in (*TRAINERS, ProgramKind.SERVER):
         _engines(work)
-    if work.entry.kind in (*TRAINERS, Kind.SIMULATION):
+    if work.entry.kind in (*TRAINERS, ProgramKind.SIMULATION):
         _hybrid(work)
         _strategies(work)
         _configuration(work)
@@ -46,9 +46,9 @@ def judge_modes(work: Work) -> None:
             _v1(work)
 
 
-def _engines(work: Work) -> None:
+def _engines(work: VerlWork) -> None:
     """Check for names of the inference engines, which have no default."""
-    when = BEFORE_WORKERS if work.entry.kind is Kind.SERVER else IN_WORKERS
+    when = BEFORE_WORKERS if work.entry.kind is ProgramKind.SERVER else IN_WORKERS
     for name in ("rollout", "reward_model"):
         if name == "rollout" or (work.setup.component(name) and work.is_engine(name)):
             key = engine_key(work.settings, name)("name")
@@ -57,12 +57,12 @@ def _engines(work: Work) -> None:
                 work.tell(MODE, name, message, None, f"set {work.assigned(key, 'vllm')}", None, "", at)
 
 
-def _hybrid(work: Work) -> None:
+def _hybrid(work: VerlWork) -> None:
     """Check `hybrid_engine`: rollout inside the actor's processes, or apart from them.
 
     The V1 trainer, and separate servers, do not read it.
     """
-    wanted = work.entry.kind is not Kind.SEPARATE
+    wanted = work.entry.kind is not ProgramKind.SEPARATE
     if is_v1(work.settings) is False and work.is_said(HYBRID):
         where = "in the processes of the actor" if wanted else "in a pool of its own"
         suffix = "" if work.settings.at(HYBRID) is not None else ", its default"
@@ -71,16 +71,16 @@ def _hybrid(work: Work) -> None:
         work.check("rollout", Requires(code=MODE, source=source, key=HYBRID, value=wanted, message=message, when=BEFORE_WORKERS))
 
 
-def _strategies(work: Work) -> None:
+def _strategies(work: VerlWork) -> None:
     """Check that strategies are known, and in some releases the same.
 
     Critic and actor must agree even without a critic.
     """
     settings, kind, old = work.settings, work.entry.kind, work.settings.until("0.8.0")
     later = tuple(name for name, releases in LATER.items() if work.notes.choice is None or settings.has_release(releases))
-    known = FSDP if kind is Kind.SIMULATION else (*KNOWN, *later)
-    pairs = [] if kind is Kind.HYBRID and has_new_workers(settings) and old else [("actor", ACTORS)]
-    pairs += [("critic", CRITICS)] if kind is Kind.HYBRID and (old or work.setup.component("critic")) else []
+    known = FSDP if kind is ProgramKind.SIMULATION else (*KNOWN, *later)
+    pairs = [] if kind is ProgramKind.HYBRID and has_new_workers(settings) and old else [("actor", ACTORS)]
+    pairs += [("critic", CRITICS)] if kind is ProgramKind.HYBRID and (old or work.setup.component("critic")) else []
     pairs += [("reward_model", "reward_model.strategy")] if work.setup.component("reward_model") and settings.until("0.7.1") else []
     how = "it raises a NotImplementedError" if old else "no engine of that name is registered"
     message = f"{{left}} is `{{right}}`, for which `{work.entry.name}` has no workers: {how}"
@@ -89,9 +89,9 @@ def _strategies(work: Work) -> None:
         work.check(name, OneOf(code=MODE, source=source, key=key, values=known, message=message,
                                when=BEFORE_WORKERS if old else IN_WORKERS))  # fmt: skip
     # Agreement: main_ppo until 0.6.0, trainers with two pools until 0.7.1, split placement always.
-    refused = {Kind.HYBRID: Range(until="0.6.0"), Kind.SEPARATE: Range(until="0.7.1")}.get(kind, ALWAYS)
+    refused = {ProgramKind.HYBRID: Range(until="0.6.0"), ProgramKind.SEPARATE: Range(until="0.7.1")}.get(kind, ALWAYS)
     actor, critic = settings.word(ACTORS, MODE), settings.word(CRITICS, MODE)
-    alike = FSDP if kind in (Kind.SPLIT, Kind.HYBRID) and actor in FSDP else (actor,)
+    alike = FSDP if kind in (ProgramKind.SPLIT, ProgramKind.HYBRID) and actor in FSDP else (actor,)
     if actor and actor in known and critic and critic not in alike and (work.is_said(CRITICS) or work.is_said(ACTORS)):
         suffix = "" if settings.at(CRITICS) is not None else " (its default)"
         message = f"`{CRITICS}` is {critic}{suffix} and `{ACTORS}` is {actor}: they must be the same, be there a critic or not"
@@ -99,7 +99,7 @@ def _strategies(work: Work) -> None:
         work.tell(MODE, "critic", message, at, help_, settings.becomes(CRITICS, actor), "differs", BEFORE_WORKERS, releases=refused)
 
 
-def _configuration(work: Work) -> None:
+def _configuration(work: VerlWork) -> None:
     """Check the strategy against the configuration: with sections of FSDP or of Megatron."""
     settings, table = work.settings, work.settings.table
     for name, key in (("actor", ACTORS), ("critic", CRITICS)) if table and work.is_whole else ():
@@ -116,23 +116,23 @@ def _configuration(work: Work) -> None:
             work.tell(MODE, name, message, settings.place(key), help_, edit, "", AT_START if first else IN_WORKERS)
 
 
-def _new_workers(work: Work) -> None:
+def _new_workers(work: VerlWork) -> None:
     """Check the workers of the model engine.
 
     They are the only ones since 0.8.0, and since 0.7.1 for trainers with two pools.
     """
     settings, kind = work.settings, work.entry.kind
     between = settings.until("0.8.0") and settings.since("0.6.0")
-    if between and kind is Kind.HYBRID:
+    if between and kind is ProgramKind.HYBRID:
         message = "{left} is `{right}`, which verl does not know: it raises a ValueError"
         source = "verl, verl/trainer/main_ppo.py (add_actor_rollout_worker)"
         work.check("critic", OneOf(code=MODE, source=source, key=NEW_WORKERS, values=("auto", "enable", "disable"), message=message,
                                    when=BEFORE_WORKERS))  # fmt: skip
-    if between and kind is Kind.SEPARATE and not work.entry.own_trainer:
+    if between and kind is ProgramKind.SEPARATE and not work.entry.own_trainer:
         message = "{left} is `{right}`, but this program has the new workers alone: it raises a NotImplementedError"
         work.check("actor", OneOf(code=MODE, source="verl, experimental/separation/utils.py", key=NEW_WORKERS, values=("disable",),
                                   releases=Range("0.7.1", "0.8.0"), message=message, when=BEFORE_WORKERS))  # fmt: skip
-    chosen = between and kind is Kind.HYBRID and settings.word(NEW_WORKERS, MODE) == "disable"
+    chosen = between and kind is ProgramKind.HYBRID and settings.word(NEW_WORKERS, MODE) == "disable"
     if chosen or (settings.since("0.8.0") and kind in LOOPS):
         _sizes_of_new_workers(work, f"with `{NEW_WORKERS}` disable" if chosen else "with the workers of this release")
     critic = settings.word(CRITICS, MODE)
@@ -143,7 +143,7 @@ def _new_workers(work: Work) -> None:
         work.tell(MODE, "critic", message, settings.place(CRITICS), f"set {work.assigned(key, value)}", edit, "", WITH_CRITIC)
 
 
-def _sizes_of_new_workers(work: Work, how: str) -> None:
+def _sizes_of_new_workers(work: VerlWork, how: str) -> None:
     """Demand micro batch sizes per rank, which new workers alone accept."""
     dynamic = work.settings.flag(DYNAMIC, MODE)
     if dynamic is None or not work.is_whole:
@@ -159,7 +159,7 @@ def _sizes_of_new_workers(work: Work, how: str) -> None:
     work.check("actor", Requires(code=MODE, source=source, key=INFERRED, value=dynamic, message=message, when=IN_WORKERS))
 
 
-def _padding(work: Work) -> None:
+def _padding(work: VerlWork) -> None:
     """Demand inputs without padding for sequence parallel ranks."""
     checked = work.is_checked_at_start
     for name, owner, key in PADDING:
@@ -172,7 +172,7 @@ def _padding(work: Work) -> None:
             work.check(name, Requires(code=MODE, source=source, key=key, value=True, message=message, when=when))
 
 
-def _v1(work: Work) -> None:
+def _v1(work: VerlWork) -> None:
     """Check the V1 trainer, and the mode with separate servers.
 
     Source: verl, verl/trainer/ppo/v1/trainer_separate_async.py.

@@ -26,7 +26,7 @@ from ..releases import has_new_workers, is_apart, is_v1
 from .batches import EACH, FITTED, INFERRED, MICRO, PROMPTS, samples_of_step
 from .meshes import tuned_ranks
 from .modes import STEPS
-from .work import ACTOR, DEFAULT, FIRST_STEP, FIRST_UPDATE, IN_ROLLOUTER, IN_WORKERS, MODE, NUMBERS, REFERENCE, ROLLOUT, SHARES, Work
+from .work import ACTOR, DEFAULT, FIRST_STEP, FIRST_UPDATE, IN_ROLLOUTER, IN_WORKERS, MODE, NUMBERS, REFERENCE, ROLLOUT, SHARES, VerlWork
 
 NEW = "verl, verl/workers/engine_workers.py (train_mini_batch)"
 CUT = "verl, verl/workers/engine/utils.py (prepare_micro_batches)"
@@ -60,7 +60,7 @@ class Update:
         """Samples per rank, rounded down."""
         return self.samples // self.ranks
 
-    def number(self, work: Work) -> Number:
+    def number(self, work: VerlWork) -> Number:
         """Return the samples as a number of a check."""
         return Number(self.samples, work.samples(self.samples, " of a mini batch", self.mini, self.each), self.mini)
 
@@ -70,7 +70,7 @@ class Update:
         return multiples_near(self.mini.value, step // gcd(step, self.each.value))
 
 
-def updates_of(work: Work) -> Iterator[Update]:
+def updates_of(work: VerlWork) -> Iterator[Update]:
     """Yield the known updates of actor and critic."""
     for name, owner in (("actor", ACTOR), ("critic", "critic")) if work.entry.kind in TRAINERS else ():
         ranks, strategy = work.data_parallel(name), work.is_trained_by(owner)
@@ -80,7 +80,7 @@ def updates_of(work: Work) -> Iterator[Update]:
                 yield Update(name, owner, strategy, mini, per_prompt, ranks)
 
 
-def judge_updates(work: Work) -> None:
+def judge_updates(work: VerlWork) -> None:
     """Check that mini batches divide among ranks, and a rank's part into micro batches."""
     seen: set[tuple[str, int]] = set()
     for update in updates_of(work):
@@ -104,7 +104,7 @@ def judge_updates(work: Work) -> None:
             work.notes.unsure(NUMBERS, update.name, "how many micro batches the virtual pipeline stages get depends on the samples")
 
 
-def _fixed(work: Work, update: Update) -> None:
+def _fixed(work: VerlWork, update: Update) -> None:
     """Check that micro batches of a fixed size fill a rank's mini batch and step.
 
     The model engine demands it.
@@ -113,18 +113,18 @@ def _fixed(work: Work, update: Update) -> None:
     if not work.is_said(f"{ACTOR}.strategy") and work.settings.at(f"{ACTOR}.megatron") is not None:
         return  # its strategy, and so its ranks, are a guess
     if update.samples % update.ranks == 0:
-        fills(work, "actor", update.share, f"{ACTOR}.{MICRO}_per_gpu", static, FIRST_UPDATE)
+        check_micro_batches(work, "actor", update.share, f"{ACTOR}.{MICRO}_per_gpu", static, FIRST_UPDATE)
     samples = None if work.entry.own_trainer or work.entry.program == FULLY_ASYNC else _step(work, update)
     if not samples:
         return
     if samples % update.ranks == 0 and not work.settings.flag("algorithm.rollout_correction.bypass_mode", NUMBERS):
-        fills(work, "rollout", samples // update.ranks, f"{ROLLOUT}.{INFERRED}_per_gpu", static, FIRST_STEP)
+        check_micro_batches(work, "rollout", samples // update.ranks, f"{ROLLOUT}.{INFERRED}_per_gpu", static, FIRST_STEP)
     ranks = work.data_parallel("ref") if work.setup.component("ref") else None
     if ranks and samples % ranks == 0:
-        fills(work, "ref", samples // ranks, f"{REFERENCE}.{INFERRED}_per_gpu", f"{REFERENCE}.log_prob_{FITTED}", FIRST_STEP)
+        check_micro_batches(work, "ref", samples // ranks, f"{REFERENCE}.{INFERRED}_per_gpu", f"{REFERENCE}.log_prob_{FITTED}", FIRST_STEP)
 
 
-def _step(work: Work, update: Update) -> int | None:
+def _step(work: VerlWork, update: Update) -> int | None:
     """Return the samples of a step; None if unknown.
 
     The V1 trainer samples in parts, and pads each part to whole mini batches of all trained
@@ -141,7 +141,7 @@ def _step(work: Work, update: Update) -> int | None:
     return -(-prompts.value // (parts.value if parts else 1) * update.each.value // multiple) * multiple
 
 
-def fills(work: Work, name: str, share: int, key: str, fitted: str, when: str) -> None:
+def check_micro_batches(work: VerlWork, name: str, share: int, key: str, fitted: str, when: str) -> None:
     """Check that micro batches fill the samples of a rank, unless fitted to the tokens.
 
     Source: verl, verl/workers/engine/utils.py (prepare_micro_batches), utils/tensordict_utils.py
@@ -157,7 +157,7 @@ def fills(work: Work, name: str, share: int, key: str, fitted: str, when: str) -
         work.divides(name, NUMBERS, left, work.of(micro), when, better, message, change="right", source=CUT, releases=releases)
 
 
-def _rounded(work: Work, update: Update, again: bool) -> None:
+def _rounded(work: VerlWork, update: Update, again: bool) -> None:
     """Check updates of the old workers, which round down and refuse only empty shares."""
     left, right = update.number(work), Number(update.ranks, f"the {update.ranks} data parallel ranks of {update.name}")
     if not update.share:
@@ -179,7 +179,7 @@ def _rounded(work: Work, update: Update, again: bool) -> None:
         _check_megatron(work, update)
 
 
-def _micro(work: Work, update: Update) -> None:
+def _micro(work: VerlWork, update: Update) -> None:
     """Check that micro batches fill a mini batch, as FSDP asserts.
 
     The deprecated size of all ranks is divided among them, rounded down.
@@ -201,7 +201,7 @@ def _micro(work: Work, update: Update) -> None:
         work.tell(NUMBERS, update.name, message.format(left=share, right=part), micro.span, work.set(micro, *better), None, "", IN_WORKERS)
 
 
-def _check_megatron(work: Work, update: Update) -> None:
+def _check_megatron(work: VerlWork, update: Update) -> None:
     """Check that mini batches fill a rank's samples of a step, as Megatron's workers assert.
 
     With the deprecated size of the actor they divide that of rollout too.
@@ -229,7 +229,7 @@ def _check_megatron(work: Work, update: Update) -> None:
     work.divides(update.name, NUMBERS, left, right, FIRST_UPDATE, better, message, change="right", edits=bool(better), source=OLD)
 
 
-def derive_batches(work: Work) -> None:
+def derive_batches(work: VerlWork) -> None:
     """Add the derivations of every trained component."""
     prompts, per_prompt = work.amount(PROMPTS, SHARES, least=0), work.amount(EACH, SHARES)
     for update in updates_of(work):
@@ -252,7 +252,7 @@ def derive_batches(work: Work) -> None:
             derivations.append(Derivation(name, "micro batches per update", update.share // micro.value, formula, (micro.figure,)))
 
 
-def judge_streams(work: Work) -> None:
+def judge_streams(work: VerlWork) -> None:
     """Check a fully asynchronous job, with a stream of samples."""
     if work.entry.program != FULLY_ASYNC:
         return
@@ -278,7 +278,7 @@ def judge_streams(work: Work) -> None:
             work.tell(NUMBERS, "rollout", message, work.settings.place(key), help_, edit, "too small", IN_ROLLOUTER)
 
 
-def _shares(work: Work) -> None:
+def _shares(work: VerlWork) -> None:
     """Check that the samples of a step's mini batches divide among the ranks."""
     drawn, mini, per_prompt = samples_of_step(work), work.amount(f"{ACTOR}.ppo_mini_batch_size", SHARES), work.amount(EACH, SHARES)
     for name in ("actor", "critic"):
@@ -291,7 +291,7 @@ def _shares(work: Work) -> None:
             return
 
 
-def judge_tuning(work: Work) -> None:
+def judge_tuning(work: VerlWork) -> None:
     """Check that a fine-tuning batch divides among ranks, and a rank's part into micro batches."""
     ranks = tuned_ranks(work) if work.entry.kind in TUNES else None
     batch = work.amount("data.train_batch_size", SHARES) if ranks else None
@@ -310,7 +310,7 @@ def judge_tuning(work: Work) -> None:
         when = IN_WORKERS if program == PROCESSES else FIRST_STEP
         work.divides("actor", SHARES, work.of(batch), right, when, (), message, source=TUNING)
     if program != PROCESSES and share and (rounds or batch.value % ranks == 0):
-        fills(work, "actor", share, "data.micro_batch_size_per_gpu", "data.use_dynamic_bsz", FIRST_STEP)
+        check_micro_batches(work, "actor", share, "data.micro_batch_size_per_gpu", "data.use_dynamic_bsz", FIRST_STEP)
     elif batch.value % ranks == 0:
         left = Number(share, f"the {with_noun(share, 'sample')} of a rank ({batch.value} // {ranks})")
         micro = work.number("data.micro_batch_size_per_gpu", SHARES)

@@ -12,8 +12,8 @@ from ....releases.release import ALWAYS, Range
 from ...checks import Check, Divides, Facts, Number
 from ..configuration import Configuration
 from ..degrees import OWNERS, STRATEGIES, TUNES, is_engine, tuner_of
-from ..job import Setup
-from ..programs import FULLY_ASYNC, Kind
+from ..job import VerlSetup
+from ..programs import FULLY_ASYNC, ProgramKind
 from ..releases import SEQUENCE, sequence_key, uses_reference
 
 DEGREES, MODE, SHARES, NUMBERS, REPLACED, DIVIDES, TORN = "PW208", "PW123", "PW401", "PW403", "PW126", "PW404", "PW214"
@@ -43,11 +43,11 @@ UNKNOWN_ARGUMENTS = "an argument of the command is unknown, which may set what i
 DEFAULT = " (its default)"
 ACCELERATORS = "trainer.n_gpus_per_node"
 ACTOR, ROLLOUT, REFERENCE = "actor_rollout_ref.actor", "actor_rollout_ref.rollout", "actor_rollout_ref.ref"
-LOOPS = (Kind.HYBRID, Kind.SEPARATE)
+LOOPS = (ProgramKind.HYBRID, ProgramKind.SEPARATE)
 """Programs that generate through agent loops in the processes of a worker group."""
 
 
-class Work(Facts):
+class VerlWork(Facts):
     """Job under judgment.
 
     Findings about a program with its own trainer are warnings, as its rules may differ.
@@ -55,14 +55,14 @@ class Work(Facts):
 
     settings: Configuration
 
-    def __init__(self, setup: Setup, subject: str = "") -> None:
+    def __init__(self, setup: VerlSetup, subject: str = "") -> None:
         super().__init__(setup.settings.notes, setup.settings, subject)
         self.setup = setup
         self.entry = setup.settings.entry
 
     def check(self, subject: str, *checks: Check) -> None:
         """Run checks about a component."""
-        facts = Work(self.setup, subject)
+        facts = VerlWork(self.setup, subject)
         for check in checks:
             check.run(facts)
 
@@ -88,7 +88,7 @@ class Work(Facts):
         """
         severity = Severity.ERROR if proved else Severity.WARNING
         present = tuple(note for note in notes if note)
-        Work(self.setup, subject).judge(releases, severity, code, message, at or self.settings.top, label, help, edit, present)
+        VerlWork(self.setup, subject).judge(releases, severity, code, message, at or self.settings.top, label, help, edit, present)
 
     def number(self, path: str, code: str) -> Number | None:
         """See `Facts.number`; a null number is unset."""

@@ -134,7 +134,7 @@ def _collect(mesh_name: str, group: Any, output: Sequence[Any]) -> Any:
     return collect_nd_compute_dataproto(group.collect_info(mesh_name), group, output)
 
 
-THEIR_MARK = "attrs_3141562937"
+VERL_MARK = "attrs_3141562937"
 OVER_MESH = "dispatch_lazy_compute_data_proto"
 """verl's mesh dispatch function, for verl's groups alone; the mesh is the first argument."""
 
@@ -144,7 +144,7 @@ def their_modes(method: object) -> tuple[Dispatch | Mapping[str, Any], Execute, 
 
     Raises a ValueError (PW718) for a mode that a user has added to verl but not here.
     """
-    mark = getattr(method, THEIR_MARK, None)
+    mark = getattr(method, VERL_MARK, None)
     if not isinstance(mark, Mapping):
         return None
     mode = mark["dispatch_mode"]

@@ -187,7 +187,7 @@ def members_on(
     return members
 
 
-def full(seats: Sequence[Seat], component: str, slots: int = 1) -> None:
+def check_free_slots(seats: Sequence[Seat], component: str, slots: int = 1) -> None:
     """Check that every seat has `slots` free slots.
 
     Raises a ValueError (PW702) if a seat has too few, because Ray would let the process wait
@@ -203,7 +203,7 @@ def full(seats: Sequence[Seat], component: str, slots: int = 1) -> None:
             raise refused("PW702", component, message, help, amount=slots - seat.free)
 
 
-def intact(seats: Sequence[Seat], component: str) -> None:
+def check_nodes_alive(seats: Sequence[Seat], component: str) -> None:
     """Check that all nodes of the seats are alive.
 
     Raises LaunchFailed (PW713) otherwise: a process for it would never start, and Ray would not
@@ -221,7 +221,7 @@ def intact(seats: Sequence[Seat], component: str) -> None:
             raise failed("PW713", component, message, "close the pool and make another on the nodes that are left", *lost)
 
 
-def watch_over(group: WorkerGroup, seats: Sequence[Seat]) -> Callable[[], None]:
+def loss_check(group: WorkerGroup, seats: Sequence[Seat]) -> Callable[[], None]:
     """Return the check that blocking calls make periodically.
 
     It raises LaunchFailed (PW704, PW713) if a worker, a node or a reservation is lost.

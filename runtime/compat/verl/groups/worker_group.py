@@ -14,7 +14,7 @@ from ....workers.group import Gang, WorkerGroup, attached
 from ..pools.pool import RayResourcePool, Seat, port_of, resource_of
 from .calls import Executing, bind, methods_of
 from .colocated import HELD, KEYS
-from .processes import AlivenessCheck, PoolProcesses, full, intact, members_on, watch_over
+from .processes import AlivenessCheck, PoolProcesses, check_free_slots, check_nodes_alive, loss_check, members_on
 from .ray_class import RayClassWithInitArgs, check_parameters, slots
 
 View = TypeVar("View", bound="Spawning")
@@ -249,8 +249,8 @@ class RayWorkerGroup(Spawning):
         options, seat = cia.options, seats[0]
         resource = resource_of(seat.device) if use_gpu and seat.device else ""
         slots_per_worker = slots(cia.worker.__name__, options, seat.pool, seat.limit, resource)
-        full(seats, component, slots_per_worker)
-        intact(seats, component)
+        check_free_slots(seats, component, slots_per_worker)
+        check_nodes_alive(seats, component)
         address, meeting = others.get("master_addr"), others.get("master_port")
         meeting_port = None if meeting is None else str(meeting)
         members = members_on(
@@ -274,7 +274,7 @@ class RayWorkerGroup(Spawning):
         except BaseException:
             gang.kill()
             raise
-        group.alarm = watch_over(group, seats)
+        group.alarm = loss_check(group, seats)
         self._gang = gang
         return reports
 

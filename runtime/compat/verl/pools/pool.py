@@ -11,13 +11,13 @@ from .....models.machines.accelerators import NO_ACCELERATOR
 from ....failure import LaunchFailed, failed, refused
 from ....port.connection import Connection
 from ....port.on_ray import RayPort
-from ....port.port import Bundle, Hold, Port, RayNode
+from ....port.port import Hold, Port, RayBundle, RayNode
 from ....port.ray_compat import need_ray, send_by_value
 from ....reserving import probe
 from ....reserving.fitting import Need, fit
 from ....reserving.parts import accelerators_given
 from ....reserving.reservation import FIRST_PAUSE, LONGEST_PAUSE, WAIT_LIMIT, Reservation
-from ....reserving.shortage import Wanted
+from ....reserving.shortage import Demand
 from ....workers.worker_class import send_code
 from ....world.inventory import inventory
 from ....world.ray_machine import name_of
@@ -337,7 +337,7 @@ class RayResourcePool(ResourcePool):
         wanted = []
         for position, need in zip(positions, needs):
             location = f"node {position} (`{name_of(nodes[position])}`)"
-            wanted.append(Wanted(Bundle(nodes[position].node_id, need), self.name_prefix, location, position))
+            wanted.append(Demand(RayBundle(nodes[position].node_id, need), self.name_prefix, location, position))
         self._reservation = reservation = Reservation(self.port, name, wanted, self.detached)
         try:
             reservation.acquire(limit=0.0)

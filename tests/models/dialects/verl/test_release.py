@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import load, read
-from placewright.models.releases.choice import Choice
+from placewright.models.releases.choice import ReleaseChoice
 from placewright.models.text.source import Source
 
 GOOD = "trainer.nnodes=1 trainer.n_gpus_per_node=8 actor_rollout_ref.rollout.name=vllm"
 
 
-def choice(settings: str, program: str = "verl.trainer.main_ppo") -> Choice:
+def choice(settings: str, program: str = "verl.trainer.main_ppo") -> ReleaseChoice:
     found = read(Source("run.sh", f"python3 -m {program} {GOOD} {settings}\n")).document.release
     assert found is not None
     return found

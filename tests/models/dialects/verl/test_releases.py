@@ -12,7 +12,7 @@ from placewright.models.findings.finding import Severity
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.report import Report
-from placewright.models.text.program import Machine
+from placewright.models.text.program import ShellMachine
 from placewright.models.text.source import Source
 from placewright.planner.verify import verify
 
@@ -259,8 +259,8 @@ def test_a_script_that_shows_ray_fewer_accelerators_is_refused() -> None:
     document = reading(NEWEST, {"trainer.n_gpus_per_node": 4}, machines="1x8").document
     assert document.program is not None
     for machine, words in (
-        (Machine(accelerators=2), "shows Ray 2 accelerators of this node"),
-        (Machine(cpus=11), "`--num-cpus` 11 is fewer"),
+        (ShellMachine(accelerators=2), "shows Ray 2 accelerators of this node"),
+        (ShellMachine(cpus=11), "`--num-cpus` 11 is fewer"),
     ):
         shown = replace(document, program=replace(document.program, machine=machine))
         messages = said(verify(verl.read(shown, read_shorthand("1x8"))))

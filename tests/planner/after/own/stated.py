@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Mapping, Sequence
 
 import placewright as pw
-from placewright.models.account import Own
+from placewright.models.account import Baseline
 from placewright.models.placements.assignment import compress
 from placewright.models.problem import Problem
 from placewright.planner.baseline import own_of
@@ -38,7 +38,7 @@ def on(asked: Problem, places: Mapping[str, Sequence[int]]) -> Problem:
     return replace(asked, job=replace(asked.job, planning=replace(asked.job.planning, own=runs)))
 
 
-def priced(problem: Problem) -> Own:
+def priced(problem: Problem) -> Baseline:
     workload = problem.job.planning.workload
     assert workload is not None
     found = own_of(problem, asked(problem, workload), cost_model(workload.model))

@@ -12,7 +12,7 @@ from placewright.models.component import Component
 from placewright.models.placements.assignment import seats
 from placewright.models.planning.design import Design
 from placewright.models.planning.option import Option
-from placewright.models.planning.planned import Planned
+from placewright.models.planning.planned import PlanningResult
 from placewright.models.problem import Problem
 from placewright.planner import problem as question_room
 from placewright.planner.baseline import own
@@ -31,7 +31,7 @@ def laid_out(design: Design) -> dict[str, list[int]]:
     return found
 
 
-def planned(problem: Problem) -> Planned:
+def planned(problem: Problem) -> PlanningResult:
     found = pw.solve(problem, sandbox=False).planned
     assert found is not None
     return found

@@ -9,7 +9,7 @@ import placewright as pw
 import pytest
 from placewright.models.component import COLOCATED, Relation
 from placewright.models.parallel import UNDIVIDED, Parallel
-from placewright.models.planning.way import Shape
+from placewright.models.planning.way import ProcessShape
 
 from .stated import on, priced, problem
 
@@ -88,7 +88,7 @@ plan: {workflow: rollout -> actor}
 """
     mine = on(problem(tmp_path, text), {"rollout": range(4), "actor": range(4, 8)})
     assert priced(mine).forbidden == ()
-    mine = replace(mine, job=replace(mine.job, planning=replace(mine.job.planning, shapes={"actor": {Parallel(2): Shape(least=2)}})))
+    mine = replace(mine, job=replace(mine.job, planning=replace(mine.job.planning, shapes={"actor": {Parallel(2): ProcessShape(least=2)}})))
     assert priced(mine).forbidden == ("6 samples do not divide among the 4 replicas of `actor`",)
 
 

@@ -12,11 +12,11 @@ from placewright.models.machines.node_group import ACCELERATOR
 from placewright.models.parallel import Parallel
 from placewright.models.planning.design import Design
 from placewright.models.planning.measured import SECOND
-from placewright.models.planning.workload import After, Timed, Workload
+from placewright.models.planning.workload import After, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.problem import asked
 from placewright.planner.search.crossing import LeastCrossing
-from placewright.planner.search.structures import OUTSIDE, Structure
+from placewright.planner.search.structures import OUTSIDE, BlockStructure
 from placewright.planner.traffic import Traffic
 
 from ....solver.cases import cluster, problem
@@ -59,7 +59,7 @@ def drawn(seed: int) -> tuple[Problem, Workload]:
     return replace(found, job=replace(found.job, links=links, choices=choices)), workload
 
 
-def _of_models(timed: Timed | None) -> Timed | None:
+def _of_models(timed: TimedComponent | None) -> TimedComponent | None:
     """The same times, said of each model by itself."""
     return timed and replace(timed, measured=tuple(replace(each, model=model) for model in "XY" for each in timed.measured))
 
@@ -121,7 +121,7 @@ def crossing_of(least: LeastCrossing, design: Design) -> int:
     uses = [blocks[members[0]] for members in sets.values()]
     around = [[number for number, its in enumerate(uses) if mine and mine < its] for mine in uses]
     inside = tuple(min(its, key=lambda number: len(uses[number]), default=OUTSIDE) for its in around)
-    structure = Structure(tuple(map(tuple, sets.values())), inside, design.segments)
+    structure = BlockStructure(tuple(map(tuple, sets.values())), inside, design.segments)
     options = [design.options[members[0]] for members in structure.sets]
     alone = sum(least.alone(name, option) for name, option in design.options.items())
     return alone + least.beyond(structure, [(option.kind, option.amount) for option in options])

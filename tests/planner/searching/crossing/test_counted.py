@@ -10,7 +10,7 @@ from placewright.models.planning.workload import After, Workload
 from placewright.planner.costs import cost_model
 from placewright.planner.problem import asked
 from placewright.planner.search.branching import Branching
-from placewright.planner.search.choices import Choices
+from placewright.planner.search.choices import BlockChoices
 from placewright.planner.search.search import search
 from placewright.planner.search.sizing import Sizing
 from placewright.planner.search.structures import structures
@@ -33,7 +33,7 @@ def question() -> PlanningProblem:
 
 def test_it_takes_time_once_for_the_same_sets() -> None:
     asked_for = question()
-    ways = Choices(asked_for, MODEL.divisor(asked_for))
+    ways = BlockChoices(asked_for, MODEL.divisor(asked_for))
     apart = next(each for each in structures(asked_for, MODEL) if len(each.sets) == len(NAMES))
     taken = [Branching(Sizing(asked_for, MODEL, apart, ways)).crossing for _ in range(2)]
     assert taken[0] > 0

@@ -8,7 +8,7 @@ import signal
 import pytest
 from placewright.planner.costs import cost_model
 from placewright.planner.problem import asked
-from placewright.planner.search.choices import Choices
+from placewright.planner.search.choices import BlockChoices
 from placewright.planner.search.search import search
 from placewright.planner.search.sizing import Sizing
 from placewright.planner.search.structures import structures
@@ -28,7 +28,7 @@ def test_what_crosses_between_sets_is_left_out_of_what_is_proved_after_it() -> N
         model = cost_model("stream")
         for structure in structures(question, model):
             with Session() as session:
-                ways = Choices(question, model.divisor(question), session)
+                ways = BlockChoices(question, model.divisor(question), session)
                 before = Sizing(question, model, structure, ways).between
                 os.kill(os.getpid(), signal.SIGINT)
                 assert Sizing(question, model, structure, ways).between == ()

@@ -11,7 +11,7 @@ from placewright.models.planning.limits import Flow
 from placewright.models.planning.problem import PlanningProblem
 from placewright.planner.problem import asked
 from placewright.planner.search import crossing as least
-from placewright.planner.search.crossing import LeastCrossing, Rooms, Side, between
+from placewright.planner.search.crossing import DomainSizes, LeastCrossing, LinkSide, between
 
 from ...tried import priced
 from .questions import crossing_of, drawn, least_placed
@@ -47,17 +47,17 @@ def test_no_placement_has_less_and_often_one_has_no_more() -> None:
     assert sum(said == real for said, real in crossing) > len(crossing) * 3 // 4
 
 
-def without_room(source: Side, target: Side, flow: Flow, inside: bool) -> int:
+def without_room(source: LinkSide, target: LinkSide, flow: Flow, inside: bool) -> int:
     return flow.weights * target.fewest
 
 
-def one_more(self: Rooms, amount: int, group: int = 1) -> int:
+def one_more(self: DomainSizes, amount: int, group: int = 1) -> int:
     return min(self.count, -(-amount // max(self.most(1, group), 1)) + 1)
 
 
 LIES: dict[str, tuple[object, str, Callable[..., int]]] = {
     "nothing is in common": (least, "between", without_room),
-    "it is in a domain more": (Rooms, "fewest", one_more),
+    "it is in a domain more": (DomainSizes, "fewest", one_more),
     "what lies inside needs room of its own": (least, "between", lambda one, other, flow, inside: between(one, other, flow, False)),
 }
 

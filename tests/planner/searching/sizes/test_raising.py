@@ -7,14 +7,14 @@ from random import Random
 from typing import Iterator, NamedTuple
 
 from placewright.models.parallel import Parallel
-from placewright.models.planning.option import Kind, Option
+from placewright.models.planning.option import AcceleratorKind, Option
 from placewright.models.planning.problem import Edge, PlanningProblem, Sharing, Task, Workflow
 from placewright.planner.costs import cost_model
-from placewright.planner.search.choices import Choices
+from placewright.planner.search.choices import BlockChoices
 from placewright.planner.search.domains import Domains, Narrowing, raised
 from placewright.planner.search.segmentations import segmentations
 from placewright.planner.search.sizing import Greatest, Sizing
-from placewright.planner.search.structures import OUTSIDE, Structure
+from placewright.planner.search.structures import OUTSIDE, BlockStructure
 
 SEEDS = range(400)
 
@@ -36,17 +36,17 @@ def branched(random: Random) -> PlanningProblem:
         for name in "abcde"
     }
     return PlanningProblem(
-        (Kind("", 6),), tuple(map(Task, "abcde")), options, Workflow(edges), sharing=Sharing(nested=random.random() < 0.3)
+        (AcceleratorKind("", 6),), tuple(map(Task, "abcde")), options, Workflow(edges), sharing=Sharing(nested=random.random() < 0.3)
     )
 
 
-def structure(random: Random, asked: PlanningProblem) -> Structure:
+def structure(random: Random, asked: PlanningProblem) -> BlockStructure:
     """Most components by themselves; at times two together, or one inside another."""
     order = random.sample(asked.components, len(asked.components))
     sets = tuple((name,) for name in order) if random.random() < 0.6 else ((order[0], order[1]), *((name,) for name in order[2:]))
     inside = tuple(0 if number == len(sets) - 1 and asked.sharing.nested else OUTSIDE for number in range(len(sets)))
-    users = Structure(sets, inside, ()).users
-    return Structure(sets, inside, random.choice(list(segmentations(asked, cost_model("stream"), users))))
+    users = BlockStructure(sets, inside, ()).users
+    return BlockStructure(sets, inside, random.choice(list(segmentations(asked, cost_model("stream"), users))))
 
 
 def cases() -> Iterator[Case]:
@@ -54,7 +54,7 @@ def cases() -> Iterator[Case]:
     for seed in SEEDS:
         random = Random(seed)
         asked = branched(random)
-        narrowing = Narrowing(Sizing(asked, cost_model("stream"), structure(random, asked), Choices(asked, 1)))
+        narrowing = Narrowing(Sizing(asked, cost_model("stream"), structure(random, asked), BlockChoices(asked, 1)))
         domains = narrowing.start()
         domains.left = [sorted(random.sample(its, random.randint(1, len(its)))) for its in domains.left]
         for each in narrowing.sizing.greatest:

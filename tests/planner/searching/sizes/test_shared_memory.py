@@ -6,15 +6,15 @@ from itertools import product
 from random import Random
 
 from placewright.models.parallel import Parallel
-from placewright.models.planning.option import Kind, Option
+from placewright.models.planning.option import AcceleratorKind, Option
 from placewright.models.planning.problem import Edge, MemoryTurns, PlanningProblem, Sharing, Task, Workflow
 from placewright.planner.costs import cost_model
 from placewright.planner.search.branching import Branching
-from placewright.planner.search.choices import Choices
+from placewright.planner.search.choices import BlockChoices
 from placewright.planner.search.domains import SharedMemory
 from placewright.planner.search.search import search
 from placewright.planner.search.sizing import Sizing
-from placewright.planner.search.structures import OUTSIDE, Structure, structures
+from placewright.planner.search.structures import OUTSIDE, BlockStructure, structures
 
 from ...questions import question
 
@@ -29,14 +29,16 @@ def test_what_is_kept_beside_others_is_seen_before_any_count() -> None:
     """The server keeps its memory while the others work: it lies inside none of them, and none inside it."""
     options = counted("rollout", 480, 60, 60) | counted("actor", 560, 50, 2) | counted("critic", 160, 40, 2)
     asked = PlanningProblem(
-        (Kind("H100", 16, 80),),
+        (AcceleratorKind("H100", 16, 80),),
         tuple(map(Task, options)),
         options,
         Workflow((Edge(0, 1), Edge(1, 2, True)), batches=8),
         sharing=Sharing(nested=True),
         memory=MemoryTurns(turns={"rollout": ("generate",), "actor": ("train",), "critic": ("infer",)}),
     )
-    sizing = Sizing(asked, MODEL, Structure((("rollout",), ("actor",), ("critic",)), (1, OUTSIDE, 1), (0, 1, 2)), Choices(asked, 8))
+    sizing = Sizing(
+        asked, MODEL, BlockStructure((("rollout",), ("actor",), ("critic",)), (1, OUTSIDE, 1), (0, 1, 2)), BlockChoices(asked, 8)
+    )
     branching = Branching(sizing)
     assert branching.floor is None and branching.parts == 1
     searched = search(asked, MODEL, count=4)
@@ -49,7 +51,7 @@ def test_nothing_is_left_out_that_fits_beside_what_is_left() -> None:
         asked = question(seed, False)
         if not asked.sharing.nested or all(kind.memory is None for kind in asked.kinds):
             continue
-        random, ways = Random(seed), Choices(asked, MODEL.divisor(asked))
+        random, ways = Random(seed), BlockChoices(asked, MODEL.divisor(asked))
         for structure in structures(asked, MODEL):
             sizing = Sizing(asked, MODEL, structure, ways)
             if not all(sizing.choices) or all(outer == OUTSIDE for outer in structure.inside):

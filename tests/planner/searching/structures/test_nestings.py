@@ -6,7 +6,7 @@ from itertools import combinations, product
 from random import Random
 
 from placewright.models.planning.problem import PlanningProblem, Sharing
-from placewright.planner.search.structures import OUTSIDE, Structure, may_nest, may_share, nestings
+from placewright.planner.search.structures import OUTSIDE, BlockStructure, may_nest, may_share, nestings
 
 from ...questions import question
 
@@ -34,7 +34,7 @@ def allowed(asked: PlanningProblem, sets: list[tuple[str, ...]], inside: tuple[i
             if number in seen:
                 return False
             seen.add(number)
-    users = Structure(tuple(sets), inside, ()).users
+    users = BlockStructure(tuple(sets), inside, ()).users
     of = {name: number for number, its in enumerate(sets) for name in its}
     if any(other not in users[of[one]] for one, other in asked.sharing.within):
         return False

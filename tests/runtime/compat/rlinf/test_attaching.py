@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from placewright.runtime.compat.rlinf.attaching import found
+from placewright.runtime.compat.rlinf.attaching import attach_group
 from placewright.runtime.compat.rlinf.group import WorkerGroup
 from placewright.runtime.failure import LaunchFailed
 
@@ -25,14 +25,14 @@ def test_the_workers_are_called_and_not_ended_where_they_were_not_launched() -> 
 def test_a_group_that_is_not_there_and_one_of_which_a_part_is_gone() -> None:
     port, machines = cluster(4)
     with pytest.raises(LaunchFailed, match="there is no group `actor`"):
-        found(port, Actor, "actor")
+        attach_group(port, Actor, "actor")
     Actor.create_group().launch(machines, name="actor")
     port.kill("actor:2")
     with pytest.raises(LaunchFailed, match="rank 2 of the group `actor` is not there, and 3 others are"):
-        found(port, Actor, "actor")
+        attach_group(port, Actor, "actor")
     port.kill("actor:0")
     with pytest.raises(LaunchFailed, match="rank 0 of the group `actor` is not there"):
-        found(port, Actor, "actor")
+        attach_group(port, Actor, "actor")
     assert port.now() < 20
 
 
@@ -40,7 +40,7 @@ def test_ranks_are_waited_for_while_rank_0_is_busy() -> None:
     port, machines = cluster(4)
     Actor.create_group().launch(machines, name="actor")
     port.slow = {"actor:0": 600.0}
-    assert found(port, Actor, "actor").world_size == 4
+    assert attach_group(port, Actor, "actor").world_size == 4
     assert port.now() < 5
 
 

@@ -10,7 +10,7 @@ from placewright.models.strategies import NodePlacementStrategy, PackedPlacement
 from placewright.runtime.compat.rlinf import cluster as cluster_module
 from placewright.runtime.compat.rlinf import cluster as known_module
 from placewright.runtime.compat.rlinf.cluster import Cluster, ClusterOfWorker
-from placewright.runtime.compat.rlinf.reservation import described, understood
+from placewright.runtime.compat.rlinf.reservation import describe, parse_description
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.port import RayNode
 
@@ -108,8 +108,8 @@ def test_a_worker_launches_groups_in_what_the_driver_holds() -> None:
 def test_its_description_is_short_enough_for_an_environment() -> None:
     machines = read_shorthand("2000x8xH100")
     nodes = [RayNode(f"{rank * 2654435761 % 2**224:056x}", "", "", {}, {}, {}) for rank in range(2000)]
-    text = described(machines, nodes, ["LD_PRELOAD"], ["MUJOCO_GL"])
+    text = describe(machines, nodes, ["LD_PRELOAD"], ["MUJOCO_GL"])
     assert len(text) < 100_000
-    found, ids, trusted, environment = understood(text)
+    found, ids, trusted, environment = parse_description(text)
     assert (found, trusted, environment) == (machines, ["LD_PRELOAD"], ["MUJOCO_GL"])
     assert all(node.node_id.startswith(id) for node, id in zip(nodes, ids))

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from typing import Any
 
 import pytest
-from placewright.runtime.engines.engine import Meeting, Sampling, Shape
+from placewright.runtime.engines.engine import Meeting, ReplicaShape, Sampling
 from placewright.runtime.engines.registry import engine_class, need
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.replicas.engine_replica import EngineReplica, SglangReplica, VllmReplica
@@ -23,7 +23,7 @@ SECOND = Meeting("10.0.0.1", (5001, 5002), 1, 2)
 @pytest.mark.parametrize("name", ["vllm", "sglang"])
 def test_without_the_library_it_is_said_what_to_install(name: str) -> None:
     with pytest.raises(LaunchFailed, match=f"the engine `{name}` needs `{name}`, which is not installed") as caught:
-        engine_class(name).check(MODEL, Shape(2))
+        engine_class(name).check(MODEL, ReplicaShape(2))
     assert (caught.value.findings[0].code, caught.value.exit_code) == ("PW740", 2)
 
 
@@ -33,7 +33,7 @@ def test_a_library_of_serving_is_installed_with_its_extra() -> None:
     assert caught.value.findings[0].help == "run `pip install 'zmq_that_is_not_there'`"
 
 
-def refused(name: str, model: dict[str, Any], shape: Shape, nodes: int) -> str:
+def refused(name: str, model: dict[str, Any], shape: ReplicaShape, nodes: int) -> str:
     with pytest.raises(LaunchFailed) as caught:
         engine_class(name).check(model, shape, nodes)
     assert (caught.value.findings[0].code, caught.value.exit_code) == ("PW741", 2)
@@ -43,22 +43,22 @@ def refused(name: str, model: dict[str, Any], shape: Shape, nodes: int) -> str:
 @pytest.mark.parametrize(("name", "taken"), [("vllm", "tensor_parallel_size"), ("vllm", "node_rank"), ("sglang", "tp_size")])
 def test_what_the_replica_decides_is_not_decided_again_by_the_model(name: str, taken: str) -> None:
     message = f"`{taken}` of the model is decided by the replica: tp 4, dp 1, pp 1, 2 nodes"
-    assert refused(name, {"path": "org/model", taken: 1}, Shape(4), 2) == message
+    assert refused(name, {"path": "org/model", taken: 1}, ReplicaShape(4), 2) == message
 
 
 @pytest.mark.parametrize("name", ["vllm", "sglang"])
 def test_a_model_is_needed(name: str) -> None:
-    assert refused(name, {}, Shape(), 1) == f"the engine `{name}` needs a model"
+    assert refused(name, {}, ReplicaShape(), 1) == f"the engine `{name}` needs a model"
 
 
 @pytest.mark.parametrize("name", ["vllm", "sglang"])
 def test_a_copy_lies_on_whole_nodes_or_evenly_within_them(name: str) -> None:
     message = f"the engine `{name}` cannot serve copies of tp 3 x pp 1 = 3 on nodes of 2: neither divides the other"
-    assert refused(name, MODEL, Shape(3, 2), 3) == message
+    assert refused(name, MODEL, ReplicaShape(3, 2), 3) == message
 
 
 def test_sglang_has_no_data_parallelism_over_nodes() -> None:
-    assert refused("sglang", MODEL, Shape(8, 2), 2) == "the engine `sglang` has no data parallelism over nodes: dp 2 over 2 nodes"
+    assert refused("sglang", MODEL, ReplicaShape(8, 2), 2) == "the engine `sglang` has no data parallelism over nodes: dp 2 over 2 nodes"
 
 
 @pytest.mark.parametrize("replica", [VllmReplica, SglangReplica])
@@ -81,11 +81,13 @@ def test_an_engine_that_nobody_knows_is_refused() -> None:
         engine_class("llama")
 
 
-def answer(name: str, model: dict[str, Any] = MODEL, shape: Shape | None = None, meeting: Meeting | None = None) -> tuple[Any, list[int]]:
+def answer(
+    name: str, model: dict[str, Any] = MODEL, shape: ReplicaShape | None = None, meeting: Meeting | None = None
+) -> tuple[Any, list[int]]:
     async def run() -> tuple[Any, list[int]]:
         cls = engine_class(name)
-        cls.check(model, shape or Shape(2))
-        engine = cls(model, shape or Shape(2))
+        cls.check(model, shape or ReplicaShape(2))
+        engine = cls(model, shape or ReplicaShape(2))
         await engine.open(None, meeting)  # type: ignore[arg-type]
         assert engine.tokenizer.size == 10
         assert engine.longest == 128
@@ -118,13 +120,13 @@ def test_vllm_that_is_dead_is_told() -> None:
 
 def test_vllm_on_several_nodes_meets_at_the_first_and_is_headless_on_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     install_vllm(monkeypatch)
-    engine, _ = answer("vllm", shape=Shape(4, 2, 2), meeting=Meeting("10.0.0.1", (5001, 5002), 0, 2))
+    engine, _ = answer("vllm", shape=ReplicaShape(4, 2, 2), meeting=Meeting("10.0.0.1", (5001, 5002), 0, 2))
     assert vars(engine._engine.args) == {
         "model": "org/model", "distributed_executor_backend": "mp", "tensor_parallel_size": 4, "pipeline_parallel_size": 2,
         "data_parallel_size": 2, "nnodes": 2, "node_rank": 0, "master_addr": "10.0.0.1", "master_port": 5001,
         "data_parallel_address": "10.0.0.1", "data_parallel_rpc_port": 5002, "max_model_len": 128,
     }  # fmt: skip
-    assert engine_class("vllm").headless(MODEL | {"enforce_eager": True, "enable_prefix_caching": False}, Shape(16), SECOND) == [
+    assert engine_class("vllm").headless(MODEL | {"enforce_eager": True, "enable_prefix_caching": False}, ReplicaShape(16), SECOND) == [
         sys.executable, "-m", "vllm.entrypoints.cli.main", "serve", "org/model", "--headless", "--distributed-executor-backend=mp",
         "--tensor-parallel-size=16", "--nnodes=2", "--node-rank=1", "--master-addr=10.0.0.1", "--master-port=5001", "--max-model-len=128",
         "--enforce-eager", "--no-enable-prefix-caching",
@@ -169,12 +171,12 @@ def test_sglang_is_told_of_an_answer_that_nobody_waits_for(monkeypatch: pytest.M
 def test_sglang_on_several_nodes_meets_at_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     install_sglang(monkeypatch)
     model = {"path": "org/model", "context_length": 128}
-    engine, _ = answer("sglang", model, Shape(8, 1, 2), Meeting("fd00::1", (5001, 5002), 0, 2))
+    engine, _ = answer("sglang", model, ReplicaShape(8, 1, 2), Meeting("fd00::1", (5001, 5002), 0, 2))
     assert engine._engine.arguments == {
         "log_level": "error", "model_path": "org/model", "tp_size": 8, "pp_size": 2, "nnodes": 2, "node_rank": 0,
         "dist_init_addr": "[fd00::1]:5001", "context_length": 128,
     }  # fmt: skip
-    *command, log, path, tp, nodes, rank, meeting, context = engine_class("sglang").headless(model, Shape(16), SECOND)
+    *command, log, path, tp, nodes, rank, meeting, context = engine_class("sglang").headless(model, ReplicaShape(16), SECOND)
     assert command[:3] == [sys.executable, "-m", "sglang.launch_server"]
     assert command[3].startswith("--port=")
     assert (log, path, tp) == ("--log-level=error", "--model-path=org/model", "--tp-size=16")

@@ -11,7 +11,7 @@ import subprocess
 from typing import Any
 
 import pytest
-from placewright.runtime.engines.engine import Meeting, Shape
+from placewright.runtime.engines.engine import Meeting, ReplicaShape
 from placewright.runtime.engines.external import sglang, vllm
 from placewright.runtime.engines.registry import engine_class
 
@@ -49,11 +49,17 @@ OWN: dict[str, dict[str, Any]] = {
     },
     "sglang": {"context_length": 128, "enable_memory_saver": True, "mem_fraction_static": 0.5, "disable_cuda_graph": False},
 }  # fmt: skip
-SHAPES = [("vllm", Shape(16)), ("vllm", Shape(4, 4)), ("vllm", Shape(8, 2, 2)), ("sglang", Shape(16)), ("sglang", Shape(8, 1, 2))]
+SHAPES = [
+    ("vllm", ReplicaShape(16)),
+    ("vllm", ReplicaShape(4, 4)),
+    ("vllm", ReplicaShape(8, 2, 2)),
+    ("sglang", ReplicaShape(16)),
+    ("sglang", ReplicaShape(8, 1, 2)),
+]
 
 
 @pytest.mark.parametrize(("name", "shape"), SHAPES)
-def test_the_command_of_another_node_says_what_the_first_is_given(name: str, shape: Shape) -> None:
+def test_the_command_of_another_node_says_what_the_first_is_given(name: str, shape: ReplicaShape) -> None:
     python = os.environ.get(f"PLACEWRIGHT_{name.upper()}")
     if not python:
         pytest.skip(f"PLACEWRIGHT_{name.upper()} names no interpreter")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from placewright.runtime.world.on_node import look as looking
-from placewright.runtime.world.on_node.look import look
+from placewright.runtime.world.on_node.look import survey_node
 from placewright.runtime.world.ray_machine import LOOKED_AT, machine_of
 
 from ..machines import ray_node
@@ -39,13 +39,13 @@ def library(count: int, **more: Any) -> SimpleNamespace:
 @pytest.fixture
 def driver(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Makes the node one with this library, and without nvidia-smi."""
-    monkeypatch.setattr(looking, "said", lambda *words: "")
+    monkeypatch.setattr(looking, "command_output", lambda *words: "")
     return lambda its: monkeypatch.setattr(looking.importlib, "import_module", lambda name: its)
 
 
 def test_a_driver_tells_of_every_accelerator(driver: Any) -> None:
     driver(library(2))
-    seen = look(list(LOOKED_AT), True)
+    seen = survey_node(list(LOOKED_AT), True)
     assert [device["uuid"] for device in seen["devices"]] == ["GPU-0", "GPU-1"]
     assert {device["name"] for device in seen["devices"]} == {"NVIDIA H200"}
     machine = machine_of(ray_node("a", 2), seen)
@@ -57,21 +57,21 @@ def test_a_driver_tells_of_every_accelerator(driver: Any) -> None:
 
 def test_without_a_driver_nothing_is_said_of_accelerators(driver: Any) -> None:
     driver(library(0))
-    seen = look([], True)
+    seen = survey_node([], True)
     assert "devices" not in seen
     assert seen["memory"] > 0 and seen["host"]
 
 
 def test_a_simulated_node_tells_nothing_of_its_machine() -> None:
-    assert set(look([], False)) == {"host", "environment"}
+    assert set(survey_node([], False)) == {"host", "environment"}
 
 
 def test_accelerators_in_a_fabric_of_several_nodes_name_it(driver: Any) -> None:
     info = SimpleNamespace(clusterUuid=bytes(range(16)), cliqueId=3)
     driver(library(1, nvmlDeviceGetGpuFabricInfoV=lambda handle, its: None, c_nvmlGpuFabricInfoV_t=lambda: info, byref=lambda its: its))
-    assert look([], True)["fabric"] == "000102030405060708090a0b0c0d0e0f.3"
+    assert survey_node([], True)["fabric"] == "000102030405060708090a0b0c0d0e0f.3"
     info.clusterUuid = bytes(16)
-    assert look([], True)["fabric"] == ""
+    assert survey_node([], True)["fabric"] == ""
 
 
 def test_a_variable_that_ray_emptied_is_that_of_the_process_which_started_this_one() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import placewright as pw
 import pytest
 from placewright.models.parallel import Parallel
-from placewright.solver.explaining.needs import at_least
+from placewright.solver.explaining.needs import lower_bound
 
 from ...followed_files import INTERPOLATED, RLINF, planned
 
@@ -55,4 +55,4 @@ def test_what_follows_needs_what_it_follows_to(tmp_path: Path) -> None:
     )  # fmt: skip
     file.write_text(its.replace("actor: {parallel", "actor: {disjoint_from: inference, parallel").replace("{4: 20}", "{1: 20}"))
     problem = pw.load(file, "1x8").to_solve.problem
-    assert problem is not None and at_least(problem) == 5
+    assert problem is not None and lower_bound(problem) == 5

@@ -9,7 +9,7 @@ from placewright.models.dialects import load
 from placewright.models.findings.finding import Finding, Severity, UnusableInput
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.planning.measured import SECOND
-from placewright.models.planning.planned import Planned
+from placewright.models.planning.planned import PlanningResult
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 from placewright.planner.accounting import account_of
@@ -38,7 +38,7 @@ def read(actor: str, rollout: str, inference: str, reward: str = "memory: 0GiB",
     return load.read(Source("run.yaml", text), read_shorthand("1x4xH100"), "rlinf", "training")
 
 
-def solved(reading: Reading) -> tuple[Answer, Planned]:
+def solved(reading: Reading) -> tuple[Answer, PlanningResult]:
     answer = solve(reading, sandbox=False)
     assert answer.planned is not None, answer.findings
     return answer, answer.planned

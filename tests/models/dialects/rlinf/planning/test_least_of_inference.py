@@ -8,7 +8,7 @@ from placewright.models.answer import Answer
 from placewright.models.dialects import load
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.planning.measured import SECOND
-from placewright.models.planning.planned import Planned
+from placewright.models.planning.planned import PlanningResult
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 from placewright.planner.baseline import own
@@ -36,7 +36,7 @@ def read(machines: str, backend: str, scaling: str = "linear", memory: str = "",
     return load.read(Source("run.yaml", text), read_shorthand(machines), "rlinf", "training")
 
 
-def planned(reading: Reading) -> tuple[Answer, Planned]:
+def planned(reading: Reading) -> tuple[Answer, PlanningResult]:
     answer = solve(reading, sandbox=False)
     assert answer.plan is not None and answer.planned is not None, answer.findings
     return answer, answer.planned

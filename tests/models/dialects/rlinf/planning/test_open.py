@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from placewright.models.findings.finding import Severity
-from placewright.models.planning.workload import After, Timed
+from placewright.models.planning.workload import After, TimedComponent
 
 from .opened import APART, FILE, TOGETHER, Read, problem, said, text
 
@@ -182,7 +182,7 @@ def test_reward_goes_along_where_the_prompts_divide_among_its_processes(read: Re
     anew = problem(read(text()).to_solve)
     (share,) = (each for each in anew.shares if each.component == "reward")
     assert (share.amount, share.multiple) == (64, 1)
-    assert all(64 % each.accelerators == 0 for each in (anew["actor"].timed or Timed(())).measured)
+    assert all(64 % each.accelerators == 0 for each in (anew["actor"].timed or TimedComponent(())).measured)
     always = text().replace("tensor_parallel_size: 2", "tensor_parallel_size: 8", 1)  # rollout on 8 or 16
     assert [each.components for each in problem(read(always).to_solve).job.relations if "reward" in each.components] == [
         ("rollout", "reward")

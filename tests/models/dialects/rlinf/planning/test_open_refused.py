@@ -6,7 +6,7 @@ import pytest
 from placewright.api import solve
 from placewright.models.findings.finding import Severity
 from placewright.models.parallel import Parallel
-from placewright.models.planning.way import Multiple
+from placewright.models.planning.way import CountConstraint
 
 from .opened import APART, EMBODIED, Read, problem, said, text
 
@@ -56,7 +56,7 @@ def test_counts_apart_leave_no_engine_without_weights(read: Read) -> None:
         .replace("rollout: {", "rollout: {group_name: R, rollout_backend: vllm, ")
     )
     _, apart = problem(read(whole).to_solve).job.planning.ways
-    assert apart.multiples == (Multiple("rollout", "actor", 4),)
+    assert apart.multiples == (CountConstraint("rollout", "actor", 4),)
 
 
 def test_rollout_apart_from_an_actor_whose_degrees_are_open_is_proved(read: Read) -> None:
@@ -88,5 +88,5 @@ def test_counts_apart_hold_for_whatever_degrees_are_chosen(read: Read) -> None:
         hints = f"placewright: {{components: {{actor: {{parallel: {{tp: {choices}}}, seconds: {{16: 40}}}}, rollout: {{seconds: {{16: 60}}}}}}}}\n"
         _, apart = problem(read(whole + hints).to_solve).job.planning.ways
         assert apart.multiples == tuple(
-            Multiple("rollout", "actor", step, None, Parallel(step) if len(steps) > 1 else None) for step in steps
+            CountConstraint("rollout", "actor", step, None, Parallel(step) if len(steps) > 1 else None) for step in steps
         ), choices

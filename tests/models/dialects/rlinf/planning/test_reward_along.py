@@ -12,7 +12,7 @@ from placewright.cli.written import edits_of
 from placewright.models.dialects import load
 from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.planning.planned import Planned
+from placewright.models.planning.planned import PlanningResult
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 from placewright.planner.verify import verify
@@ -40,7 +40,7 @@ def read(placed: Mapping[str, str], trains: Times, generates: Times, tp: int = 1
     return load.read(Source("run.yaml", text), read_shorthand("1x4"), "rlinf", "training")
 
 
-def planned(reading: Reading) -> tuple[Planned, Reading]:
+def planned(reading: Reading) -> tuple[PlanningResult, Reading]:
     """The plan, and the file in which it is written."""
     answer = solve(reading, sandbox=False)
     assert answer.planned is not None, answer.findings

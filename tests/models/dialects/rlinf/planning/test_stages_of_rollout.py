@@ -8,7 +8,7 @@ from placewright.models.component import Parallel
 from placewright.models.dialects import load
 from placewright.models.findings.finding import Severity
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.planning.planned import Planned
+from placewright.models.planning.planned import PlanningResult
 from placewright.models.text.source import Source
 from placewright.planner.accounting import account_of
 from placewright.planner.verify import verify
@@ -32,7 +32,7 @@ def file(nodes: int = 1, ranks: str = "all", backend: str = "fsdp", tp: int = 1)
     return FILE.replace("NODES", str(nodes)).replace("RANKS", ranks).replace("BACKEND", backend).replace("TP", str(tp))
 
 
-def planned(text: str, machines: str) -> Planned:
+def planned(text: str, machines: str) -> PlanningResult:
     reading = load.read(Source("run.yaml", text), read_shorthand(machines), "rlinf", "training")
     assert not verify(reading).errors
     answer = solve(reading, sandbox=False)

@@ -8,7 +8,7 @@ from placewright.models.answer import Answer
 from placewright.models.dialects import load
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.planning.measured import SECOND
-from placewright.models.planning.planned import Planned
+from placewright.models.planning.planned import PlanningResult
 from placewright.models.text.source import Source
 from placewright.planner.accounting import account_of
 
@@ -28,7 +28,7 @@ placewright:
 
 def planned(
     cluster: str, ranks: tuple[str, str, str], tp: int, trains: str, generates: str, more: str = "", memory: str = ""
-) -> tuple[Answer, Planned, list[str]]:
+) -> tuple[Answer, PlanningResult, list[str]]:
     """The plan, and what it takes for granted."""
     nodes = cluster.count("+") + 1
     actor, rollout, reward = ranks

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from placewright.api import solve
 from placewright.models.parallel import Parallel
-from placewright.models.planning.planned import Planned
+from placewright.models.planning.planned import PlanningResult
 from placewright.models.reading import Reading
 from placewright.planner.baseline import own_of
 from placewright.planner.costs import cost_model
@@ -29,7 +29,7 @@ def job(actor: int, rollout: int, trains: str, generates: str, placed: str = "",
     return found[: found.index("profile_data")] + inference + f"placewright: {{components: {{{', '.join(hints)}}}}}\n"
 
 
-def planned(reading: Reading) -> Planned:
+def planned(reading: Reading) -> PlanningResult:
     answer = solve(reading, sandbox=False)
     assert answer.planned is not None
     return answer.planned

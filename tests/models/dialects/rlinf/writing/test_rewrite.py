@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Sequence
 
 import pytest
-from placewright.models.dialects.rlinf.lines import Line, rewrite_lines
+from placewright.models.dialects.rlinf.lines import PlacementLine, rewrite_lines
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.findings.span import apply_edits
 from placewright.models.text.source import Source
 
-SPLIT = {"rollout": Line("rollout", "0-5", ""), "actor": Line("actor", "6-7", "")}
+SPLIT = {"rollout": PlacementLine("rollout", "0-5", ""), "actor": PlacementLine("actor", "6-7", "")}
 
 
-def rewritten(text: str, lines: dict[str, Line | None], stays: Sequence[str] = ()) -> str:
+def rewritten(text: str, lines: dict[str, PlacementLine | None], stays: Sequence[str] = ()) -> str:
     source = Source("run.yaml", text)
     return apply_edits(text, rewrite_lines(source, lines, stays))
 
@@ -46,20 +46,20 @@ def test_a_flow_map_and_json_keep_their_form() -> None:
 def test_components_that_come_and_go() -> None:
     head = "cluster:\n  num_nodes: 1\n  component_placement:\n"
     text = head + "    rollout: 0-3\n    inference: 4-5\n    actor: 6-7\n"
-    everything = {name: Line(name, "all", "") for name in ("actor", "rollout")}
+    everything = {name: PlacementLine(name, "all", "") for name in ("actor", "rollout")}
     assert rewritten(text, {**everything, "inference": None}) == head + "    rollout: all\n    actor: all\n"
     assert rewritten(head + "    actor,rollout: all\n", {**everything, "inference": None}) == head + "    actor,rollout: all\n"
     flow = "cluster: {num_nodes: 1, component_placement: {actor: all, rollout: all}}\n"
     assert rewritten(flow, {**everything, "inference": None}, list(everything)) == flow
-    new = {**SPLIT, "inference": Line("inference", "8-9", "")}
+    new = {**SPLIT, "inference": PlacementLine("inference", "8-9", "")}
     assert rewritten(head + "    actor,rollout: all\n", new) == head + "    actor: 6-7\n    rollout: 0-5\n    inference: 8-9\n"
 
 
 def test_other_node_groups_are_written_in_the_long_form_and_back() -> None:
     head = "cluster:\n  num_nodes: 1\n  component_placement:\n"
     long = head + "    actor:\n      node_group: a800\n      placement: 0-3\n"
-    assert rewritten(head + "    actor: 0-7\n", {"actor": Line("actor", "0-3", "a800")}) == long
-    assert rewritten(long, {"actor": Line("actor", "0-7", "")}) == head + "    actor: 0-7\n"
+    assert rewritten(head + "    actor: 0-7\n", {"actor": PlacementLine("actor", "0-3", "a800")}) == long
+    assert rewritten(long, {"actor": PlacementLine("actor", "0-7", "")}) == head + "    actor: 0-7\n"
 
 
 @pytest.mark.parametrize("text", ["defaults: [base]\n", "cluster:\n  component_placement: ${other}\nother: {actor: 0-7}\n"])
@@ -72,11 +72,11 @@ def test_lines_that_stand_elsewhere_are_not_rewritten(text: str) -> None:
 def test_what_stays_keeps_its_words_and_what_is_not_written_yet_is_written() -> None:
     head = "cluster:\n  num_nodes: 1\n  component_placement:\n"
     before = head + "    actor,rollout: 0-3:0-3,4-7:4-7\n    env: 0-0\n"
-    lines: dict[str, Line | None] = {"actor": Line("actor", "all", ""), "env": Line("env", "0", "")}
+    lines: dict[str, PlacementLine | None] = {"actor": PlacementLine("actor", "all", ""), "env": PlacementLine("env", "0", "")}
     assert rewritten(before, lines, ["actor", "env"]) == before
-    lines["rollout"] = Line("rollout", "0-5", "")
+    lines["rollout"] = PlacementLine("rollout", "0-5", "")
     after = head + "    actor: 0-3:0-3,4-7:4-7\n    rollout: 0-5\n    env: 0-0\n"
     assert rewritten(before, lines, ["actor", "env"]) == after
-    lines["reward"] = Line("reward", "all", "")
+    lines["reward"] = PlacementLine("reward", "all", "")
     new = head + "    actor: 0-3:0-3,4-7:4-7\n    rollout: 0-5\n    reward: all\n    env: 0-0\n"
     assert rewritten(before, lines, ["actor", "env", "reward"]) == new

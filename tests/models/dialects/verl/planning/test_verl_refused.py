@@ -10,7 +10,7 @@ import placewright as pw
 import pytest
 from placewright.cli.written import edits_of
 from placewright.models.composition import Composer
-from placewright.models.dialects.load import AsRead, read
+from placewright.models.dialects.load import ReadParameters, read
 from placewright.models.dialects.verl import anew, reader
 from placewright.models.dialects.verl import sizes as refused
 from placewright.models.machines.shorthand import read_shorthand
@@ -58,13 +58,13 @@ def test_it_is_what_reading_every_file_in_full_finds(monkeypatch: pytest.MonkeyP
     text = of(leader, actor, rollout)
     found = known(planned(text, "1x4"))
 
-    def each_anew(self: refused.Refused, pool: Pool, changes: refused.Changes) -> refused.Found:
+    def each_anew(self: refused.SizeReader, pool: Pool, changes: refused.Changes) -> refused.Found:
         setup = self.again(changes)
-        return refused.faults(setup, pool, self.before), {each.name: each.parallel for each in setup.components}
+        return refused.errors_by_component(setup, pool, self.before), {each.name: each.parallel for each in setup.components}
 
     monkeypatch.setattr(reader.VerlReader, "bare", reader.VerlReader.again)
-    monkeypatch.setattr(refused.Refused, "read", each_anew)
-    monkeypatch.setattr(refused.Refused, "is_of_degrees", False)  # nor is any left out because of another
+    monkeypatch.setattr(refused.SizeReader, "read", each_anew)
+    monkeypatch.setattr(refused.SizeReader, "is_of_degrees", False)  # nor is any left out because of another
     assert found == known(planned(text, "1x4"))
 
 
@@ -82,7 +82,7 @@ def test_each_size_with_each_pair_of_degrees_is_read_once(monkeypatch: pytest.Mo
     monkeypatch.setattr(reader, "judge", judged)
     reading = planned(of(leader), "4x8")
     assert edits_of(
-        replace(reading, session=FileSession(AsRead("run.yaml", None, "verl", "placement", None))), pw.solve(reading, sandbox=False)
+        replace(reading, session=FileSession(ReadParameters("run.yaml", None, "verl", "placement", None))), pw.solve(reading, sandbox=False)
     )[0]
     dealt = {its for its in read_ if 96 * 8 % (its[0] * its[1]) == 0}  # of other counts not all degrees need be read
     sizes = {its[:2] for its in dealt}

@@ -15,7 +15,7 @@ from placewright.runtime import (
     create_colocated_worker_cls,
     create_colocated_worker_cls_fused,
 )
-from placewright.runtime.compat.verl.dispatch.mesh import THEIR_MARK
+from placewright.runtime.compat.verl.dispatch.mesh import VERL_MARK
 from placewright.runtime.compat.verl.dispatch.register import registered
 
 from ....fake import FakePort
@@ -35,7 +35,7 @@ def dispatch_lazy_compute_data_proto(mesh_name: str, group: Any, *arguments: Any
 
 def marked(mode: Any, execute: str = "ALL", blocking: bool = True) -> Any:
     def mark(method: Any) -> Any:
-        setattr(method, THEIR_MARK, {"dispatch_mode": mode, "execute_mode": Member(execute), "blocking": blocking})
+        setattr(method, VERL_MARK, {"dispatch_mode": mode, "execute_mode": Member(execute), "blocking": blocking})
         return method
 
     return mark
