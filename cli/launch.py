@@ -138,7 +138,7 @@ def _signals_as_interrupts() -> Iterator[list[int]]:
 def _plan(
     file: str, machines: Cluster | AsDeclared | None, dialect: str, level: str, composer: Composer
 ) -> tuple[Plan, Reading | None] | int:
-    """Return the plan of a file and the Reading of a configuration (None for a plan file).
+    """Return the plan of a file, and its Reading (None for a plan file).
 
     If there is no plan, print the reason and return the exit code.
     """

@@ -8,12 +8,11 @@ import click
 @click.command()
 @click.argument("kind", type=click.Choice(["native", "cluster", "plan", "rlinf", "roll", "verl"]), default="native")
 def schema(kind: str) -> int:
-    """Print the JSON Schema (draft-07) of native files, of cluster files, of plans, or of files of
-    a framework with hints.
+    """Print the JSON Schema (draft-07) of a kind of file.
 
-    With the schema an editor completes and explains every key, and marks unreadable values. With
-    the
-    YAML language server (VS Code, Neovim...) the first line of a file names its schema:
+    The kinds are native files, cluster files, plans, and files of a framework with hints. With the
+    schema an editor completes and explains every key, and marks unreadable values. With the YAML
+    language server (VS Code, Neovim...) the first line of a file names its schema:
 
     \b
     placewright schema native > placewright.schema.json

@@ -1,4 +1,4 @@
-"""What verbs write: a new file, the plan, and the placements in the file itself."""
+"""Files written by verbs: new files, plans, edits of the user's file."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ NOT_SEARCHED = "PW604"
 
 
 def edits_of(reading: Reading, answer: Answer) -> tuple[list[Edit], tuple[Finding, ...]]:
-    """What would write the plan into the file, and what it changes there besides; or errors: why it cannot be said there.
+    """Return the edits for a plan with warnings; or no edits and the errors.
 
-    Where it is known how the file was read, that is found by reading it so with the plan in it.
+    The edited text is read again as the file was, if that is known, and verified.
     """
     from ..planner.verify import verify
 
@@ -40,7 +40,10 @@ def edits_of(reading: Reading, answer: Answer) -> tuple[list[Edit], tuple[Findin
 
 
 def _other_times(reading: Reading, after: Reading, degrees: Mapping[str, Parallel]) -> Iterator[Finding]:
-    """Times that mean something else once the plan is in the file, as what was measured can depend on the ranks that it has."""
+    """Warn of times with another meaning once the plan is in the file.
+
+    Measurements can depend on the ranks in the file.
+    """
     from ..models.times import times_with
 
     before, now = (times_with(its.problem.job, degrees) if its.problem else {} for its in (reading, after))
@@ -59,7 +62,7 @@ def _other_times(reading: Reading, after: Reading, degrees: Mapping[str, Paralle
 
 
 def save(output: str, answer: Answer) -> None:
-    """Writes the plan to a file. Raises UnusableInput where it cannot be written."""
+    """Write the plan to a file. Raises UnusableInput if that fails."""
     from ..models.placements.plan_file import plan_to_json, write_whole
 
     if answer.plan is not None:
@@ -70,7 +73,10 @@ def save(output: str, answer: Answer) -> None:
 
 
 def write_new(output: str, text: str, force: bool) -> None:
-    """A new file, whole or not at all; one that is there already is written over only with `force`. Raises UnusableInput."""
+    """Write a new file, whole or not at all; overwrite only with `force`.
+
+    Raises UnusableInput.
+    """
     from ..models.placements.plan_file import write_whole
 
     if os.path.exists(output) and not force:
@@ -82,7 +88,7 @@ def write_new(output: str, text: str, force: bool) -> None:
 
 
 def write_edits(file: str, reading: Reading, edits: list[Edit]) -> None:
-    """Makes the edits in the file itself. Raises UnusableInput where it cannot be written."""
+    """Apply the edits to the file. Raises UnusableInput if that fails."""
     from ..models.placements.plan_file import write_whole
 
     try:

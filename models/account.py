@@ -249,7 +249,7 @@ class Sensitivity:
 
 
 @dataclass(frozen=True)
-class Alternative:
+class ReportedAlternative:
     """Alternative design with the extra ns per task against the plan, largest first."""
 
     priced: CostedDesign
@@ -285,8 +285,8 @@ class Account:
     usages: tuple[Usage, ...]
     bills: tuple[BlockBill, ...]
     bases: tuple[Basis, ...]
-    others: tuple[Alternative, ...]
-    further: tuple[Alternative, ...] = ()
+    others: tuple[ReportedAlternative, ...]
+    further: tuple[ReportedAlternative, ...] = ()
     own: Baseline | None = None
     sensitivity: Sensitivity | None = None
     resources: Mapping[str, str] = field(default_factory=dict)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Callable, Mapping
 
-from ..models.account import KEEP, Account, Alternative, BusyInterval, Usage
+from ..models.account import KEEP, Account, BusyInterval, ReportedAlternative, Usage
 from ..models.answer import Solve
 from ..models.derivation import Derivation
 from ..models.machines.shorthand import AsDeclared
@@ -177,8 +177,8 @@ def account_of(problem: Problem, planned: PlanningResult, placed: Assignment | N
         usages(question, model, best),
         needs,
         rests,
-        tuple(Alternative(each, _adds(question, model, planned.best, each)) for each in planned.others),
-        tuple(Alternative(each.priced, _adds(question, model, planned.best, each.priced)) for each in planned.further),
+        tuple(ReportedAlternative(each, _adds(question, model, planned.best, each)) for each in planned.others),
+        tuple(ReportedAlternative(each.priced, _adds(question, model, planned.best, each.priced)) for each in planned.further),
         own(problem, planned),
         resources={name: problem.kind(problem[name]) for name in question.components if not best.blocks_of(name)},
         assumed=(*assumed(problem, question), *emptied(needs)),

@@ -18,7 +18,7 @@ from .port.on_ray import RayPort
 from .port.port import Port, RayBundle, RayNode
 from .reserving.parts import accelerators_given
 from .reserving.reservation import Reservation
-from .reserving.shortage import Demand
+from .reserving.shortage import NodeDemand
 from .world.inventory import survey
 from .world.machine import CODE, Device, Machine, cluster_of
 from .world.nvidia_smi import Matrix, read_devices, read_matrix
@@ -51,7 +51,7 @@ def with_taken(port: Port, nodes: Sequence[RayNode], machines: Mapping[str, Mach
 def _left(port: Port, node: RayNode, free: int) -> tuple[str, ...]:
     """Return the ids that a job would get which requests all remaining accelerators."""
     resource = resource_of(node)
-    wanted = Demand(RayBundle(node.node_id, {resource: float(free)}), node.name, f"node `{node.name}`")
+    wanted = NodeDemand(RayBundle(node.node_id, {resource: float(free)}), node.name, f"node `{node.name}`")
     reservation = Reservation(port, f"placewright-discover-{uuid.uuid4().hex[:8]}", [wanted])
     try:
         reservation.acquire()

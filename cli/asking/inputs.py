@@ -15,7 +15,7 @@ from ...models.script.recognise import ENDINGS as SCRIPTS
 
 ENDINGS = (".yaml", ".yml", *SCRIPTS)
 Load = Callable[[str, Union[str, None]], Sequence[Reading]]
-"""Reader of a file, called with the file and the folder in which it was searched.
+"""Reader, called with a file and the folder of the search.
 
 The folder is None for a file that was named. Other files of the folder may be parts of the
 configuration.

@@ -11,7 +11,10 @@ from .wanted import LaunchOptions
 
 
 def name_refused(name: str) -> int:
-    """The exit code, its reason printed, where no launch can take this name now; 0 where one may. Asked before a long search."""
+    """Check that a launch can take this name; return the exit code.
+
+    Called before a long search. Prints the reason of a refusal.
+    """
     from ...runtime.detached.claim import check_free
     from ...runtime.failure import LaunchFailed
 
@@ -23,7 +26,10 @@ def name_refused(name: str) -> int:
 
 
 def launch_detached(wanted: LaunchOptions, name: str) -> int:
-    """Launches in a keeper, under this name or a fresh one; the exit code when all workers are ready."""
+    """Launch in a keeper, under this name or a fresh name; return the exit code.
+
+    Returns as soon as all workers are ready.
+    """
     from ...models.placements.plan_file import plan_to_json
     from ...runtime.detached.detach import detach
     from ...runtime.detached.messages import LaunchRequest, problem_to_text, reading_to_text

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 
 def launch_here(wanted: LaunchOptions, kept: bool) -> int:
-    """Launches in this process, and ends it: at once, when the method has returned, or if it is kept on Ctrl-C. The exit code."""
+    """Launch in this process until the end of the launch; return the exit code.
+
+    It ends at once, after the called method, or if `kept` on Ctrl-C.
+    """
     from ...report.text import render_unchecked
     from ...runtime.detached.claim import Claim
     from ...runtime.detached.keeper import run_kept, stopping_on_request
@@ -76,11 +79,11 @@ class _Notes:
 
     @property
     def workers(self) -> tuple[Worker, ...]:
-        """Those that ran last; none before any did."""
+        """Workers of the last run; empty before the first."""
         return self._record.workers if self._record is not None else ()
 
     def runs(self, running: Launch) -> None:
-        """The launch runs, for the first time or again."""
+        """Record and print a running launch, the first time and after restarts."""
         from ...models.placements.plan_file import plan_to_json
         from ...report.text import render_unchecked
         from ...runtime.detached.record import record_of
@@ -97,7 +100,7 @@ class _Notes:
         sys.stdout.flush()
 
     def lost(self, failure: LaunchFailed) -> None:
-        """Something was lost, and is about to be replaced; what it was is said with the steps that follow."""
+        """Record a loss before its replacement; the next steps print it."""
         if self._record is not None:
             self._record = self._record.recovering(failure)
             self._claim.write(self._record)

@@ -29,13 +29,13 @@ def workers_table(workers: Sequence[Worker]) -> str:
 
 
 def workers_and_given(workers: Sequence[Worker], given: Iterable[object]) -> str:
-    """The table of workers, and where they have other accelerators than the plan named, because they share nodes."""
+    """Format the workers, with accelerators on shared nodes that differ from the plan."""
     lines = "\n".join(escape(str(each)) for each in given)
     return workers_table(workers) + (f"\n\n{lines}" if lines else "")
 
 
 def not_checked(record: Record) -> str:
-    """A block on what nobody could see, or looks at where it is placed anew, after an empty line; "" where there is no such thing."""
+    """Format unchecked demands after an empty line; "" without any."""
     from ...report.text import render_unchecked
 
     return f"\n{render_unchecked(each.unchecked() for each in record.unchecked)}" if record.unchecked else ""
@@ -53,13 +53,16 @@ def sizes(workers: Sequence[Worker], simulated: bool) -> tuple[str, str]:
 
 
 def ran(workers: Sequence[Worker], simulated: bool) -> str:
-    """The verdict on a launch that is over."""
+    """Format the verdict of an ended launch."""
     who, where = sizes(workers, simulated)
     return f"{paint('ok', 'green', wants_colour(sys.stdout))}: {who} ran on {where}, each as planned; all ended"
 
 
 def runs(record: Record, until: str) -> str:
-    """The verdict on a launch that goes on, and how its workers are reached. `until` says what ends it."""
+    """Format the verdict of a running launch, and how to reach the workers.
+
+    `until` : how the launch ends.
+    """
     who, where = sizes(record.workers, record.simulated)
     first = record.workers[0].component
     return (
@@ -71,7 +74,7 @@ def runs(record: Record, until: str) -> str:
 
 
 def failed(problem: LaunchFailed, verdict: str = NOT_LAUNCHED) -> int:
-    """Prints why, with the end of the worker's own traceback; the exit code."""
+    """Print a failure with the end of the worker's traceback; return the exit code."""
     echo_findings(problem.findings, err=True)
     for line in problem.traceback.splitlines():
         click.echo(f"   | {escape(line)}", err=True)

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LaunchOptions:
-    """A plan, made of `file`, and how it is to be launched; `reading` is how `file` was read if it is not the plan itself."""
+    """Plan from `file`, and the options of its launch.
+
+    `reading` : the Reading of `file`; None if `file` is a plan.
+    """
 
     plan: Plan
     file: str
@@ -35,24 +38,24 @@ class LaunchOptions:
 
     @property
     def problem(self) -> Problem | None:
-        """What the file asks for; None where it is the plan."""
+        """Problem of the file; None for a plan file."""
         return self.reading.problem if self.reading is not None else None
 
     @property
     def simulated(self) -> bool:
-        """Is it for a simulated cluster?"""
+        """True for a simulated cluster."""
         return self.address is None
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """What will be called."""
+        """Names of called methods."""
         return (self.method,) if self.method else ()
 
     @property
     def stem(self) -> str:
-        """What it is called after its file."""
+        """Name of the launch by its file."""
         return re.sub(r"[^A-Za-z0-9_.-]", "-", Path(self.file).stem)[:32].strip(".-") or "launch"
 
     def fresh_name(self) -> str:
-        """A name for this launch that no other has."""
+        """Return an unused name for this launch."""
         return f"{self.stem}-{secrets.token_hex(2)}"

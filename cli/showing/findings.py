@@ -14,7 +14,7 @@ from ...report.text import more_about, render_findings
 
 
 def text_of(path: str) -> str:
-    """The text of a file as a Source would read it; "" where it cannot be read within the limits."""
+    """Return the text of a file; "" if unreadable or too large for Source."""
     try:
         return Source.read(path).text
     except UnusableInput:
@@ -22,9 +22,9 @@ def text_of(path: str) -> str:
 
 
 def echo_findings(findings: Iterable[Finding], err: bool = False, texts: Mapping[str, str] | None = None) -> None:
-    """Prints findings as frames, where to read more about errors, and an empty line, which the verdict follows; to standard error if `err`.
+    """Print findings as frames, a pointer to `explain`, and an empty line.
 
-    `texts` holds the texts that they are about, by name; without it they are read from the files of those names.
+    `err` : print to standard error. `texts` : file name -> text; None to read the files.
     """
     found = tuple(findings)
     if texts is None:

@@ -1,4 +1,4 @@
-"""One line on a terminal that renews itself and goes away again; what draws it is loaded with its first word."""
+"""Progress line on a terminal; rich is loaded with the first text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Live
 
 AUTO, PLAIN, NONE = WAYS = ("auto", "plain", "none")
-"""How work is seen: as suits where it is seen, as lines, or not at all."""
+"""Ways to show progress."""
 
 
 class ProgressLine:
@@ -18,7 +18,7 @@ class ProgressLine:
         self._live: Live | None = None
 
     def tell(self, text: str) -> None:
-        """Renews the line."""
+        """Replace the text."""
         if self._live is None:
             from rich.console import Console
             from rich.progress import Progress as Live
@@ -31,7 +31,7 @@ class ProgressLine:
         self._live.update(self._live.task_ids[0], description=text)
 
     def end(self) -> None:
-        """Takes the line away. May be called twice."""
+        """Erase the line; a second call does nothing."""
         live, self._live = self._live, None
         if live is not None:
             live.stop()

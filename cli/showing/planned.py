@@ -26,7 +26,10 @@ NOTHING = PlanOutput([], {}, False)
 
 
 def account_of(question: Problem, answer: Answer, limit: float, solve: Solver, verbose: bool) -> PlanOutput:
-    """What is shown of the account; nothing where no component says its time. `solve` answers further questions."""
+    """Return the output for the account of a plan; empty without times.
+
+    `solve` : solver for the sensitivity questions.
+    """
     if question.job.planning.workload is None:
         return NOTHING
     from ...planner.accounting import account, given

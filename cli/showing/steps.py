@@ -20,20 +20,20 @@ PATIENCE = 10.0
 
 
 class StepOutput:
-    """What is told every step of a launch, and shows nothing of it."""
+    """Receiver of the steps of a launch; prints nothing."""
 
     def __call__(self, step: Step) -> None:
-        """A step is taken."""
+        """Receive a step."""
 
     def clear(self) -> None:
-        """Something else is about to be printed; what renews itself goes away until the next step."""
+        """Erase a progress line before other output."""
 
 
 @contextmanager
 def shown_steps(way: str) -> Iterator[StepOutput]:
-    """What is to be told of every step of a launch. All of it goes to standard error.
+    """Yield the receiver of the steps of a launch, which prints to standard error.
 
-    `auto` is one line that goes away again on a terminal, and lines that stay elsewhere.
+    `auto` : a progress line on a terminal, lines elsewhere.
     """
     shown = StepOutput() if way == NONE else _Lines() if way == PLAIN or not sys.stderr.isatty() else _OneLine()
     try:
@@ -43,22 +43,22 @@ def shown_steps(way: str) -> Iterator[StepOutput]:
 
 
 class _OneLine(StepOutput):
-    """A line that renews itself."""
+    """Progress line."""
 
     def __init__(self) -> None:
         self._line = ProgressLine()
 
     def __call__(self, step: Step) -> None:
-        """Renews the line."""
+        """Replace the line."""
         self._line.tell(escape(str(step)))
 
     def clear(self) -> None:
-        """Takes the line away."""
+        """Erase the line."""
         self._line.end()
 
 
 class _Lines(StepOutput):
-    """A line for each step, for each component whose workers are all ready, and for every so many seconds between."""
+    """Lines for new steps, for started components, and after `PATIENCE` seconds."""
 
     def __init__(self) -> None:
         self._words = ""
@@ -66,7 +66,7 @@ class _Lines(StepOutput):
         self._last = 0.0
 
     def __call__(self, step: Step) -> None:
-        """Prints the step if it says something new."""
+        """Print the step if it is news."""
         whole = frozenset(component for component, (ready, count) in step.up.items() if ready == count)
         if step.words == self._words and whole == self._whole and time.monotonic() - self._last < PATIENCE:
             return

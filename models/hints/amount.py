@@ -61,7 +61,7 @@ def _edit(source: Source, entry: Entry, degree: int) -> Edit:
     return Edit(value.span, str(degree))
 
 
-class Amount(NamedTuple):
+class AmountHint(NamedTuple):
     """Resources per process, range of the total, and allowed counts in it (empty: all)."""
 
     each: int
@@ -70,7 +70,7 @@ class Amount(NamedTuple):
     counts: Counts = ()
 
 
-def amount(form: ComponentForm, name: str, on_nodes: bool, span: Span) -> Amount:
+def amount(form: ComponentForm, name: str, on_nodes: bool, span: Span) -> AmountHint:
     """Return the requested amount.
 
     Raises UnusableInput if `accelerators` and `processes` contradict each other.
@@ -105,10 +105,10 @@ def amount(form: ComponentForm, name: str, on_nodes: bool, span: Span) -> Amount
     return _asked(per_process, accelerators or by_process)
 
 
-def _asked(per_process: int, counts: Counts | None) -> Amount:
+def _asked(per_process: int, counts: Counts | None) -> AmountHint:
     if not counts:
-        return Amount(per_process, 1, UNBOUNDED)
-    return Amount(per_process, counts[0][0], counts[-1][1], () if is_one_range(counts) else counts)
+        return AmountHint(per_process, 1, UNBOUNDED)
+    return AmountHint(per_process, counts[0][0], counts[-1][1], () if is_one_range(counts) else counts)
 
 
 def _number(counts: Sequence[tuple[int, int]]) -> int:

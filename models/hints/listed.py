@@ -36,9 +36,7 @@ def impossible_counts(component: Component, choices: Sequence[Parallel], value: 
             name = f"{write_range((low, high))} {key}"
             if low * per_process > room:
                 message = f"`{component.name}` never has {name}: there {are(room)} {with_noun(room, noun)}"
-                warnings.append(
-                    warning("PW121", component.name, message, item.span, label="impossible_counts", help="leave it out of the list")
-                )
+                warnings.append(warning("PW121", component.name, message, item.span, label="never", help="leave it out of the list"))
             elif all(-(-low * per_process // step) * step > high * per_process for step in steps):
                 multiples = " or ".join(map(str, dict.fromkeys(steps)))
                 message = f"`{component.name}` never has {name}: it has a multiple of {multiples}"

@@ -9,28 +9,28 @@ from .problem import PlanningProblem
 from .workload import STAGES, STEADY, STREAM
 
 Blocks = Sequence[Sequence[str]]
-"""The components of each block."""
+"""Components of every block."""
 
 
 class Maximum(NamedTuple):
-    """`weight` times the greatest of several sums of task times; each sum is given by its tasks."""
+    """Greatest of several sums of task times, times `weight`; sums are tuples of tasks."""
 
     weight: int
     sums: tuple[tuple[int, ...], ...]
 
 
 class CostModel(Protocol):
-    """How long the tasks of a segment take that run at the same time.
+    """Time of a segment, in which tasks run at the same time.
 
     Attributes
     ----------
-    name : as it is written and printed.
-    source : where its formulas come from.
-    turns : may tasks of one segment share accelerators, where they take turns? Else they lie on different ones.
-    full : does an iteration take at least as long as any accelerator works in it?
-    by_phase : is the segment of a task the place of its phase, or is it chosen?
+    name : name in files and output.
+    source : source of the formulas.
+    turns : True if tasks of a segment may share accelerators and take turns there.
+    full : True if an iteration takes at least as long as any accelerator works in it.
+    by_phase : True if phases decide the segments; False if the search does.
     restricts : True if the model has no time for some structures.
-    nests : True if a component may lie within the accelerators of another.
+    nests : True if a component may lie within the accelerators of another component.
     """
 
     name: ClassVar[str]
@@ -42,31 +42,31 @@ class CostModel(Protocol):
     nests: ClassVar[bool]
 
     def maxima(self, question: PlanningProblem, blocks: Blocks, tasks: Sequence[int]) -> Sequence[Maximum]:
-        """The same as a sum of maxima, in ns; the times of the tasks enter divided by `divisor`."""
+        """Return the ns as a sum of maxima over task times divided by `divisor`."""
 
     def divisor(self, question: PlanningProblem) -> int:
-        """In how many batches the tasks hand on what they make: every time is a multiple of it."""
+        """Return the number of batches between tasks, a divisor of every time."""
 
     def nanoseconds(self, question: PlanningProblem, design: Design, tasks: Sequence[int]) -> int:
-        """The time of a segment of these tasks, by plain arithmetic."""
+        """Return the ns of a segment with these tasks, by plain arithmetic."""
 
     def segment(self, question: PlanningProblem, task: int) -> int:
-        """The segment of a task, where its phase says it."""
+        """Return the segment of a task; for models with `by_phase`."""
 
     def may_be(self, question: PlanningProblem, sets: Blocks) -> bool:
-        """Does this model have a time for any structure with these sets, whoever else joins them? Where False, each is refused."""
+        """Return False if every structure with these sets, or larger ones, is refused."""
 
     def refuses(self, question: PlanningProblem, blocks: Blocks, segments: Sequence[int]) -> str:
-        """Why this model has no time for a structure; "" if it has."""
+        """Return the reason for no time of a structure; "" if none."""
 
 
 def iteration(model: CostModel, question: PlanningProblem, design: Design) -> int:
-    """Nanoseconds of one iteration."""
+    """Return the nanoseconds of an iteration."""
     return sum(segment_times(model, question, design))
 
 
 def segment_times(model: CostModel, question: PlanningProblem, design: Design) -> list[int]:
-    """Nanoseconds of each segment, in order."""
+    """Return the nanoseconds of every segment, in order."""
     count = max(design.segments, default=-1) + 1
     members: list[list[int]] = [[] for _ in range(count)]
     for task, segment in enumerate(design.segments):
@@ -75,10 +75,12 @@ def segment_times(model: CostModel, question: PlanningProblem, design: Design) -
 
 
 class Stream:
-    """A segment is a pipeline: the first batch through its longest chain of tasks, then a batch each time of the slowest task.
+    """Pipelined segments: tasks on different accelerators hand on batch by batch.
 
-    With B batches and t nanoseconds a task, a batch takes t / B: max over chains of the sum, plus (B - 1) x the greatest.
-    Of a chain of components this is RLinf's warm-up and bottleneck; branches and several segments are ours.
+    The first batch passes the longest chain of tasks, every further batch takes the time of the
+    slowest task. With B batches and t nanoseconds a task, a batch takes t / B: max over chains of
+    the sum, plus (B - 1) x the greatest. For a chain of components this is RLinf's warm-up and
+    bottleneck; branches and several segments are placewright's addition.
     """
 
     name: ClassVar[str] = STREAM
@@ -91,12 +93,12 @@ class Stream:
 
     def maxima(self, question: PlanningProblem, blocks: Blocks, tasks: Sequence[int]) -> Sequence[Maximum]:
         """See CostModel."""
-        its = set(tasks)
+        members = set(tasks)
         after: dict[int, list[int]] = {task: [] for task in tasks}
         for edge in question.flow.edges:
-            if edge.earlier in its and edge.later in its:
+            if edge.earlier in members and edge.later in members:
                 after[edge.earlier].append(edge.later)
-        first = its - {later for laters in after.values() for later in laters}
+        first = members - {later for laters in after.values() for later in laters}
         chains: list[tuple[int, ...]] = []
         open_: list[tuple[int, ...]] = [(task,) for task in sorted(first)]
         while open_:
@@ -113,30 +115,31 @@ class Stream:
 
     def nanoseconds(self, question: PlanningProblem, design: Design, tasks: Sequence[int]) -> int:
         """See CostModel."""
-        each = {task: design.nanoseconds(question, task) // question.flow.batches for task in tasks}
+        batch_ns = {task: design.nanoseconds(question, task) // question.flow.batches for task in tasks}
         until: dict[int, int] = {}
-        for task in sorted(tasks):  # none comes before one that it works on
+        for task in sorted(tasks):  # tasks are numbered in execution order
             before = [until[edge.earlier] for edge in question.flow.edges if edge.later == task and edge.earlier in until]
-            until[task] = each[task] + max(before, default=0)
-        return max(until.values()) + (question.flow.batches - 1) * max(each.values())
+            until[task] = batch_ns[task] + max(before, default=0)
+        return max(until.values()) + (question.flow.batches - 1) * max(batch_ns.values())
 
     def segment(self, question: PlanningProblem, task: int) -> int:
-        """See CostModel: it is chosen, so that no phase says it."""
+        """See CostModel; the search decides segments."""
         return 0
 
     def may_be(self, question: PlanningProblem, sets: Blocks) -> bool:
-        """See CostModel: it has."""
+        """See CostModel."""
         return True
 
     def refuses(self, question: PlanningProblem, blocks: Blocks, segments: Sequence[int]) -> str:
-        """See CostModel: it has a time for every structure."""
+        """See CostModel; no structure is refused."""
         return ""
 
 
 class Stages:
-    """A stage takes the greatest, over the sets of components on the same accelerators, of the sum of their times in it.
+    """Stages one after another, each as long as its slowest set of components.
 
-    What depends on what inside a stage is not looked at, and nothing of a stage begins before the one before it has ended.
+    Components on the same accelerators take turns: the time of a set is the sum of their times.
+    Dependencies inside a stage are ignored, and a stage begins after the stage before.
     """
 
     name: ClassVar[str] = STAGES
@@ -150,8 +153,8 @@ class Stages:
     def maxima(self, question: PlanningProblem, blocks: Blocks, tasks: Sequence[int]) -> Sequence[Maximum]:
         """See CostModel."""
         sums = [tuple(task for task in tasks if question.tasks[task].component in members) for members in blocks]
-        placed = {task for its in sums for task in its}
-        return (Maximum(1, (*(its for its in sums if its), *((task,) for task in tasks if task not in placed))),)
+        placed = {task for tasks_of_set in sums for task in tasks_of_set}
+        return (Maximum(1, (*(filter(None, sums)), *((task,) for task in tasks if task not in placed))),)
 
     def divisor(self, question: PlanningProblem) -> int:
         """See CostModel."""
@@ -160,7 +163,7 @@ class Stages:
     def nanoseconds(self, question: PlanningProblem, design: Design, tasks: Sequence[int]) -> int:
         """See CostModel."""
         load = [0] * len(design.blocks)
-        unplaced: dict[str, int] = {}  # a component without accelerators is in nobody's way but its own
+        unplaced: dict[str, int] = {}  # a component without accelerators delays only itself
         for task in tasks:
             name = question.tasks[task].component
             blocks = design.blocks_of(name)
@@ -175,18 +178,18 @@ class Stages:
         return question.phase(task)
 
     def may_be(self, question: PlanningProblem, sets: Blocks) -> bool:
-        """See CostModel: it has."""
+        """See CostModel."""
         return True
 
     def refuses(self, question: PlanningProblem, blocks: Blocks, segments: Sequence[int]) -> str:
-        """See CostModel: it has a time for every structure."""
+        """See CostModel; no structure is refused."""
         return ""
 
 
 class Steady(Stages):
-    """An asynchronous pipeline that has filled: one stage, in which each set works on what came before.
+    """Filled asynchronous pipeline: a single stage, in which all sets work at once.
 
-    Training then uses data of earlier weights; how old they may be is the framework's setting and is not looked at.
+    Training then uses data of earlier weights; their age is a setting of the framework, not checked.
     """
 
     name: ClassVar[str] = STEADY

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...models.account import Account, Alternative
+from ...models.account import Account, ReportedAlternative
 from ...models.planning.workload import SECONDS
 from ...solver.wording import listed
 from ..terminal import escape
@@ -61,7 +61,7 @@ def _none_is_placed(account: Account) -> bool:
     return account.given and all(each.priced in account.planned.not_placed for each in account.others)
 
 
-def _other(account: Account, other: Alternative, counted: bool = False, brief: bool = False) -> str:
+def _other(account: Account, other: ReportedAlternative, counted: bool = False, brief: bool = False) -> str:
     planned = account.planned
     unsure = other.priced in planned.not_placed and not _none_is_placed(account)
     unknown = " and its traffic not known" if account.given and planned.best.traffic else ""
@@ -73,7 +73,7 @@ def _other(account: Account, other: Alternative, counted: bool = False, brief: b
     return f"{said}\n     {escape('; '.join(filter(None, adds if longer else adds[::-1])))}"
 
 
-def _adds(account: Account, other: Alternative, sign: int, word: str) -> str:
+def _adds(account: Account, other: ReportedAlternative, sign: int, word: str) -> str:
     """What adds most more to the iteration, or most less: `actor adds 6.111 more and rollout adds 5.766 more`; traffic too."""
     planned = account.planned
     unknown = account.given and other.priced in planned.not_placed

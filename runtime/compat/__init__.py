@@ -1,1 +1,1 @@
-"""Words of verl and RLinf for pools, groups and placements, on the reservations and workers of the runtime."""
+"""Interfaces of verl and RLinf on the runtime's reservations and workers."""

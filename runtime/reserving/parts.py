@@ -8,14 +8,14 @@ from ..failure import LaunchFailed, failed
 from ..port.port import AnswerFailed, Hold, Port, RayNode, Ticket
 from ..world.ray_machine import is_simulated
 from . import probe
-from .shortage import Demand
+from .shortage import NodeDemand
 
 PROBE_LIMIT = 60.0
 """Seconds for Ray to start a process in every part."""
 
 
 def accelerators_given(
-    port: Port, hold: Hold, wanted: Sequence[Demand], resource: str, nodes: Mapping[str, RayNode]
+    port: Port, hold: Hold, wanted: Sequence[NodeDemand], resource: str, nodes: Mapping[str, RayNode]
 ) -> list[tuple[str, ...]]:
     """Return the physical ids of every bundle's accelerators, ascending; `nodes`: by Ray's id.
 
@@ -50,7 +50,7 @@ def accelerators_given(
     return [dealt.get(bundle, ()) for bundle in range(len(wanted))]
 
 
-def _told(port: Port, queries: dict[Ticket, int], wanted: Sequence[Demand]) -> dict[int, list[str]]:
+def _told(port: Port, queries: dict[Ticket, int], wanted: Sequence[NodeDemand]) -> dict[int, list[str]]:
     deadline = port.now() + PROBE_LIMIT
     answers: dict[int, list[str]] = {}
     pending = dict(queries)
@@ -67,7 +67,7 @@ def _told(port: Port, queries: dict[Ticket, int], wanted: Sequence[Demand]) -> d
     return dict(sorted(answers.items()))
 
 
-def _silent(silent: Sequence[Demand]) -> LaunchFailed:
+def _silent(silent: Sequence[NodeDemand]) -> LaunchFailed:
     locations = ", ".join(dict.fromkeys(want.where for want in silent))
     message = f"{locations} did not tell within {PROBE_LIMIT:g} s which accelerators were given"
     return failed("PW705", silent[0].subject, message, "see whether processes start on that node at all", *(want.rank for want in silent))

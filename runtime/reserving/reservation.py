@@ -8,7 +8,7 @@ from typing import Sequence
 from ..failure import LaunchFailed, failed
 from ..port.port import CREATED, INFEASIBLE, PENDING, REMOVED, Hold, NameTaken, Port
 from ..shield import shielded
-from .shortage import Demand, is_hopeless, shortages
+from .shortage import NodeDemand, is_hopeless, shortages
 
 WAIT_LIMIT = 0.6
 """Seconds after which a shortage counts: just released resources appear as free a little later."""
@@ -26,7 +26,7 @@ class Reservation:
     outlives this process.
     """
 
-    def __init__(self, port: Port, name: str, wanted: Sequence[Demand], detached: bool = False) -> None:
+    def __init__(self, port: Port, name: str, wanted: Sequence[NodeDemand], detached: bool = False) -> None:
         self.port = port
         self.name = name
         self.wanted = tuple(wanted)

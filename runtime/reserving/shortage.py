@@ -16,7 +16,7 @@ _HELP = "wait for the other job, end it, or solve around it: `placewright discov
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
+class NodeDemand:
     """Demand: bundle, `subject` of findings, `where` (the node in words), and `rank` of the node.
 
     `help`: advice if others hold the resources; `least`: number of accelerators sufficient with
@@ -31,7 +31,7 @@ class Demand:
     least: int = 0
 
 
-def node_demand(match: Match, cpus: float = 0, part: int = 0, share: bool = False) -> Demand:
+def node_demand(match: Match, cpus: float = 0, part: int = 0, share: bool = False) -> NodeDemand:
     """Return the demand on a plan's node: accelerators, or the node's presence without any.
 
     All accelerators if the plan counts none as taken: Ray does not report which accelerators form a
@@ -47,7 +47,7 @@ def node_demand(match: Match, cpus: float = 0, part: int = 0, share: bool = Fals
     if cpus:
         resources["CPU"] = cpus
     location = f"node {match.node.rank} (`{match.node.name}`, Ray node `{match.ray.name}`)"
-    return Demand(RayBundle(match.ray.node_id, resources), match.node.name, location, match.node.rank, _HELP, 0 if share else part)
+    return NodeDemand(RayBundle(match.ray.node_id, resources), match.node.name, location, match.node.rank, _HELP, 0 if share else part)
 
 
 def amount_of(resource: str, amount: float) -> str:
@@ -74,7 +74,7 @@ def by_holders(amounts: Mapping[str, float]) -> str:
     return ", ".join(f"{amount:g} by `{name}`" for name, amount in amounts.items())
 
 
-def shortages(port: Port, wanted: Sequence[Demand], limit: float) -> Iterator[Finding]:
+def shortages(port: Port, wanted: Sequence[NodeDemand], limit: float) -> Iterator[Finding]:
     """Yield a PW702 per node and resource with less free than jointly needed.
 
     Ray judges every bundle alone, and would wait forever for two that fit only one by one.
@@ -94,7 +94,7 @@ def shortages(port: Port, wanted: Sequence[Demand], limit: float) -> Iterator[Fi
                 yield _finding(first, *_words(first, node, resource, need, limit, holdings), need - have)
 
 
-def is_hopeless(port: Port, wanted: Sequence[Demand]) -> bool:
+def is_hopeless(port: Port, wanted: Sequence[NodeDemand]) -> bool:
     """Return True if waiting is pointless: a node is gone or too small even when empty."""
     alive = {node.node_id: node for node in port.nodes()}
     return any(
@@ -104,7 +104,7 @@ def is_hopeless(port: Port, wanted: Sequence[Demand]) -> bool:
     )
 
 
-def _words(first: Demand, node: RayNode, resource: str, need: float, limit: float, holdings: Sequence[Holding]) -> tuple[str, str]:
+def _words(first: NodeDemand, node: RayNode, resource: str, need: float, limit: float, holdings: Sequence[Holding]) -> tuple[str, str]:
     have, total = node.free.get(resource, 0.0), node.total.get(resource, 0.0)
     if total < need - NOISE:
         return f"{first.where} needs {amount_of(resource, need)}, it has {total:g}", "ask for less of this node, or start it with more"
@@ -115,14 +115,14 @@ def _words(first: Demand, node: RayNode, resource: str, need: float, limit: floa
     return f"{first.where} needs {amount_of(resource, need)} free, {have:g} are, after waiting {limit:g} s{holders_text}", help
 
 
-def _by_node(wanted: Sequence[Demand]) -> dict[str, list[Demand]]:
-    by_node: dict[str, list[Demand]] = {}
+def _by_node(wanted: Sequence[NodeDemand]) -> dict[str, list[NodeDemand]]:
+    by_node: dict[str, list[NodeDemand]] = {}
     for want in wanted:
         by_node.setdefault(want.bundle.node_id, []).append(want)
     return by_node
 
 
-def _needs(wanted: Sequence[Demand]) -> dict[str, float]:
+def _needs(wanted: Sequence[NodeDemand]) -> dict[str, float]:
     needs: dict[str, float] = {}
     for want in wanted:
         for resource, amount in want.bundle.resources.items():
@@ -130,5 +130,5 @@ def _needs(wanted: Sequence[Demand]) -> dict[str, float]:
     return needs
 
 
-def _finding(first: Demand, message: str, help: str, amount: float) -> Finding:
+def _finding(first: NodeDemand, message: str, help: str, amount: float) -> Finding:
     return error("PW702", first.subject, message, help=help, witnesses=(first.rank,), amount=max(1, round(amount)))

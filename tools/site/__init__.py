@@ -1,1 +1,1 @@
-"""Pages of the documentation site that are made from the code, and links that lead out of `docs/`."""
+"""Generated pages of the documentation site, and links out of `docs/`."""

@@ -49,7 +49,7 @@ def _command(examples: tuple[Example, ...]) -> str:
 
 
 def _examples(examples: tuple[Example, ...], known: str) -> Iterator[str]:
-    """Yield each text in a fence, after its command where that differs from the one before."""
+    """Yield fenced texts, after their commands if these differ."""
     for example in examples:
         if example.command and example.command != known:
             yield f"```sh\nplacewright {example.command}\n```"

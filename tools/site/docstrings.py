@@ -25,7 +25,7 @@ class Docstrings(griffe.Extension):
 
 
 def numpydoc(text: str) -> str:
-    """Return a docstring with each entry as a name above an indented text, and its other paragraphs before them."""
+    """Return a docstring with names above indented texts, after its other paragraphs."""
     paragraphs, sections = [], []
     title = ""
     for paragraph in text.split("\n\n"):

@@ -49,7 +49,7 @@ def form_pages() -> Iterator[tuple[str, str]]:
 
 
 def _only_in_frameworks(native: Node) -> dict[str, Node]:
-    """Return the parts of a block `placewright:` with the keys that their like in a native file does not have."""
+    """Return the keys of a `placewright:` block missing in native files."""
     left: dict[str, Node] = {}
     for name, node in {**_definitions(schema("verl")), **_definitions(schema("rlinf"))}.items():
         like = native if name.endswith("Block") else native["definitions"]["Component"] if name.endswith("Hint") else {}

@@ -12,7 +12,7 @@ _FENCE = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 
 
 def led_home(markdown: str, uri: str, source: str) -> str:
-    """Return a page with its links to files outside of `docs/` led to pages of the site.
+    """Redirect the links of a page from files outside `docs/` to pages of the site.
 
     `uri` is the path of the page on the site, `source` that of its text in the repository.
     """

@@ -16,7 +16,7 @@ _Level = OneOfValues("level", LEVELS)
 
 
 class WorkForm(Form):
-    """Work that is dealt out to the processes of a component, to each the same share: environments, samples of a batch."""
+    """Work in equal shares for the processes of a component: environments, samples of a batch."""
 
     component = key(Word, description="the name of a component such as `env`")
     what = key(Word, description="what is dealt out, in the plural, such as `environments`")

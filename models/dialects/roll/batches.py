@@ -155,7 +155,7 @@ def _dealt_out(setup: RollSetup, role: Role, batch: Amount, step: int) -> None:
     component, replica = setup.components.get(role.key), role_degrees.parallel.replica
     if role.ids is None:
         if component is not None and component.runs is None:
-            _shared(setup, role, batch, "check_prompts", replica, 1, AT_LOAD)
+            _shared(setup, role, batch, "prompts", replica, 1, AT_LOAD)
         return
     facts, ranks = RoleFacts(setup, role), role.ids.count // replica
     if role.ids.count % replica == 0 and ranks > 1:
@@ -202,8 +202,8 @@ def _updates(setup: RollSetup, batch: Amount, step: int) -> None:
     for batches in _trained(setup) if not is_told else ():
         if batches.role.key not in setup.short:
             samples, facts = batch.value * answers.value, RoleFacts(setup, batches.role)
-            check_prompts = f"{with_noun(batch.value, 'prompt')}{'' if batch.scalar else ' by default'}"
-            chain = f"{check_prompts} x {with_noun(answers.value, 'answer')} = {with_noun(samples, 'sample')}"
+            prompt_text = f"{with_noun(batch.value, 'prompt')}{'' if batch.scalar else ' by default'}"
+            chain = f"{prompt_text} x {with_noun(answers.value, 'answer')} = {with_noun(samples, 'sample')}"
             Divides(
                 code=BATCH_NUMBERS, source=_WORKER, when=AFTER_ROLLOUT, left=Number(samples, chain, batch),
                 right=Number(batches.of_all, f"updates of {batches.role.key} ({batches.said})", batches.each), suggest=nearest(batch.value, step),

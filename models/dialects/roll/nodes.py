@@ -134,7 +134,7 @@ _WAITS = "ROLL waits for whole nodes without a limit and says nothing"
 
 
 @dataclass(frozen=True)
-class Reservation:
+class DeviceReservation:
     """Reservation of `num_nodes` nodes of `per_node` devices for the roles of a job."""
 
     notes: Notes

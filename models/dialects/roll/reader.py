@@ -32,7 +32,7 @@ from .misspelt import as_meant
 from .models import models
 from .modes import check_asynchronous, check_partial_gpu
 from .names import ENVIRONMENT_VARIABLES
-from .nodes import Reservation, devices_per_node, nodes_reserved, opened, placed_component
+from .nodes import DeviceReservation, devices_per_node, nodes_reserved, opened, placed_component
 from .planning import anew, choices_refused
 from .profile import Defaults, profile_of
 from .recognise import CAPABILITIES, HINTS, NAME
@@ -113,7 +113,7 @@ class _RollReader(Reader):
             message = f"`{role.key}` names device {role.ids.highest if role.ids else 0:,}; more than {MAX_NODES:,} nodes are not read"
             notes.error("PW102", role.key, message, role.place, "too high", "is this id meant?")
             return None
-        reserving = Reservation(notes, settings, roles, per_node, nodes)
+        reserving = DeviceReservation(notes, settings, roles, per_node, nodes)
         cluster, beyond = reserving.cluster(machines, bool(open_)), reserving.beyond(machines)
         if not beyond:
             notes.findings += rewritten

@@ -79,7 +79,7 @@ CHAT = Chat("chatcmpl", "chat.completion", "chat.completion.chunk")
 COMPLETION = BodyKind("cmpl", "text_completion", "text_completion")
 
 
-class Answer:
+class AnswerBody:
     """Answer to a request: identifier, collected text, and token counts."""
 
     def __init__(self, kind: BodyKind, model: str, prompts: Sequence[int]) -> None:

@@ -21,7 +21,21 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..channel.channel import ChannelFailed
 from . import requests
-from .bodies import CHAT, COMPLETION, END, INVALID, NOT_FOUND, SERVER, UNAUTHORIZED, Answer, Body, BodyKind, RequestRefused, event, invalid
+from .bodies import (
+    CHAT,
+    COMPLETION,
+    END,
+    INVALID,
+    NOT_FOUND,
+    SERVER,
+    UNAUTHORIZED,
+    AnswerBody,
+    Body,
+    BodyKind,
+    RequestRefused,
+    event,
+    invalid,
+)
 from .choices import GenerationFailed, TextPiece, WantedChoices, together
 from .requests import ChatRequest, CompletionRequest
 from .serving import Serving
@@ -143,7 +157,7 @@ async def _answer(
     serving: Serving, request: Request, body: requests.GenerationRequest, kind: BodyKind, wanted: Sequence[WantedChoices]
 ) -> Response:
     prompts = [len(answer_request.prompt) for answer_request in wanted[:: body.n]]
-    answer = Answer(kind, serving.name, prompts)
+    answer = AnswerBody(kind, serving.name, prompts)
     if body.stream:
         coming = together(serving.engine, wanted)
 
@@ -163,7 +177,7 @@ async def _answer(
 
 
 async def _events(
-    answer: Answer, first: tuple[int, TextPiece], coming: AsyncGenerator[tuple[int, TextPiece], None], with_usage: bool
+    answer: AnswerBody, first: tuple[int, TextPiece], coming: AsyncGenerator[tuple[int, TextPiece], None], with_usage: bool
 ) -> AsyncGenerator[str, None]:
     """Yield the chunks of a stream; a late failure becomes the last event."""
     try:

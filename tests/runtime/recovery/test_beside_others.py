@@ -17,7 +17,7 @@ from placewright.runtime.progress import Step
 from placewright.runtime.recovery.lifetime import RestartPolicy
 from placewright.runtime.recovery.nodes import occupied
 from placewright.runtime.reserving.reservation import Reservation
-from placewright.runtime.reserving.shortage import Demand
+from placewright.runtime.reserving.shortage import NodeDemand
 from placewright.solver.searching.search import solve
 
 from ..fake import FakePort
@@ -36,7 +36,7 @@ def launched(port: FakePort, asked: Problem, share: bool = False, restarts: int 
 
 
 def other_job(port: FakePort, node: str, count: float, name: str = "other") -> Reservation:
-    reservation = Reservation(port, name, [Demand(RayBundle(node, {"GPU": count}), "", "")])
+    reservation = Reservation(port, name, [NodeDemand(RayBundle(node, {"GPU": count}), "", "")])
     reservation.acquire()
     return reservation
 

@@ -10,7 +10,7 @@ from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.port import Died, RayBundle
 from placewright.runtime.reserving.parts import PROBE_LIMIT, accelerators_given
 from placewright.runtime.reserving.reservation import Reservation
-from placewright.runtime.reserving.shortage import Demand
+from placewright.runtime.reserving.shortage import NodeDemand
 from placewright.runtime.world.ray_machine import SIMULATED_LABEL
 
 from ..fake import FakePort
@@ -19,7 +19,7 @@ from ..fake import FakePort
 def held(port: FakePort, *parts: tuple[int, int]) -> Reservation:
     """A reservation of (node rank, accelerators)."""
     wanted = [
-        Demand(RayBundle(f"ray-{rank}", {"GPU": float(count)} if count else {"CPU": 1.0}), "pool", f"node {rank}", rank)
+        NodeDemand(RayBundle(f"ray-{rank}", {"GPU": float(count)} if count else {"CPU": 1.0}), "pool", f"node {rank}", rank)
         for rank, count in parts
     ]
     reservation = Reservation(port, f"job-{len(port.holds)}", wanted)

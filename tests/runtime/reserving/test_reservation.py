@@ -10,7 +10,7 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.port import PENDING, RayBundle, RayNode
 from placewright.runtime.reserving.reservation import Reservation
-from placewright.runtime.reserving.shortage import Demand, node_demand
+from placewright.runtime.reserving.shortage import NodeDemand, node_demand
 from placewright.runtime.world.matching import Match
 
 from ..fake import FakePort
@@ -47,11 +47,11 @@ def test_other_kinds_are_held_under_the_name_that_ray_has_for_them() -> None:
     assert resources(matched("1x8xNPU:910B", 8, resource="NPU")) == {"NPU": 8}
 
 
-def wanted(rank: int, **resources: float) -> Demand:
-    return Demand(RayBundle(f"ray-{rank}", resources), f"node-{rank}", f"node {rank}", rank)
+def wanted(rank: int, **resources: float) -> NodeDemand:
+    return NodeDemand(RayBundle(f"ray-{rank}", resources), f"node-{rank}", f"node {rank}", rank)
 
 
-def refused(port: FakePort, *its: Demand, limit: float = 10) -> list[tuple[str, str, int | None]]:
+def refused(port: FakePort, *its: NodeDemand, limit: float = 10) -> list[tuple[str, str, int | None]]:
     with pytest.raises(LaunchFailed) as caught:
         Reservation(port, "mine", its).acquire(limit)
     assert port.left_over().get("holds", []) in ([], ["other"])

@@ -20,7 +20,7 @@ from placewright.runtime.port.port import RayBundle
 from placewright.runtime.progress import OnStep, Step, silent
 from placewright.runtime.recovery.lifetime import RestartPolicy
 from placewright.runtime.reserving.reservation import Reservation
-from placewright.runtime.reserving.shortage import Demand
+from placewright.runtime.reserving.shortage import NodeDemand
 from placewright.runtime.starting.sharing import GrantedAccelerators, with_given
 from placewright.runtime.world.differences import Survey, match_machines
 
@@ -48,7 +48,7 @@ def with_node(plan: Plan, rank: int, **changes: Any) -> Plan:
 @contextmanager
 def other_job(port: Any, count: int, node_id: str = "ray-1", name: str = "other") -> Iterator[None]:
     """Another job that holds the first free accelerators of a node."""
-    reservation = Reservation(port, name, [Demand(RayBundle(node_id, {"GPU": float(count)}), "", "")])
+    reservation = Reservation(port, name, [NodeDemand(RayBundle(node_id, {"GPU": float(count)}), "", "")])
     try:
         reservation.acquire()
         yield

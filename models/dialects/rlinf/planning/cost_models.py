@@ -10,10 +10,10 @@ from ....planning.problem import PlanningProblem
 
 
 class Rlinf(Stream):
-    """As `stream`, of the two structures that RLinf's tool keeps: all components together, or each on its own accelerators.
+    """`stream` for the two structures of RLinf's tool: all components together, or all apart.
 
-    Source: RLinf, toolkits/auto_placement/workflow.py, where a result that mixes both is discarded. The tool knows only what has times:
-    where the others are is no matter of its structures.
+    Source: RLinf, toolkits/auto_placement/workflow.py, which discards a result that mixes both. The
+    tool knows only components with times; the others do not count.
     """
 
     name: ClassVar[str] = "rlinf"
@@ -38,7 +38,8 @@ class RlinfEmbodied(Stream):
     """Cost model of embodied jobs: overlapping work counts for one environment, other work for all.
 
     RLinf divides the time of components that overlap by the number of environments (the question's batches) and hands on one
-    batch, so that a simulator beside its policy looks that many times as fast. What trains last must use all accelerators of what has times.
+    batch, so a simulator beside its policy looks that many times as fast. The training component must
+    use all accelerators of components with times.
     """
 
     name: ClassVar[str] = "rlinf-embodied"
@@ -65,5 +66,5 @@ class RlinfEmbodied(Stream):
 
 
 def timed_of(question: PlanningProblem, blocks: Blocks) -> set[frozenset[str]]:
-    """The sets of components with times that are in some block together."""
-    return {its for members in blocks if (its := frozenset(name for name in members if question.tasks_of[name]))}
+    """Return the sets of components with times that share a block."""
+    return {timed for members in blocks if (timed := frozenset(name for name in members if question.tasks_of[name]))}

@@ -1,4 +1,4 @@
-"""Processes of a verl group on the seats of a pool, and a check that they live."""
+"""Processes of a verl group on the seats of a pool, and their health check."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from ....reserving import probe
 from ....reserving.fitting import Need, fit
 from ....reserving.parts import accelerators_given
 from ....reserving.reservation import FIRST_PAUSE, LONGEST_PAUSE, WAIT_LIMIT, Reservation
-from ....reserving.shortage import Demand
+from ....reserving.shortage import NodeDemand
 from ....workers.worker_class import send_code
 from ....world.inventory import inventory
 from ....world.ray_machine import name_of
@@ -337,7 +337,7 @@ class RayResourcePool(ResourcePool):
         wanted = []
         for position, need in zip(positions, needs):
             location = f"node {position} (`{name_of(nodes[position])}`)"
-            wanted.append(Demand(RayBundle(nodes[position].node_id, need), self.name_prefix, location, position))
+            wanted.append(NodeDemand(RayBundle(nodes[position].node_id, need), self.name_prefix, location, position))
         self._reservation = reservation = Reservation(self.port, name, wanted, self.detached)
         try:
             reservation.acquire(limit=0.0)
