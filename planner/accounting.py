@@ -39,9 +39,9 @@ from .verify import verify
 
 
 def usages(question: PlanningProblem, model: CostModel, design: Design) -> tuple[Usage, ...]:
-    """For each part of the iteration each block, in order, then each component that needs no accelerators.
+    """Return the usage of every block, segment by segment.
 
-    None at all where the model's units are not those of a clock.
+    Components without accelerators follow the blocks. Empty if the model's unit is not time.
     """
     places: list[tuple[int | None, tuple[str, ...]]] = [(number, block.components) for number, block in enumerate(design.blocks)]
     places += [(None, (name,)) for name in question.components if not design.blocks_of(name)]
@@ -57,14 +57,15 @@ def usages(question: PlanningProblem, model: CostModel, design: Design) -> tuple
 
 
 def _in_turns(question: PlanningProblem, design: Design, tasks: list[int]) -> list[BusyInterval]:
-    """Tasks that take turns in an order that the model does not say."""
+    """Return the tasks that take turns, in task order: the model leaves the order open."""
     return [BusyInterval(task, design.nanoseconds(question, task)) for task in tasks]
 
 
 def _batch_by_batch(question: PlanningProblem, design: Design, tasks: list[int]) -> list[BusyInterval]:
-    """Tasks that hand on what they make: each begins with the first batch it is handed.
+    """Return pipelined tasks: a task begins with its first batch.
 
-    Its last batch is done when it has worked without a pause since then, or one batch after the last one that it was handed.
+    Its last batch is done when it has worked without a pause since then, or one batch after the
+    last batch handed to it.
     """
     turns: dict[int, BusyInterval] = {}
     for task in tasks:  # none comes before one that it works on
@@ -78,14 +79,15 @@ def _batch_by_batch(question: PlanningProblem, design: Design, tasks: list[int])
 
 
 def _first(question: PlanningProblem, design: Design, turn: BusyInterval) -> int:
-    """When the first batch of a task is done."""
+    """Return the ns at which the first batch of a task is done."""
     return (turn.begins or 0) + design.nanoseconds(question, turn.task) // question.flow.batches
 
 
 def shares(question: PlanningProblem, model: CostModel, design: Design) -> Mapping[int, int]:
-    """Task -> the ns that it adds to the iteration; 0 for one that others hide. Their sum is the time of the iteration.
+    """Return task -> ns added to the iteration; 0 for hidden tasks.
 
-    Each maximum of the cost model is the sum of the times of some tasks: these add what they take, the others are hidden behind them.
+    The sum is the time of the iteration. Each maximum of the cost model is a sum of task times:
+    these tasks add their time, the others are hidden behind them.
     """
     found = dict.fromkeys(range(len(question.tasks)), 0)
     divisor, users = model.divisor(question), [block.components for block in design.blocks]
@@ -103,12 +105,12 @@ ITERATION = "seconds an iteration"
 
 
 def explain(reading: Reading, again: Callable[[AsDeclared], Reading]) -> Explanation:
-    """What the file that was read comes to; `again` reads it on other machines."""
+    """Explain a file that was read; `again` reads it on other machines."""
     return explained(reading, again, verify, iteration_of)
 
 
 def iteration_of(problem: Problem) -> tuple[Derivation, ...]:
-    """How long an iteration of the ranks takes that the file itself gives, by its cost model; nothing where that cannot be told."""
+    """Derive the time of an iteration of the file's own ranks; empty if unknown."""
     workload = problem.job.planning.workload
     if workload is None or not (problem.job.planning.own or any(each.runs for each in problem.components)):
         return ()
@@ -126,9 +128,9 @@ def iteration_of(problem: Problem) -> tuple[Derivation, ...]:
 
 
 SHARE = 0.3
-"""Of the time that a plan may be searched for, what may be searched once more for where its hints are wrong, whatever the plan took."""
+"""Share of a plan's time limit for sensitivity searches, whatever the plan took."""
 OTHERS = 3
-"""Designs that stand beside the ranks, at most."""
+"""Maximum number of designs listed beside the given ranks."""
 
 
 def account(
@@ -140,16 +142,16 @@ def account(
     placed: Assignment | None = None,
     session: Session | None = None,
 ) -> Account:
-    """The account of what planning found for a problem.
+    """Return the account of what planning found for a problem.
 
-    `solve` answers a problem as the plan itself was found: by it, what has no placement is no other plan, and it is said what the ranks
-    cost that the file fixes. Without it neither is asked.
+    `solve` answers a problem as the plan was found. With it, an alternative without a placement is
+    dropped, and the cost of the fixed ranks is measured; without it neither is done.
 
-    `placed` is where the plan lies, by which it is known what lies over it that is not planned.
+    `placed` is the placement of the plan, by which components over it are known.
 
-    At most `searches` further ones say what becomes of it where a hint is wrong, none if that is 0, in what the search for the plan
-    left of `limit`, deterministic seconds, and at least in `SHARE` of it: the same input gives the same account. Nothing is said of it
-    where not every choice of degrees was planned, or not every size.
+    At most `searches` further searches give the sensitivity (0: none), within what the search for
+    the plan left of `limit` (deterministic seconds), at least `SHARE` of it: equal input, equal
+    account. There is no sensitivity if some choices of degrees or some sizes were not planned.
     """
     found, session = account_of(problem, planned, placed), session or Session()
     if not searches:
@@ -167,7 +169,7 @@ def account(
 
 
 def account_of(problem: Problem, planned: PlanningResult, placed: Assignment | None = None) -> Account:
-    """The same without further searches."""
+    """Return the account without further searches."""
     question, model, best = planned.question, cost_model(planned.model), planned.best.design
     needs, rests = bills(problem, question, best, placed), bases(problem, question, best)
     return Account(
@@ -192,11 +194,13 @@ def _adds(question: PlanningProblem, model: CostModel, best: CostedDesign, other
 
 
 def given(problem: Problem, limit: float = 10.0, solve: Solve | None = None, session: Session | None = None) -> Account | None:
-    """The account of the file's own ranks; None where they have no price, or where not all components with times have ranks.
+    """Return the account of the file's own ranks; None without a price.
 
-    The designs beside them are the best of a search in which the counts of these components are open, within what their hints say, and
-    which fit by the estimates of memory where any does; they were not placed. Where they are far better than the ranks, `solve` answers
-    the same question with their placement, and what it proves to have none is left out. `limit` is in deterministic seconds.
+    Also None if some components with times have no ranks. The designs beside the ranks are the best
+    of a search with open counts, within their hints, and within the estimates of memory if any
+    design is; they are not placed. If they are far better than the ranks, `solve` answers the same
+    question with placement, and designs proved infeasible are left out. `limit` is in deterministic
+    seconds.
     """
     workload = problem.job.planning.workload
     timed = [each for each in problem.components if each.timed]
@@ -240,7 +244,10 @@ def given(problem: Problem, limit: float = 10.0, solve: Solve | None = None, ses
 
 
 def _placed(opened: Problem, question: PlanningProblem, solve: Solve) -> tuple[PlanningResult, tuple[CostedDesign, ...]] | None:
-    """Plan of a problem with open counts, and its designs by `question` but for the ranks of the file; None without a plan."""
+    """Return the plan of a problem with open counts, and designs beside the ranks.
+
+    None without a plan.
+    """
     planned = solve(opened).planned
     if planned is None:
         return None

@@ -25,7 +25,11 @@ from .times import evenly_on, model_of, rests_on, slowest, time_of, times_on
 
 
 def assumed(problem: Problem, question: PlanningProblem) -> Iterator[str]:
-    """One sentence each: what its dialect takes for granted, which degrees a model refuses, who never shares, who waits for nobody, and that time does not matter."""
+    """Yield the assumptions of a plan, a sentence each.
+
+    Assumptions of the dialect, refused degrees, components that never share, components without
+    dependencies, and untimed work.
+    """
     workload = problem.job.planning.workload
     if workload is None:
         return
@@ -40,7 +44,10 @@ def assumed(problem: Problem, question: PlanningProblem) -> Iterator[str]:
 
 
 def _left_alone(problem: Problem, question: PlanningProblem) -> Iterator[str]:
-    """Who keeps its ranks to itself, though its framework lets others use them: of a plan with others on them nobody knows what it takes."""
+    """Yield the components with ranks to themselves though the framework lets others use them.
+
+    The cost of a plan with others on these ranks is unknown.
+    """
     if not problem.job.capabilities.shares_accelerators:
         return
     given = [each for each in problem.components if each.runs is not None and each.timed is None and each.name not in question.options]
@@ -51,7 +58,7 @@ def _left_alone(problem: Problem, question: PlanningProblem) -> Iterator[str]:
 
 
 def _beside(question: PlanningProblem) -> Iterator[str]:
-    """Who works at any time, since no chain names it."""
+    """Yield the components that work at any time, as no chain names them."""
     named = {task for edge in question.flow.edges for task in (edge.earlier, edge.later)}
     unnamed = [task for task in range(len(question.tasks)) if task not in named]
     if not unnamed or len(question.tasks) < 2:
@@ -63,7 +70,7 @@ def _beside(question: PlanningProblem) -> Iterator[str]:
 
 
 def bases(problem: Problem, question: PlanningProblem, design: Design) -> tuple[Basis, ...]:
-    """What the time of each task rests on, in the order of the tasks."""
+    """Return the measurements behind the time of each task, in task order."""
     found = []
     for number, task in enumerate(question.tasks):
         timed = problem[task.component].timed
@@ -108,7 +115,7 @@ def _basis(problem: Problem, question: PlanningProblem, design: Design, timed: T
 
 
 def _model(problem: Problem, name: str, on: AcceleratorKind | None) -> str:
-    """The model whose times a component has on a kind of accelerators."""
+    """Return the model for the times of a component on a kind of accelerators."""
     if on is None:
         return ""
     if on.mixed and len(on.models) > 1:
@@ -121,7 +128,7 @@ def _unsaid(
     parallel: Parallel,
     is_as_long: Callable[[Parallel], bool],
 ) -> str:
-    """Degrees that differ among the choices and change nothing in what the time rests on."""
+    """Return the degrees that differ among the choices without any effect on the time."""
     differ = [degree for degree in DEGREES if len({getattr(each, degree) for each in choices}) > 1]
 
     def is_unsaid(degree: str) -> bool:
@@ -132,16 +139,16 @@ def _unsaid(
 
 
 def _named(used: Sequence[Measured]) -> tuple[str, ...]:
-    """What each measurement names, such as ``tp 2``; () where all name the same."""
+    """Return the name of each measurement, such as ``tp 2``; () if all are alike."""
     named = [(each.degrees or "any degrees", each.model or "any model") for each in used]
     differing = [column for column in zip(*named) if len(set(column)) > 1]
     return tuple(", ".join(words) for words in zip(*differing))
 
 
 def emptied(bills: Sequence[BlockBill]) -> Iterator[str]:
-    """A sentence, where all of their memory would have no room beside that of the others.
+    """Yield a sentence if the whole memory of several components exceeds the capacity.
 
-    Nothing is said where nobody knows how much memory there is: no plan rests on it there.
+    Nothing is said if the capacity is unknown: no plan rests on it then.
     """
     names = dict.fromkeys(name for each in bills if each.capacity is not None for name in _emptied(each, each.capacity))
     if names:
@@ -150,7 +157,7 @@ def emptied(bills: Sequence[BlockBill]) -> Iterator[str]:
 
 
 def _emptied(bill: BlockBill, capacity: int) -> Iterator[str]:
-    """Those of which one alone would have no room in some part; and the others, where these would have none together."""
+    """Yield the components beyond a segment's capacity, alone or together."""
     works = [its for moment in bill.moments for its in moment.entries if its.state == WORKS]
     needs = {its.component: its.mebibytes for its in sorted(works, key=lambda its: its.mebibytes)}
     gone = set[str]()
@@ -165,7 +172,10 @@ def _emptied(bill: BlockBill, capacity: int) -> Iterator[str]:
 
 
 def never_shared(problem: Problem, question: PlanningProblem) -> Iterator[str]:
-    """One sentence on what is declared to need its memory all the time, for want of a `phase`, and has no room beside others for that alone."""
+    """Yield a sentence on components whose resident memory alone keeps them from sharing.
+
+    They have no `phase`, so that their memory counts all the time.
+    """
     parted = {frozenset(pair) for pair in question.sharing.apart}
     open_ = [its for name in question.options if (its := problem[name]).runs is None and its.timed is not None and its.memory]
     pairs = [
@@ -185,7 +195,7 @@ def never_shared(problem: Problem, question: PlanningProblem) -> Iterator[str]:
 
 
 def _only_in_turns(question: PlanningProblem, one: Component, other: Component) -> bool:
-    """Have two that need all of their memory all the time no room together on any accelerators, and would they if they took turns?"""
+    """Return True if two resident components fit together only by taking turns."""
     if question.memory.resident.isdisjoint((one.name, other.name)) or question.idle.among((one.name, other.name)):
         return False
     in_turns = max(one.memory + other.offloaded, other.memory + one.offloaded)
@@ -193,7 +203,7 @@ def _only_in_turns(question: PlanningProblem, one: Component, other: Component) 
 
 
 def _room(question: PlanningProblem, one: Component, other: Component) -> int:
-    """MiB of the largest accelerators that both may be on; 0 where that is not known of some, or there are none."""
+    """Return the MiB of the largest accelerators open to both; 0 if unknown or none."""
     kinds = {option.kind for option in question.options[one.name]} & {option.kind for option in question.options[other.name]} - {NO_KIND}
     sizes = [question.kinds[kind].memory for kind in kinds]
     return 0 if None in sizes else max((size for size in sizes if size is not None), default=0)

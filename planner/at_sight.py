@@ -1,4 +1,4 @@
-"""Reasons, by arithmetic alone, why what a problem leaves open has no place."""
+"""Quick infeasibility: reasons by arithmetic alone why open components have no place."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from ..solver.refuting.certificate import counting_row
 from ..solver.refuting.contradicted import find_contradiction
 
 MOST_NODES = 1024
-"""Nodes up to which sums are made here: they look at each node, and a verdict is to take no longer for many. `solve` makes them always."""
+"""Maximum number of nodes for sums in a verdict, as they look at every node.
+
+`solve` always makes them.
+"""
 HELP = "`placewright solve` says which changes would make it possible"
 
 
 def at_sight(problem: Problem) -> Iterator[Finding]:
-    """The reason, if there is one that needs no search: then a search would find nothing either, and say what helps."""
+    """Yield the reason for infeasibility if no search is needed to find it."""
     if not problem.cluster.counted or not problem.hinted or any("placement" in each.spans for each in problem.hinted):
         return  # ranks that cannot be told yet are not left to solve
     workload = problem.job.planning.workload
@@ -39,7 +42,7 @@ def at_sight(problem: Problem) -> Iterator[Finding]:
 
 
 def _no_room(problem: Problem) -> Iterator[Finding]:
-    """A sum that shows it, whatever the degrees are."""
+    """Yield a sum that proves infeasibility for all degrees."""
     rows, refuted = [], []
     for alternative in problem.alternatives():
         if any(finding.severity is Severity.ERROR for finding in check(given_part(alternative), problem.given())):

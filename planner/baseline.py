@@ -37,7 +37,7 @@ from .traffic import Traffic
 
 
 def own(problem: Problem, planned: PlanningResult) -> Baseline | None:
-    """What the file's own ranks come to, of those that were read anew; None where it has none."""
+    """Return the baseline by the ranks of the file; None without ranks."""
     if not problem.job.planning.own:
         return None
     if planned.question.scope.over_kinds:  # its ranks may be on other models, or on one
@@ -48,7 +48,10 @@ def own(problem: Problem, planned: PlanningResult) -> Baseline | None:
 
 
 def _as_written(problem: Problem, planned: PlanningResult) -> tuple[Problem, PlanningProblem]:
-    """The problem with the degrees of the file, and its question, which heeds the estimates of memory if that of the plan does."""
+    """Return the problem with the degrees of the file, and its planning problem.
+
+    It heeds estimates of memory if the plan does.
+    """
     for its in (problem, without_estimates(problem)):
         workload = its.job.planning.workload if its is not None else None
         if (
@@ -61,7 +64,7 @@ def _as_written(problem: Problem, planned: PlanningResult) -> tuple[Problem, Pla
 
 
 def own_of(problem: Problem, question: PlanningProblem, model: CostModel) -> Baseline:
-    """What the ranks come to that the file gives to the components of a question."""
+    """Price the ranks that the file gives to the planned components."""
     question = given_over_nodes(problem, question)
     try:
         seats = seats_of(problem, question)
@@ -89,13 +92,13 @@ def own_of(problem: Problem, question: PlanningProblem, model: CostModel) -> Bas
 
 
 def _forbidden(question: PlanningProblem, model: CostModel, design: Design) -> Iterator[str]:
-    """What is forbidden of ranks; estimates of memory are no demand."""
+    """Yield what forbids the ranks; estimates of memory do not."""
     asked_for, its = as_declared(question, design)
     return forbidden(asked_for, model, its)
 
 
 def _refusals(problem: Problem, question: PlanningProblem, design: Design) -> tuple[list[str], PlanningProblem]:
-    """Why counts of a design are not among the options, as far as that is known; the question that has them."""
+    """Return why counts of a design are no options, and the problem with these options."""
     options, reasons = dict(question.options), []
     for name, mine in design.options.items():
         if mine not in options[name] and (reason := refused(problem, problem[name], mine.amount, mine.parallel)):
@@ -109,22 +112,26 @@ def _refusals(problem: Problem, question: PlanningProblem, design: Design) -> tu
 
 
 def _with_offered(problem: Problem, question: PlanningProblem, design: Design) -> PlanningProblem:
-    """The question with the options of a design whose degrees its hints offer, whatever speaks against these counts."""
+    """Return the problem with options of a design whose degrees the hints offer."""
     mine = {name: its for name, its in design.options.items() if its.parallel in problem.job.choices.get(name, (problem[name].parallel,))}
     return replace(question, options={name: (*its, *([mine[name]] if name in mine else [])) for name, its in question.options.items()})
 
 
 def _too_many(question: PlanningProblem, priced: CostedDesign) -> Iterator[str]:
-    """That more accelerators are held than may be, where what is shared lies so that the design does not say it."""
+    """Yield a sentence if more accelerators are held than the budget allows.
+
+    Sharing may hide that from the design.
+    """
     most = question.budget.accelerators
     if most is not None and priced.accelerators(question) > most + question.given.held >= priced.design.held(question):
         yield f"{priced.accelerators(question)} accelerators are used, {most + question.given.held} may be"
 
 
 def _demanded(problem: Problem, question: PlanningProblem) -> PlanningProblem:
-    """The question without what only tells a plan where to leave those that have no times, and what follows from that, unless it is demanded too.
+    """Return the problem without relations that only guide a plan.
 
-    What was to lie inside something else for that alone may lie there, or anywhere; so may what a plan has apart.
+    Relations that keep untimed components in place go, and what follows from them, unless they are
+    demanded too. A component that had to lie inside another for that reason may then lie anywhere.
     """
     relations = tuple(each for each in problem.job.relations if not each.proposed)
     if len(relations) == len(problem.job.relations):
@@ -147,7 +154,7 @@ def _demanded(problem: Problem, question: PlanningProblem) -> PlanningProblem:
 
 
 def _broken(problem: Problem, question: PlanningProblem, design: Design) -> Iterator[str]:
-    """The rules that the ranks break, where the design itself may be proposed."""
+    """Yield the rules broken by the ranks of an admissible design."""
     from ..solver.given import check_explicit
 
     for finding in check_explicit(as_written(problem, question, design)):
@@ -156,7 +163,7 @@ def _broken(problem: Problem, question: PlanningProblem, design: Design) -> Iter
 
 
 def _with_beaten(problem: Problem, question: PlanningProblem, design: Design) -> PlanningProblem:
-    """The question with the options of a design that its hints offer, and that it has not because others beat them."""
+    """Return the problem with the dominated options of a design."""
     options = dict(question.options)
     for name, mine in design.options.items():
         offered = problem.job.choices.get(name, (problem[name].parallel,))
@@ -168,7 +175,7 @@ def _with_beaten(problem: Problem, question: PlanningProblem, design: Design) ->
 
 
 def _traffic(problem: Problem, question: PlanningProblem) -> int:
-    """Nanoseconds that what crosses the topology takes, where that counts."""
+    """Return the ns of traffic across the topology, if traffic counts as time."""
     workload = problem.job.planning.workload
     if workload is None or not workload.bandwidth:
         return 0
@@ -177,7 +184,7 @@ def _traffic(problem: Problem, question: PlanningProblem) -> int:
 
 
 def without_ranks(problem: Problem, solve: Solve) -> WithoutRanks | None:
-    """What would be planned without the ranks that the file fixes; None where it fixes none of what has times, or nothing is found."""
+    """Return the plan without the fixed ranks; None without such ranks or plans."""
     names = tuple(each.name for each in problem.components if each.timed and each.runs is not None)
     if not names:
         return None
@@ -187,14 +194,14 @@ def without_ranks(problem: Problem, solve: Solve) -> WithoutRanks | None:
 
 
 def left_open(component: Component) -> Component:
-    """The component without its ranks; any count is possible where only these say how many."""
+    """Return the component without its ranks; without other hints any count is open."""
     if AMOUNT in component.spans:
         return replace(component, runs=None)
     return replace(component, runs=None, least=1, most=UNBOUNDED, counts=())
 
 
 def as_declared(question: PlanningProblem, design: Design) -> tuple[PlanningProblem, Design]:
-    """Both with the memory that is declared alone."""
+    """Return problem and design with declared memory only."""
     options = {name: tuple(map(_declared, its)) for name, its in question.options.items()}
     return replace(question, options=options), replace(design, options={name: _declared(its) for name, its in design.options.items()})
 
@@ -204,7 +211,10 @@ def _declared(option: Option) -> Option:
 
 
 def over_estimates(problem: Problem, question: PlanningProblem, design: Design) -> Iterator[str]:
-    """Of which accelerators the ranks need more than there is by estimates, with their slack; not of those that what is declared overfills."""
+    """Yield the accelerators overfilled by estimates, with slack.
+
+    Accelerators overfilled by declared memory are left out.
+    """
     runs = {each.name: its for each in problem.components if (its := problem.job.planning.own.get(each.name) or each.runs)}
     for each in bills(problem, question, design, Assignment(runs)):
         if each.tight and each.capacity is not None and not _is_overfilled(each, each.capacity):
@@ -219,7 +229,7 @@ def _is_overfilled(bill: BlockBill, capacity: int) -> bool:
 
 
 def given_over_nodes(problem: Problem, question: PlanningProblem) -> PlanningProblem:
-    """The question with the counts that only groups over nodes allow; as it is where the framework refuses these."""
+    """Return the problem with counts for groups over nodes, unless the framework refuses them."""
     workload = problem.job.planning.workload
     if workload is None or not problem.job.capabilities.groups_may_cross:
         return question

@@ -41,29 +41,32 @@ from .traffic import Traffic
 from .unplaced import over_budget, refusal
 
 ALTERNATIVES = 3
-"""Plans of other structures that are named beside the answer, at most."""
+"""Maximum number of alternative structures named beside the answer."""
 ROUNDS = 12
-"""Searches for designs that are placed, at most; after each, what is known of its designs rules these out."""
+"""Maximum number of searches for designs to place; no-goods rule designs out in between."""
 ALL_PROBES = 48
-"""Further placements that are tried so that a design rules out others with it, of all designs together."""
+"""Maximum number of probing placements for no-goods, over all designs."""
 PLACED = 12
-"""Designs that have a placement, at most, where the best of them is not known before they are placed."""
+"""Maximum number of placed designs, if the best is known only after placement."""
 ASKED = 0.00001
-"""Deterministic seconds that each option of a component counts for in what is asked: as long as it takes to list them."""
+"""Deterministic seconds counted for every option of a component: the time to list it."""
 FIRST = 0.5
-"""Of the time: so much is searched in any case, however long it took to list what is asked."""
+"""Share of the time limit for the search, however long the options took."""
 SMALL, MORE = 16, 8
-"""On clusters of so many accelerators there are so many times these rounds and these designs."""
+"""(accelerators, factor): small clusters get that many times more rounds and designs."""
 
 
 def nobody(plan: Plan, design: Design) -> Sequence[Finding]:
-    """Refuses nothing."""
+    """Accept every plan."""
     return ()
 
 
 @dataclass
 class Rounds:
-    """What was searched, placed and ruled out until now. A placement that is `refused` is none."""
+    """State of the Benders loop: searches, placements, no-goods.
+
+    Refused placements do not count.
+    """
 
     problem: Problem
     workload: Workload
@@ -79,41 +82,41 @@ class Rounds:
     done: list[RefusedCount] = field(default_factory=list)
     placed: list[Placed] = field(default_factory=list)
     unplaceable: list[Unplaceable] = field(default_factory=list)
-    """What any search came by."""
+    """Designs without a placement, from all searches."""
     structures: tuple[int, int] = (0, 0)
-    """How many there are before any design is ruled out, and of how many the counts were searched."""
+    """Number of structures before no-goods, and of structures with searched counts."""
     least: int = 0
-    """No design that is not placed or ruled out yet costs less, as any search proved: later ones may be cut."""
+    """Lower bound of all designs not placed or ruled out, from all searches."""
     unsure: list[Price] = field(default_factory=list)
-    """What designs cost at least of which it is not known whether they can be placed, or how well."""
+    """Lower bounds of designs whose placement, or its cost, is unknown."""
 
     def __post_init__(self) -> None:
         self.model = cost_model(self.workload.model)
         self.traffic = Traffic(self.problem, self.workload)
         self.varies = bool(self.traffic.costs)
-        """Can a placement cost more than its design does?"""
+        """True if a placement can cost more than its design."""
         self.best: Placed | None = None
         self.unwritable: Placed | None = None
-        """The first placement that was refused."""
+        """First placement refused by the framework."""
         self.closed = False
-        """Is all that is better ruled out?"""
+        """True if everything better is ruled out."""
         self.first: PlanningProblem | None = None
-        """The question without what is ruled out."""
+        """Planning problem without no-goods."""
         self.listing = 0.0
-        """Deterministic seconds that it takes to list what is asked."""
+        """Deterministic seconds to list the options."""
         self.is_small = self.number == 0 and self.problem.cluster.total() <= SMALL
-        """Are there more rounds, and more designs that are placed?"""
+        """True for more rounds and more placed designs."""
         self.ended = False
-        """Was what a search had found until a Ctrl-C, or until the time was over, placed, or tried to be?"""
+        """True if designs found before Ctrl-C or the time limit were placed or tried."""
         self.search()
 
     @property
     def stopped(self) -> Stopped | None:
-        """What ended the search for designs, or the placing of them, before it was decided."""
+        """Reason why the search or the placement ended early."""
         return self.searched.stopped or (interrupted() if self.session.cancelled else None)
 
     def goes_on(self) -> bool:
-        """Can there be anything better than the best, and may it still be looked for?"""
+        """Return True if a better plan is possible and may still be searched."""
         first = self.searched.best
         if first is None or (self.best is not None and (first.price >= self.best.price or not self.varies)):
             self.closed = self.searched.first_proved
@@ -125,9 +128,9 @@ class Rounds:
         return self.number < ROUNDS * more and len(self.placed) < PLACED * more
 
     def place(self) -> None:
-        """Places what was found, the best first; then searches for what is left, if there is time or nothing was placed.
+        """Place the found designs, best first; then search again if useful.
 
-        After a Ctrl-C it is placed as far as no search is needed.
+        After Ctrl-C only placements without a search are tried.
         """
         self.number += 1
         first = self.searched.found[0]
@@ -144,7 +147,7 @@ class Rounds:
             self.search()
 
     def search(self) -> None:
-        """The question without what is ruled out, and the best designs of it."""
+        """Search the problem with all no-goods for its best designs."""
         self.question: PlanningProblem = asked(self.problem, self.workload, (*self.out, *self.done))
         least = 0.0 if self.first else FIRST * self.limit
         self.listing = ASKED * sum(map(len, self.question.options.values()))
@@ -159,12 +162,12 @@ class Rounds:
         self.structures = max(self.structures, self.searched.structures)
 
     def _tell(self, now: Counting) -> None:
-        """What an earlier search proved holds for this one too."""
+        """Report progress with the bound of earlier searches."""
         held = 0 if now.by_time else self.question.given.held
         self.counting(replace(now, bound=max(now.bound, self.least + held)))
 
     def _place(self, found: SearchResult) -> bool:
-        """Places a design; whether it has a placement, or might have one."""
+        """Place a design; return True if it has a placement or may have one."""
         design = found.design
         answer = self.solve(self.traffic.asked(placing(self.problem, self.question, design)))
         if answer.plan is None:
@@ -205,7 +208,7 @@ class Rounds:
             self.unsure.append(found.price)
 
     def bar(self, found: SearchResult, answer: Answer) -> None:
-        """Rules out a design of which no placement is known, and with it what no placement has for the same reason."""
+        """Learn the no-good of a design without a known placement."""
         if answer.verdict == IMPOSSIBLE and not self.session.cancelled:
             out = ruled_out(self.problem, self.question, found.design, self._probe, self.probes)
         else:
@@ -218,29 +221,29 @@ class Rounds:
         return Answer(UNDECIDED) if self.session.cancelled else self.solve(part)
 
     def priced(self, design: Design) -> CostedDesign:
-        """A design with what an iteration of it takes, without traffic."""
+        """Return the design with the ns of its iteration, without traffic."""
         return CostedDesign(design, iteration(self.model, self.question, design), tuple(segment_times(self.model, self.question, design)))
 
     def price(self, priced: CostedDesign) -> Price:
-        """What is as small as possible, and what comes second, traffic with the time."""
+        """Return the price in the order of the aim, traffic included in the time."""
         takes, used = priced.nanoseconds + priced.traffic, priced.accelerators(self.question) - self.question.given.held
         return (takes, used) if self.workload.aim == SECONDS else (used, takes)
 
     def held(self, plan: Plan) -> int | None:
-        """How many accelerators all hold in a placement, where its design does not say it."""
+        """Return the accelerators held in a placement, unless the design decides it."""
         return all_held(self.problem, plan.assignment) if self.question.given.shared else None
 
     def as_placed(self, priced: CostedDesign, answer: Answer, plan: Plan) -> Placed:
-        """A design with the placement that was found for it."""
+        """Return the design with its placement."""
         its = replace(priced, traffic=self.traffic.nanoseconds(plan.assignment), held=self.held(plan))
         return Placed(its, replace(answer, plan=self.traffic.answered(plan)), self.price(its))
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A design with its placement, and what both cost.
+    """Design with its placement, and their costs.
 
-    `is_own`: is it the file's own placement?
+    `is_own`: True for the file's own placement.
     """
 
     priced: CostedDesign
@@ -249,12 +252,12 @@ class Placed:
     is_own: bool = False
 
     def is_better(self, other: Placed) -> bool:
-        """Is its placement the better one, by the objective of placements?"""
+        """Return True if this placement is better by the objective of placements."""
         return effect(other.answer, self.answer) == BETTER
 
 
 def is_where(plan: Plan, own: Mapping[str, Sequence[Run]]) -> bool:
-    """Is all of it where the file itself has it?"""
+    """Return True if every component lies where the file has it."""
     return all(list(seats(plan.assignment.of(name))) == list(seats(runs)) for name, runs in own.items())
 
 
@@ -262,7 +265,10 @@ def trial(
     problem: Problem, workload: Workload, solve: Solve, limit: float, session: Session,
     refused: Refused, rounds: int, probes: int = ALL_PROBES,
 ) -> Rounds:  # fmt: skip
-    """So many rounds, and at most so many `probes`; the other options are those of plan.py. Nobody is told how it goes on meanwhile."""
+    """Run the loop for at most `rounds`, with at most `probes`, without progress reports.
+
+    The other options are those of plan.py.
+    """
     run = Rounds(problem, workload, solve, limit, session, silent, refused, number=ROUNDS - rounds, probes=probes)
     while run.goes_on():
         run.place()
@@ -270,12 +276,15 @@ def trial(
 
 
 def fitting(problem: Problem, question: PlanningProblem, design: Design) -> Problem:
-    """The problem of placing a design in any way that holds: nothing is weighed, unless the file limits what it comes to."""
+    """Return the problem of any feasible placement of a design.
+
+    The objective is dropped, unless the file limits its terms.
+    """
     return unweighed(placing(problem, question, design))
 
 
 def unweighed(placed: Problem) -> Problem:
-    """The same without what only says which placement is the better one."""
+    """Return the problem without preferences between placements."""
     if placed.caps:
         return placed
     components = tuple(replace(each, traffic=0) for each in placed.components)
@@ -283,9 +292,9 @@ def unweighed(placed: Problem) -> Problem:
 
 
 def as_written(problem: Problem, question: PlanningProblem, design: Design) -> Problem:
-    """The problem of a design whose components lie where the file itself has them.
+    """Return the problem of a design whose components stay where the file has them.
 
-    With whom a component goes along that has no times is how a plan would have it, and no demand.
+    Relations that keep untimed components in place only guide a plan, and are left out.
     """
     placed = placing(problem, question, design)
     relations = tuple(each for each in placed.job.relations if not each.proposed)
@@ -306,10 +315,10 @@ def as_written(problem: Problem, question: PlanningProblem, design: Design) -> P
 
 
 def as_listed(design: Design, question: PlanningProblem, model: CostModel, first: PlanningProblem) -> Design:
-    """The design with those degrees of the question in which nothing is ruled out (`first`), wherever it is an answer with them too.
+    """Return the design with the first listed degrees of equal cost.
 
-    There the file's own come before the others, and these in the order in which they are listed. A search takes others as well where
-    the first ones are ruled out with sizes that this design has not.
+    `first` is the problem without no-goods. The degrees of the file come first, then the order of
+    the list. A search takes later degrees if no-goods rule out the first ones with other sizes.
     """
     if not question.barred and question.crossing is not None:
         return design  # less of what they exchange may cross the topology with those that were found
@@ -324,7 +333,10 @@ def as_listed(design: Design, question: PlanningProblem, model: CostModel, first
 
 
 def _before(mine: Option, options: tuple[Option, ...]) -> Iterator[Option]:
-    """Those that are as good and come before it; all of them where it is only looked at since others are ruled out."""
+    """Yield equally good options listed before this one.
+
+    All of them if the option is only considered because of no-goods.
+    """
     for each in options:
         if each == mine:
             return

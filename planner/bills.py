@@ -1,4 +1,4 @@
-"""Bills of memory: load of each block in each segment, beside given ranks, and what estimates decide."""
+"""Bills of memory: load of each block in each segment, beside given ranks."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from ..solver.wording import figure, listed
 from .memory import estimate
 
 Turn = tuple[str, str]
-"""A turn in which some components need all their memory, as `PlanningProblem.turns_of` names them: (phase, "") or ("", component)."""
+"""Memory turn as in `PlanningProblem.turns_of`: (phase, "") or ("", component)."""
 Set = tuple[tuple[str, ...], int | None]
-"""Components that hold accelerators together, and the MiB of each of these."""
+"""Components on common accelerators, and the MiB of an accelerator."""
 
 
 def bill(problem: Problem, question: PlanningProblem, design: Design) -> tuple[BlockBill, ...]:
-    """For each block what its components need in each part of the iteration, term by term where it is estimated.
+    """Return the bill of every block: the need of its components in each segment.
 
-    A phase in which nothing runs whose time is known comes after the parts: it is somewhere beside them, in a turn of its own.
-    `problem` is the one that was asked about, with its estimates, whether the design was chosen by them or not.
+    Estimates are given term by term. A phase without known times follows the segments, in a turn of
+    its own. `problem` is the original one with its estimates, whether the plan heeds them or not.
     """
     return tuple(bill_of(problem, question, design, block, question.kinds[block.kind].memory) for block in design.blocks)
 
@@ -43,10 +43,10 @@ def bill(problem: Problem, question: PlanningProblem, design: Design) -> tuple[B
 def bill_of(
     problem: Problem, question: PlanningProblem, design: Design, block: Block, capacity: int | None, models: tuple[str, ...] = ()
 ) -> BlockBill:
-    """The bill of one block, whose components may be others than those that are planned; each accelerator has `capacity` MiB.
+    """Return the bill of a block; every accelerator has `capacity` MiB.
 
-    What the framework does not start with this design is not in it. `models` are those that its accelerators are of, where that is known
-    better than of their kind.
+    The components may be others than the planned ones. Components not started with this design are
+    left out. `models` are those of the accelerators, if known better than by their kind.
     """
     idle = design.not_started(question.idle)
 
@@ -65,7 +65,7 @@ def bill_of(
 
 
 def _turns(question: PlanningProblem, design: Design, block: Block, part: int, open_: list[str]) -> list[Turn]:
-    """The turns that the components of a block take in a part; one of nobody where all of them wait."""
+    """Return the turns of a block in a segment; an idle turn if all wait."""
     running = [task for task, segment in enumerate(design.segments) if segment == part]
     found: dict[Turn, None] = {}
     for task in running:
@@ -77,13 +77,13 @@ def _turns(question: PlanningProblem, design: Design, block: Block, part: int, o
 
 
 def _phases(question: PlanningProblem, task: int) -> tuple[str, ...]:
-    """The phases in which a task runs: all those of its component where nobody says more; none where that has none."""
+    """Return the phases of a task; by default those of its component."""
     its, phases = question.tasks[task], question.memory.turns.get(question.tasks[task].component, ())
     return (its.phase,) if its.phase in phases else phases
 
 
 def _open(problem: Problem, question: PlanningProblem, block: Block) -> list[str]:
-    """The phases of its components in which these work for a time that nobody says."""
+    """Return the phases of a block's components without a known time."""
     found: dict[str, None] = {}
     for name in block.components:
         timed = {phase for task in question.tasks_of.get(name, ()) for phase in _phases(question, task)}
@@ -113,7 +113,7 @@ def _entry(
 
 
 def _state(component: Component, turn: Turn, timed: bool) -> str:
-    """What a component does in a turn."""
+    """Return the state of a component in a turn."""
     if _is_in(component, turn):
         return WORKS
     # With an estimate it is known what stays, of a component that works in some part.
@@ -122,23 +122,23 @@ def _state(component: Component, turn: Turn, timed: bool) -> str:
 
 
 def _is_in(component: Component, turn: Turn) -> bool:
-    """Is a turn one of its own?"""
+    """Return True if the turn belongs to the component."""
     return turn == ("", component.name) or turn[0] in component.phases
 
 
 @dataclass
 class GivenMemory:
-    """How many accelerators a set holds, and of which models."""
+    """Number of accelerators held by a set, and their models."""
 
     count: int = 0
     models: dict[str, None] = field(default_factory=dict)
 
 
 def bills(problem: Problem, question: PlanningProblem, design: Design, placed: Assignment | None = None) -> tuple[BlockBill, ...]:
-    """For each set of components that hold accelerators together, planned or not, what they need.
+    """Return the memory bill of every set of components on common accelerators.
 
-    Where components that are not planned lie over planned ones, which accelerators these are is known of what was `placed` alone; so is
-    how much memory those have of a kind that is mixed, or of given ranks on several kinds.
+    Planned and other components count. For components over planned ones, for mixed kinds and for
+    ranks on several kinds the accelerators are known only from `placed`.
     """
     if placed is not None and any(kind.mixed or (kind.holders and kind.memory is None) for kind in question.kinds):
         return _mixed(problem, question, design, placed)
@@ -147,7 +147,7 @@ def bills(problem: Problem, question: PlanningProblem, design: Design, placed: A
 
 
 def _mixed(problem: Problem, question: PlanningProblem, design: Design, placed: Assignment) -> tuple[BlockBill, ...]:
-    """The same of accelerators that have not all as much memory: as they were placed, each size of them by itself."""
+    """Return the bills on accelerators with unequal memory, a bill for each size."""
     holds = [each for each in problem.components if each.name in question.options or each.runs is not None]
     kinds = {frozenset(block.components): block.kind for block in design.blocks}
     sets = _sets(problem, placed, holds).items()
@@ -156,7 +156,7 @@ def _mixed(problem: Problem, question: PlanningProblem, design: Design, placed: 
 
 
 def _over(problem: Problem, question: PlanningProblem, design: Design, placed: Assignment) -> tuple[BlockBill, ...]:
-    """The same as it was placed; nothing where what is not planned lies over nothing that is."""
+    """Return the bills of a placement; empty unless unplanned components lie over planned ones."""
     holds = [each for each in problem.components if each.name in question.options or each.runs is not None]
     blocks = {frozenset(block.components): block for block in design.blocks}
     found: list[tuple[Block, int | None, tuple[str, ...]]] = []
@@ -171,7 +171,7 @@ def _over(problem: Problem, question: PlanningProblem, design: Design, placed: A
 
 
 def beside(problem: Problem, question: PlanningProblem, design: Design) -> tuple[BlockBill, ...]:
-    """For each set of components that hold accelerators together and are not in the question, and each size of these, what they need."""
+    """Return the bills of sets outside the planning problem, for each size of accelerators."""
     its = [each for each in problem.components if each.name not in question.options and each.runs is not None]
     sets = _sets(problem, problem.given(), its).items()
     found = ((Block(NO_KIND, held.count, names), capacity, held) for (names, capacity), held in sets)
@@ -179,7 +179,7 @@ def beside(problem: Problem, question: PlanningProblem, design: Design) -> tuple
 
 
 def _sets(problem: Problem, placed: Assignment, its: Sequence[Component]) -> dict[Set, GivenMemory]:
-    """What each set of these components holds together."""
+    """Return set of components -> accelerators held together."""
     sets: dict[Set, GivenMemory] = {}
     for nodes, node, held in stretches(problem, placed, its):
         shares = [(mask, each.name) for each in its if (mask := held.get((each.name, ACCELERATOR), 0))]
@@ -192,7 +192,7 @@ def _sets(problem: Problem, placed: Assignment, its: Sequence[Component]) -> dic
 
 
 def none_fits(problem: Problem, bills: tuple[BlockBill, ...]) -> Finding:
-    """No plan fits by the estimates, so that the best one without them was taken."""
+    """Report that no plan fits the estimates; the answer is the best without them."""
     tight = [each for each in bills if each.tight]
     message = f"by the estimates of memory no plan leaves {SLACK} % of each accelerator; this is the best one without them"
     first = next((name for each in tight for name in each.block.components if problem[name].estimate), _first(problem))
@@ -203,7 +203,7 @@ def none_fits(problem: Problem, bills: tuple[BlockBill, ...]) -> Finding:
 def decides(
     problem: Problem, question: PlanningProblem, best: CostedDesign, without: CostedDesign, bills: tuple[BlockBill, ...]
 ) -> Finding:
-    """Another plan would win without the estimates."""
+    """Report that another plan would win without the estimates."""
     more, fewer = best.accelerators(question), without.accelerators(question)
     message = f"without the estimates of memory, {_counts(without)} would take {_seconds(without)} s and not {_seconds(best)} s"
     if problem.job.planning.workload is not None and problem.job.planning.workload.aim != SECONDS and fewer != more:
@@ -217,7 +217,7 @@ def decides(
 
 
 def needed(bill: BlockBill) -> str:
-    """What a block needs at its worst moment, component by component, against what there is."""
+    """Format the need of a block at its worst moment, by component, against the capacity."""
     peak = bill.peak
     parts = " + ".join(
         f"{entry.component} {write_estimate(entry.mebibytes)} ({_why(entry.state, entry.origin)})"
@@ -237,7 +237,7 @@ def _first(problem: Problem) -> str:
 
 
 def _counts(priced: CostedDesign) -> str:
-    """`rollout on 8 and actor on 8 (tp 2)`."""
+    """Format counts, as in `rollout on 8 and actor on 8 (tp 2)`."""
     options = priced.design.options.items()
     parts = [f"{name} on {option.amount}" + (f" ({option.parallel})" if option.parallel.replica > 1 else "") for name, option in options]
     return listed(parts)

@@ -1,4 +1,4 @@
-"""Check of a design against its question, and its price, by plain arithmetic apart from every search."""
+"""Independent check and price of a design, by plain arithmetic without any search code."""
 
 from __future__ import annotations
 
@@ -19,14 +19,17 @@ from ..solver.wording import exactly_in_seconds, in_seconds, listed, with_unit
 
 
 def faults(question: PlanningProblem, model: CostModel, design: Design) -> Iterator[str]:
-    """What is wrong with it, each in a sentence; nothing if it is an answer."""
+    """Yield the faults of a design, a sentence each; none for an admissible design."""
     yield from forbidden(question, model, design)
     for one, other in design.overlapping:
         yield f"`{one}` and `{other}` share some accelerators, and neither lies inside the other"
 
 
 def forbidden(question: PlanningProblem, model: CostModel, design: Design) -> Iterator[str]:
-    """The same of designs of which some components overlap otherwise than one inside the other, which no search proposes, too."""
+    """Yield the faults of a design in which components may overlap in part.
+
+    No search proposes such designs; given ranks may have them.
+    """
     yield from _options(question, design)
     yield from _kinds(question, design)
     yield from _relations(question, design)
@@ -41,17 +44,18 @@ def forbidden(question: PlanningProblem, model: CostModel, design: Design) -> It
 
 
 def price(question: PlanningProblem, model: CostModel, design: Design) -> tuple[int, int]:
-    """What is as small as possible, and what comes second: nanoseconds and accelerators, in the order of the question's aim."""
+    """Return (ns, accelerators) in the order of the aim."""
     takes = iteration(model, question, design)
     used = design.used(question)
     return (takes, used) if question.aim == SECONDS else (used, takes)
 
 
 def memory(question: PlanningProblem, design: Design, block: Block) -> int:
-    """MiB that the components of a block need on each of its accelerators at the worst moment.
+    """Return the MiB of a block on each accelerator at the worst moment.
 
-    Those that are resident need theirs all the time; of the others those of one phase at a time, and the rest keep what they keep.
-    What the framework does not start there needs none, and what does its work works in its turns too.
+    Resident components need their memory all the time; of the others those of one phase at a time,
+    while the rest keep their offloaded part. Components that the framework does not start need
+    none; a stand-in also works in their turns.
     """
     idle = question.idle.among(block.components)
     its = [(name, design.options[name]) for name in block.components if name not in idle]
@@ -98,7 +102,7 @@ def _kinds(question: PlanningProblem, design: Design) -> Iterator[str]:
 
 
 def _needs(design: Design, names: list[str], mebibytes: int) -> str:
-    """What components need of each accelerator; estimates have their slack."""
+    """Format the need of components on an accelerator; estimates have their slack."""
     told = f"{listed(names)} {'need' if len(names) > 1 else 'needs'}"
     if not any(design.options[name].estimated for name in names):
         return f"{told} {write_memory(mebibytes)} of an accelerator"
@@ -132,9 +136,9 @@ def _relations(question: PlanningProblem, design: Design) -> Iterator[str]:
 
 
 def _not_demanded(question: PlanningProblem, uses: Mapping[str, set[int]]) -> Iterator[str]:
-    """Components inside others that nothing demands or lets be there, neither of themselves nor of those on the same accelerators.
+    """Yield components inside others without a demand or permission.
 
-    Where the file does not forbid it, what lies inside others is only what goes along with them, unless the file says otherwise.
+    Only untimed companions lie inside others, unless the file says otherwise or forbids it.
     """
     why = "which `nested: false` in `plan` forbids" if question.sharing.forbids_nesting else "which `nested: true` in `plan` would allow"
     may = sorted(question.sharing.within | question.sharing.inside)
@@ -149,7 +153,7 @@ def _not_demanded(question: PlanningProblem, uses: Mapping[str, set[int]]) -> It
 
 
 def _is_arranged(way: FrameworkArrangement, uses: Mapping[str, set[int]]) -> bool:
-    """Do the components, each of which uses these blocks, lie as this way has them?"""
+    """Return True if the components use blocks as the arrangement demands."""
     apart = all(uses[one].isdisjoint(uses[other]) for one, other in way.apart)
     return apart and all(uses[one] == uses[other] for one, other in way.together)
 
@@ -179,7 +183,7 @@ def _segments(question: PlanningProblem, model: CostModel, design: Design) -> It
 
 
 def limited(question: PlanningProblem, design: Design) -> Iterator[str]:
-    """What is wrong with it, each in a sentence."""
+    """Yield broken limits of a design, a sentence each."""
     uses = {name: frozenset(design.blocks_of(name)) for name in question.components}
     for area in question.areas:
         yield from _in_area(design, uses, area)
@@ -213,7 +217,7 @@ def limited(question: PlanningProblem, design: Design) -> Iterator[str]:
 
 
 def _amiss(question: PlanningProblem, design: Design, way: FrameworkArrangement) -> Iterator[str]:
-    """What is not as the way has it in which the components lie."""
+    """Yield deviations from the framework arrangement of the components."""
     for name, least in way.least.items():
         if name in design.options and design.options[name].amount < least:
             yield f"`{name}` has {design.options[name].amount}, fewer than the {least} that it needs where the job is {way.name}"
@@ -229,7 +233,7 @@ def _amiss(question: PlanningProblem, design: Design, way: FrameworkArrangement)
 
 
 def _in_area(design: Design, uses: dict[str, frozenset[int]], area: Area) -> Iterator[str]:
-    """Blocks of components inside no others: they come in groups that are whole for all of these."""
+    """Yield blocks of an area not in whole groups of all components."""
     outermost = {its for its in uses.values() if its and not any(its < other for other in uses.values())}
     for size, most in area.rooms.items():
         used = 0
@@ -243,7 +247,7 @@ def _in_area(design: Design, uses: dict[str, frozenset[int]], area: Area) -> Ite
 
 
 def in_rounds(question: PlanningProblem, design: Design) -> Iterator[str]:
-    """What is wrong with it, of a cost model in which tasks that share accelerators do not run at the same time."""
+    """Yield faults for cost models in which sharing tasks never run at the same time."""
     wholes = {(edge.earlier, edge.later) for edge in question.flow.edges if edge.whole}
     for its in question.flow.rounds:
         names, in_turn = ", ".join(str(question.tasks[task]) for task in sorted(its)), False
@@ -258,6 +262,6 @@ def in_rounds(question: PlanningProblem, design: Design) -> Iterator[str]:
 
 
 def takes_turns(question: PlanningProblem, design: Design, one: str, other: str) -> bool:
-    """Does all that these components do run one after the other, in a cost model in which that holds for those that share accelerators?"""
+    """Return True if all tasks of two sharing components run one after another."""
     shared = set(design.blocks_of(one)) & set(design.blocks_of(other))
     return one == other or bool(shared)

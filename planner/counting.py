@@ -1,4 +1,4 @@
-"""Progress of a search for counts: the best price yet and the bound."""
+"""Progress of a search for counts: incumbent and lower bound."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Callable
 from ..models.record import dataclass
 
 NOW_AND_THEN = 0.5
-"""Seconds between two words about a search."""
+"""Seconds between two reports of a search."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counting:
-    """How a search for counts, degrees and sharing stands.
+    """Progress of a search for counts, degrees and sharing.
 
     Attributes
     ----------
-    best : ns of an iteration, or accelerators where these are to be few, of the best design yet; None: none was found.
-    bound : no design has less.
+    best : incumbent, in ns of an iteration or in accelerators by the aim; None before the first.
+    bound : lower bound, in the same unit.
     seconds : real time since the search began.
     """
 
@@ -28,15 +28,15 @@ class Counting:
 
     @property
     def gap(self) -> float | None:
-        """How far the best may be from the best possible, as a share of it; None as long as there is none."""
+        """Gap of the incumbent as a share of its price; None without an incumbent."""
         if self.best is None:
             return None
         return (self.best - self.bound) / self.best if self.best else 0.0
 
 
 OnCounting = Callable[[Counting], None]
-"""Told every now and then. What it raises ends the search."""
+"""Callback for progress. An exception raised in it ends the search."""
 
 
 def silent(counting: Counting) -> None:
-    """Tell nobody."""
+    """Ignore the progress."""

@@ -22,7 +22,7 @@ CODE = "PW404"
 
 
 def dividing(plan: Solve) -> Solve:
-    """How problems are planned: with degrees of which nothing would be warned, and with all of them where these allow no plan."""
+    """Wrap a planner: degrees without warnings first, all degrees if these allow no plan."""
 
     def planned(problem: Problem) -> Answer:
         even = evenly(problem)
@@ -38,14 +38,17 @@ def dividing(plan: Solve) -> Solve:
 
 
 def _chosen(problem: Problem, answer: Answer) -> Mapping[str, Parallel]:
-    """The degrees of an answer, of components that had others to choose from."""
+    """Return the chosen degrees of components with a choice."""
     if answer.planned is not None:
         return {name: option.parallel for name, option in answer.planned.best.design.options.items() if name in problem.job.choices}
     return {name: its for name, its in answer.plan.degrees.items() if name in problem.job.choices} if answer.plan else {}
 
 
 def _torn(problem: Problem, answer: Answer) -> Iterator[Finding]:
-    """What does not divide by the degrees that were chosen; of one that is not open `verify` says it of the file."""
+    """Yield findings for chosen degrees that do not divide the model.
+
+    `verify` reports fixed degrees.
+    """
     for name, parallel in _chosen(problem, answer).items():
         component, card = problem[name], card_of(problem, name)
         if not (name in problem.job.planning.own and parallel == problem.own_degrees(component)):
@@ -58,7 +61,7 @@ def _torn(problem: Problem, answer: Answer) -> Iterator[Finding]:
 
 
 def _left_out(problem: Problem, even: Problem) -> Iterator[Finding]:
-    """What was not planned, though only a warning would be said of it."""
+    """Yield findings for degrees left out although they only cause a warning."""
     for name, kept in even.job.choices.items():
         component, card = problem[name], card_of(problem, name)
         dropped = (each for each in problem.job.choices[name] if each not in kept)
@@ -78,7 +81,7 @@ def _left_out(problem: Problem, even: Problem) -> Iterator[Finding]:
 
 
 def refused_degrees(problem: Problem) -> Iterator[str]:
-    """One sentence for each component of which open degrees are in no plan, since what runs its model refuses them."""
+    """Yield a sentence for each component with degrees refused by its engine."""
     even = evenly(problem)
     left = even.job.choices if even is not None else {}
     for name, kept in left.items():
@@ -92,9 +95,9 @@ def refused_degrees(problem: Problem) -> Iterator[str]:
 
 
 def evenly(problem: Problem) -> Problem | None:
-    """The problem without the open degrees among which something of a model does not divide; None where that changes nothing.
+    """Return the problem without open degrees that do not divide a model; None if unchanged.
 
-    Components of which no degrees would be left keep theirs, and those that run now the degrees that they run with.
+    A component whose degrees would all go keeps them, and a running component its present degrees.
     """
     found = {}
     for component in problem.components:
@@ -107,7 +110,7 @@ def evenly(problem: Problem) -> Problem | None:
 
 
 def as_planned(problem: Problem, planned: PlanningResult) -> Problem:
-    """The problem with the degrees that a plan of it was chosen from."""
+    """Return the problem with the degrees from which a plan was chosen."""
     even = evenly(problem)
     options = planned.question.options
     if even is None or any(each.parallel not in its for name, its in even.job.choices.items() for each in options.get(name, ())):
@@ -116,13 +119,13 @@ def as_planned(problem: Problem, planned: PlanningResult) -> Problem:
 
 
 def card_of(problem: Problem, name: str) -> ModelCard | None:
-    """What is known of the model of a component."""
+    """Return the model card of a component, if known."""
     use = problem.job.models.get(name)
     return use.card if use else None
 
 
 def uneven(problem: Problem, component: Component, parallel: Parallel) -> Iterator[Split]:
-    """What of its model does not divide by those of its degrees that were open."""
+    """Yield the parts of a model that do not divide by open degrees."""
     card = card_of(problem, component.name)
     for split in problem.job.models[component.name].splits if card is not None else ():
         amount = getattr(card, split.what)

@@ -1,4 +1,4 @@
-"""Memory that one option of a component needs: declared, or estimated from its model."""
+"""Memory of a configuration: declared, or estimated from the model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MemoryNeed:
-    """MiB on each accelerator while it works, and those that stay while another phase does; an estimate has its slack in it."""
+    """MiB on each accelerator at work and offloaded; estimates include their slack."""
 
     memory: int
     kept: int
@@ -26,10 +26,11 @@ class MemoryNeed:
 
 
 def need_on(problem: Problem, component: Component, parallel: Parallel, amount: int, sizes: Collection[int | None]) -> MemoryNeed:
-    """What it needs on accelerators of any of these sizes, `None` where that is not known.
+    """Return the need on accelerators of these sizes; `None` is an unknown size.
 
-    Where an engine takes a part of each, that depends on the size. Then no more than it needs of any is said of the largest, as a part of that:
-    what has no room there by the sum of these has none on any size.
+    If an engine takes a share of each accelerator, the need depends on the size. The result is then
+    a lower bound: the least need, as a share of the largest size. Whatever fails by the sum of
+    these fails on every size.
     """
     largest = None if None in sizes else max((size for size in sizes if size is not None), default=None)
     its = need(problem, component, parallel, amount, largest)
@@ -44,7 +45,10 @@ def need_on(problem: Problem, component: Component, parallel: Parallel, amount: 
 
 
 def need(problem: Problem, component: Component, parallel: Parallel, amount: int, capacity: int | None) -> MemoryNeed:
-    """What it needs with these degrees on so many accelerators of `capacity` MiB. What is declared goes before any estimate."""
+    """Return the need with these degrees on accelerators of `capacity` MiB.
+
+    Declared memory goes before estimates.
+    """
     if component.memory or component.offloaded:
         return MemoryNeed(component.memory, component.offloaded)
     heeded = problem.job.planning.workload is None or problem.job.planning.workload.heeds_estimates
@@ -57,19 +61,19 @@ def need(problem: Problem, component: Component, parallel: Parallel, amount: int
 
 
 def unheeded(problem: Problem, component: Component) -> bool:
-    """Is there an estimate of it that planning does not go by?"""
+    """Return True if planning ignores an estimate of the component."""
     workload = problem.job.planning.workload
     return bool(component.estimate and not (component.memory or component.offloaded) and workload and not workload.heeds_estimates)
 
 
 def least(problem: Problem, component: Component, parallel: Parallel, amount: int, capacity: int | None) -> tuple[int, int]:
-    """By which of several degrees it needs least, whether that is heeded or not: MiB while it works, and those that stay."""
+    """Return the least (MiB at work, MiB offloaded) over several degrees, heeded or not."""
     found = estimate(problem, component, parallel, amount, capacity)
     return (found.mebibytes, found.kept) if found else (0, 0)
 
 
 def estimate(problem: Problem, component: Component, parallel: Parallel, amount: int, capacity: int | None) -> Estimated | None:
-    """The same, term by term and without slack, whatever is declared; None where nothing is known."""
+    """Return the estimate term by term, without slack; None if unknown."""
     if component.estimate is None:
         return None
     from ..models.memory.estimated import estimated  # which is loaded only where something is estimated
@@ -79,7 +83,7 @@ def estimate(problem: Problem, component: Component, parallel: Parallel, amount:
 
 
 def without_estimates(problem: Problem) -> Problem | None:
-    """The problem, to be planned without its estimates; None if there are none that planning goes by."""
+    """Return the problem without estimates; None if planning uses none."""
     workload = problem.job.planning.workload
     if workload is None or not any(each.estimate and not (each.memory or each.offloaded) for each in problem.components):
         return None

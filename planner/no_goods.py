@@ -1,4 +1,4 @@
-"""No-goods: designs that the same proof rules out together with one that has no placement."""
+"""No-goods: designs ruled out by the proof that one of them has no placement."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ from ..models.record import dataclass
 from .placing.placing import placing
 
 PROBES = 12
-"""Further placements that are tried for one design at most, so that others are ruled out with it."""
+"""Maximum number of probing placements per design, to strengthen its no-good."""
 
 
 def this_alone(design: Design) -> RefusedCount:
-    """The design by itself, whatever part of the iteration its tasks run in."""
+    """Return the no-good of a single design, for all its segmentations."""
     return _barred(design, design.options, {})
 
 
 def ruled_out(problem: Problem, question: PlanningProblem, design: Design, solve: Solve, probes: int = PROBES) -> RefusedCount:
-    """Designs that no placement has, this one among them; its parts of the iteration count where memory may be the reason.
+    """Return the strongest no-good found for an infeasible design.
 
-    Fewer components, without their traffic, and without memory where a kind has the same everywhere, are placed by themselves: what is
-    impossible for them is impossible for every design that has them so. Then the same with so many accelerators or more.
+    Segments count only if memory may be the reason. Subsets of components are placed alone, without
+    traffic, and without memory on uniform kinds: what is infeasible for them is so for every design
+    with them. Then the counts are relaxed to "or more".
     """
     probing = _Probing(problem, question, design, solve, min(probes, PROBES))
     every = {name: design.options[name].amount for name in question.components}
@@ -51,7 +52,7 @@ def ruled_out(problem: Problem, question: PlanningProblem, design: Design, solve
 
 
 def _barred(design: Design, names: Iterable[str], least: Mapping[str, int]) -> RefusedCount:
-    """`least`: from how many accelerators on; where it names none, exactly as many as the design has."""
+    """Return a no-good for counts from `least` on; exact counts for other components."""
     uses = {}
     for name in names:
         option = design.options[name]
@@ -60,7 +61,10 @@ def _barred(design: Design, names: Iterable[str], least: Mapping[str, int]) -> R
 
 
 def _with_any_degrees(design: Design) -> RefusedCount:
-    """All designs of these sizes: what the framework has no room for it has none for whatever its degrees are."""
+    """Return the no-good for these sizes with any degrees.
+
+    A refusal for want of capacity holds for all degrees.
+    """
     alone = this_alone(design)
     return replace(alone, uses={name: replace(use, parallel=None) for name, use in alone.uses.items()})
 
@@ -76,7 +80,10 @@ class _Probing:
     probes: int
 
     def is_impossible(self, amounts: Mapping[str, int], or_more: bool) -> bool:
-        """Is it proved that these components have no placement with so many accelerators, or also with more? False if nobody knows."""
+        """Return True if these components are proved infeasible with these counts.
+
+        `or_more` : with larger counts too. False if unknown.
+        """
         if self.probes <= 0:
             return False
         self.probes -= 1
@@ -93,9 +100,10 @@ class _Probing:
         return replace(placed, job=replace(job, links=()), previous=None)
 
     def _bare(self, component: Component, amounts: Mapping[str, int], or_more: bool) -> Component:
-        """Only what matters for where it can be: a demand less never makes anything impossible.
+        """Return the component reduced to what decides its possible places.
 
-        Memory that all accelerators of a kind have is no matter of that.
+        Dropping a demand never causes infeasibility. Memory equal on all accelerators of a kind
+        does not matter here.
         """
         bare = replace(component, host_memory=0)
         if not any(kind.mixed for kind in self.question.kinds):

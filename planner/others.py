@@ -1,4 +1,4 @@
-"""Alternatives beside a plan: other structures, fewer accelerators, other degrees, each placed before it is named."""
+"""Alternatives to a plan: other structures, fewer accelerators, other degrees; all placed."""
 
 from __future__ import annotations
 
@@ -25,36 +25,36 @@ from .search.search import search
 from .unplaced import over_budget, refusal
 
 GIVEN = "given"
-"""How it is answered that something is not searched: at once."""
+"""Method of an answer without a search."""
 TRIES = 8
-"""Designs that are placed for this at most."""
+"""Maximum number of placed designs."""
 AGAIN = 3
-"""Further searches at most, without what no placement has."""
+"""Maximum number of further searches, each without unplaceable designs."""
 
 
 SEARCHED = 0.1
-"""Deterministic seconds that a placement counts for that is searched."""
+"""Deterministic seconds counted for a searched placement."""
 SHARE = 0.05
-"""Of the time of a search: all that these may take, with what their placements take."""
+"""Share of the search time for all alternatives, placements included."""
 ROUNDS, PROBES = 2, 2
-"""Of each, so many searches of designs that are placed, and so many further placements by which one that has none rules out others."""
+"""(rounds, probes) of the loop for each alternative."""
 TRIED = 6
-"""Questions that are asked at most."""
+"""Maximum number of questions."""
 
 
 def others(rounds: Rounds, best: Placed) -> tuple[tuple[CostedDesign, ...], Sequence[CostedDesign]]:
-    """The best designs of other structures, the best first, and those of them that may have no placement."""
+    """Return the best designs of other structures, best first, and the unplaced ones of them."""
     beside = _Beside(rounds, best.priced.design, rounds.limit)
     return beside.look(), beside.unsure
 
 
 @dataclass
 class _Beside:
-    """The best of other structures than that of the best design.
+    """Search for the best designs of other structures.
 
     Attributes
     ----------
-    left : deterministic seconds for placing alternatives.
+    left : deterministic seconds for placements.
     tries : designs that may still be placed.
     unsure : designs that may have no placement.
     """
@@ -67,7 +67,7 @@ class _Beside:
     _known: list[tuple[Price, CostedDesign]] = field(default_factory=list)
 
     def look(self) -> tuple[CostedDesign, ...]:
-        """The best, of placed designs and of those that were found, in the order of their price."""
+        """Return the best designs by price, placed or not."""
         rounds = self.rounds
         for placed in sorted(rounds.placed, key=lambda placed: placed.price):
             if not self._is_seen(placed.priced.design):
@@ -80,9 +80,9 @@ class _Beside:
         return tuple(priced for _, priced in self._best())
 
     def _try(self, found: Sequence[SearchResult]) -> bool:
-        """Place what can be among the best; True if a design was ruled out, so that a search may find more.
+        """Place the best candidates; True if a no-good was learned.
 
-        After a placement that was searched for in vain no other design is placed.
+        After a failed search no further design is placed.
         """
         ruled_out, rounds = False, self.rounds
         for each in found:
@@ -103,7 +103,7 @@ class _Beside:
         return ruled_out and self.tries > 0
 
     def _place(self, found: SearchResult) -> Answer | None:
-        """Placement of a design; None where no time is left."""
+        """Place a design; None without time."""
         self.tries -= 1
         if self.tries < 0 or self.left <= 0:
             return None
@@ -112,7 +112,7 @@ class _Beside:
         return answer
 
     def _rule_out(self, found: SearchResult, answer: Answer) -> None:
-        """Rule out a design, and with it as many others as there is time for."""
+        """Learn a no-good from a design, as strong as time allows."""
         probes = self.rounds.probes
         self.rounds.probes = allowed = max(0, min(probes, int(self.left / SEARCHED)))
         self.rounds.bar(found, answer)
@@ -126,7 +126,7 @@ class _Beside:
 
 
 def _fits(rounds: Rounds, found: SearchResult) -> Answer:
-    """A placement of a design, as good as can be where traffic counts as time; else any that holds. None after a Ctrl-C."""
+    """Place a design, optimally if traffic counts as time; None after Ctrl-C."""
     design = found.design
     if rounds.session.cancelled:
         return Answer(UNDECIDED, how="search")
@@ -143,13 +143,13 @@ def _fits(rounds: Rounds, found: SearchResult) -> Answer:
 
 
 def _unless_refused(rounds: Rounds, found: SearchResult, answer: Answer) -> Answer:
-    """Of a design whose placement is refused it is not known whether another one is taken."""
+    """Return the answer; undecided if the framework refuses the placement."""
     why = rounds.refused(answer.plan, found.design) if answer.plan is not None else ()
     return Answer(UNDECIDED, findings=tuple(map(refusal, why)), how=GIVEN) if why else answer
 
 
 def _priced(rounds: Rounds, found: SearchResult, answer: Answer | None) -> tuple[Price, CostedDesign]:
-    """What a design costs, with its placement if it has one."""
+    """Return the price of a design, and the design with its placement if any."""
     priced = rounds.priced(found.design)
     if answer is not None and answer.plan is not None:
         traffic = rounds.traffic.nanoseconds(answer.plan.assignment) if rounds.traffic.costs else 0
@@ -158,9 +158,10 @@ def _priced(rounds: Rounds, found: SearchResult, answer: Answer | None) -> tuple
 
 
 def with_further(plan: Solve, place: Callable[[Workload], Solve], refused: Refused, limit: float, session: Session) -> Solve:
-    """Solver that adds plans on fewer accelerators and with other degrees, where there are few other structures.
+    """Wrap a planner: add plans on fewer accelerators and with other degrees.
 
-    They are searched only where the plan took little. A plan with the same price is no other plan. `place` places designs.
+    Only beside few other structures, and only after a quick plan. A plan with the same price is no
+    alternative. `place` places designs.
     """
 
     def answer(problem: Problem) -> Answer:
@@ -177,11 +178,11 @@ def with_further(plan: Solve, place: Callable[[Workload], Solve], refused: Refus
 
 @dataclass
 class _Looking:
-    """Further plans beside one.
+    """Search for further plans.
 
     Attributes
     ----------
-    searches : whether placements may be searched. To load a solver takes longer than most plans.
+    searches : True if placements may be searched; loading a solver takes longer than most plans.
     left : deterministic seconds.
     """
 
@@ -196,7 +197,7 @@ class _Looking:
     found: list[RelatedPlan] = field(default_factory=list)
 
     def look(self) -> tuple[RelatedPlan, ...]:
-        """As many as are printed beside the other arrangements, the best first."""
+        """Return the plans to print beside other arrangements, best first."""
         base = as_it_spans(as_chosen(self.problem, self.planned), self.planned.question)
         workload = base.job.planning.workload or self.workload
         fewer = ((base, each) for each in _on_fewer(self.planned, workload))
@@ -230,7 +231,7 @@ class _Looking:
             self.found.append(RelatedPlan(best, proved and not open_))
 
     def _without_search(self, place: Solve, part: Problem) -> Answer:
-        """How a design is placed where that needs no search; else nobody knows."""
+        """Place a design without a search; undecided if that is not enough."""
         try:
             with self.session.without_search():
                 return place(part)
@@ -238,7 +239,7 @@ class _Looking:
             return Answer(UNDECIDED, how=GIVEN)
 
     def _with_other_leading_degrees(self) -> Iterator[Problem]:
-        """The problem with each other choice of the degrees that others follow, the cheapest first."""
+        """Yield the problem with other leading degrees, cheapest first."""
         chosen, known = as_chosen(self.problem, self.planned), dict[Price, PlanningProblem]()
         for question in self.planned.parts:
             if self.left > 0 and with_leading_degrees(self.problem, question).job != chosen.job:
@@ -255,7 +256,10 @@ class _Looking:
 
 
 def _on_fewer(planned: PlanningResult, workload: Workload) -> Iterator[Workload]:
-    """What is asked for the quickest on fewer accelerators than the plan has, on half and on a quarter of them; on any, where it has the fewest."""
+    """Yield workloads for the quickest plan on half and on a quarter of the accelerators.
+
+    If the plan has the fewest accelerators, the quickest on any number.
+    """
     if workload.aim == ACCELERATORS:
         yield replace(workload, aim=SECONDS)
         return
@@ -265,7 +269,7 @@ def _on_fewer(planned: PlanningResult, workload: Workload) -> Iterator[Workload]
 
 
 def _with_other_degrees(base: Problem, planned: PlanningResult) -> Iterator[Problem]:
-    """The problem with other degrees of one component than the plan has."""
+    """Yield the problem with other degrees for a component."""
     options = planned.compared.options
     for name, choices in base.job.choices.items():
         left = tuple(each for each in choices if name in options and each != options[name].parallel)

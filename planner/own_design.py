@@ -1,4 +1,4 @@
-"""Design of given ranks: their blocks, options, and the best cut of an iteration."""
+"""Design of given ranks: blocks, options, and the best segmentation."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ Seats = Mapping[str, frozenset[Seat]]
 
 
 class NoPrice(Exception):
-    """Why a placement has no price: a sentence."""
+    """Missing price of a placement; the message is a sentence."""
 
 
 def seats_of(problem: Problem, question: PlanningProblem) -> Seats:
-    """The accelerators of each component that has some. Raises NoPrice where the file gives no ranks."""
+    """Return the accelerators of each component. Raises NoPrice for a file without ranks."""
     return {name: its for name in question.components if (its := _seats(problem, question, name))}
 
 
 def runs_of(problem: Problem, question: PlanningProblem, name: str) -> Sequence[Run]:
-    """The runs of a component in the file, or of who does its work. Raises NoPrice."""
+    """Return the runs of a component, or of its stand-in. Raises NoPrice."""
     runs = problem.job.planning.own.get(name) or problem[name].runs
     if runs is None:
         runs = next((problem.job.planning.own[other] for other in _stand_ins(question, name) if other in problem.job.planning.own), None)
@@ -53,7 +53,7 @@ def runs_of(problem: Problem, question: PlanningProblem, name: str) -> Sequence[
 
 
 def kind_of_seat(problem: Problem, question: PlanningProblem, seat: Seat) -> int:
-    """The kind of an accelerator, whoever holds it. Raises NoPrice for one that no component may be planned on."""
+    """Return the kind of an accelerator. Raises NoPrice if it is open to no component."""
     node = problem.cluster.nodes[seat[0]]
     kind = question.kind_of(node.accelerator_model, node.accelerator_memory)
     if kind is None:
@@ -62,7 +62,7 @@ def kind_of_seat(problem: Problem, question: PlanningProblem, seat: Seat) -> int
 
 
 def _seats(problem: Problem, question: PlanningProblem, name: str) -> frozenset[Seat]:
-    """The accelerators of one component; none for one on other resources."""
+    """Return the accelerators of a component; empty on other resources."""
     if problem.kind(problem[name]) != ACCELERATOR:
         return frozenset()
     masks = Assignment({name: runs_of(problem, question, name)}).masks(name)
@@ -76,13 +76,13 @@ def _seats(problem: Problem, question: PlanningProblem, name: str) -> frozenset[
 
 
 def _stand_ins(question: PlanningProblem, name: str) -> list[str]:
-    """Who does the work of a component that the framework does not start, in a way that it allows."""
+    """Return the stand-ins for a component that the framework does not start."""
     pairs = [pair for way in question.ways if name in way.without for pair in sorted(way.together) if name in pair]
     return [other for pair in pairs for other in pair if other != name]
 
 
 def design_of_ranks(lies: Lies, seats: Seats, model: CostModel) -> Design:
-    """The design of the ranks of the file, by which components hold these accelerators. Raises NoPrice."""
+    """Return the design of the file's ranks by held accelerators. Raises NoPrice."""
     problem, question, kinds = lies
     ways = _ways(question, seats)
     options = {
@@ -105,7 +105,7 @@ def design_of_ranks(lies: Lies, seats: Seats, model: CostModel) -> Design:
 
 
 def _ways(question: PlanningProblem, seats: Seats) -> dict[str, Parallel]:
-    """The degrees of components that have others than their own in the way in which the seats lie."""
+    """Return the degrees changed by the arrangement of the seats."""
     for way in question.ways:
         together = all(seats.get(one) == seats.get(other) for one, other in way.together)
         if together and not any(seats.get(one, frozenset()) & seats.get(other, frozenset()) for one, other in way.apart):
@@ -114,7 +114,7 @@ def _ways(question: PlanningProblem, seats: Seats) -> dict[str, Parallel]:
 
 
 def _option(lies: Lies, component: Component, seats: frozenset[Seat], parallel: Parallel) -> Option:
-    """The option that a component has by its ranks, among those of the question or beside them. Raises NoPrice."""
+    """Return a component's option by its ranks, offered or not. Raises NoPrice."""
     problem, question, kinds = lies
     options = question.options[component.name]
     if not seats:
@@ -125,7 +125,7 @@ def _option(lies: Lies, component: Component, seats: frozenset[Seat], parallel: 
 
 
 def _beside(problem: Problem, question: PlanningProblem, component: Component, kind: int, amount: int, parallel: Parallel) -> Option:
-    """An option that the question has not: of a count or of degrees that the hints do not offer. Raises NoPrice."""
+    """Return an option outside the hints, with other counts or degrees. Raises NoPrice."""
     if component.runs is not None and (missing := untimed_on(problem, component)):
         raise NoPrice(f"nothing says how long {missing}")
     model, component = _model(problem, question, component, kind), on_the_slowest(problem, component)
@@ -142,7 +142,7 @@ def _beside(problem: Problem, question: PlanningProblem, component: Component, k
 
 
 def _model(problem: Problem, question: PlanningProblem, component: Component, kind: int) -> str:
-    """The model whose times a component has on a kind; "" where that may be several."""
+    """Return the model for a component's times on a kind; "" if several are possible."""
     its = question.kinds[kind] if kind != NO_KIND else None
     if its is None:
         return ""
@@ -152,14 +152,14 @@ def _model(problem: Problem, question: PlanningProblem, component: Component, ki
 
 
 def _bare(problem: Problem, question: PlanningProblem, component: Component) -> Option:
-    """The option of a component on other resources than accelerators, whose processes are given."""
+    """Return the option of a component on other resources, with its given processes."""
     amount = Assignment({component.name: component.runs or ()}).world_size(component.name)
     its = [each for each in question.options[component.name] if each.amount == amount]
     return its[0] if its else _beside(problem, question, component, NO_KIND, amount, component.parallel)
 
 
 class Lies(NamedTuple):
-    """A problem and its question for the ranks of a file, and the kind of each accelerator that these hold."""
+    """Problem and planning problem for given ranks, with the kind of every held accelerator."""
 
     problem: Problem
     question: PlanningProblem
@@ -167,10 +167,11 @@ class Lies(NamedTuple):
 
 
 def as_it_lies(problem: Problem, question: PlanningProblem, seats: Seats) -> Lies:
-    """Where components lie on several kinds: all that shares accelerators with these has a kind of its own, one of the last.
+    """Return the planning problem for ranks on several kinds.
 
-    There its ranks are given, and its options are those that its hints allow. Who is on several models takes as long as on the slowest of
-    them, see planner/times.py. Raises NoPrice for an accelerator that no component may be planned on.
+    Components that share accelerators with such a component get a kind of their own, after the
+    others, with given ranks and options within their hints. On several models the slowest decides,
+    see planner/times.py. Raises NoPrice for an accelerator open to no component.
     """
     kinds = _kinds(problem, question, seats)
     groups = [names for names in _groups(seats) if _strays(problem, question, names, {kinds[seat] for seat in _held(seats, names)})]
@@ -190,7 +191,7 @@ def as_it_lies(problem: Problem, question: PlanningProblem, seats: Seats) -> Lie
 
 
 def _kinds(problem: Problem, question: PlanningProblem, seats: Seats) -> dict[Seat, int]:
-    """The kind of each accelerator; of those that are a kind of given ranks, this one."""
+    """Return the kind of each accelerator; a kind of given ranks goes first."""
     found: dict[Seat, int] = {}
     for number, kind in enumerate(question.kinds):
         given = (name for name in kind.holders if problem[name].runs is not None)
@@ -200,13 +201,13 @@ def _kinds(problem: Problem, question: PlanningProblem, seats: Seats) -> dict[Se
 
 
 def _strays(problem: Problem, question: PlanningProblem, names: Collection[str], kinds: Collection[int]) -> bool:
-    """Are these components on several kinds, or ranks that a plan need not keep to on the kind of given ones?"""
+    """Return True if these components are on several kinds, or on optional given ranks."""
     held = any(question.kinds[number].holders for number in kinds)
     return len(kinds) > 1 or (held and any(problem[name].runs is None for name in names))
 
 
 def _groups(seats: Seats) -> Iterator[tuple[str, ...]]:
-    """The components that share accelerators with each other, directly or through others."""
+    """Yield the sets of components connected by shared accelerators."""
     left = list(seats)
     while left:
         names, before = {left[0]}, set[str]()
@@ -218,12 +219,12 @@ def _groups(seats: Seats) -> Iterator[tuple[str, ...]]:
 
 
 def _held(seats: Seats, names: Collection[str]) -> frozenset[Seat]:
-    """All that these components hold."""
+    """Return all accelerators of these components."""
     return frozenset[Seat]().union(*(seats[name] for name in names))
 
 
 def _given(problem: Problem, question: PlanningProblem, names: Collection[str]) -> Problem:
-    """The problem in which these components have the ranks of the file."""
+    """Return the problem with the file's ranks for these components."""
     parts = tuple(
         replace(each, runs=tuple(runs_of(problem, question, each.name))) if each.name in names else each for each in problem.components
     )
@@ -231,7 +232,7 @@ def _given(problem: Problem, question: PlanningProblem, names: Collection[str]) 
 
 
 def _masks(seats: Collection[Seat]) -> dict[int, int]:
-    """Node rank -> bit mask of the accelerators."""
+    """Return node rank -> bit mask of the accelerators."""
     found: dict[int, int] = {}
     for node, index in seats:
         found[node] = found.get(node, 0) | 1 << index
@@ -239,7 +240,7 @@ def _masks(seats: Collection[Seat]) -> dict[int, int]:
 
 
 def _options(problem: Problem, placed: Problem, question: PlanningProblem, name: str, own: OwnKind) -> tuple[Option, ...]:
-    """What a component may have on its own kind: with its own count, where its hints allow that, any degrees that they offer."""
+    """Return a component's options on its kind; its own count if hints allow it."""
     component = counted(placed, placed[name])
     amount = component.least
     if problem[name].runs is None and not problem[name].may_have(amount):
@@ -249,7 +250,7 @@ def _options(problem: Problem, placed: Problem, question: PlanningProblem, name:
 
 
 def refused(problem: Problem, component: Component, amount: int, parallel: Parallel) -> str:
-    """The first of what speaks against so many accelerators of a component with these degrees, as a sentence; "" if that is not known."""
+    """Return the first reason against a count with these degrees; "" if unknown."""
     for share in problem.shares:
         if share.component == component.name and not share.divides(amount // component.per_process):
             own = Assignment({component.name: problem.job.planning.own.get(component.name) or component.runs or ()})
@@ -278,7 +279,10 @@ def refused(problem: Problem, component: Component, amount: int, parallel: Paral
 
 
 def untimed(problem: Problem, component: Component, phase: str, amount: int, parallel: Parallel, model: str) -> str:
-    """What is not known, as a sentence: the time on so many, or that with these degrees where it is known with others."""
+    """Return the missing time as a sentence.
+
+    The time on this count, or with these degrees if it is known with others.
+    """
     what = f"nothing says how long `{component.name}` takes on {amount}"
     if reason := refused(problem, component, amount, parallel):
         return f"{what}: {reason}"

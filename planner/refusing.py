@@ -1,4 +1,4 @@
-"""Refusals of a framework: its own file with a plan written into it, read again and verified."""
+"""Framework refusals: the user's file with a plan written into it, read and verified again."""
 
 from __future__ import annotations
 
@@ -16,23 +16,27 @@ from ..solver.verify import findings_of
 from .verify import why_not
 
 Refuses = Callable[[Problem, Plan], Sequence[Finding]]
-"""Why the framework does not take the file with a plan of a problem written into it; nothing where it does, or where nobody knows."""
+"""Function from a problem and a plan to the framework's findings.
+
+Empty if accepted or unknown.
+"""
 
 Refused = Callable[[Plan, Design], Sequence[Finding]]
-"""Why the framework does not take the file with a placement of a design written into it; nothing where it does."""
+"""Function from a placement and its design to the framework's findings; empty if accepted."""
 
 
 def nobody(problem: Problem, plan: Plan) -> Sequence[Finding]:
-    """Refuses nothing."""
+    """Accept every plan."""
     return ()
 
 
 def refusing(reading: Reading | None) -> Refuses:
-    """What is refused in this file with a plan and not before, on the machines that the plan is for.
+    """Return a function for new findings with a plan in this file.
 
-    Nothing where no file is known, where the plan cannot be written into it, or is what it says already; but what cannot be written is
-    refused where degrees follow from sizes, as they would be others. Where the problem is without
-    a demand of the file, that still stands in it: then what the framework itself says counts alone.
+    Findings on the plan's machines that the file does not have already. Empty without a file, for a
+    plan that cannot be written, and for a plan equal to the file. If degrees follow from sizes, a
+    plan that cannot be written is refused, as its degrees would differ. If the problem lacks a
+    demand of the file, that demand is still in the file: only findings of the framework count then.
     """
     if reading is None or reading.session.as_before is None or reading.problem is None:
         return nobody
@@ -62,6 +66,6 @@ def refusing(reading: Reading | None) -> Refuses:
 
 
 def _errors(reading: Reading, whole: bool) -> Iterator[Finding]:
-    """What is wrong with a file; without `whole` only what its framework finds as it reads it."""
+    """Yield the errors of a file; without `whole` only those of reading it."""
     findings = findings_of(reading, why_not) if whole else reading.findings
     return (each for each in findings if each.severity is Severity.ERROR)

@@ -24,7 +24,7 @@ Pairs = frozenset[tuple[str, str]]
 
 
 class Related(NamedTuple):
-    """The relations of a question (see models/planning/problem.py)."""
+    """Relations of a planning problem (see models/planning/problem.py)."""
 
     together: Pairs
     apart: Pairs
@@ -36,7 +36,7 @@ class Related(NamedTuple):
 
 
 def related(problem: Problem, parts: Sequence[Component]) -> Related:
-    """The relations between these components. Of those whose ranks are given it is also said how these lie to each other."""
+    """Return the relations between components; of given ranks also their overlap."""
     names = {each.name for each in parts}
 
     def pairs(*kinds: str, on_accelerators: bool = True) -> Pairs:
@@ -63,12 +63,15 @@ def related(problem: Problem, parts: Sequence[Component]) -> Related:
 
 
 def _once(both_ways: Pairs) -> Pairs:
-    """Of pairs that say the same in either order one each: what both components say is one demand, and goes with one change."""
+    """Return symmetric pairs once: a demand of both components is a single demand."""
     return frozenset({frozenset(pair): pair for pair in sorted(both_ways, reverse=True)}.values())
 
 
 def _followed(together: Pairs, within: Pairs) -> tuple[Pairs, Pairs]:
-    """These pairs, and those that follow from them: through one that is together with both, or lies within the one and around the other."""
+    """Return the transitive closure of these pairs.
+
+    A third component together with both, or between them, implies a pair.
+    """
     names = sorted({name for pair in (*together, *within) for name in pair})
     outer = {name: {name} for name in names}
     for one, other in (*together, *within, *((other, one) for one, other in together)):
@@ -87,12 +90,15 @@ def _followed(together: Pairs, within: Pairs) -> tuple[Pairs, Pairs]:
 
 
 def hold(problem: Problem, name: str) -> bool:
-    """Are its resources accelerators?"""
+    """Return True if the component's resources are accelerators."""
     return problem.kind(problem[name]) == ACCELERATOR
 
 
 def overlaps(problem: Problem, parts: Sequence[Component]) -> tuple[str, str] | None:
-    """Two components whose given ranks share some accelerators, and each has others: no design says that. None if there are none."""
+    """Return two components whose given ranks overlap in part; None without any.
+
+    No design can express that.
+    """
     given = [each.name for each in parts if each.runs is not None and hold(problem, each.name)]
     seats = {name: problem.given().accelerators(name) for name in given}
     for one, other in combinations(given, 2):
@@ -102,7 +108,7 @@ def overlaps(problem: Problem, parts: Sequence[Component]) -> tuple[str, str] | 
 
 
 def _given(problem: Problem, given: Sequence[Component]) -> tuple[Pairs, Pairs, Pairs]:
-    """The pairs on the same accelerators, those of which the first lies inside the second, and those that share none."""
+    """Return the pairs on equal accelerators, nested, and disjoint."""
     seats = {each.name: problem.given().accelerators(each.name) for each in given}
     same, inside, strange = set(), set(), set()
     for one, other in combinations(seats, 2):

@@ -1,4 +1,4 @@
-"""Kinds of accelerators and the nodes of each that a component may use."""
+"""Kinds of accelerators, and the nodes of each open to a component."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .times import model_of, untimed_on
 
 MOST_AREAS = 32
 Place = Union[int, tuple[int, int]]
-"""All that is free of a node but what is overlaid, by its rank; or one accelerator that is, by (node rank, local index)."""
+"""Free accelerators of a node by rank, or a shared one by (node, index)."""
 
 
 Its = tuple[AcceleratorKind, tuple[Node, ...]]
@@ -30,12 +30,13 @@ Its = tuple[AcceleratorKind, tuple[Node, ...]]
 
 @dataclass(frozen=True)
 class AcceleratorCapacity:
-    """The kinds of accelerators of a problem, and on which nodes of each a component may be.
+    """Kinds of accelerators, and the nodes of each kind open to each component.
 
-    `free` is what each node still has: neither other jobs nor components that are not planned hold it, but for those that let others
-    use it too; `masks` says which. `overlaid` is what those hold of it on each node, and `kept_off` what of that a component must not use.
-    `over_nodes`: may tensor parallel groups lie over nodes of which nothing else is said? `owned`: the last of the kinds, each of which
-    belongs to components with given ranks on several others.
+    `free` : accelerators of each node beside other jobs and unplanned components; shared given
+    ranks count as free, and `masks` says which. `overlaid` : shared given ranks on each node, and
+    `kept_off` those of them closed to a component. `over_nodes` : True if tensor parallel groups
+    may lie over nodes without a hint. `owned` : the last kinds, which belong to components with
+    given ranks on several other kinds.
     """
 
     kinds: tuple[AcceleratorKind, ...]
@@ -48,23 +49,23 @@ class AcceleratorCapacity:
     owned: tuple[OwnKind, ...] = ()
 
     def own(self, kind: int) -> OwnKind | None:
-        """Whose a kind is alone, if it is anybody's."""
+        """Return the owner of a kind, if any."""
         place = kind - (len(self.kinds) - len(self.owned))
         return self.owned[place] if place >= 0 else None
 
     def sizes(self, kind: int) -> frozenset[int | None]:
-        """MiB of an accelerator of a kind: of each size where a plan may have components on several at once; None where nobody says it."""
+        """Return the MiB of a kind's accelerators: each size of a mixed kind; None if unknown."""
         its = self.kinds[kind]
         return frozenset(node.accelerator_memory for node in self.nodes[kind]) if its.mixed else frozenset((its.memory,))
 
     def model(self, problem: Problem, component: Component, kind: int) -> str:
-        """The model whose times a component has on a kind; "" where that may be several."""
+        """Return the model for a component's times on a kind; "" if several are possible."""
         if len(self.kinds[kind].models) > 1:
             return model_of(problem, component) or "" if self.kinds[kind].mixed else self.kinds[kind].model
         return self.kinds[kind].model if self.own(kind) is None else model_on(problem, component)
 
     def allowed(self, problem: Problem, component: Component, kind: int) -> frozenset[int]:
-        """The ranks of the nodes of a kind that a component may use; where its ranks are given, those that it has."""
+        """Return the nodes of a kind open to a component; its own with given ranks."""
         if component.runs is not None:
             there = frozenset(node for node, _ in problem.given().masks(component.name))
         else:
@@ -81,7 +82,7 @@ class AcceleratorCapacity:
         return there & frozenset(node.rank for node in self.nodes[kind])
 
     def _nodes_for(self, problem: Problem, component: Component, kind: int) -> frozenset[int]:
-        """The ranks of those of its nodes that have the model and the memory that a component needs by itself."""
+        """Return the nodes with the model and the memory for a component alone."""
         model, need = model_of(problem, component), max(component.memory, component.offloaded)
         if any(component.name in way.without for way in problem.job.planning.ways):
             need = 0  # where it is not started it needs none
@@ -92,13 +93,13 @@ class AcceleratorCapacity:
         return frozenset(node.rank for node in large or its)  # where none is large enough, the memory is told as the reason
 
     def places(self, problem: Problem, component: Component, kind: int) -> frozenset[Place]:
-        """What of these nodes it may use."""
+        """Return the places on these nodes open to a component."""
         nodes, kept = self.allowed(problem, component, kind), self.kept_off.get(component.name, {})
         masks = ((rank, self.overlaid.get(rank, 0) & ~kept.get(rank, 0)) for rank in nodes)
         return nodes | {(rank, index) for rank, mask in masks for index in range(mask.bit_length()) if mask >> index & 1}
 
     def most(self, problem: Problem, component: Component, kind: int) -> int:
-        """How many accelerators of a kind a component may use, in whole groups on each node; in one range if it is to be one."""
+        """Return the largest count on a kind, in whole groups or a range."""
         if (own := self.own(kind)) is not None:
             return own.most(component)
         places, size = self.places(problem, component, kind), self.group(problem, component)
@@ -109,9 +110,9 @@ class AcceleratorCapacity:
         return min(most, self._longest(problem, component, kind)) if component.contiguous and searched and most else most
 
     def _kept(self, problem: Problem, component: Component, places: Iterable[Place], size: int) -> Iterator[int]:
-        """For each way in which all of a component is kept together, how many accelerators of these places it may use, around given ranks.
+        """Yield the largest count for every demand to keep the component together.
 
-        Elsewhere a placement of more says with its reason that there is none, and that of all such counts at once.
+        Around given ranks only. Elsewhere the placement finds the conflict, and gives its reason.
         """
         around = any(
             each.components[-1] == component.name and problem[each.components[0]].runs is not None for each in problem.related(SUBSET)
@@ -125,7 +126,10 @@ class AcceleratorCapacity:
                 yield sum(sorted((self.in_groups(its, size) for its in domains.values()), reverse=True)[: keep.domains])
 
     def group(self, problem: Problem, component: Component) -> int:
-        """How many accelerators of a component one node holds together, whatever its count is; 1 where nobody searches for its ranks."""
+        """Return the accelerators of a component kept on a node at any count.
+
+        1 for given ranks.
+        """
         if component.runs is not None or problem.job.planning.laying is not None:
             return 1
         if self.over_nodes:
@@ -135,7 +139,7 @@ class AcceleratorCapacity:
         return grain.unit(problem, (replace(component, least=1, most=component.most if component.most > 1 else 2),))
 
     def _longest(self, problem: Problem, component: Component, kind: int) -> int:
-        """The most accelerators one after the other that a component may use."""
+        """Return the longest range of accelerators open to a component."""
         nodes, kept = self.allowed(problem, component, kind), self.kept_off.get(component.name, {})
         longest = current = 0
         for stretch in problem.cluster.numbering(component.node_groups).stretches:
@@ -147,7 +151,7 @@ class AcceleratorCapacity:
         return longest
 
     def in_groups(self, places: Iterable[Place], size: int) -> int:
-        """How many accelerators of these places lie in whole groups of a size."""
+        """Return the accelerators of these places in whole groups of a size."""
         free: dict[int, int] = {}
         for place in places:
             rank, count = (place, self.free[place] - self.overlaid.get(place, 0).bit_count()) if isinstance(place, int) else (place[0], 1)
@@ -155,14 +159,14 @@ class AcceleratorCapacity:
         return sum(count // size * size for count in free.values())
 
     def splitting(self, sizes: Iterable[int]) -> list[int]:
-        """Those sizes, in order, whose groups leave something over on a node."""
+        """Return the sizes whose groups leave a rest on some node."""
         kept = ((rank, mask) for masks in self.kept_off.values() for rank, mask in masks.items())
         counts = {*self.free.values(), *(self.free[rank] - mask.bit_count() for rank, mask in kept)}
         return [size for size in sorted(set(sizes)) if any(count % size for count in counts)]
 
 
 def room(problem: Problem, given: Sequence[Component], over_nodes: bool = False) -> AcceleratorCapacity:
-    """The kinds of accelerators, without what the components of `given` hold and let nobody else use."""
+    """Return the kinds, without accelerators held exclusively by `given` components."""
     held = _held(problem, [each for each in given if each.name not in problem.job.overlaps])
     free = {node.rank: node.free(ACCELERATOR) & ~held.get(node.rank, 0) for node in problem.cluster.nodes}
     parts = [each for each in problem.components if each not in given]
@@ -184,12 +188,12 @@ def room(problem: Problem, given: Sequence[Component], over_nodes: bool = False)
 
 
 def held_back(problem: Problem, given: Sequence[Component]) -> int:
-    """How many accelerators the components of `given` hold and let nobody else use."""
+    """Return the number of accelerators held exclusively by given components."""
     return sum(mask.bit_count() for mask in _held(problem, [each for each in given if each.name not in problem.job.overlaps]).values())
 
 
 def _held(problem: Problem, given: Sequence[Component]) -> dict[int, int]:
-    """Node rank -> the accelerators that these components hold there, as a bit mask."""
+    """Return node rank -> bit mask of accelerators held by these components."""
     held: dict[int, int] = {}
     for component in given:
         if problem.kind(component) == ACCELERATOR:
@@ -201,9 +205,9 @@ def _held(problem: Problem, given: Sequence[Component]) -> dict[int, int]:
 def areas(
     problem: Problem, parts: Sequence[Component], options: Mapping[str, Sequence[Option]], room: AcceleratorCapacity
 ) -> tuple[Area, ...]:
-    """Nodes on which components must share the room, where that says more than how many accelerators there are.
+    """Return node sets with a capacity below that of their kind.
 
-    They are those that one component may use, and those that two or more may use between them.
+    The nodes open to a component, and those open to two or more components together.
     """
     found: list[Area] = []
     for kind, its in enumerate(room.kinds[: len(room.kinds) - len(room.owned)]):
@@ -222,7 +226,7 @@ def areas(
 
 
 def _unions(sets: Iterable[frozenset[Place]]) -> Iterator[frozenset[Place]]:
-    """The sets and what they are together, no more than so many, each once."""
+    """Yield the sets and their unions, each once, up to a maximum number."""
     known: dict[frozenset[Place], None] = dict.fromkeys(each for each in sets if each)
     for one in list(known):
         for other in list(known):
@@ -232,10 +236,10 @@ def _unions(sets: Iterable[frozenset[Place]]) -> Iterator[frozenset[Place]]:
 
 
 def kinds_of(problem: Problem, counts: Mapping[int, int]) -> list[Its]:
-    """The kinds of the accelerators that are free, so many on each node rank, with the nodes of each.
+    """Return the kinds of free accelerators with their nodes; `counts` is by node.
 
-    Each model is a kind where something names models, unless a plan may have components on several at once; else all of one vendor are:
-    what is on accelerators of one vendor is not started on those of another.
+    Every model is a kind if the problem names models, unless a plan may mix models; else all models
+    of a vendor are a kind, as no framework starts across vendors.
     """
     found: dict[tuple[str, int | None], list[Node]] = {}
     for node in problem.cluster.nodes:
@@ -255,7 +259,7 @@ def kinds_of(problem: Problem, counts: Mapping[int, int]) -> list[Its]:
 
 
 def _mixed(its: Sequence[Sequence[Node]], counts: Mapping[int, int]) -> Its:
-    """One kind of all of these, which something tells apart."""
+    """Return a mixed kind of these kinds."""
     kind, nodes = _kind(its, counts)
     memories = [each[0].accelerator_memory for each in its]
     most = None if None in memories else max(memory for memory in memories if memory is not None)
@@ -263,7 +267,7 @@ def _mixed(its: Sequence[Sequence[Node]], counts: Mapping[int, int]) -> Its:
 
 
 def _kind(its: Sequence[Sequence[Node]], counts: Mapping[int, int]) -> Its:
-    """One kind of all of these, each of which are of a model and a memory."""
+    """Return a kind of these accelerators, equal in model and memory."""
     nodes = tuple(sorted((node for each in its for node in each), key=lambda node: node.rank))
     models = tuple(dict.fromkeys(each[0].accelerator_model for each in its))
     memory = min((size for each in its if (size := each[0].accelerator_memory) is not None), default=None)
@@ -272,23 +276,23 @@ def _kind(its: Sequence[Sequence[Node]], counts: Mapping[int, int]) -> Its:
 
 
 def _asked_memory(problem: Problem) -> float:
-    """MiB that all components need at the same time, at the most; no end of them where some of it is estimated."""
+    """Return an upper bound for the MiB of all components; infinite with estimates."""
     if any(each.estimate and not (each.memory or each.offloaded) for each in problem.components):
         return inf
     return sum(max(each.memory, each.offloaded) for each in problem.components)
 
 
 def names_a_model(component: Component) -> bool:
-    """True if a component, or a time of it, is of one model of accelerators."""
+    """Return True if a component, or one of its times, names a model."""
     times = component.timed.measured if component.timed else ()
     return bool(component.accelerator_model) or any(each.model for each in times)
 
 
 @dataclass(frozen=True)
 class OwnKind:
-    """A kind, the nodes that it is on, and which of their accelerators it has, by node rank.
+    """Kind with its nodes, and its accelerators by node rank.
 
-    `masks` : component whose ranks are given -> what it holds of each node.
+    `masks` : component with given ranks -> its bit mask on each node.
     """
 
     kind: AcceleratorKind
@@ -297,7 +301,7 @@ class OwnKind:
     masks: Mapping[str, Mapping[int, int]]
 
     def most(self, component: Component) -> int:
-        """How many of them a component may use: all that it is given, those of its model where its place is open."""
+        """Return the largest count of a component here: all given, or those of its model."""
         if component.name not in self.kind.holders:
             return 0
         its, model = self.masks.get(component.name, self.held), component.accelerator_model if component.runs is None else ""
@@ -305,7 +309,7 @@ class OwnKind:
 
 
 def model_on(problem: Problem, component: Component) -> str:
-    """The model that a component has of a kind that has holders, and its times with it; "" where that may be several."""
+    """Return the model of a component on an own kind; "" if several are possible."""
     if component.runs is None:
         return component.accelerator_model
     models = {problem.cluster.nodes[node].accelerator_model for node, _ in problem.given().masks(component.name)}
@@ -313,11 +317,11 @@ def model_on(problem: Problem, component: Component) -> str:
 
 
 def own_kinds(problem: Problem, parts: Sequence[Component], kinds: Sequence[Its]) -> tuple[OwnKind, ...]:
-    """The accelerators of given components that lie on several of these kinds, with all who share them, where their times are known.
+    """Return kinds for given components on several models.
 
-    Who is on several models takes as long as on the slowest of them, see planner/times.py. Whose place is open shares
-    them only where it must be within what is given, so that it may be nowhere else; where anybody else could share them, or traffic
-    counts as time, there is no such kind.
+    With all components that share them, if their times are known; on several models the slowest
+    decides, see planner/times.py. An open component shares them only if it must lie within given
+    ranks. No such kind exists if others could share the accelerators, or if traffic counts as time.
     """
     workload = problem.job.planning.workload
     if len(kinds) < 2 or problem.job.overlaps or problem.job.planning.laying is not None or problem.related(IN_ORDER):
@@ -341,7 +345,7 @@ def own_kinds(problem: Problem, parts: Sequence[Component], kinds: Sequence[Its]
 
 
 def _groups(problem: Problem, parts: Sequence[Component]) -> Iterator[frozenset[str]]:
-    """The components that may share accelerators with each other, directly or through others."""
+    """Yield the sets of components connected by possible sharing."""
     said = related(problem, parts)
     left = [each.name for each in parts]
     while left:
@@ -354,9 +358,9 @@ def _groups(problem: Problem, parts: Sequence[Component]) -> Iterator[frozenset[
 
 
 def _is_known(problem: Problem, parts: Sequence[Component], names: Collection[str], masks: Collection[str]) -> bool:
-    """Is every one of them within what is given, and is its time known wherever it may be?
+    """Return True if all are within given ranks and have times wherever they may be.
 
-    A time that names a model says nothing of one that is somewhere on several.
+    A time for a named model does not hold for a component on several models.
     """
     said = related(problem, parts)
     inside = {one for one, other in (*said.within, *said.together, *((b, a) for a, b in said.together)) if other in masks}
@@ -370,7 +374,7 @@ def _is_known(problem: Problem, parts: Sequence[Component], names: Collection[st
 
 
 def own_kind(problem: Problem, holders: Sequence[str], masks: Mapping[str, Mapping[int, int]]) -> OwnKind:
-    """The kind of what some of these components hold between them, by their masks of each node rank."""
+    """Return the kind of accelerators held by these components."""
     held: dict[int, int] = {}
     for mine in masks.values():
         for node, mask in mine.items():

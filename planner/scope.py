@@ -145,10 +145,7 @@ def may_span(problem: Problem) -> bool:
 
 
 def on_all_models(problem: Problem) -> Problem:
-    """Return the problem with each component on any models of one vendor.
-
-    No other combination of models has more placements.
-    """
+    """Return the problem with each component on any models of a vendor."""
     return as_spanning(problem, {name: sets[-1] for name, sets in sets_of_models(problem).items()})
 
 

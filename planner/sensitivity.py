@@ -68,7 +68,7 @@ def sensitivity(
 
 
 def scaled(option: Option, percent: int, batches: int) -> Option:
-    """The option with `percent` of its times, rounded up to multiples of `batches`."""
+    """Return the option with `percent` of its times, in multiples of `batches`."""
     times = (-(-time * percent // (HUNDRED * batches)) * batches for time in option.nanoseconds)
     return replace(option, nanoseconds=tuple(times))
 
@@ -79,9 +79,9 @@ class _Way:
 
     Attributes
     ----------
-    open : the factors that are not decided, in percent, the nearest first.
-    bound : ns that no design takes less of: at each open factor above 1, or, where the component is
-        quicker, with the original times.
+    open : undecided factors in percent, nearest to 100 first.
+    bound : lower bound in ns, at open factors above 1, or with the original times for a quicker
+        component.
     """
 
     component: str
@@ -92,7 +92,7 @@ class _Way:
 
 
 class _There(NamedTuple):
-    """One factor of one component: the plan, and the budget of a design that is better."""
+    """Factor of a component: the plan there, and the budget for a better design."""
 
     component: str
     percent: int
@@ -103,7 +103,7 @@ class _There(NamedTuple):
 
 
 class _Run:
-    """All searches of one plan."""
+    """Searches for the sensitivity of a plan."""
 
     def __init__(
         self, planned: PlanningResult, most: int, limit: float,
@@ -116,13 +116,13 @@ class _Run:
         self.searches, self.spent = 0, 0.0
 
     def is_best(self) -> bool:
-        """True if no other plan is better by `WORTH` percent with the original times."""
+        """Return True if no plan is better by `WORTH` percent with the original times."""
         if not self.by_time:
             return self.planned.proved
         return self.planned.price[0] * HUNDRED <= self.planned.bound * (HUNDRED + WORTH)
 
     def judge_all(self, ways: Sequence[_Way]) -> None:
-        """Judge the nearest factor of each way, then the next one of those that hold."""
+        """Judge the nearest factor of every way, then the next factors."""
         while ways:
             holding = []
             for number, way in enumerate(ways):
@@ -132,7 +132,7 @@ class _Run:
             ways = holding
 
     def _holds(self, way: _Way, until: float) -> bool:
-        """Judge the nearest open factor; True if the plan holds there."""
+        """Judge the nearest open factor; return True if the plan holds there."""
         there, better, decided = self._there(way.component, way.open[0]), None, True
         if not self._is_proved(way, there):
             better, decided = self._search(there, until)
@@ -161,7 +161,7 @@ class _Run:
         return _There(component, percent, plan, takes, is_broken, budget)
 
     def _is_proved(self, way: _Way, there: _There) -> bool:
-        """True if it is proved without a search that no design is better there.
+        """Return True if a better design there is excluded without a search.
 
         Every cost model adds maxima of sums of times: with longer times of a component no design
         takes less, and with `percent` of them none takes less than `percent` of an iteration.
@@ -174,7 +174,7 @@ class _Run:
         return most is not None and most * HUNDRED < way.bound * min(there.percent, HUNDRED)
 
     def _search(self, there: _There, until: float) -> tuple[Flip | None, bool]:
-        """The flip to the best design found that is better there; True if none is missed."""
+        """Return the best better design there, and True if none is missed."""
         found: dict[Price, Flip] = {}
         decided, count = True, len(self.questions)
         for number in range(count):
@@ -185,7 +185,7 @@ class _Run:
     def _search_one(
         self, number: int, there: _There, until: float, found: dict[Price, Flip],
     ) -> bool:  # fmt: skip
-        """Search one question, without designs that have no placement; True if it was decided."""
+        """Search a problem without unplaceable designs; return True if it was decided."""
         name, placeable = there.component, self.placeables[number] if self.placeables else None
         plan = replace(this_alone(there.plan), segments=there.plan.segments)
         barred = (plan,) if self.planned.best.traffic else ()  # priced without its traffic
@@ -218,9 +218,9 @@ class _Run:
 
 @dataclass
 class Placeable:
-    """What is known of the placements of designs of one question.
+    """Known placements for the designs of a planning problem.
 
-    `solve` places a problem whose counts are decided.
+    `solve` places a problem with decided counts.
     """
 
     problem: Problem
@@ -232,15 +232,15 @@ class Placeable:
 
     @property
     def used_up(self) -> bool:
-        """Is nothing placed any more? Then nobody knows of the next design."""
+        """Return True if nothing is placed any more; further designs are then unknown."""
         return self.left <= 0
 
     def fits(self, design: Design) -> bool:
-        """Has a design a placement, as far as is known? False only where it is proved that it has none."""
+        """Return False only if a design is proved to have no placement."""
         return self._verdict(design) != IMPOSSIBLE
 
     def is_placed(self, design: Design) -> bool:
-        """Is it known that it has one? Times make no difference for that."""
+        """Return True if a placement is known; times do not matter for it."""
         return self._verdict(design) not in (IMPOSSIBLE, UNDECIDED)
 
     def _verdict(self, design: Design) -> str:
@@ -251,7 +251,7 @@ class Placeable:
         return self._verdicts[key]
 
     def without(self, design: Design) -> PlanningProblem:
-        """The question without a design that has none, and without all others of which the same proof shows it."""
+        """Return the problem without an unplaceable design and all designs of its no-good."""
         self.out.append(ruled_out(self.problem, self.question, design, self._solved, self.left))
         return self._asked()
 
@@ -260,7 +260,7 @@ class Placeable:
         return self.solve(part)
 
     def _asked(self) -> PlanningProblem:
-        """The question as it was asked, by the estimates or without them, without what is ruled out."""
+        """Return the problem with all no-goods, with estimates if the plan heeds them."""
         for problem in (self.problem, without_estimates(self.problem)):
             workload = problem.job.planning.workload if problem is not None else None
             if problem is not None and workload is not None and asked(problem, workload, self.question.barred) == self.question:

@@ -1,4 +1,4 @@
-"""Plans for each choice of degrees that others follow; the best of all is the answer."""
+"""Plans for each choice of leading degrees; the best of all is the answer."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from .search.search import search
 from .unplaced import not_all_read
 
 SHARE = 0.1
-"""Of the time of a search: so much is spent on bounds."""
+"""Share of the search time for lower bounds."""
 MOST_BESIDE = 8
-"""Choices at most that are planned only since something with them may be told beside the best plan."""
+"""Maximum number of choices planned only for alternatives beside the best plan."""
 MOST_TOLD = 4
-"""Reasons that are told, and choices that one of them is told of."""
+"""Maximum number of reasons, and of choices listed for a reason."""
 
 
 def tied(plan: Solve, limit: float, session: Session) -> Solve:
-    """How a problem is planned, given how one is in which nobody's degrees follow from a choice, and who is on which models is chosen.
+    """Wrap a planner for choices of leading degrees and of models.
 
-    Choices of which no plan can be better than one with another choice are not planned; what they take at least is known in a share of
-    the `limit`.
+    Choices whose lower bound exceeds the incumbent are not planned; the bounds take a share of
+    `limit`.
     """
 
     def answer(problem: Problem) -> Answer:
@@ -67,14 +67,14 @@ def tied(plan: Solve, limit: float, session: Session) -> Solve:
 
 
 def _named(choice: Problem, leaders: Sequence[str]) -> str:
-    """A choice in words: its degrees of leaders, and its models of components."""
+    """Format a choice: degrees of leaders, and models of components."""
     models = choice.job.planning.workload.on_models if choice.job.planning.workload else {}
     degrees = [f"{choice[name].parallel} of `{name}`" for name in leaders]
     return listed([*degrees, *(f"`{name}` on {listed(its)}" for name, its in models.items())])
 
 
 def _questions(problem: Problem, planned: PlanningResult | None) -> tuple[PlanningProblem, ...]:
-    """The questions of one choice, as they were answered in the end."""
+    """Return the planning problems of a choice, as answered in the end."""
     if planned is None:
         return (asked(problem, problem.job.planning.workload or Workload()),)
     return planned.parts or (planned.question,)
@@ -86,9 +86,10 @@ def _best(
     questions: tuple[PlanningProblem, ...],
     least: int | None,
 ) -> Answer:
-    """The best of them, with what all of them prove; `left`: some were not planned. `questions`: of all choices.
+    """Return the best answer with the proof over all choices.
 
-    `least`: what those that need not be planned cost at least.
+    `left` : True if some were not planned. `questions` : of all choices. `least` : lower bound of
+    the unplanned choices.
     """
     known = [(each.planned, each) for each in answers if each.planned is not None]
     if not known:
@@ -118,12 +119,12 @@ def _best(
 
 
 def _of_its_question(out: Unplaceable, its: PlanningResult, planned: PlanningResult) -> Unplaceable:
-    """What one choice found to have no placement, with the question of that one where it is another than that of the best."""
+    """Return an unplaceable design, with the planning problem of its choice if different."""
     return out if its is planned else replace(out, question=out.question or its.question)
 
 
 def _beside(planned: PlanningResult, question: PlanningProblem) -> tuple[Sequence[CostedDesign], Sequence[CostedDesign]]:
-    """What one choice found, by the kinds of a question, and what of that is not placed; nothing where they are other kinds."""
+    """Return designs and unplaced designs of a choice; empty for other kinds."""
     if planned.question.kinds != question.kinds:
         return (), ()
     unsure = {id(each) for each in planned.not_placed}
@@ -133,10 +134,10 @@ def _beside(planned: PlanningResult, question: PlanningProblem) -> tuple[Sequenc
 
 
 def cheapest_first(plan: Solve, every: Sequence[Problem], limit: float, session: Session) -> tuple[dict[int, Answer], bool, int | None]:
-    """The answers of those that may have the best plan, or one to be told beside it, by their numbers.
+    """Return answers by number, an interrupted flag, and a lower bound of the rest.
 
-    With them, whether others were left after a Ctrl-C; and what the others cost at least, more than the
-    best plan. None where there are none that are possible.
+    Answers of choices that may have the best plan or an alternative. The bound is None without
+    further feasible choices; it is above the best plan.
     """
     bounds, found, beside = Bounds(SHARE * limit, session).of(every), dict[int, Answer](), 0
     for number in sorted(range(len(every)), key=lambda each: bounds[each]):
@@ -154,7 +155,7 @@ def cheapest_first(plan: Solve, every: Sequence[Problem], limit: float, session:
 
 
 def _are_known(planned: Sequence[PlanningResult], least: int) -> bool:
-    """Are the best designs of other structures known, where all others cost so much at least?"""
+    """Return True if the best other structures are known, given the bound of the rest."""
     best = min(planned, key=lambda its: its.price)
     by_time = best.question.aim == SECONDS
     beside = (each for its in planned for each in (its.best, *its.others))
@@ -164,18 +165,21 @@ def _are_known(planned: Sequence[PlanningResult], least: int) -> bool:
 
 @dataclass
 class Bounds:
-    """What choices take at least, all of them together in so many deterministic seconds: later ones are not known to take anything."""
+    """Lower bounds of choices, within a common budget of deterministic seconds.
+
+    Without time left the bound is 0.
+    """
 
     limit: float
     session: Session
     spent: float = field(default=0.0, init=False)
 
     def of(self, every: Sequence[Problem]) -> list[int]:
-        """ns, or accelerators of all components, that no plan of each problem costs less than."""
+        """Return a lower bound for every problem, in ns or accelerators."""
         return [self._least(each) for each in every]
 
     def _least(self, problem: Problem) -> int:
-        """0 where nothing is known: of the file's own ranks, which may be no design."""
+        """Return a lower bound; 0 if unknown, as with the file's own ranks."""
         workload = problem.job.planning.workload or Workload()
         question = asked(problem, workload)
         if problem.job.planning.own or self.spent >= self.limit or self.session.cancelled:
@@ -185,7 +189,7 @@ class Bounds:
         return self._searched(question, cost_model(workload.model))
 
     def _searched(self, question: PlanningProblem, model: CostModel) -> int:
-        """By a search for counts."""
+        """Return the lower bound of a search for counts."""
         found = search(question, model, self.limit - self.spent, session=self.session)
         self.spent += found.spent
         if found.bound is None or (found.best is None and not found.proved):
@@ -194,14 +198,14 @@ class Bounds:
 
 
 def not_all_known(planned: PlanningResult) -> PlanningResult:
-    """A plan where not every choice of degrees or not every size was read, or planned: of what no plan takes less nothing is known."""
+    """Return the plan without its lower bound: some choices were not planned."""
     return replace(planned, bound=0, proved=False, ties_open=False, others_open=True)
 
 
 def none_of_choices(chosen: Sequence[str], answers: Sequence[Answer]) -> Answer:
-    """The answer where nothing is possible with any choice: the reason of each, with what helps there, unless all have the same.
+    """Return the infeasible answer with the reason and helps of every choice.
 
-    What one choice needs at least says nothing of another.
+    Equal reasons are given once. A lower bound of a choice says nothing about others.
     """
     why = dict[str, tuple[Finding, list[str]]]()
     for name, its in zip(chosen, answers):

@@ -19,17 +19,17 @@ from ..solver.objectives.domains import WORDS
 from ..solver.objectives.traffic import BytesAcross
 
 LOWEST = LEVELS[-1]
-"""Nodes stand for the domains of this level where the cluster names none: what crosses nodes is counted there."""
+"""Lowest level; without domains of it, nodes stand for them."""
 _NAMES = {term.name: term.name.replace(WORDS[LOWEST], "nodes") for term in OBJECTIVES if WORDS[LOWEST] in term.name}
-"""The terms about these domains, and what they are called where nodes stand for them."""
+"""Names of the terms of the lowest level if nodes stand for its domains."""
 
 
 class Traffic:
-    """How long what crosses takes, beside an iteration.
+    """Time of traffic, beside an iteration.
 
     Attributes
     ----------
-    costs : level of the topology -> nanoseconds for a MiB across it; levels without a bandwidth cost nothing.
+    costs : level of the topology -> ns for a MiB across it; 0 for levels without a bandwidth.
     """
 
     def __init__(self, problem: Problem, workload: Workload) -> None:
@@ -41,7 +41,7 @@ class Traffic:
         }
 
     def asked(self, problem: Problem) -> Problem:
-        """The problem in which what crosses is weighed by its time."""
+        """Return the problem with traffic weighted by its time."""
         if not self.costs:
             return problem
         preference = Preference(WEIGHTED, {level: self.costs.get(level, 0) for level in LEVELS}, bytes_first=True)
@@ -54,7 +54,7 @@ class Traffic:
 
     @property
     def fixed(self) -> int:
-        """How long what crosses takes of components whose place is given, and of those that must be on the same accelerators."""
+        """Return the ns of traffic between fixed components, and of forced colocations."""
         runs = {}
         for members in self.problem.colocated_sets:
             given = next((each.runs for each in members if each.runs is not None), None)
@@ -62,24 +62,24 @@ class Traffic:
         return self.nanoseconds(Assignment(runs)) if runs else 0
 
     def at_most(self, problem: Problem, nanoseconds: int) -> Problem:
-        """The problem in which what crosses takes no longer than so many nanoseconds, that of given ranks among them."""
+        """Return the problem with at most so many ns of traffic, fixed traffic included."""
         costs = tuple((term.name, cost) for term in OBJECTIVES if isinstance(term, BytesAcross) and (cost := self.costs.get(term.level, 0)))
         return self.asked(replace(problem, caps=(*problem.caps, Cap(costs, nanoseconds - self.fixed))) if costs else problem)
 
     @property
     def of_terms(self) -> Mapping[str, int]:
-        """Nanoseconds for a MiB of each term of the objective that is weighed so, by its name where it is searched."""
+        """Return term name -> ns for a MiB, for the weighted terms."""
         return {term.name: cost for term in OBJECTIVES if isinstance(term, BytesAcross) and (cost := self.costs.get(term.level, 0))}
 
     def answered(self, plan: Plan) -> Plan:
-        """The plan on the cluster as it is."""
+        """Return the plan on the original cluster."""
         if not self.by_node:
             return plan
         terms = tuple(replace(term, name=_NAMES.get(term.name, term.name)) for term in plan.terms)
         return replace(plan, cluster=self.cluster, terms=terms)
 
     def nanoseconds(self, placed: Assignment) -> int:
-        """How long what crosses takes in a placement, whoever laid it out: that of given ranks counts as that of all others."""
+        """Return the ns of traffic in a placement, fixed components included."""
         if not self.costs:
             return 0
         asked = self.asked(self.problem)
@@ -89,7 +89,7 @@ class Traffic:
         return sum(self.costs[term.level] * term.value(there, placed) for term in terms)
 
     def least(self, plan: Plan) -> int:
-        """How long at least it takes in any placement of what was searched, as far as this one's terms are proved."""
+        """Return a lower bound of the traffic in ns, by the proved terms."""
         takes, costs = self.nanoseconds(plan.assignment), self.of_terms
         terms = [term for term in plan.terms if term.name in costs]
         if plan.status == OPTIMAL:
@@ -100,7 +100,7 @@ class Traffic:
 
 
 def costs_of_traffic(problem: Problem) -> Mapping[str, int]:
-    """`Traffic.of_terms` of a problem; nothing where traffic does not count as time."""
+    """Return `Traffic.of_terms` of a problem; empty if traffic does not count as time."""
     workload = problem.job.planning.workload
     return Traffic(problem, workload).of_terms if workload is not None and workload.bandwidth else {}
 

@@ -1,4 +1,4 @@
-"""Findings where no design was placed."""
+"""Findings and answers for problems without a placed design."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ..solver.wording import exactly_in_time, in_time
 
 
 def nothing(proved: bool, unplaceable: Sequence[Unplaceable]) -> Answer:
-    """The answer where the search has nothing left: why the best design of all has no placement, and that no other has one.
+    """Return the infeasible answer: why the best design has no placement, and no other has.
 
-    Where traffic is what takes too long, it is that of the design which takes the least with it.
+    If traffic takes too long, the reason is that of the design with the least.
     """
     reason, slow = _best(unplaceable)
     if not reason and proved:
@@ -39,39 +39,39 @@ def nothing(proved: bool, unplaceable: Sequence[Unplaceable]) -> Answer:
 
 
 def not_all_read(count: int) -> Answer:
-    """The answer where nothing is possible with the choices of degrees that were planned, and so many others were not."""
+    """Return the undecided answer for unread choices of degrees."""
     message = f"undecided: with no choice of degrees that was planned a plan is possible, and {count:,} others were not planned"
     return Answer(UNDECIDED, findings=(error("PW602", "", message, help="leave fewer degrees open"),), how="search")
 
 
 def not_all_sizes(count: int) -> Answer:
-    """The answer where nothing is possible with the sizes of pools that were read, and so many others were not."""
+    """Return the undecided answer for unread pool sizes."""
     message = f"undecided: with no size of the pools that was read a plan is possible, and {count:,} others were not read"
     return Answer(UNDECIDED, findings=(error("PW602", "", message, help="leave fewer degrees open"),), how="search")
 
 
 def too_many(unplaceable: Sequence[Unplaceable]) -> Answer:
-    """The answer where so many designs were tried and none can be placed."""
+    """Return the undecided answer after too many unplaceable designs."""
     message = f"undecided: none of the {len(unplaceable)} best designs was placed"
     found = error("PW602", "", message, help="leave more open: counts, degrees, or who shares with whom")
     return Answer(UNDECIDED, findings=(found, *_best(unplaceable)[0]), how="search")
 
 
 def slowly_placed(unplaceable: Sequence[Unplaceable]) -> Unplaceable | None:
-    """Of the designs that were placed and take too long with their traffic, the one that takes the least."""
+    """Return the placed design with the least time among those with too much traffic."""
     placed = [each for each in unplaceable if each.priced.traffic]
     return min(placed, key=lambda each: each.priced.nanoseconds + each.priced.traffic, default=None)
 
 
 def _best(unplaceable: Sequence[Unplaceable]) -> tuple[tuple[Finding, ...], bool]:
-    """Why the best of these designs is none; is that one which was placed, and takes too long with its traffic?"""
+    """Return the reason against the best design, and True if its traffic takes too long."""
     if (slow := slowly_placed(unplaceable)) is not None:
         return slow.reason, True
     return (unplaceable[0].reason if unplaceable else ()), False
 
 
 def with_help(answer: Answer, helps: Iterable[str]) -> Answer:
-    """The answer with what helps, each of which was tried, before what helps besides."""
+    """Return the answer with tested helps first."""
     known = [each for each in helps if each]
     if not known:
         return answer
@@ -83,7 +83,7 @@ def with_help(answer: Answer, helps: Iterable[str]) -> Answer:
 
 
 def not_placed(stopped: Stopped, found: bool) -> Answer:
-    """The answer where the search was stopped and nothing is placed; `found`: had it found counts and degrees that fit together?"""
+    """Return the answer of a stopped search; `found` is True if designs existed."""
     if not found or isinstance(stopped, Faulty):
         return Answer(UNDECIDED, findings=(stopped.without_answer,), how="search")
     message = f"undecided: {stopped}, and until then none of the counts and degrees that fit together was placed"
@@ -91,19 +91,19 @@ def not_placed(stopped: Stopped, found: bool) -> Answer:
 
 
 def over_budget(takes: int, crossing: int, most: int) -> Finding:
-    """Why a design that was placed is none all the same."""
+    """Return the reason why a placed design exceeds the budget with its traffic."""
     message = f"with the {in_time(crossing)} of its traffic an iteration takes {in_time(takes)}, {exactly_in_time(most)} {are(exactly_in_time(most).partition(' ')[0])} allowed"
     return error("PW601", "", message, help="allow more seconds, or leave more open")
 
 
 def around_nothing(one: str, other: str) -> Answer:
-    """Answer where given ranks overlap in part: such plans are out of scope."""
+    """Return the answer for given ranks that overlap in part: out of scope."""
     message = f"undecided: the given ranks of `{one}` and `{other}` overlap in part, and no plan beside such ranks is searched"
     help_ = "give both the same ranks, or none in common, or leave those of one open"
     return Answer(UNDECIDED, findings=(error("PW602", one, message, help=help_),), how="given")
 
 
 def refusal(finding: Finding) -> Finding:
-    """Why a placement is none that the framework refuses: of the same design, others are not tried."""
+    """Return the reason for a placement refused by the framework."""
     message = f"the framework refuses the one that was found: {finding.message} ({finding.code})"
     return error("PW604", finding.subject, message, help="give other counts")

@@ -1,4 +1,4 @@
-"""Components without times: beside a component that has some, or on what the others leave."""
+"""Components without times: beside a timed component, or on the remaining accelerators."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ Plan = Callable[[Problem], Answer]
 
 
 def going_along(plan: Plan, session: Session) -> Plan:
-    """How problems are planned, given how one is in which such a component is on all accelerators of the one that it goes along with.
+    """Wrap a planner: an untimed companion uses all accelerators of its timed component.
 
-    So it is planned where nothing takes less otherwise: what it takes itself nobody says, and on more accelerators it takes no longer.
+    Other plans count only if an iteration takes less: the companion's own time is unknown, and it
+    is no longer on more accelerators.
     """
 
     def planned(problem: Problem) -> Answer:
@@ -44,7 +45,7 @@ def going_along(plan: Plan, session: Session) -> Plan:
 
 
 def _better(plan: Plan, found: Answer, problem: Problem) -> Answer:
-    """The answer, or that of the problem where it may be otherwise, if an iteration takes less so; with what both prove."""
+    """Return the better answer of both problems, with both proofs."""
     other = plan(problem)
     if other.planned is None:
         return found if other.verdict == IMPOSSIBLE else other if found.planned is None else _unproved(found)
@@ -57,7 +58,7 @@ def _better(plan: Plan, found: Answer, problem: Problem) -> Answer:
 
 
 def _proved_beside(found: Answer, other: PlanningResult) -> Answer:
-    """The answer with what is proved of both: the other plan, of which it is no part, may have a bound below it."""
+    """Return the answer with the weaker of both lower bounds."""
     planned = found.planned
     if planned is None:
         return found
@@ -66,7 +67,7 @@ def _proved_beside(found: Answer, other: PlanningResult) -> Answer:
 
 
 def _on_more(plan: Plan, problem: Problem, found: Answer) -> Answer:
-    """The plan with what goes along on as many accelerators as it can be there, where an iteration takes no longer so."""
+    """Return the plan with companions widened as far as the iteration takes no longer."""
     if found.planned is None:
         return found
     its, most = found.planned.best.design.options, dict[str, int]()
@@ -87,7 +88,7 @@ def _on_more(plan: Plan, problem: Problem, found: Answer) -> Answer:
 
 
 def may_lie_inside(problem: Problem) -> Problem | None:
-    """The problem in which it may; None where it can be on as many accelerators as what it goes along with, whatever that has."""
+    """Return the problem with companions inside their component; None if they always fill it."""
     going = [each for each in problem.related(COLOCATED) if each.proposed]
     if not going:
         return None
@@ -108,7 +109,7 @@ def may_lie_inside(problem: Problem) -> Problem | None:
 
 
 def may_be_apart(problem: Problem) -> Problem | None:
-    """The problem in which those that need memory have accelerators of their own; None where none of them is known to need any."""
+    """Return the problem with separate companions that need memory; None without any."""
 
     def needs(component: Component) -> bool:
         return bool(component.memory or component.offloaded or component.estimate)
@@ -121,7 +122,7 @@ def may_be_apart(problem: Problem) -> Problem | None:
 
 
 def _not_all_compared(found: Answer) -> Answer:
-    """The answer, beside which others stand that were found in one of these ways alone."""
+    """Return the answer without alternatives found for only a part of the variants."""
     if found.planned is None:
         return found
     further = tuple(replace(each, proved=False) for each in found.planned.further)
@@ -129,23 +130,24 @@ def _not_all_compared(found: Answer) -> Answer:
 
 
 def _unproved(found: Answer) -> Answer:
-    """A plan beside which nobody knows what the others take."""
+    """Return the answer without its optimality claim."""
     return found if found.planned is None else replace(found, planned=replace(found.planned, bound=0, proved=False))
 
 
 @dataclass(frozen=True)
 class UntimedPlacement:
-    """Widens designs of a question; `solve` places a problem in which ranges are open, those that fill the most being the best."""
+    """Widening of a design; `solve` places a problem with open ranges, fullest first."""
 
     problem: Problem
     question: PlanningProblem
     solve: Solve
 
     def widened(self, design: Design) -> tuple[Design, bool]:
-        """The design in which components without times have as many as are left; True if they are proved to have no more.
+        """Return the design with untimed components widened; True if proved to be the most.
 
-        All of them are widened at once. Where the budget leaves less than the cluster does, one after the other, in the
-        written order; where the fewest accelerators are asked for, only those that take none of their own.
+        All are widened at once. If the budget leaves less than the cluster, one after another in
+        written order; if the fewest accelerators are wanted, only components that take none of
+        their own.
         """
         best, proved = self._widened(design)
         names = self._names()
@@ -155,7 +157,7 @@ class UntimedPlacement:
         return best, proved and is_bound  # on another kind one may have more
 
     def _widened(self, design: Design) -> tuple[Design, bool]:
-        """The same on the kinds of this design."""
+        """Return the widened design on the same kinds."""
         names, proved = self._names(), True
         most = self.question.budget.accelerators if self.question.aim == SECONDS else design.used(self.question)
         caps = self._caps(design, names)
@@ -172,18 +174,18 @@ class UntimedPlacement:
         return design, proved
 
     def _names(self) -> list[str]:
-        """The components with a range and no times that nothing binds to the count of others; none where the dialect lays out all."""
+        """Return untimed components with a free range; empty if the dialect lays out all."""
         if self.problem.job.planning.laying is not None:
             return []
         parts = ((name, self.problem[name]) for name in self.question.components if name in self.question.sharing.alone)
         return [name for name, its in parts if its.runs is None and its.timed is None and its.least < its.most < UNBOUNDED]
 
     def _takes(self, design: Design, name: str) -> bool:
-        """Does it take accelerators of its own, and not those of one that it lies within?"""
+        """Return True if the component takes accelerators outside a surrounding component."""
         return design.options[name].kind != NO_KIND and all(one != name for one, _ in self.question.sharing.within)
 
     def _together(self, names: Sequence[str]) -> Iterator[list[str]]:
-        """Those that must be on the same accelerators, in the order of the first of each."""
+        """Yield the sets of components on the same accelerators."""
         left = list(names)
         while left:
             reached, before = {left[0]}, set[str]()
@@ -194,13 +196,13 @@ class UntimedPlacement:
             left = [name for name in left if name not in reached]
 
     def _amounts(self, design: Design, name: str) -> list[int]:
-        """The counts that it may have as it runs in this design, on no more memory."""
+        """Return the counts open to a component without more memory."""
         mine = design.options[name]
         its = (each for each in self.question.options[name] if (each.kind, each.parallel) == (mine.kind, mine.parallel))
         return sorted(each.amount for each in its if each.memory <= mine.memory and each.kept <= mine.kept)
 
     def _caps(self, design: Design, names: Collection[str], more: Mapping[str, int] | None = None) -> dict[str, int]:
-        """The most that each of these components may have: what the others leave of its kind, and so many more than it has now."""
+        """Return the largest count of each component: remaining accelerators, and `more`."""
         free = [kind.accelerators for kind in self.question.kinds]
         for block in design.blocks:
             free[block.kind] -= block.accelerators if not set(block.components) <= set(names) else 0
@@ -216,7 +218,7 @@ class UntimedPlacement:
         return (cap - design.options[name].amount for name, cap in caps.items() if self._takes(design, name))
 
     def _with(self, design: Design, caps: Mapping[str, int]) -> tuple[Design, bool]:
-        """The design with as many of these components as have a placement."""
+        """Return the design with the most of these components that have a placement."""
         caps = dict(caps)
         while any(cap > design.options[name].amount for name, cap in caps.items()):
             answer = self.solve(placing(self.problem, self.question, design, caps))
@@ -235,7 +237,7 @@ class UntimedPlacement:
         return design.options[name].kind != NO_KIND
 
     def _redrawn(self, design: Design, amounts: Mapping[str, int], placed: Assignment) -> Design:
-        """The design with other counts of some components, as it is placed."""
+        """Return the design with the counts of a placement."""
         options = dict(design.options)
         for name, amount in amounts.items():
             mine = design.options[name]
@@ -251,12 +253,12 @@ class UntimedPlacement:
 
 
 def _processes(placed: Assignment, name: str) -> int:
-    """How many resources it has that needs no accelerators."""
+    """Return the number of resources of a component without accelerators."""
     return placed.amount(name) or placed.world_size(name)
 
 
 def _users(names: Sequence[str], placed: Assignment) -> Iterator[tuple[str, ...]]:
-    """For each accelerator that these components use, those that use it."""
+    """Yield, for every accelerator of these components, its users."""
     masks = {name: {node: mask for (node, kind), mask in placed.masks(name).items() if kind == ACCELERATOR} for name in names}
     for node in sorted({node for its in masks.values() for node in its}):
         here = {name: its[node] for name, its in masks.items() if node in its}

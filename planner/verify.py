@@ -1,4 +1,4 @@
-"""Verdict on a file, also on what it leaves open, where arithmetic shows that it has no place."""
+"""Verdict on a file, including quick infeasibility of open components."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ..solver.verify import verify as verify_given
 
 
 def verify(reading: Reading) -> Report:
-    """Verdict on a file: findings of reading it, of its given ranks, and why open ones have no place, where a sum shows it."""
+    """Verify a file: findings of reading, of its ranks, and quick infeasibility."""
     return verify_given(reading, why_not)
 
 
 def why_not(problem: Problem) -> Iterator[Finding]:
-    """Reason why what is open has no place, found without a search; it loads much, and few files have anything open."""
+    """Yield reasons for infeasibility without a search; loaded late, as few files need it."""
     from .at_sight import at_sight
 
     yield from at_sight(problem)

@@ -1,4 +1,4 @@
-"""Other answers: how each differs from the best, and in which term of the objective it loses."""
+"""Alternative answers: differences from the best, and the term that loses."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from ..solver.alternatives import Alternative, Alternatives
 
 MAX_DIFFERENCES = 3
-"""So many differences of structure are told of each."""
+"""Maximum number of structural differences per answer."""
 
 
 def render(alternatives: Alternatives, level: str) -> str:
-    """One column for each answer; then what each is, in words."""
+    """Format the answers as columns, then in words."""
     found = alternatives.found
     values = [{term.name: term.value for term in each.plan.terms} for each in found]
     rows = [["alternative", *(str(number) for number in range(1, len(found) + 1))], ["status", *(each.plan.status for each in found)]]
@@ -49,7 +49,7 @@ def _difference(key: Key, value: int, best: int, level: str) -> str:
 
 
 def to_data(alternatives: Alternatives) -> dict[str, object]:
-    """The same as JSON data, each with its components as in a plan."""
+    """Convert the answers to JSON data, with components as in a plan."""
     return {"complete": alternatives.complete, "found": [_one(each) for each in alternatives.found]}
 
 

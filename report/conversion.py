@@ -1,4 +1,4 @@
-"""What a conversion gave, for a person and for a program."""
+"""Result of a conversion, as text and JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .text import count_findings
 
 
 def render_json(done: Converted) -> str:
-    """The verdict, the text and the losses as one JSON text; `findings` are the reasons of a refusal."""
+    """Format verdict, text and losses as JSON; `findings` are the reasons of a refusal."""
     data = {
         "schema": SCHEMA,
         "file": done.file,
@@ -27,7 +27,7 @@ def render_json(done: Converted) -> str:
 
 
 def summary(done: Converted, output: str = "") -> str:
-    """One line: the file, from which dialect into which, whether anything was lost, where it is and how to check it."""
+    """Format a line: file, dialects, losses, output, and how to check it."""
     way = f"{escape(done.file)}: {done.source} to {done.target}"
     if done.verdict not in (EXACT, LOSSY):
         return f"{way}: {done.verdict}, {count_findings(done.findings)}"

@@ -1,4 +1,4 @@
-"""Edits of a file as a unified diff, as `patch` and `git apply` read it."""
+"""Edits as a unified diff for `patch` and `git apply`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CONTEXT = 2
 
 
 def diff(source: Source, edits: list[Edit], colour: bool = False) -> str:
-    """The lines that change, with two lines around them; "" if nothing does."""
+    """Format the changed lines with two lines of context; "" without changes."""
     before = source.text.splitlines(keepends=True)
     after = apply_edits(source.text, edits).splitlines(keepends=True)
     lines = []

@@ -1,4 +1,4 @@
-"""A cluster that was found: a small table for a person, the cluster file, JSON for a program."""
+"""Discovered cluster: a table, the cluster file, JSON."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ MOST_ROWS = 200
 
 
 def to_data(cluster: Cluster) -> dict[str, object]:
-    """The shortest cluster file that says it, as data."""
+    """Convert a cluster to the shortest cluster file, as data."""
     data = cluster_to_data(cluster)
     return {"nodes": data} if isinstance(data, str) else data
 
 
 def to_cluster_file(cluster: Cluster) -> str:
-    """The shortest cluster file that says it: reading it gives an equal cluster."""
+    """Format the shortest cluster file; reading it gives an equal cluster."""
     data = cluster_to_data(cluster)
     return f"nodes: {data}\n" if isinstance(data, str) else to_yaml(data)
 
 
 def to_json(cluster: Cluster, notes: Iterable[Finding], unchecked: Iterable[Unchecked]) -> str:
-    """The cluster file as JSON, beside what was noticed and what could not be seen."""
+    """Format the cluster file as JSON, with notes and unchecked facts."""
     data = {
         "schema": SCHEMA,
         "cluster": to_data(cluster),
@@ -43,7 +43,7 @@ def to_json(cluster: Cluster, notes: Iterable[Finding], unchecked: Iterable[Unch
 
 
 def nodes_table(cluster: Cluster) -> str:
-    """One row a node in the order of the ranks, at most MOST_ROWS; columns of which nothing is known are left out."""
+    """Format the nodes in rank order, at most `MOST_ROWS`, without unknown columns."""
     head = ["rank", "node", "accelerators", "memory", "ids", "taken", "NUMA", "CPUs", "host memory", "hardware", "place", "labels"]
     count = len(cluster.nodes)
     rows = [_row(cluster.nodes[rank]) for rank in range(min(count, MOST_ROWS))]

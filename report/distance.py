@@ -1,4 +1,4 @@
-"""How far a plan may be from the best possible, where that is not proved."""
+"""Gap of a plan without an optimality proof."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..models.placements.plan import Plan, TermValue
 
 
 def distance(plan: Plan) -> str:
-    """Say how far a plan may be from the best possible by the first terms that are not proved; of later ones only that they are not."""
+    """Format the gap by the first unproved terms; later ones are only named."""
     its, bound = plan.first_open
     if not its or its[0].tier == plan.terms[0].tier:
         gap = "less than 0.1%" if 0 < plan.gap < 0.0005 else f"{plan.gap:.1%}"
@@ -21,7 +21,7 @@ def distance(plan: Plan) -> str:
 
 
 def of_tier(terms: Sequence[TermValue], bound: int) -> str:
-    """Say what the terms of a tier cost, in their own unit, and what they cost at least, given a bound on them and all later ones."""
+    """Format cost and lower bound of a tier in the unit of its terms."""
     value, unit = sum(term.weight * term.value for term in terms), gcd(*(term.weight for term in terms))
     names = terms[0].name if len(terms) == 1 else f"{terms[0].name} and {len(terms) - 1} more"
     return f"{names}: {value // unit:,}, at least {max(0, -(-bound // unit)):,}"

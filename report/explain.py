@@ -1,4 +1,4 @@
-"""Pages of codes for a person at a terminal and for a program, and the list of all codes."""
+"""Pages of codes as text and JSON, and the list of all codes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INDENT = "    "
 
 
 def render(page: Page, colour: bool = False) -> str:
-    """A page in at most WIDTH columns; only the text of an example may be wider."""
+    """Format a page in at most WIDTH columns; examples may be wider."""
     asked, answered = _command(page.wrong), _command(page.right)
     blocks = [
         f"{paint(page.code, 'cyan', colour)}: {paint(page.title, 'bold', colour)}",
@@ -37,7 +37,7 @@ def render(page: Page, colour: bool = False) -> str:
 
 
 def render_list(colour: bool = False) -> str:
-    """Every code with its title, family by family."""
+    """Format every code with its title, by family."""
     blocks: dict[str, list[str]] = {}
     for code, title in sorted(CODES.items()):
         blocks.setdefault(family_of(code), []).append(f"  {paint(code, 'cyan', colour)}  {title}")
@@ -46,12 +46,12 @@ def render_list(colour: bool = False) -> str:
 
 
 def pages_to_json(pages: Iterable[Page]) -> str:
-    """The pages as one JSON text with all their fields by name."""
+    """Format the pages as JSON, with all fields by name."""
     return json.dumps({"schema": SCHEMA, "codes": [asdict(page) for page in pages]}, indent=1)
 
 
 def list_to_json() -> str:
-    """Every code with its title and its family as one JSON text."""
+    """Format every code with title and family as JSON."""
     codes = [{"code": code, "title": title, "family": family_of(code)} for code, title in sorted(CODES.items())]
     return json.dumps({"schema": SCHEMA, "codes": codes}, indent=1)
 
@@ -66,7 +66,7 @@ def _heading(word: str, style: str, command: str, colour: bool) -> str:
 
 
 def _examples(examples: Iterable[Example]) -> Iterator[str]:
-    """Each with its name; with its command where the heading has that of another one."""
+    """Yield examples with names; with commands if these differ from the heading."""
     first = True
     for example in examples:
         yield _example(example, f"placewright {example.command}" if example.command and not first else example.file)
@@ -79,10 +79,10 @@ def _example(example: Example, named: str) -> str:
 
 
 def _titled(word: str, text: str, colour: bool) -> str:
-    """`word: text`, the word in bold."""
+    """Format `word: text` with a bold word."""
     return paint(word, "bold", colour) + _prose(f"{word}: {text}")[len(word) :]
 
 
 def _prose(text: str) -> str:
-    """Every paragraph, broken into lines."""
+    """Break every paragraph into lines."""
     return "\n".join(textwrap.fill(line, WIDTH, break_long_words=False, break_on_hyphens=False) for line in text.split("\n"))

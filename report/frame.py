@@ -1,4 +1,4 @@
-"""A Finding as a person reads it: what is wrong, where in the text, and what mends it."""
+"""Findings as text: message, source line with caret, help."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _STYLE = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cya
 
 
 def frame(finding: Finding, texts: Mapping[str, str], colour: bool = False) -> str:
-    """The finding with its source line and a caret, without a line end.
+    """Format a finding with its source line and caret, without a line end.
 
-    `texts` holds the text of each file by name; where a file's text is not there, only the place is given.
+    `texts` : file name -> text; without it only the location is given.
     """
     style = _STYLE[finding.severity]
     places = [span for span in (finding.span, finding.origin) if span]
@@ -40,7 +40,7 @@ def frame(finding: Finding, texts: Mapping[str, str], colour: bool = False) -> s
 
 
 def _sentence(text: str) -> str:
-    """The text, safe on a terminal; the tail of one that a name from the file made endless is left out."""
+    """Escape a text for a terminal and cut endless ones."""
     return escape(text if len(text) <= MAX_SENTENCE else text[:MAX_SENTENCE] + _CUT)
 
 
@@ -56,9 +56,10 @@ def _place(span: Span, label: str, texts: Mapping[str, str], gutter: int, style:
 
 
 def excerpt(text: str, span: Span) -> tuple[str, int, int]:
-    """(the first line of the span as shown, columns before the caret, columns under it), the line cut to WIDTH columns around the caret.
+    """Return (first line of the span, columns before the caret, columns under it).
 
-    The cost does not grow with the line: no more than REACH characters on either side of the caret are looked at.
+    The line is cut to WIDTH columns around the caret. The cost does not grow with the line: at most
+    REACH characters on either side of the caret are read.
     """
     start = max(span.start - (span.column - 1), 0)
     begin, stop = max(start, span.start - REACH), min(len(text), span.start + REACH)
@@ -76,7 +77,7 @@ def excerpt(text: str, span: Span) -> tuple[str, int, int]:
 
 
 def _window(widths: list[int], first: int) -> tuple[int, int]:
-    """The characters of a line to show, so that at most WIDTH columns are taken and the caret is among them."""
+    """Return the window of characters with at most WIDTH columns around the caret."""
     left = right = 0
     if sum(widths) > WIDTH:
         left, room = first, WIDTH // 3

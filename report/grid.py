@@ -1,4 +1,4 @@
-"""A picture in characters: nodes x accelerators, and who holds each of them."""
+"""Grid in characters: nodes x accelerators, with their holders."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LETTERS = ascii_uppercase + ascii_lowercase
 
 @dataclass(frozen=True)
 class _Row:
-    """What is shown of one node: a text for each accelerator, and what else runs there."""
+    """Row of a node: a text per accelerator, and processes without accelerators."""
 
     name: str
     cells: tuple[str, ...]
@@ -34,10 +34,10 @@ class _Row:
 
 
 def grid(plan: Plan) -> str:
-    """One line a node, one cell an accelerator with the letters of the components that hold it, and the legend.
+    """Format a line per node and a cell per accelerator, with a legend.
 
-    ``.`` is an idle accelerator, ``#`` one that another job holds, ``Ax2`` one that two processes of A share. Beyond
-    eight nodes, equal neighbours are one line.
+    ``.`` is an idle accelerator, ``#`` one held by another job, ``Ax2`` one shared by two processes
+    of A. Beyond eight nodes, equal neighbours share a line.
     """
     keys = {name: _key(position) for position, name in enumerate(plan.components)}
     rows = _collapsed(_rows(plan, keys))
@@ -87,7 +87,7 @@ def _row(node: Node, held: dict[str, Counter[int]], besides: list[str]) -> _Row:
 
 
 def _collapsed(rows: list[_Row]) -> list[_Row]:
-    """The rows, equal neighbours as one where there are many nodes."""
+    """Merge equal neighbouring rows if there are many nodes."""
     if len(rows) <= _MANY_NODES:
         return rows
     result = []
@@ -100,7 +100,7 @@ def _collapsed(rows: list[_Row]) -> list[_Row]:
 
 
 def _lines(row: _Row, label: int, width: int, columns: int) -> list[str]:
-    """A node's line; nodes with many accelerators continue on lines that start with the next index."""
+    """Format a node; many accelerators continue on lines that start with the next index."""
     blocks: list[Sequence[str]] = [row.cells[start : start + BLOCK] for start in range(0, len(row.cells), BLOCK)] or [()]
     lines = []
     for number, block in enumerate(blocks):

@@ -1,4 +1,4 @@
-"""Reports for a program: JSON with ``"schema": 1``."""
+"""Reports as JSON with ``"schema": 1``."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ SCHEMA = 1
 
 
 def render(reports: Iterable[Report], placements: bool = False, findings: Iterable[Finding] = (), skipped: int = 0) -> str:
-    """The reports as one JSON text.
+    """Format the reports as JSON.
 
-    `placements` adds every process of each component. `findings` are about no file but the command as a whole; `skipped`
-    is how many files of folders place nothing. Both are left out where there are none.
+    `placements` adds every process of each component. `findings` concern the command as a whole;
+    `skipped` is the number of files in folders without placements. Both are left out if empty.
     """
     data: dict[str, object] = {"schema": SCHEMA, "files": [report_to_data(report, placements) for report in reports]}
     about_all = [finding_to_data(finding) for finding in findings]
@@ -28,7 +28,7 @@ def render(reports: Iterable[Report], placements: bool = False, findings: Iterab
 
 
 def report_to_data(report: Report, placements: bool = False) -> dict[str, object]:
-    """One report as JSON data."""
+    """Convert a report to JSON data."""
     return {
         "file": report.file,
         **program_to_data(report.program),
@@ -46,14 +46,14 @@ def report_to_data(report: Report, placements: bool = False) -> dict[str, object
 
 
 def release_to_data(choice: ReleaseChoice | None) -> dict[str, object] | None:
-    """Release that a file was judged for and why, as JSON data; None for a native file."""
+    """Convert the release of the verdict to JSON data; None for a native file."""
     if choice is None:
         return None
     return {"framework": choice.table.framework, "name": choice.release.name, "commit": choice.release.commit, "reason": choice.reason}
 
 
 def program_to_data(program: Program | None) -> dict[str, object]:
-    """What a script starts: its name, line, number and of how many; nothing for a configuration file."""
+    """Convert a started program to JSON data; empty for a configuration file."""
     if program is None or not program.name:
         return {}
     data = {"name": program.name, "line": program.span.line, "number": program.number, "of": program.count}
@@ -61,9 +61,10 @@ def program_to_data(program: Program | None) -> dict[str, object]:
 
 
 def finding_to_data(finding: Finding, file: str = "") -> dict[str, object]:
-    """One finding as JSON data; line and column count from 1 and are null where it has no place.
+    """Convert a finding to JSON data.
 
-    Where that place is in another text than `file`, its name is added.
+    Line and column count from 1 and are null without a location. The file is added if it is not
+    `file`.
     """
     elsewhere = finding.span and file and finding.span.file != file
     return {
@@ -81,12 +82,12 @@ def finding_to_data(finding: Finding, file: str = "") -> dict[str, object]:
 
 
 def unchecked_to_data(item: Unchecked) -> dict[str, object]:
-    """One thing that was not checked, as JSON data."""
+    """Convert an unchecked demand to JSON data."""
     return {"rule": item.rule, "subject": item.subject, "why": item.why}
 
 
 def plan_to_data(plan: Plan, placements: bool = False) -> dict[str, object]:
-    """Per component its world size, and its placements where they are asked for."""
+    """Convert components to JSON data: world size, and placements on request."""
     components: dict[str, object] = {}
     for name in plan.components:
         data: dict[str, object] = {"world_size": plan.assignment.world_size(name)}
@@ -97,5 +98,5 @@ def plan_to_data(plan: Plan, placements: bool = False) -> dict[str, object]:
 
 
 def placement_to_data(placement: Placement) -> dict[str, object]:
-    """Every field of a placement by its name."""
+    """Convert a placement to JSON data, every field by name."""
     return {name: getattr(placement, name) for name in Placement.__slots__}

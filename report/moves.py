@@ -1,4 +1,4 @@
-"""What a re-placement moved: group by group of each component, and what that costs."""
+"""Moves of a re-placement, by component and group, and their cost."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .table import table
 
 
 def render(moves: Moves, plan: Plan) -> str:
-    """The moved groups of each component, whether fewer would do, and the terms of the objective that are not as before."""
+    """Format the moved groups, whether fewer suffice, and changed objective terms."""
     rows = [["component", "groups of", "before", "now", "kept", "moved", "lost", "ended", "new ranks"]]
     for part in moves.parts:
         figures = (part.size, part.before, part.now, part.kept, part.moved, part.lost, part.ended, part.renumbered)
@@ -29,7 +29,7 @@ def render(moves: Moves, plan: Plan) -> str:
 
 
 def summary(moves: Moves) -> str:
-    """`lost 5 groups, moved 2 more (proved fewest), kept 113`."""
+    """Format a line: `lost 5 groups, moved 2 more (proved fewest), kept 113`."""
     how = "proved fewest" if moves.proved else f"at least {moves.bound} must move"
     how += " without more traffic" if moves.traffic_first else ""
     text = f"lost {_groups(moves.lost)}, moved {moves.moved} more ({how}), kept {moves.kept}"
@@ -41,7 +41,7 @@ def _groups(count: int) -> str:
 
 
 def to_data(moves: Moves) -> dict[str, object]:
-    """The same as JSON data."""
+    """Convert the moves to JSON data."""
     names = ("name", "size", "before", "now", "kept", "moved", "lost", "ended", "renumbered")
     data: dict[str, object] = {
         "lost": moves.lost, "moved": moves.moved, "kept": moves.kept, "renumbered": moves.renumbered, "bound": moves.bound,

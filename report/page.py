@@ -32,7 +32,7 @@ _FENCE = re.compile(r"^```(\w+) ?([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One text of an example.
+    """Text of an example.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Everything that is said about a code. In its texts every paragraph is one line, with an empty line between them."""
+    """Page of a code; every paragraph is a line, separated by empty lines."""
 
     code: str
     title: str
@@ -64,23 +64,24 @@ class Page:
 
 
 class RulePage(Protocol):
-    """What has a code and says of itself what it demands: in the docstring of its class."""
+    """Class with a code whose docstring states its rule."""
 
     @property
     def code(self) -> str:
-        """The code of its findings."""
+        """Code of the findings."""
         ...
 
 
 def means_code(text: str) -> bool:
-    """Is this a code, or a word that was meant as one, and not the name of a file?"""
+    """Return True for a code or an attempt at one; False for a file name."""
     return bool(_CODE.fullmatch(text)) or not (_PATH.search(text) or os.path.exists(text))
 
 
 def read_page(name: str, rules: Iterable[RulePage]) -> Page:
-    """The page of a code, in capitals or not; `rules` are all that might say something of themselves.
+    """Return the page of a code in any case.
 
-    Raises ValueError, with the code that was probably meant, if there is none.
+    `rules` : classes that may describe it. Raises ValueError for an unknown code, with the nearest
+    one.
     """
     code = name.upper()
     if code not in CODES:
@@ -91,7 +92,10 @@ def read_page(name: str, rules: Iterable[RulePage]) -> Page:
 
 
 def parse_page(code: str, text: str, rule: str = "", source: str = "") -> Page:
-    """The page of a text. `rule` and `source` are what the rule says of itself. Raises ValueError if the text is no page."""
+    """Parse the text of a page. Raises ValueError for other texts.
+
+    `rule`, `source` : from the docstring of the rule.
+    """
     first, *rest = _HEADING.split(text)
     sections = {name: body.strip() for name, body in zip(rest[::2], rest[1::2])}
     if list(sections) != [name for name in SECTIONS if name in sections] or not {"Wrong", "Right", "Mend"} <= sections.keys():
@@ -104,12 +108,12 @@ def parse_page(code: str, text: str, rule: str = "", source: str = "") -> Page:
 
 
 def family_of(code: str) -> str:
-    """What the codes of the same hundred are about."""
+    """Return the subject of the code's hundred."""
     return FAMILIES[code[:3]]
 
 
 def _joined(text: str) -> str:
-    """The text with the lines of each paragraph made one."""
+    """Join the lines of each paragraph."""
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
 
@@ -125,14 +129,14 @@ def _example(language: str, use: str, text: str) -> Example:
 
 
 def _said_by(rule: RulePage) -> tuple[str, str]:
-    """(the rule in words, its source)."""
+    """Return (rule in words, source)."""
     said = cleandoc(type(rule).__doc__ or "").replace("``", "`")
     source = said.partition("Source: ")[2]
     return " ".join(said.partition("\n\n")[0].split()), " ".join(source.split()).rstrip(".")
 
 
 def _no_code(name: str) -> str:
-    """That there is no such code, and which were probably meant: by their digits, by their look, or by a word of their titles."""
+    """Format the refusal of an unknown code with similar ones: by digits, spelling or titles."""
     from difflib import get_close_matches
 
     digits = re.sub(r"\D", "", name.upper().replace("O", "0"))[-3:]

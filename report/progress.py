@@ -1,4 +1,4 @@
-"""One line about a search that is running: the best answer yet, what is proved of any, and the gap between both."""
+"""Progress line of a search: incumbent, bound, gap."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .distance import of_tier
 
 
 def standing(plan: Plan | None, refuted: bool = False, costs: Mapping[str, int] | None = None) -> str:
-    """How a search stands.
+    """Format the state of a search.
 
-    Of the objective the first tier that is not proved is shown, in its own unit: what comes after it is not looked at yet. `costs`: the
-    nanoseconds for which one of each term counts, where traffic counts as time; it is told in seconds.
+    The first unproved tier is shown in its own unit. `costs` : ns per unit of each term, if traffic
+    counts as time; it is then shown in seconds.
     """
     if refuted:
         return "impossible; looking for what would help"
@@ -32,14 +32,14 @@ def standing(plan: Plan | None, refuted: bool = False, costs: Mapping[str, int] 
 
 
 def _scale(terms: Sequence[TermValue], costs: Mapping[str, int]) -> int:
-    """What a nanosecond of these terms weighs in the objective; 0 if not all that weighs counts as time."""
+    """Return the weight of a nanosecond in the objective; 0 if other terms weigh too."""
     weighs = [term for term in terms if term.weight]
     known = [term.weight // costs[term.name] for term in weighs if term.name in costs]
     return known[0] if known and len(known) == len(weighs) else 0
 
 
 def counting(now: Counting) -> str:
-    """How a search for counts, degrees and sharing stands."""
+    """Format the state of a search for counts, degrees and sharing."""
     unit = "seconds an iteration" if now.by_time else "accelerators"
     if now.best is None:
         return f"counts: none found yet, at least {_amount(now, now.bound)} {unit}"

@@ -55,7 +55,7 @@ _BACKTICKS = re.compile(r"`([^`]+)`")
 
 
 def schema(kind: str) -> Node:
-    """The schema of one of KINDS, as JSON data."""
+    """Return the schema of one of KINDS, as JSON data."""
     written, interpolated = _of_plan() if kind == "plan" else _written(_form(kind)), kind not in ("cluster", "plan")
     definitions = {_short(name): _Converter(interpolated).definition(its) for name, its in sorted(written.pop("$defs", {}).items())}
     if interpolated:
@@ -68,12 +68,12 @@ def schema(kind: str) -> Node:
 
 
 def schema_to_json(kind: str) -> str:
-    """The schema of one of KINDS, as text."""
+    """Format the schema of one of KINDS."""
     return json.dumps(schema(kind), indent=1, ensure_ascii=False) + "\n"
 
 
 def _written(form: type[Form]) -> Node:
-    """A form and all forms inside, which are its `$defs`."""
+    """Convert a form and its inner forms, the `$defs`."""
     definitions: Node = {}
     waiting = [form]
     while waiting:
@@ -136,7 +136,7 @@ class _Converter:
         self.interpolated = interpolated
 
     def definition(self, node: Node) -> Node:
-        """A form: its keys, each with what it means and takes."""
+        """Convert a form: keys with descriptions and values."""
         required = set(node.get("required", ()))
         keys = {name: self._key(name, its, name in required) for name, its in node.get("properties", {}).items()}
         found: Node = {"description": _one_line(node["description"])} if "description" in node else {}
@@ -156,7 +156,7 @@ class _Converter:
         return found | ({"examples": examples} if (examples := _examples(said)) else {})
 
     def _value(self, node: Node) -> Node:
-        """What a value may be, without its description."""
+        """Convert the allowed values, without description."""
         plain = self._plain(node)
         if not self.interpolated or _any_text(plain):
             return plain
@@ -186,7 +186,7 @@ class _Converter:
 
 
 def _any_text(node: Node) -> bool:
-    """Is every short text allowed already?"""
+    """Return True if a schema already allows every short text."""
     return any(each.get("type") == "string" and not {"pattern", "enum", "const"} & each.keys() for each in node.get("anyOf", [node]))
 
 
@@ -195,5 +195,5 @@ def _one_line(text: str) -> str:
 
 
 def _examples(text: str) -> list[object]:
-    """The examples that a description gives in backticks after `such as`, as values."""
+    """Return the examples in backticks after `such as`, as values."""
     return [yaml.safe_load(each) for listed in _EXAMPLES.findall(text) for each in _BACKTICKS.findall(listed)]

@@ -80,10 +80,7 @@ def to_json(
     plan: Plan, moves: Moves | None = None, further: Mapping[str, object] | None = None, findings: Iterable[Finding] = (),
     unchecked: Iterable[Unchecked] = (), file: str = "",
 ) -> str:  # fmt: skip
-    """The plan as JSON text, as it is saved, and beside it what else there is to say, each where there is any.
-
-    What became of a plan before it, what else was asked (`further`), the `findings` about the `file`, and what was not checked.
-    """
+    """Format the plan as JSON, with further findings and alternatives."""
     from ..models.placements.plan_file import plan_to_json
     from .json import finding_to_data, unchecked_to_data
     from .moves import to_data
@@ -105,7 +102,10 @@ def without_plan(file: str, verdict: str, findings: Iterable[Finding]) -> str:
 
 
 def _change(reading: Reading, edits: list[Edit], written: bool, keeps: bool, colour: bool) -> str:
-    """What was written into the file, or would be; where it had better stay as it is, that comes first."""
+    """Format the written edits, or the edits of a dry run.
+
+    If the file had better stay as it is, that comes first.
+    """
     name = escape(reading.source.name)
     if written:
         return f"{name}: written, as `--write` asks; what it was may be kept as well" if keeps else f"{name}: written"

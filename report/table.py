@@ -52,7 +52,7 @@ def _indices(indices: Sequence[int]) -> str:
 
 
 def resource_ranks(plan: Plan, runs: Sequence[Run]) -> str:
-    """The resource ranks that runs hold, by node group: `0-7`, `a800 0-63`, `node 0-3`."""
+    """Format the resource ranks of runs by node group: `0-7`, `a800 0-63`, `node 0-3`."""
     held: dict[str, list[range]] = {}
     for repeat in repeats_of(runs):
         for run in repeat.runs:
@@ -67,14 +67,17 @@ def resource_ranks(plan: Plan, runs: Sequence[Run]) -> str:
 
 
 def _ranges_of(mask: int, stretch: Stretch, start: int) -> list[range]:
-    """The same mask on every node of a stretch whose first resource rank is `start`, as ranges of resource ranks."""
+    """Return the resource ranks of a mask repeated on a stretch of nodes.
+
+    `start` : first resource rank of the stretch.
+    """
     if mask == (1 << stretch.count) - 1:
         return [range(start, start + stretch.size)]
     return [piece for offset in range(stretch.nodes) for piece in _ranges(mask, start + offset * stretch.count)]
 
 
 def _ranges(mask: int, offset: int) -> list[range]:
-    """The set bits of a mask as ranges, counted from `offset`."""
+    """Return the set bits as ranges, counted from `offset`."""
     found, position = [], 0
     while mask:
         skip = (mask & -mask).bit_length() - 1
@@ -87,9 +90,10 @@ def _ranges(mask: int, offset: int) -> list[range]:
 
 
 def table(rows: Sequence[Sequence[str]], right: Sequence[int] = (), width: int = 0) -> str:
-    """Columns two spaces apart, the first row being the header; columns in `right` are right-aligned. Long cells are cut.
+    """Format columns two spaces apart; the first row is the header.
 
-    `width` is how many columns a line may have: then the last cell of a row goes on below itself instead of being cut.
+    Columns in `right` are right-aligned. Long cells are cut. `width` : columns of a line; the last
+    cell of a row then wraps instead.
     """
     shown = [[_cut(escape(cell)) for cell in row[:-1]] + [escape(row[-1]) if width else _cut(escape(row[-1]))] for row in rows]
     widths = [max(map(cells, column)) for column in zip(*shown)]
@@ -107,7 +111,7 @@ def table(rows: Sequence[Sequence[str]], right: Sequence[int] = (), width: int =
 
 
 def _broken(text: str, width: int) -> list[str]:
-    """The text in lines of at most so many columns, but for words that are longer."""
+    """Break a text into lines of a width; longer words stay whole."""
     lines = [""]
     for word in text.split(" "):
         if lines[-1] and cells(lines[-1]) + 1 + cells(word) > width:

@@ -1,4 +1,4 @@
-"""Text that is safe on a terminal, how wide it is there, and colour where it is wanted."""
+"""Text safe for a terminal, its width, and its colour."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _STYLES = {"red": "1;31", "yellow": "1;33", "blue": "1;34", "cyan": "1;36", "gre
 
 
 def escape(text: str) -> str:
-    """The text on one line with nothing in it that moves a cursor, hides, or reorders: such characters show their number."""
+    """Escape control, invisible and reordering characters by their numbers."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(map(_visible, text))
 
 
 def source_character(character: str) -> str:
-    """A character of a source line as it is shown: a tab is four spaces, the rest as `escape` shows it."""
+    """Return a character of a source line as shown: a tab as four spaces, others escaped."""
     return TAB if character == "\t" else _visible(character)
 
 
@@ -34,7 +34,7 @@ def _visible(character: str) -> str:
 
 
 def cells(text: str) -> int:
-    """How many columns a terminal gives to a text that `escape` has made: two for wide characters, none for combining ones."""
+    """Count the columns of an escaped text: two for wide characters, none for combining ones."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len
@@ -43,10 +43,10 @@ def cells(text: str) -> int:
 
 
 def wants_colour(stream: TextIO) -> bool:
-    """Is this a terminal whose owner has not switched colour off? Source of NO_COLOR: no-color.org."""
+    """Return True for a terminal without NO_COLOR. Source: no-color.org."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def paint(text: str, style: str, colour: bool) -> str:
-    """The text in a style, if colour is wanted."""
+    """Format a text in a style, if colour is wanted."""
     return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if colour and text else text

@@ -1,4 +1,4 @@
-"""Reports for a person at a terminal. The last line is the verdict."""
+"""Reports as text for a terminal; the last line is the verdict."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from .table import components_table, placements_table
 from .terminal import escape, paint
 
 STYLES = {OK: "green", INCOMPLETE: "yellow", FAULTY: "red", UNUSABLE: "red"}
-"""Colour of each verdict, in the order in which a summary counts them."""
+"""Colour of each verdict, in the order of a summary."""
 MORE = 4
-"""How many codes are named at once, of those that can be read about."""
+"""Maximum number of codes named for `explain`."""
 
 MAX_NAMES = 20
-"""Of so many the names are told where the same was not checked."""
+"""Maximum number of components named for an unchecked rule."""
 
 
 def render(report: Report, placements: bool = False, sizes: bool = True, colour: bool = False) -> str:
-    """Everything about one file: its findings, its components, what was not checked, the verdict.
+    """Format the report of a file: findings, components, unchecked demands, verdict.
 
-    `sizes` shows the table of components and where to read more, `placements` every process of each.
+    `sizes` adds the table of components and a pointer to `explain`, `placements` every process.
     """
     blocks = [render_findings(report.findings, report.texts, colour)]
     if report.plan and report.plan.components:
@@ -42,18 +42,21 @@ def render(report: Report, placements: bool = False, sizes: bool = True, colour:
 
 
 def render_findings(findings: Iterable[Finding], texts: Mapping[str, str], colour: bool = False) -> str:
-    """Findings as frames, an empty line between them. `texts` holds the text of each file by name."""
+    """Format findings as frames, separated by empty lines.
+
+    `texts` : file name -> text.
+    """
     return "\n\n".join(frame(finding, texts, colour) for finding in findings)
 
 
 def more_about(findings: Iterable[Finding]) -> str:
-    """The command that explains the errors among the findings; "" if there are none."""
+    """Format the `explain` command for the errors; "" without any."""
     codes = list(dict.fromkeys(finding.code for finding in findings if finding.severity is Severity.ERROR))
     return f"`placewright explain {' '.join(codes[:MORE])}` says more" if codes else ""
 
 
 def render_unchecked(unchecked: Iterable[Unchecked], title: str = "not checked") -> str:
-    """What was not checked and why, one line for each rule and reason; "" if all was."""
+    """Format unchecked demands, a line per rule and reason; "" without any."""
     subjects: dict[tuple[str, str], list[str]] = {}
     for item in unchecked:
         subjects.setdefault((item.rule, item.why), []).append(item.subject)
@@ -66,7 +69,7 @@ def render_unchecked(unchecked: Iterable[Unchecked], title: str = "not checked")
 
 
 def verdict(report: Report, colour: bool = False) -> str:
-    """One line: the file, its verdict, what was checked on which machines, how much is in it, and what was not checked."""
+    """Format the verdict line: file, verdict, scope, size, unchecked demands."""
     word, found = report.verdict, count_findings(report.findings)
     head = f"{escape(report.title)}: {paint(word, STYLES[word], colour)}: "
     pending = f"to solve: {', '.join(map(escape, report.pending))}" if report.pending else ""
@@ -82,14 +85,14 @@ def verdict(report: Report, colour: bool = False) -> str:
 
 
 def scope(report: Report) -> str:
-    """What was judged: `placement and training arithmetic of verl 0.9.0 (stated) on 2x8xH100`."""
+    """Format the scope: `placement and training arithmetic of verl 0.9.0 (stated) on 2x8xH100`."""
     what = "placement" if report.level == PLACEMENT else "placement and training arithmetic"
     whose = str(report.release) if report.release else f"{'an' if report.dialect == 'unknown' else 'a'} {report.dialect} file"
     return f"{what} of {escape(whose)}{f' on {escape(report.machines)}' if report.machines else ''}"
 
 
 def _not_checked(report: Report, besides: Missing | None = None) -> str:
-    """What was not checked, in a word or two each: `not checked: memory, batches`."""
+    """Format unchecked demands briefly: `not checked: memory, batches`."""
     topics = dict.fromkeys(topic_of(item.rule) for item in report.unchecked)
     if besides is not None:
         topics = {topic: None for topic in topics if not besides.what.startswith(f"{topic} not checked: ")}
@@ -101,7 +104,7 @@ def _joined(*parts: str) -> str:
 
 
 def count_findings(findings: Iterable[Finding]) -> str:
-    """`2 errors, 1 warning`; what there is none of is left out."""
+    """Format counts such as `2 errors, 1 warning`, without zeros."""
     by_severity = dict.fromkeys(Severity, 0)
     for finding in findings:
         by_severity[finding.severity] += 1
@@ -110,7 +113,7 @@ def count_findings(findings: Iterable[Finding]) -> str:
 
 
 def summary(reports: Sequence[Report], skipped: int = 0, colour: bool = False) -> str:
-    """What was found in several files, by code; how many files of folders place nothing; where to read more; the verdicts."""
+    """Format the summary of several files: codes, skipped files, `explain`, verdicts."""
     lines = [_by_code(reports, severity) for severity in (Severity.ERROR, Severity.WARNING)]
     if skipped:
         lines.append(f"{with_noun(skipped, 'file')} {'places' if skipped == 1 else 'place'} nothing")
@@ -119,7 +122,7 @@ def summary(reports: Sequence[Report], skipped: int = 0, colour: bool = False) -
 
 
 def _by_code(reports: Sequence[Report], severity: Severity) -> str:
-    """`28 files with errors: PW116 x34`; "" if there are none."""
+    """Format codes such as `28 files with errors: PW116 x34`; "" without any."""
     found = [[finding.code for finding in report.findings if finding.severity is severity] for report in reports]
     counts = Counter(code for codes in found for code in codes)
     if not counts:

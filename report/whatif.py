@@ -1,4 +1,4 @@
-"""What changes cost: a row for each of them beside the answer as it is, and the terms of the objective that it changes."""
+"""Prices of changes: a row for each, with changed objective terms."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from .text import render_unchecked
 AS_IT_IS = "as it is"
 WIDTH = 120
 MAX_WHYS = 3
-"""Of so many changes it is said why nothing is possible with them."""
+"""Maximum number of infeasible changes with reasons."""
 
 
 def render(file: str, pricing: Pricing, colour: bool = False) -> str:
-    """The table of all changes; of a single one every term before and after, too."""
+    """Format the table of all changes; for a single change all terms before and after."""
     rows = [["change", "verdict", "effect", "what changes"], [AS_IT_IS, _verdict(pricing.before), "", _terms(pricing.before)]]
     rows += [[each.name, _verdict(each.answer), each.effect, _differences(pricing.before, each)] for each in pricing.after]
     blocks = [table(rows, width=WIDTH)]
@@ -43,7 +43,7 @@ def render(file: str, pricing: Pricing, colour: bool = False) -> str:
 
 
 def to_json(file: str, pricing: Pricing) -> str:
-    """The same as JSON with ``"schema": 1``: the answer as it is, and with every change."""
+    """Format the prices as JSON with ``"schema": 1``."""
     changes = [{"change": each.name, "effect": each.effect, **_answer(each.answer, file)} for each in pricing.after]
     return json.dumps({"schema": SCHEMA, "file": file, "before": _answer(pricing.before, file), "changes": changes}, indent=1)
 
@@ -63,7 +63,7 @@ def _answer(answer: Answer, file: str) -> dict[str, object]:
 
 
 def _planned_data(answer: Answer) -> dict[str, object]:
-    """What an iteration takes, where counts were chosen by that."""
+    """Convert the times of a plan chosen by time."""
     if answer.planned is None:
         return {}
     best = answer.planned.best
@@ -80,7 +80,7 @@ def _terms(answer: Answer) -> str:
 
 
 def _taken(answer: Answer) -> dict[str, str]:
-    """What a plan that was chosen by time takes, each in words."""
+    """Format the prices of a plan chosen by time."""
     if answer.planned is None:
         return {}
     best = answer.planned.best
@@ -89,7 +89,7 @@ def _taken(answer: Answer) -> dict[str, str]:
 
 
 def _differences(before: Answer, after: PricedChange) -> str:
-    """The terms whose values differ; all that are not 0 where there was no answer before."""
+    """Format terms with changed values; nonzero terms without an answer before."""
     if before.plan is None:
         return _terms(after.answer)
     old, new = terms_of(before), after.terms
@@ -104,7 +104,7 @@ def _differences(before: Answer, after: PricedChange) -> str:
 
 
 def _sizes(before: Answer, after: PricedChange) -> list[str]:
-    """How the job grew or shrank: its accelerators, or its components where these stay the same; nothing if no size is compared."""
+    """Format growth or shrinkage of the job: accelerators, else components."""
     if after.effect not in (SMALLER, LARGER, RESIZED):
         return []
     old, new = accelerators_of(before), accelerators_of(after.answer)
@@ -122,7 +122,7 @@ def _by_term(before: Answer, after: PricedChange) -> str:
 
 
 def _unchecked(pricing: Pricing) -> str:
-    """What was not checked of the answer as it is, and of few changes what is not checked with one of them alone."""
+    """Format unchecked demands of the answer, and of a few changes alone."""
     known = _each(pricing.before)
     blocks = [render_unchecked(known)]
     for each in pricing.after if len(pricing.after) <= MAX_WHYS else ():
@@ -132,7 +132,7 @@ def _unchecked(pricing: Pricing) -> str:
 
 
 def _each(answer: Answer) -> list[Unchecked]:
-    """What was not checked of an answer, of each component by itself."""
+    """Return the unchecked demands of an answer by component."""
     return [replace(item, subject=name) for item in answer.unchecked for name in item.subject.split(", ")]
 
 
@@ -144,7 +144,7 @@ def _why(each: PricedChange, colour: bool) -> str:
 
 
 def _summary(pricing: Pricing) -> str:
-    """The last line: how many changes come to what."""
+    """Format the last line: number of changes by result."""
     counts: dict[str, int] = {}
     for each in pricing.after:
         counts[each.effect] = counts.get(each.effect, 0) + 1

@@ -1,4 +1,4 @@
-"""Why here? Where a component or an accelerator of a plan stands, and what else could have been, in words."""
+"""Reasons for the place of a component or an accelerator, and its alternatives."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_DOMAINS = 6
 
 
 def of_component(why: WhyComponent) -> str:
-    """A component: where it is, where it may be, what it would cost elsewhere."""
+    """Format a component: its places, allowed places, costs elsewhere."""
     places = _some([f"{where or 'none'} ({count})" for where, count in why.held])
     lines = [f"why {why.name}: it is {_at(why.level, places)}"]
     if why.given:
@@ -30,7 +30,7 @@ def of_component(why: WhyComponent) -> str:
 
 
 def of_accelerator(why: WhyAccelerator) -> str:
-    """An accelerator: who holds it, and why nobody else does."""
+    """Format an accelerator: its holder, and why no other component holds it."""
     name = f"{why.node}:{why.index}"
     if why.holders:
         head = "held by " + ", ".join(f"{component} (rank {rank})" for component, rank in why.holders)
@@ -76,7 +76,7 @@ def _some(names: list[str]) -> str:
 
 
 def component_data(why: WhyComponent) -> dict[str, object]:
-    """The same of a component as JSON data."""
+    """Convert a component to JSON data."""
     return {
         "component": why.name, "given": why.given, "level": why.level, "held": dict(why.held), "may_use": why.may[0], "nodes": why.may[1],
         "barred": dict(why.barred), "possible": list(why.possible),
@@ -88,7 +88,7 @@ def component_data(why: WhyComponent) -> dict[str, object]:
 
 
 def accelerator_data(why: WhyAccelerator) -> dict[str, object]:
-    """The same of an accelerator as JSON data."""
+    """Convert an accelerator to JSON data."""
     others = [
         {"component": o.component, "why": o.why, **({"code": o.code, "message": o.message} if o.code else {"figure": o.figure})}
         for o in why.others

@@ -1,1 +1,1 @@
-"""From a design to its placement, and back to the problem that the placement answers."""
+"""Placement problem of a design, and pools laid out by a dialect."""

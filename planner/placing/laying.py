@@ -1,4 +1,4 @@
-"""Layouts by the dialect: pools that a framework lays out by itself from their sizes."""
+"""Pools that a framework lays out by itself from their sizes."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from ...solver.objectives.traffic import BytesAcross
 from ..refusing import Refuses, nobody
 
 MOST_REFUSED = 32
-"""Ways that hold and are refused, at most; of further ones nobody knows."""
+"""Maximum number of refused layouts; further ones stay unknown."""
 
 
 Laid = Mapping[str, Runs]
 
 
 def laid_out(place: Solve, refused: Refuses = nobody) -> Solve:
-    """How a problem with sizes is placed, given how any problem is: where pools are laid out, one way after the other until one holds.
+    """Wrap a solver: try the framework's layouts of its pools until one holds.
 
-    One that is `refused` is none: the same size in other parts may be taken. Where it is said what traffic costs, that with the least
-    of it comes first, and is proved the best if all ways are known.
+    A `refused` layout does not count: other parts of the same size may be accepted. If traffic has
+    a cost, layouts come by least traffic, and the first is proved optimal if all are known.
     """
 
     def answer(problem: Problem) -> Answer:
@@ -73,16 +73,16 @@ def laid_out(place: Solve, refused: Refuses = nobody) -> Solve:
 
 
 def _refused(names: str, first: Finding) -> Answer:
-    """The answer where ways hold, and the framework takes none of them."""
+    """Return the infeasible answer for layouts that all were refused."""
     message = f"the framework refuses {names} of this size, in whatever parts, where it puts them by itself: {first.message} ({first.code})"
     return Answer(IMPOSSIBLE, findings=(error("PW601", first.subject, message, help="give other counts"),), how="given")
 
 
 def _at(problem: Problem, runs: Laid, whole: bool) -> Problem:
-    """The problem with components at these ranks.
+    """Return the problem with components at these ranks.
 
-    `whole`: where its nodes give one different amounts, no replica of it lies over several, as servers of whole replicas take it. Else
-    no server is torn, as where each takes one accelerator.
+    `whole`: a component with unequal amounts per node has no replica over nodes, as servers of
+    whole replicas demand. Else no server is divided, as with a server per accelerator.
     """
     job = problem.job
 
@@ -98,46 +98,46 @@ def _at(problem: Problem, runs: Laid, whole: bool) -> Problem:
 
 
 def _is_torn(problem: Problem, component: Component, runs: Laid) -> bool:
-    """Do its nodes give a component with replicas different amounts?"""
+    """Return True if a component with replicas has unequal amounts per node."""
     return len(set(_amounts(component, runs))) > 1 and problem.whole_replica(component) > 1
 
 
 def _is_over_nodes(problem: Problem, component: Component, runs: Laid) -> bool:
-    """Does a replica of a component lie on several nodes?"""
+    """Return True if a replica of the component lies over several nodes."""
     return any(amount % problem.whole_replica(component) for amount in _amounts(component, runs))
 
 
 def _amounts(component: Component, runs: Laid) -> list[int]:
-    """How many accelerators its nodes give a component."""
+    """Return the accelerators of a component on each of its nodes."""
     masks = Assignment({component.name: runs.get(component.name, ())}).masks(component.name)
     return [mask.bit_count() for mask in masks.values()]
 
 
 def _unread(names: str) -> Answer:
-    """The answer where a placement holds if the parts are small, and nobody knows how large they are written."""
+    """Return the undecided answer if only small parts hold, and their size is unknown."""
     message = f"undecided: replicas would lie over nodes, which depends on the parts that {names} are written in"
     return Answer(UNDECIDED, findings=(error("PW602", "", message, help="give the file itself"),), how="given")
 
 
 def _the_best(answer: Answer, plan: Plan) -> Answer:
-    """The answer for ranks that hold, and of which no others are better."""
+    """Return the answer as optimal."""
     return replace(answer, verdict=OPTIMAL, plan=replace(plan, status=OPTIMAL)) if plan.status == VERIFIED else answer
 
 
 def weighs(problem: Problem) -> bool:
-    """Is it said what it costs that something crosses, as where traffic counts as time?"""
+    """Return True if traffic has a cost."""
     return problem.job.preference.order == WEIGHTED
 
 
 def least_first(problem: Problem, ways: Iterable[Laid | None]) -> list[Laid | None]:
-    """All ways in the order of what crosses in them, of as much the one that came first; None, for those that are not known, at the end."""
+    """Return the layouts by their traffic; None for unknown ones at the end."""
     every = list(ways)
     known = [each for each in every if each is not None]
     return [*sorted(known, key=lambda each: crosses(problem, each)), *([None] if len(known) < len(every) else [])]
 
 
 def crosses(problem: Problem, laid: Mapping[str, Sequence[Run]]) -> int:
-    """What it costs that something crosses between what is laid out and what is given: no less of it does with all else beside."""
+    """Return a lower bound of the traffic between laid out and given components."""
     weights = problem.job.preference.weights
     placed = Assignment({each.name: runs for each in problem.components if (runs := laid.get(each.name) or each.runs)})
     parts = tuple(each for each in problem.components if placed.of(each.name))

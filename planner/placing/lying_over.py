@@ -1,4 +1,4 @@
-"""Planned components over given ones that let others use their accelerators."""
+"""Planned components over given ranks that others may use too."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from ...solver.refuting.certificate import counting_row
 from ...solver.wording import listed
 
 MOST = 32
-"""Placements that are tried at most."""
+"""Maximum number of placements tried."""
 
 
 GROUND = "what may be used"
-"""Stands for all accelerators that are free, or held by what lets others use them; no name of a component has spaces."""
+"""Name of the stand-in for all usable accelerators; component names have no spaces."""
 
 
 def lying_over(place: Solve, workload: Workload) -> Solve:
-    """How a problem is placed on few accelerators, those of given components among them, given how any is.
+    """Wrap a solver: prefer few accelerators, shared given ranks included (`Job.overlaps`).
 
-    The counts of a design say how many all components hold at least, where planned ones lie over given ones that may be shared
-    (`Job.overlaps`). A placement beside these that holds more is the answer only where no other is found that holds fewer. The fewest of
-    all placements are not looked for. Where traffic counts as time, which comes first, and the budget is kept, it is left as it is; what
-    keeps to no budget of accelerators is none.
+    The counts of a design give a lower bound of all held accelerators. A placement beside the given
+    ranks that holds more is the answer only if no smaller one is found; minimality is not proved.
+    If traffic counts as time, it comes first, and a placement within the budget stays. A placement
+    beyond the budget of accelerators is none.
     """
     most, by_time = workload.budget.accelerators, workload.aim == SECONDS and bool(workload.bandwidth)
 
@@ -59,12 +59,12 @@ def lying_over(place: Solve, workload: Workload) -> Solve:
 
 
 def all_held(problem: Problem, placed: Assignment) -> int:
-    """How many accelerators all components hold."""
+    """Return the number of accelerators held by all components."""
     return len(frozenset[Seat]().union(*(placed.accelerators(each.name) for each in problem.components)))
 
 
 def _least(problem: Problem, placed: Assignment) -> int:
-    """How many they hold at least in any placement with these counts, as far as that is soon known."""
+    """Return a lower bound of the accelerators held with these counts."""
     given, overlaps = problem.given(), problem.job.overlaps
     fixed = {each.name: given.accelerators(each.name) for each in problem.components if each.runs is not None}
     every = frozenset[Seat]().union(*fixed.values())
@@ -78,7 +78,7 @@ def _least(problem: Problem, placed: Assignment) -> int:
 
 
 def _ways(place: Solve, problem: Problem, placed: Assignment, least: int, used: int) -> Iterator[Callable[[], Answer]]:
-    """Placements within the given accelerators and a few nearby ones, the fewest first."""
+    """Yield placements within the given and a few nearby accelerators, fewest first."""
     given = problem.given()
     every = frozenset[Seat]().union(*(given.accelerators(each.name) for each in problem.components if each.runs is not None))
     open_ = frozenset[Seat]().union(*(placed.accelerators(each.name) for each in problem.components if each.runs is None))
@@ -91,17 +91,18 @@ def _ways(place: Solve, problem: Problem, placed: Assignment, least: int, used: 
 
 
 def _undecided(problem: Problem, used: int, most: int) -> Answer:
-    """The answer where each placement that was found holds more than may be."""
+    """Return the undecided answer if all found placements exceed the budget."""
     names = listed([f"`{name}`" for name in problem.job.overlaps])
     message = f"undecided: {used} accelerators are used beside {names}, {most} may be; over {names} no placement was found"
     return Answer(UNDECIDED, findings=(error("PW602", "", message, help=f"say `seconds` of {names}, or allow more"),), how="given")
 
 
 def overlaid(place: Solve) -> Solve:
-    """How a problem is placed whose given components others may use too (`Job.overlaps`), given how any problem is.
+    """Wrap a solver for given components that share their accelerators (`Job.overlaps`).
 
-    First as if such components were not there: where that leaves no placement there is none. Where one that it finds does not hold,
-    since what must not use theirs does or memory lacks, all is placed within what may be used, with them where they are.
+    First they are left out: without a placement then, there is none. If the placement breaks an
+    exclusion or lacks memory, all is placed within the usable accelerators, with the given
+    components in place.
     """
 
     def answer(problem: Problem) -> Answer:
@@ -130,7 +131,7 @@ def overlaid(place: Solve) -> Solve:
 
 
 def within(place: Solve, problem: Problem, seats: Sequence[Seat]) -> Answer:
-    """How the problem is placed on these accelerators alone, which given components hold among others."""
+    """Place the problem on these accelerators alone, shared given ranks included."""
     its = _unrelated(problem)
     free = frozenset(_free(its)).intersection(seats)
     found = place(_on_ground(its, sorted(free))) if free else Answer(UNDECIDED)
@@ -138,18 +139,18 @@ def within(place: Solve, problem: Problem, seats: Sequence[Seat]) -> Answer:
 
 
 def _unrelated(problem: Problem) -> Problem:
-    """The problem without those of which something else says who is on their accelerators."""
+    """Return the problem without shared components whose users a relation decides."""
     overlaps = {name: its for name, its in problem.job.overlaps.items() if not _is_related(problem, name)}
     return replace(problem, job=replace(problem.job, overlaps=overlaps))
 
 
 def _is_related(problem: Problem, name: str) -> bool:
-    """Is it demanded that others are on its accelerators, or within them? Then that says where these are."""
+    """Return True if a relation decides the users of its accelerators."""
     return any(name in each.components for kind in (*TOGETHER, SUBSET) for each in problem.related(kind))
 
 
 def _without(problem: Problem, names: Collection[str]) -> Problem:
-    """The problem without these components, and what is said of them and others."""
+    """Return the problem without these components, their relations and links."""
     left = {each.name for each in problem.components if each.name not in names}
     links = tuple(each for each in problem.job.links if left.issuperset((each.source, each.target)))
     part = restricted(problem, left)
@@ -157,7 +158,7 @@ def _without(problem: Problem, names: Collection[str]) -> Problem:
 
 
 def met(problem: Problem, placed: Assignment) -> Iterator[str]:
-    """The given components that share an accelerator with a component that must not use what they hold."""
+    """Yield given components with accelerators used by an excluded component."""
     given = problem.given()
     for each in problem.components:
         mine = given.accelerators(each.name) if each.runs is not None and not _is_related(problem, each.name) else ()
@@ -167,7 +168,7 @@ def met(problem: Problem, placed: Assignment) -> Iterator[str]:
 
 
 def _given(problem: Problem, placed: Assignment) -> Problem:
-    """The problem of checking a placement: all ranks are given."""
+    """Return the problem of checking a placement, with all ranks given."""
 
     def at(component: Component) -> Component:
         return component if component.runs is not None else replace(component, runs=placed.of(component.name))
@@ -176,9 +177,10 @@ def _given(problem: Problem, placed: Assignment) -> Problem:
 
 
 def _on_ground(problem: Problem, seats: Sequence[Seat]) -> Problem:
-    """The problem of placing all within what may be used, each disjoint from the given ones that do not let it.
+    """Return the problem of a placement within the usable accelerators.
 
-    Of a given one only what it has there is heeded.
+    Components are disjoint from given ones that exclude them; of a given component only its part
+    within the usable accelerators counts.
     """
     job, ground, there = problem.job, _holding(seats), frozenset(seats)
     held = {name: problem.given().accelerators(name) for name in job.overlaps}
@@ -201,14 +203,14 @@ def _on_ground(problem: Problem, seats: Sequence[Seat]) -> Problem:
 
 
 def _on(given: Component, seats: frozenset[Seat]) -> Component:
-    """What a given component needs of some of its accelerators, each by itself; where it has none of them, as it is."""
+    """Return a given component reduced to some of its accelerators; unchanged without any."""
     runs = compress(((rank, [seat]) for rank, seat in enumerate(sorted(seats))), ACCELERATOR)
     bare = Component(given.name, least=len(seats), most=len(seats), runs=runs, phases=given.phases)
     return replace(bare, memory=given.memory, offloaded=given.offloaded, on_sizes=given.on_sizes) if seats else given
 
 
 def _free(problem: Problem) -> list[Seat]:
-    """All accelerators that what is searched may use."""
+    """Return all accelerators open to searched components."""
     given, held = problem.given(), dict[tuple[int, str], int]()
     for component in problem.components:
         if component.runs is not None and component.name not in problem.job.overlaps:
@@ -223,13 +225,13 @@ def _free(problem: Problem) -> list[Seat]:
 
 
 def _holding(seats: Sequence[Seat]) -> Component:
-    """The component that holds these accelerators."""
+    """Return the stand-in component on these accelerators."""
     runs = compress(enumerate([seat] for seat in seats), ACCELERATOR)
     return Component(GROUND, least=len(seats), most=len(seats), runs=runs)
 
 
 def _impossible(names: list[str], row: CountingRow | None = None) -> Answer:
-    """The answer where nothing holds over given components or beside them; `row` shows it by a sum."""
+    """Return the infeasible answer; `row` proves it by a sum."""
     told = ", ".join(f"`{name}`" for name in names)
     why = row.sentence if row is not None and GROUND not in row.sentence else "what may not use theirs has no room, or memory is short"
     message = f"impossible beside {told} and over it, whose ranks are given: {why}"
@@ -237,7 +239,7 @@ def _impossible(names: list[str], row: CountingRow | None = None) -> Answer:
 
 
 def _not_decided(names: list[str], found: Answer) -> Answer:
-    """The answer where no placement was found over given components or beside them, and not all ways are searched."""
+    """Return the undecided answer after an incomplete search."""
     told = ", ".join(f"`{name}`" for name in names)
     message = f"undecided: no placement was found over {told}, whose ranks are given, or beside: not all ways are searched"
     return Answer(UNDECIDED, findings=(error("PW602", "", message, help=_advice(told)), *found.findings), how="given")

@@ -1,4 +1,4 @@
-"""Placement problem of a design: counts, degrees and sharing are decided, places are not."""
+"""Placement problem of a design: counts, degrees and sharing decided, places open."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ REASON = "the plan"
 
 
 def placing(problem: Problem, question: PlanningProblem, design: Design, open_: Mapping[str, int] | None = None) -> Problem:
-    """The problem with all that the design decides; components that are not planned are as they were.
+    """Return the problem with all decisions of the design.
 
-    The counts of the components of `open_` stay open, up to so many each.
+    Unplanned components stay as they are. The counts of `open_` components stay open, up to the
+    values given there.
     """
     open_ = open_ or {}
     way = design.way(question)
@@ -53,7 +54,7 @@ def placing(problem: Problem, question: PlanningProblem, design: Design, open_: 
 
 
 def _is_followed(relation: Relation, design: Design) -> bool:
-    """Does a design go along with what is only proposed, of components that are in it?"""
+    """Return True if a design follows a proposed relation."""
     its = [set(design.blocks_of(name)) for name in relation.components]
     if not all(name in design.options for name in relation.components) or relation.implies not in (COLOCATED, SUBSET):
         return True
@@ -61,13 +62,13 @@ def _is_followed(relation: Relation, design: Design) -> bool:
 
 
 def _shapes(problem: Problem, design: Design) -> dict[str, ProcessShape]:
-    """What the dialect makes of components with the degrees that were chosen, where that is not as they are."""
+    """Return process shapes by the dialect for the chosen degrees, if changed."""
     known = ((name, its.get(design.options[name].parallel)) for name, its in problem.job.planning.shapes.items() if name in design.options)
     return {name: shape for name, shape in known if shape is not None}
 
 
 def _paired(way: FrameworkArrangement | None, design: Design) -> dict[str, ProcessShape]:
-    """What the way makes of components with the degrees that were chosen for them and for others."""
+    """Return process shapes by the arrangement for the chosen degrees of pairs."""
     pairs = [each for each in way.paired if {each.one, each.other} <= design.options.keys()] if way else []
     known = ((each.one, each.of(design.options[each.one].parallel, design.options[each.other].parallel)) for each in pairs)
     return {name: shape for name, shape in known if shape is not None}
@@ -76,7 +77,7 @@ def _paired(way: FrameworkArrangement | None, design: Design) -> dict[str, Proce
 def _decided(
     component: Component, question: PlanningProblem, design: Design, shape: ProcessShape | None, idle: frozenset[str]
 ) -> Component:
-    """The component as its option has it; one that is idle, which the framework does not start, takes nothing of its nodes."""
+    """Return the component with its option; idle ones take nothing of their nodes."""
     option = design.options[component.name]
     if component.name in idle:
         component = replace(component, memory=0, offloaded=0, estimate=None, cpus=0, host_memory=0)
@@ -95,14 +96,14 @@ def _decided(
 
 
 def least_of(option: Option) -> tuple[int, int]:
-    """MiB that it needs of an accelerator, whichever it is, while it works; and while others do."""
+    """Return the least (MiB at work, MiB offloaded) on any accelerator."""
     return min((its.memory for its in option.on_sizes), default=option.memory), min(
         (its.kept for its in option.on_sizes), default=option.kept
     )
 
 
 def _on_kind(component: Component, problem: Problem, question: PlanningProblem, design: Design) -> Component:
-    """The component on accelerators of the kind that its option names, and on no others."""
+    """Return the component restricted to the kind of its option."""
     option = design.options[component.name]
     if option.kind == NO_KIND or component.runs is not None:
         return component
@@ -122,7 +123,7 @@ def _on_kind(component: Component, problem: Problem, question: PlanningProblem, 
 
 
 def _sharing(problem: Problem, question: PlanningProblem, design: Design, open_: Collection[str]) -> Iterator[Relation]:
-    """Who is on the same accelerators, and who inside whose, where neither the problem says so already nor others that are said."""
+    """Yield relations for the sharing of a design, unless implied by the problem."""
     uses = {name: frozenset(its) for name in question.components if name not in open_ and (its := design.blocks_of(name))}
     for one, other in combinations(uses, 2):
         if uses[one] == uses[other] and not _is_said(problem, one, other, COLOCATED):
@@ -135,15 +136,16 @@ def _sharing(problem: Problem, question: PlanningProblem, design: Design, open_:
 
 
 def _is_said(problem: Problem, one: str, other: str, *kinds: str) -> bool:
-    """Does the problem itself relate these two so?"""
+    """Return True if the problem itself has such a relation."""
     return any(relation.implies in kinds and {one, other} == set(relation.components) for relation in problem.job.relations)
 
 
 def decided(problem: Problem, answer: Answer) -> Problem:
-    """What is asked of where things are, with what was chosen before that; the problem itself where nothing was chosen by time.
+    """Return the problem of the answer's placement, with the chosen design.
 
-    So whatever asks about a placement (why there, what moved, what else) asks about this design alone. Where the dialect lays out what
-    was chosen, or it may lie over what is given, there is nothing to search: its ranks are given.
+    Unchanged if nothing was chosen by time. So explanations, moves and alternatives concern this
+    design alone. Ranks are given if the dialect laid them out, or if components may lie over given
+    ones.
     """
     placed, plan = chosen(problem, answer), answer.plan
     if plan is None or not _is_over_given(placed, answer):
@@ -165,12 +167,12 @@ def decided(problem: Problem, answer: Answer) -> Problem:
 
 
 def _is_over_given(placed: Problem, answer: Answer) -> bool:
-    """Was it laid out by the dialect, or may what was chosen lie over what is given?"""
+    """Return True for plans laid out by the dialect or over given ranks."""
     return answer.planned is not None and (placed.job.planning.laying is not None or bool(placed.job.overlaps))
 
 
 def chosen(problem: Problem, answer: Answer) -> Problem:
-    """The problem with what was chosen by time decided, whoever lays that out: where it lies is open, as it was before."""
+    """Return the problem with the chosen design; its places stay open."""
     planned, plan = answer.planned, answer.plan
     problem = with_in_turn_fixed(problem, plan) if plan is not None else problem
     if planned is None or plan is None:

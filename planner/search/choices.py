@@ -14,9 +14,9 @@ from .limits import figures, is_limited
 from .structures import BlockStructure
 
 Amount = tuple[int, int]
-"""Kind and amount, as an option names them."""
+"""Kind and amount of an option."""
 Key = tuple[tuple[str, ...], tuple[int, ...]]
-"""The members of a set, and in which part of the iteration each of their tasks runs."""
+"""Members of a set, and the segment of each of their tasks."""
 
 
 T = TypeVar("T")
@@ -25,15 +25,15 @@ Figures = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class BlockChoice:
-    """One way to run a set.
+    """Configuration of a set.
 
     Attributes
     ----------
-    kind, accelerators : what the set uses; `NO_KIND` and 0 for a component that needs none.
-    options : of each component, in the order of the set.
-    loads : ns of its tasks in each part of the iteration in which it works (see `parts_of`), of an iteration or, where the cost model
-        hands on batches, of a batch; where traffic counts as time, last what crosses inside it at least, of an iteration.
-    needs : MiB that it takes on each accelerator in each of the question's turns, and last in none of them.
+    kind, accelerators : used resources; `NO_KIND` and 0 without accelerators.
+    options : option of each component, in the order of the set.
+    loads : ns of its tasks by segment (see `parts_of`), of an iteration or of a batch by the cost
+        model; last, if traffic counts as time, the least traffic inside it, of an iteration.
+    needs : MiB on each accelerator by memory turn, and last outside of all turns.
     """
 
     kind: int
@@ -44,22 +44,22 @@ class BlockChoice:
 
     @property
     def amount(self) -> Amount:
-        """See `Amount`."""
+        """Kind and amount."""
         return self.kind, self.options[0].amount
 
 
 def tasks_of(question: PlanningProblem, members: Sequence[str]) -> tuple[int, ...]:
-    """The tasks of a set: those of its first component, then of its second."""
+    """Return the tasks of a set, component by component."""
     return tuple(task for name in members for task in question.tasks_of[name])
 
 
 def parts_of(structure: BlockStructure, tasks: Iterable[int]) -> tuple[int, ...]:
-    """The parts of the iteration in which tasks run, in the order in which the tasks name them first."""
+    """Return the segments of tasks, in the order of their first task."""
     return tuple(dict.fromkeys(structure.segments[task] for task in tasks))
 
 
 class BlockChoices:
-    """The ways to run each set of a question, remembered: sets of many structures are the same."""
+    """Cached configurations of sets; many structures have the same sets."""
 
     def __init__(self, question: PlanningProblem, divisor: int, session: Session | None = None) -> None:
         self.session = session or Session()
@@ -67,15 +67,15 @@ class BlockChoices:
         self._question, self._joining = question, Joining(question, divisor, self.crossing)
         self._found: dict[Key, tuple[BlockChoice, ...]] = {}
         self.listed = 0
-        """Kinds and amounts of sets for which the ways were listed."""
+        """Number of kinds and amounts with listed configurations."""
 
     @property
     def counted(self) -> int:
-        """How many pairs of sets with their amounts it was counted for what crosses between them."""
+        """Number of set pairs and amounts with computed traffic."""
         return self.crossing.counted if self.crossing is not None else 0
 
     def of(self, structure: BlockStructure, number: int) -> tuple[BlockChoice, ...]:
-        """The ways to run one set of a structure that fit in memory by themselves, the fewest accelerators first."""
+        """Return the configurations of a set that fit alone, fewest accelerators first."""
         key = members, pattern = self.key(structure, number)
         if key not in self._found:
             found = self.at(structure, number, self._joining.amounts(members))
@@ -85,7 +85,7 @@ class BlockChoices:
         return self._found[key]
 
     def at(self, structure: BlockStructure, number: int, amounts: Iterable[Amount]) -> list[BlockChoice]:
-        """Those of these kinds and amounts alone, whether or not fewer accelerators are as good."""
+        """Return configurations of these kinds and amounts, dominated by fewer or not."""
         members, pattern = self.key(structure, number)
         joining = self._joining
         found: list[BlockChoice] = []
@@ -97,31 +97,34 @@ class BlockChoices:
         return found
 
     def with_options(self, structure: BlockStructure, number: int, options: Sequence[Option]) -> BlockChoice:
-        """The way to run a set with these options of its components, of one kind and amount; whether it fits is not asked."""
+        """Return the configuration with these options, whether it fits or not."""
         members, pattern = self.key(structure, number)
         return self._joining.choice(members, pattern, options)
 
     def amounts(self, structure: BlockStructure, number: int) -> tuple[Amount, ...]:
-        """The kinds and amounts that all components of a set can be run with, memory aside."""
+        """Return the kinds and amounts common to a set's components, memory aside."""
         return self._joining.amounts(structure.sets[number])
 
     def beyond(self, structure: BlockStructure, chosen: Sequence[BlockChoice]) -> int:
-        """ns of the least that crosses, beyond what each component has alone; 0 where traffic does not count as time."""
+        """Return a lower bound of traffic in ns beyond that inside components.
+
+        0 if traffic does not count as time.
+        """
         return self.crossing.beyond(structure, [choice.amount for choice in chosen]) if self.crossing is not None else 0
 
     def key(self, structure: BlockStructure, number: int) -> Key:
-        """What the ways to run a set depend on: its members, and which of its tasks run in the same part of the iteration."""
+        """Return the cache key of a set: members, and tasks in a common segment."""
         its = tasks_of(self._question, structure.sets[number])
         parts = parts_of(structure, its)
         return structure.sets[number], tuple(parts.index(structure.segments[task]) for task in its)
 
 
 class Joining:
-    """Joins the options of the components of sets, without what others of the same kind and amount equal or beat; what was joined is kept.
+    """Cached joins of the options of a set, undominated per kind and amount.
 
     Attributes
     ----------
-    packed : whether blocks share memory with others, so that a choice with less memory is kept.
+    packed : True if blocks share memory with others; less memory is then an advantage.
     """
 
     def __init__(self, question: PlanningProblem, divisor: int, crossing: LeastCrossing | None = None) -> None:
@@ -136,7 +139,7 @@ class Joining:
         self._amounts: dict[str, dict[Amount, None]] = {}
 
     def amounts(self, members: Sequence[str]) -> tuple[Amount, ...]:
-        """The kinds and amounts that all of them can be run with."""
+        """Return the kinds and amounts common to these components."""
         first, *others = map(self._amounts_of, members)
         return tuple(amount for amount in first if all(amount in its for its in others)) if others else tuple(first)
 
@@ -146,11 +149,11 @@ class Joining:
         return self._amounts[name]
 
     def at(self, members: tuple[str, ...], pattern: tuple[int, ...], amount: Amount) -> list[BlockChoice]:
-        """The ways that fit in memory, by those of all components but the last one. `pattern`: in which part of the iteration each task runs."""
+        """Return the configurations that fit. `pattern`: segment of each task."""
         return self._at(members, pattern, amount, self._question.idle.among(members))
 
     def _at(self, members: tuple[str, ...], pattern: tuple[int, ...], amount: Amount, idle: frozenset[str]) -> list[BlockChoice]:
-        """The same of the first members of a set in which some are idle."""
+        """Return the configurations of a prefix of a set with idle components."""
         key = members, pattern
         idle = frozenset(name for name in idle if name in members or self._question.idle.workers.get(name) in members)
         alone = idle == self._question.idle.among(members)
@@ -168,7 +171,7 @@ class Joining:
         return joined[amount]
 
     def choice(self, members: Sequence[str], pattern: Sequence[int], options: Sequence[Option]) -> BlockChoice:
-        """The way with these options, of one kind and amount; whether it fits is not asked."""
+        """Return the configuration with these options, whether it fits or not."""
         parts, place, idle = max(pattern, default=-1) + 1, 0, self._question.idle.among(members)
         loads = parts + self._more
         total = (0,) * (loads + len(self._question.all_turns) + 1)
@@ -179,7 +182,7 @@ class Joining:
         return BlockChoice(options[0].kind, options[0].accelerators, tuple(options), total[:loads], total[loads:])
 
     def seen_of(self, members: Sequence[str], choice: BlockChoice) -> Figures:
-        """What tells ways apart that fit."""
+        """Return the figures for dominance between fitting configurations."""
         return (*choice.loads, *self._weights(members, choice.options))
 
     def _join(
@@ -212,7 +215,10 @@ class Joining:
         return self._question.kinds[kind].memory if kind >= 0 else None
 
     def _enough(self, kind: int, amount: int, members: Sequence[str]) -> int:
-        """MiB of an accelerator that a set may need: whatever joins the set fits then, so that less is no better."""
+        """Return the MiB from which on less memory is no advantage to a set.
+
+        Any further member then fits.
+        """
         limit = self._limit(kind)
         if limit is None or self.packed:
             return 0
@@ -221,7 +227,7 @@ class Joining:
         return max(0, limit - sum(self._most(name).get((kind, amount), 0) for name in later))
 
     def _most(self, name: str) -> dict[Amount, int]:
-        """By kind and amount, the most MiB that an option of a component needs."""
+        """Return (kind, amount) -> greatest MiB of a component's options."""
         if name not in self._memory:
             its = self._memory[name] = {}
             for option in self._question.options[name]:
@@ -230,9 +236,9 @@ class Joining:
         return self._memory[name]
 
     def _added(self, name: str, option: Option, pattern: Sequence[int], parts: int, idle: frozenset[str]) -> Figures:
-        """What an option adds to the loads of each part, to what crosses, to what is needed in each turn, and to what is needed in none.
+        """Return the loads, traffic and memory that an option adds.
 
-        What is idle needs no memory.
+        Memory by turn, and last outside of all turns. Idle components need none.
         """
         loads = [0] * parts
         for part, time in zip(pattern, option.nanoseconds):
@@ -242,14 +248,14 @@ class Joining:
         return (*loads, *crosses, *needs)
 
     def _works(self, name: str, idle: frozenset[str]) -> tuple[bool, ...]:
-        """For each turn, and last for none of them: does a component need all of its memory then?"""
+        """Return, by turn and last outside, True if all memory is needed."""
         if (name, idle) not in self._worked:
             always, its = name in self._question.memory.resident, self._question.turns_beside(name, idle)
             self._worked[name, idle] = (*(always or turn in its for turn in self._question.all_turns), always)
         return self._worked[name, idle]
 
     def _ways(self, name: str) -> dict[tuple[int, int], list[Option]]:
-        """The options of a component by kind and amount."""
+        """Return the options of a component by kind and amount."""
         if name not in self._options:
             grouped: dict[tuple[int, int], list[Option]] = {}
             for option in self._question.options[name]:
@@ -263,20 +269,20 @@ class Joining:
         return (*option.nanoseconds, *needs, *figures(self._question, name, option))
 
     def _weights(self, members: Sequence[str], options: Sequence[Option]) -> Figures:
-        """What its options weigh in the rows: those of another that weigh no more can take their place."""
+        """Return the weights of options in the rows, for dominance."""
         if not self._limited:
             return ()
         return tuple(each for name, option in zip(members, options) for each in figures(self._question, name, option))
 
 
 def _padded(choice: BlockChoice, loads: int, last: int) -> Figures:
-    """As many loads, of which so many stay the last, and what it needs."""
+    """Return the figures with padded loads; the last `last` loads stay last."""
     end = len(choice.loads) - last
     return (*choice.loads[:end], *(0,) * (loads - len(choice.loads)), *choice.loads[end:], *choice.needs)
 
 
 def undominated(items: Sequence[T], figures: Callable[[T], Figures]) -> list[T]:
-    """Items that no other equals or beats in every figure; of equal ones the first."""
+    """Return items not dominated in every figure; of equal items the first."""
     if len(items) <= 1:
         return list(items)
     kept: list[T] = []
@@ -294,7 +300,7 @@ def undominated(items: Sequence[T], figures: Callable[[T], Figures]) -> list[T]:
 
 
 def cheapest(items: Sequence[T], group: Callable[[T], object], figure: Callable[[T], int]) -> list[T]:
-    """Items in the order of one cost, without those that an earlier one of the group equals or beats in one figure."""
+    """Return items by one cost, without those dominated in a figure by an earlier one."""
     best: dict[object, int] = {}
     kept = []
     for item in items:

@@ -13,15 +13,15 @@ from ...models.planning.problem import PlanningProblem
 from .structures import BlockStructure
 
 MOST_DOMAINS = 128
-"""Domains of a level up to which it is looked at what crosses between sets; of more of them only what crosses inside components."""
+"""Maximum number of domains for traffic between sets; beyond it only inside components."""
 Amount = tuple[int, int]
-"""A kind and how many of it."""
+"""(kind, amount)."""
 Range = tuple[int, int, int]
-"""A kind, and from how many of it to how many."""
+"""(kind, least amount, greatest amount)."""
 
 
 class BlockPiece(NamedTuple):
-    """What is counted of a set: its accelerators are in whole groups on each node, at least so many in a domain, with so much traffic."""
+    """Facts about a set for traffic: whole groups, least per domain, MiB."""
 
     group: int
     least: int
@@ -29,13 +29,13 @@ class BlockPiece(NamedTuple):
 
 
 class LinkedPair(NamedTuple):
-    """Two sets of a structure that lie on different accelerators, of which the source sends something.
+    """Two sets on different accelerators, the source of a flow first.
 
     Attributes
     ----------
-    one, other : what is counted of both, the source first.
-    inside : does the source lie inside the target?
-    known : what was counted for their amounts; pairs of which the same is counted share it.
+    one, other : facts about source and target.
+    inside : True if the source lies inside the target.
+    known : cached traffic by amounts, shared by pairs with equal facts.
     """
 
     source: int
@@ -48,15 +48,15 @@ class LinkedPair(NamedTuple):
 
 
 class LeastCrossing:
-    """The least traffic of designs, in nanoseconds; no placement of them has less.
+    """Lower bound of the traffic of designs in ns, over all placements.
 
-    A component has at least as many domains as its accelerators need. A pair of sets that sends something has at least what the best
-    numbers of domains come to: fewer for each, or more so that they have some in common. Where several pairs have a set in common,
-    each is given a part of its traffic, in proportion to what it sends.
+    A component has at least as many domains as its accelerators need. A pair of sets with a flow
+    has at least the traffic of the best numbers of domains: fewer for each, or more with some in
+    common. If several pairs share a set, each gets a part of its traffic, in proportion to its
+    flow.
 
-    Attributes
-    ----------
-    counted : how many pairs of sets with their amounts were looked at: of hundreds of accelerators, that takes most of the time.
+    `counted` : number of pairs with amounts evaluated, the largest part of the time for hundreds of
+    accelerators.
     """
 
     def __init__(self, question: PlanningProblem, crossing: Crossing) -> None:
@@ -72,7 +72,10 @@ class LeastCrossing:
         self._known: dict[object, dict[tuple[Range, Range], int]] = {}
 
     def alone(self, name: str, option: Option) -> int:
-        """What crosses inside a component, in as few domains as its accelerators need; of the first one also what crosses in any design."""
+        """Return the traffic inside a component in its fewest domains.
+
+        The first component also gets the fixed traffic of every design.
+        """
         key = name, option.kind, option.amount
         if key not in self._alone:
             traffic = self._crossing.traffic.get(name, 0)
@@ -84,11 +87,11 @@ class LeastCrossing:
         return self._alone[key]
 
     def beyond(self, structure: BlockStructure, amounts: Sequence[Amount]) -> int:
-        """What crosses beyond what each component has alone, with this kind and amount of each set."""
+        """Return the traffic beyond that inside components, with these amounts."""
         return sum(self.between_amounts(pair, amounts[pair.source], amounts[pair.target]) for pair in self.pairs(structure))
 
     def ranges(self, amounts: Iterable[Amount]) -> Mapping[Amount, Range]:
-        """For each amount the range of these amounts that need as few domains of each level."""
+        """Return amount -> range of amounts with equally many domains at every level."""
         its: dict[tuple[int, ...], list[int]] = {}
         where = {}
         for kind, amount in amounts:
@@ -97,14 +100,14 @@ class LeastCrossing:
         return {amount: (key[0], min(its[key]), max(its[key])) for amount, key in where.items()}
 
     def between(self, pair: LinkedPair, one: Range, other: Range) -> int:
-        """What crosses between two sets with these kinds and amounts, beyond what each component has alone."""
+        """Return the traffic between two sets beyond that inside components."""
         if (one, other) not in pair.known:
             self.counted += 1
             pair.known[one, other] = self._between(pair, one, other)
         return pair.known[one, other]
 
     def pairs(self, structure: BlockStructure) -> Sequence[LinkedPair]:
-        """The pairs of sets of a structure that send something."""
+        """Return the pairs of sets with a flow."""
         key = structure.sets, structure.inside
         if key not in self._pairs:
             of = {name: number for number, its in enumerate(structure.sets) for name in its}
@@ -121,18 +124,18 @@ class LeastCrossing:
         return LinkedPair(one, other, flow, inside, ends[0], ends[1], known)
 
     def _size(self, flow: Flow) -> int:
-        """MiB that a domain may have to be sent."""
+        """Return the MiB of a flow that a domain may receive."""
         return flow.weights + flow.stream * max(its.most(1) for _, rooms in self._levels for its in rooms)
 
     def _piece(self, members: Sequence[str], size: int, sent: int) -> BlockPiece:
-        """What is counted of a set with a flow of this size, of all that it sends and is sent."""
+        """Return the facts of a set for its share of a flow."""
         held = [name for name in members if name in self._grain]
         traffic = sum(self._crossing.traffic.get(name, 0) for name in held)
         grain = lcm(*(self._grain[name] for name in held))
         return BlockPiece(grain, max((self._least[name] for name in held), default=1), traffic * size // sent)
 
     def between_amounts(self, pair: LinkedPair, one: Amount, other: Amount) -> int:
-        """The same with exactly these amounts."""
+        """Return the traffic between two sets with exactly these amounts."""
         return self.between(pair, exactly(one), exactly(other))
 
     def _between(self, pair: LinkedPair, one: Range, other: Range) -> int:
@@ -148,20 +151,20 @@ class LeastCrossing:
 
 
 def exactly(amount: Amount) -> Range:
-    """The range of one amount."""
+    """Return the range of a single amount."""
     return (amount[0], amount[1], amount[1])
 
 
 class LinkSide(NamedTuple):
-    """One of two sets.
+    """One side of a flow.
 
     Attributes
     ----------
-    rooms : the domains of its kind of accelerators.
-    amount, most : its accelerators, from so many to so many.
-    least : so many of them are in a domain at least where any are.
-    group : they come in whole groups of this on each node.
-    traffic : MiB that cross inside it for every domain beyond its first, as far as they are counted here.
+    rooms : domains of the kind of accelerators.
+    amount, most : least and greatest number of accelerators.
+    least : fewest accelerators in a used domain.
+    group : size of the whole groups on each node.
+    traffic : MiB inside the set for every domain beyond the first, for its share here.
     """
 
     rooms: DomainSizes
@@ -173,21 +176,22 @@ class LinkSide(NamedTuple):
 
     @property
     def fewest(self) -> int:
-        """How few domains hold it; one more than there are where all of them do not."""
+        """Fewest domains for the set; one more than exist if it does not fit."""
         found = self.rooms.fewest(self.amount, self.group)
         return found if found is not None else self.rooms.count + 1
 
     @property
     def widest(self) -> int:
-        """How many domains it can be in."""
+        """Largest number of domains for the set."""
         return min(self.most // self.least, self.rooms.count)
 
 
 def between(source: LinkSide, target: LinkSide, flow: Flow, inside: bool) -> int:
-    """MiB that cross at least, beyond what crosses inside both in the fewest domains, of the fewest accelerators; 0 where they have no room.
+    """Return a lower bound of the MiB between two sets; 0 without capacity.
 
-    Numbers of domains are tried for both, with as many in common as there is room for, as long as more of them can cost less. `inside`:
-    the source lies on some of the accelerators of the target.
+    Beyond the traffic inside both in the fewest domains. Numbers of domains are tried for both,
+    with as many in common as fit, while more can cost less. `inside`: True if the source lies on
+    accelerators of the target.
     """
     tight = source.rooms is target.rooms and not inside
     together = source.rooms.fewest(source.amount + target.amount) if tight else 0
@@ -229,9 +233,9 @@ def between(source: LinkSide, target: LinkSide, flow: Flow, inside: bool) -> int
 
 
 def _served(source: LinkSide, target: LinkSide, common: int, ratio: int, tight: bool) -> int:
-    """How many accelerators of the target the source serves at most in so many domains that hold some of both.
+    """Return an upper bound of target accelerators served in common domains.
 
-    `tight`: both need room there.
+    `tight`: True if both need capacity there.
     """
     served = min(target.amount, ratio * source.most)
     if not tight:
@@ -241,7 +245,7 @@ def _served(source: LinkSide, target: LinkSide, common: int, ratio: int, tight: 
 
 
 class DomainSizes:
-    """The domains of one level for one kind of accelerators.
+    """Domains of a level for a kind of accelerators.
 
     Parameters
     ----------
@@ -255,18 +259,18 @@ class DomainSizes:
         self._most: dict[int, list[int]] = {}
 
     def held(self, group: int = 1) -> list[int]:
-        """What no domain, one, two and so on to all of them hold at most, in whole groups on each node."""
+        """Return the capacity of the largest 0, 1, 2 ... domains, in whole groups per node."""
         if group not in self._most:
             each = sorted((sum(free // group * group for free in nodes) for nodes in self._free if any(nodes)), reverse=True)
             self._most[group] = [0, *accumulate(each)]
         return self._most[group]
 
     def most(self, domains: int, group: int = 1) -> int:
-        """What so many domains hold at most, in whole groups on each node."""
+        """Return the capacity of so many domains, in whole groups per node."""
         return self.held(group)[min(domains, self.count)]
 
     def fewest(self, amount: int, group: int = 1) -> int | None:
-        """How many domains hold so many at least; None where all of them do not."""
+        """Return the fewest domains for an amount; None if it does not fit."""
         held = self.held(group)
         place = bisect_left(held, amount)
         return place if place < len(held) else None

@@ -1,4 +1,4 @@
-"""Domains of the blocks of a structure, narrowed by price, by shared accelerators and by memory."""
+"""Domains of the blocks of a structure, narrowed by price, accelerators and memory."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .limits import LimitRow
 from .sizing import Greatest, Load, Sizing
 
 Needs = tuple[int, ...]
-"""MiB in each turn, and last in none."""
+"""MiB in each memory turn, and last outside of all turns."""
 
 
 class _Chain(NamedTuple):
-    """A set that holds no other, and those around it, whose choices of one kind have so much memory together."""
+    """Innermost set with the sets around it, and the memory for their choices."""
 
     sets: tuple[int, ...]
     kind: int
@@ -29,7 +29,7 @@ class _Chain(NamedTuple):
 
 
 class SharedMemory:
-    """Memory of one structure whose sets lie inside others."""
+    """Memory limits of a structure with nested sets."""
 
     def __init__(self, sizing: Sizing) -> None:
         self._sizing = sizing
@@ -37,9 +37,9 @@ class SharedMemory:
         self._kinds = [[choice.kind for choice in its] for its in sizing.choices]
 
     def narrow(self, left: list[list[int]]) -> bool:
-        """Remove choices that the other sets leave no memory for; False if a set has none left.
+        """Remove choices without enough memory; return False if a set has none left.
 
-        `left` : for each set, the places of its choices.
+        `left` : for each set, its remaining choices.
         """
         for chain in self._chains:
             its = {number: [place for place in left[number] if self._kinds[number][place] == chain.kind] for number in chain.sets}
@@ -58,13 +58,13 @@ class SharedMemory:
         return True
 
     def _least(self, number: int, places: Sequence[int]) -> Needs:
-        """In each turn, what these choices of a set need at least."""
+        """Return the least need of these choices in every turn."""
         its = dict.fromkeys(self._needs[number][place] for place in places)
         return tuple(map(min, zip(*its)))
 
     @cached_property
     def _chains(self) -> Sequence[_Chain]:
-        """All that some choices do not fit in together."""
+        """Chains of nested sets in which some choices do not fit together."""
         sizing = self._sizing
         leaves = (around for number, around in enumerate(sizing.structure.around) if len(around) > 1 and not sizing.inner[number])
         found = []
@@ -85,27 +85,27 @@ def _sum(each: Sequence[Needs]) -> Needs:
 
 
 ROUNDS = 20
-"""Times that all sets are looked at again; what is still left out after that is left out later."""
+"""Maximum number of passes over all sets; later subproblems remove the rest."""
 
 Crossings = Sequence[Sequence[int]]
-"""What crosses between two sets, by the place of a choice of the source, then by that of one of the target."""
+"""Traffic between two sets, by choice of the source, then of the target."""
 
 
 Step = tuple[int, int, int]
-"""Accelerators, a value and the place of a choice: the values fall as the accelerators rise."""
+"""(accelerators, value, choice): values fall with rising accelerators."""
 Left = list[list[int]]
-"""For each set, the places of the choices that are left, in the order of their accelerators."""
+"""For each set, the remaining choices by number of accelerators."""
 
 
 @dataclass
 class Domains:
-    """Choices that are left for each set, and between what each of the maxima lies.
+    """Remaining choices of each set, and the interval of each maximum.
 
     Attributes
     ----------
-    left : for each set, the places of its choices, which are in the order of their accelerators.
-    floors, caps : what each maximum is at least and at most.
-    between : what crosses between sets at least, besides.
+    left : for each set, indices of the remaining choices, by number of accelerators.
+    floors, caps : lower and upper bounds of the maxima.
+    between : lower bound of the traffic between sets.
     """
 
     left: list[list[int]]
@@ -114,24 +114,24 @@ class Domains:
     between: int = 0
 
     def copy(self) -> Domains:
-        """Another one, to be narrowed apart from this."""
+        """Return an independent copy."""
         return Domains(list(self.left), list(self.floors), list(self.caps), self.between)
 
 
 @dataclass(frozen=True)
 class Resources:
-    """What the sets of one structure use together.
+    """Resource limits of the sets of a structure.
 
     Attributes
     ----------
-    accelerators : for each set, those of its choices.
+    accelerators : accelerators of the choices of each set.
     """
 
     sizing: Sizing
     accelerators: list[list[int]]
 
     def narrow(self, left: Left, most: int) -> bool:
-        """Leaves out what cannot be used with so many accelerators; whether anything is left."""
+        """Remove choices beyond so many accelerators; return False if nothing is left."""
         sizing = self.sizing
         self._enough_of_all(left, sizing.roots, most)
         for kind, its in enumerate(sizing.question.kinds):
@@ -151,14 +151,14 @@ class Resources:
 
     @cached_property
     def _weighed(self) -> list[tuple[LimitRow, dict[int, list[int]]]]:
-        """Each row with what the choices of its sets weigh."""
+        """Rows with the weights of all choices."""
         return [
             (row, {number: [row.weigh(number, choice.options) for choice in self.sizing.choices[number]] for number in row.sets})
             for row in self.sizing.rows
         ]
 
     def _within(self, left: Left, sets: Sequence[int], most: int, weights: dict[int, list[int]]) -> None:
-        """What these sets weigh is no more than `most`."""
+        """Remove choices by a row: the weights of these sets are at most `most`."""
         least = {number: min(map(weights[number].__getitem__, left[number])) for number in sets}
         spare = most - sum(least.values())
         for number in sets:
@@ -166,7 +166,7 @@ class Resources:
             left[number] = [place for place in left[number] if its[place] <= limit]
 
     def _enough_of_all(self, left: Left, sets: Sequence[int], most: int) -> None:
-        """So many accelerators are enough for these sets: what is left of each begins with those that take the fewest."""
+        """Remove choices by an upper bound of the accelerators of these sets."""
         least = {number: self.accelerators[number][left[number][0]] for number in sets}
         spare = most - sum(least.values())
         for number in sets:
@@ -175,7 +175,7 @@ class Resources:
                 left[number] = left[number][: bisect_right(left[number], limit, key=its.__getitem__)]
 
     def _enough_of(self, kind: int, left: Left, sets: Sequence[int], most: int) -> None:
-        """So many accelerators of one kind are enough for these sets."""
+        """Remove choices by an upper bound of the accelerators of a kind."""
 
         def uses(number: int, place: int) -> int:
             return self.accelerators[number][place] if kind == self.sizing.choices[number][place].kind else 0
@@ -186,7 +186,7 @@ class Resources:
             left[number] = [place for place in left[number] if uses(number, place) <= least[number] + spare]
 
     def _inside(self, left: Left, number: int, inner: Iterable[int]) -> None:
-        """A set has room for those directly inside it, of the same kind."""
+        """Remove choices of a set without capacity for its inner sets on the same kind."""
         choices = self.sizing.choices
         kinds = {choices[number][place].kind for place in left[number]}.intersection(
             *({choices[each][place].kind for place in left[each]} for each in inner)
@@ -206,24 +206,24 @@ class Resources:
 
 @dataclass(frozen=True)
 class Narrowing:
-    """Leaves out choices of one structure until nothing more follows."""
+    """Propagation: removes choices of a structure to a fixed point."""
 
     sizing: Sizing
 
     def start(self) -> Domains:
-        """All choices."""
+        """Return the domains with all choices."""
         return Domains(
             [list(range(len(its))) for its in self.choices], [0] * len(self.sizing.greatest), [ENDLESS] * len(self.sizing.greatest)
         )
 
     @cached_property
     def choices(self) -> tuple[tuple[BlockChoice, ...], ...]:
-        """For each set, its choices."""
+        """Choices of each set."""
         return self.sizing.choices
 
     @cached_property
     def accelerators(self) -> list[list[int]]:
-        """For each set, the accelerators of its choices."""
+        """Accelerators of the choices of each set."""
         return [[choice.accelerators for choice in its] for its in self.choices]
 
     @cached_property
@@ -232,11 +232,11 @@ class Narrowing:
 
     @cached_property
     def loads(self) -> list[list[list[int]]]:
-        """For each set and each part in which it works, the ns of its choices."""
+        """Loads in ns of the choices of each set, by segment."""
         return [[list(its) for its in zip(*(choice.loads for choice in choices))] for choices in self.choices]
 
     def narrow(self, domains: Domains, below: Price | None) -> bool:
-        """Leaves out what cannot be part of an answer with a price smaller than `below`; whether anything is left."""
+        """Remove choices without a price below the cutoff; return False if nothing is left."""
         for _ in range(ROUNDS):
             before = [len(its) for its in domains.left]
             if not all(before) or not self._narrow(domains, below) or not all(domains.left):
@@ -251,7 +251,7 @@ class Narrowing:
         return True
 
     def price(self, domains: Domains) -> Price:
-        """What an answer costs at least."""
+        """Return a lower bound of the price."""
         time = sum(each.weight * floor for each, floor in zip(self.sizing.greatest, domains.floors)) + domains.between
         return self._price(time, self._fewest(domains))
 
@@ -259,13 +259,13 @@ class Narrowing:
         return (time, used) if self.sizing.question.aim == SECONDS else (used, time)
 
     def _fewest(self, domains: Domains) -> int:
-        """How many accelerators are used at least."""
+        """Return a lower bound of the accelerators."""
         least = [self.accelerators[number][its[0]] for number, its in enumerate(domains.left)]
         some = [[self.choices[number][place] for place in its] for number, its in enumerate(domains.left)] if self.sizing.tallies else []
         return self.sizing.fewest(least, some)
 
     def _narrow(self, domains: Domains, below: Price | None) -> bool:
-        """Once through all maxima and all that is used."""
+        """Run a pass over all maxima and resources."""
         sizing, left = self.sizing, domains.left
         least = [[min(map(loads.__getitem__, left[number])) for loads in its] for number, its in enumerate(self.loads)]
         time = domains.between
@@ -293,7 +293,7 @@ class Narrowing:
         return all(left) and self._resources.narrow(left, most[1])
 
     def _cross(self, domains: Domains, below: Price | None) -> bool:
-        """Leaves out choices between which too much crosses; whether anything is left."""
+        """Remove choices with too much traffic between them; return False if nothing is left."""
         left, least = domains.left, []
         rows_of = [each.rows for each in self.sizing.between]
         for pair, rows in zip(self.sizing.between, rows_of):
@@ -316,7 +316,7 @@ class Narrowing:
         return True
 
     def allowed(self, time: int, used: int, below: Price | None) -> Price | None:
-        """ns and accelerators that an answer may take which is better than `below`, where it takes at least so much; None if none can."""
+        """Return the (ns, accelerators) allowed by the cutoff; None if none are."""
         budget = self.sizing.question.budget.nanoseconds
         times, most = ENDLESS if budget is None else budget, self.sizing.most
         if below is not None and self.sizing.question.aim == SECONDS:
@@ -329,16 +329,15 @@ class Narrowing:
 
 
 def _distinct(rows: Crossings, places: Sequence[int]) -> Crossings:
-    """The rows at these places, those that are the same one only once: choices that need as few domains share theirs."""
+    """Return the distinct rows at these places; choices with equal domains share a row."""
     return list({id(rows[place]): rows[place] for place in places}.values())
 
 
 def raised(narrowing: Narrowing, domains: Domains, each: Greatest, most: int) -> tuple[int, dict[int, int]] | None:
-    """Lower bound of a maximum with so many accelerators, and for each set the place of a choice near it; None if nothing fits.
+    """Return a lower bound of a maximum, and choices near it; None if infeasible.
 
-    It is the smallest value that every sum can keep to if the others of each sum are as fast as they can be.
-
-    Exact where every sum is of one set: the slowest set gets more, until there are no more.
+    The smallest value for which all sums are possible with the others as fast as they can be. Exact
+    if every sum has a single set: the slowest set gets accelerators until none are left.
     """
     roots, left = narrowing.sizing.roots, domains.left
     least = [[min(map(loads.__getitem__, left[number])) for loads in its] for number, its in enumerate(narrowing.loads)]
@@ -373,7 +372,7 @@ def raised(narrowing: Narrowing, domains: Domains, each: Greatest, most: int) ->
 
 
 def _falling(narrowing: Narrowing, number: int, left: Sequence[int], part: int, beside: int = 0) -> list[Step]:
-    """(accelerators, value, place) of the choices of a set that are better than all with fewer accelerators."""
+    """Return (accelerators, value, choice) of choices faster than all smaller ones."""
     accelerators, loads = narrowing.accelerators[number], narrowing.loads[number][part]
     found: list[Step] = []
     for place in left:

@@ -16,18 +16,18 @@ from ..counting import NOW_AND_THEN, Counting, OnCounting
 from .structures import BlockStructure
 
 Price = tuple[int, int]
-"""What is as small as possible, and what comes second: ns and accelerators, in the order of the aim."""
+"""Price in the order of the aim: (ns, accelerators) or (accelerators, ns)."""
 ENDLESS = 1 << 62
-"""More ns, and more MiB, than anything takes."""
+"""Infinite ns or MiB."""
 
 
 PART, OPTION, MOST = 0.0001, 0.000001, 0.001
-"""Deterministic seconds of a subproblem, more for each option of a component, and at most."""
+"""Deterministic seconds of a subproblem: base, more per option, and maximum."""
 
 
 @dataclass(frozen=True, order=True)
 class SearchResult:
-    """The best design of one structure: what is as small as possible and what comes second (times in ns), and the structure's number."""
+    """Best design of a structure: price (times in ns), design, structure number."""
 
     price: Price
     number: int
@@ -37,17 +37,18 @@ class SearchResult:
 
 @dataclass(frozen=True)
 class Searched:
-    """What a search found.
+    """Result of a search: incumbents, lower bound and proofs.
 
     Attributes
     ----------
-    found : the best design of each of the best structures, the best first.
-    bound : no design has a smaller first part of its price; None if there is no design at all, which is proved.
-    proved : is what was found proved to be the best, and in this order?
-    structures : how many structures can have a design at all, and of how many the counts were searched.
+    found : incumbents of the best structures, best first.
+    bound : lower bound of the first part of all prices; None if infeasibility is proved.
+    proved : True if the incumbents are proved the best, in this order.
+    structures : number of possible structures, and of those with searched counts.
     spent : deterministic seconds.
-    first_proved : is the first of it proved to be the best, whatever the order of the others? Without any: is there no design at all?
-    stopped : why the search ended before it was decided; None if it came to its end or to its limit.
+    first_proved : True if the first incumbent is proved the best; without incumbents, True if
+        infeasibility is proved.
+    stopped : reason of an early end; None at the end or the limit of the search.
     """
 
     found: tuple[SearchResult, ...]
@@ -60,7 +61,7 @@ class Searched:
 
     @property
     def best(self) -> SearchResult | None:
-        """The best design."""
+        """Best design."""
         return self.found[0] if self.found else None
 
 

@@ -1,4 +1,4 @@
-"""Limits that placement puts on designs, as rows: a sum over choices of blocks is at most a number."""
+"""Linear limits from placement: weights of the choices of blocks sum to at most a number."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ Weigh = Callable[[int, Sequence[Option]], int]
 
 @dataclass(frozen=True)
 class LimitRow:
-    """What the options of these sets weigh together is at most `most`; `weigh` is given the number of a set and its options in order."""
+    """Row: the weights of options of these sets sum to at most `most`.
+
+    `weigh` takes the number of a set and its options in order.
+    """
 
     sets: tuple[int, ...]
     most: int
@@ -27,7 +30,10 @@ class LimitRow:
 
 
 def rows(question: PlanningProblem, structure: BlockStructure) -> tuple[LimitRow, ...]:
-    """Every row of a structure. What fills the cluster is bounded from below, as a sum of what is less than nothing."""
+    """Return all rows of a structure.
+
+    A lower limit is a row of negative weights.
+    """
     of = {name: number for number, its in enumerate(structure.sets) for name in its}
     found = [row for area in question.areas for row in _in_area(structure, area)]
     most = question.budget.accelerators
@@ -50,7 +56,7 @@ def rows(question: PlanningProblem, structure: BlockStructure) -> tuple[LimitRow
 
 
 def is_limited(question: PlanningProblem) -> bool:
-    """Are there any rows? Then fewer accelerators are not always as good."""
+    """Return True if rows exist: then fewer accelerators are not always as good."""
     return bool(
         question.areas
         or question.sharing.not_fewer
@@ -62,7 +68,7 @@ def is_limited(question: PlanningProblem) -> bool:
 
 
 def figures(question: PlanningProblem, name: str, option: Option) -> tuple[int, ...]:
-    """What an option weighs in the rows. One that weighs no more than another in any figure can take its place in every row."""
+    """Return the weights of an option in all rows, for dominance."""
     sizes = sorted({power for area in question.areas if area.kind == option.kind for size in area.rooms for power in _powers(size)})
     found = [int(option.group % size == 0) for size in sizes]
     for one, other in sorted(question.sharing.not_fewer):
@@ -82,7 +88,7 @@ def _barred(question: PlanningProblem) -> tuple[RefusedCount, ...]:
 
 
 def multiples(question: PlanningProblem) -> tuple[CountConstraint, ...]:
-    """The numbers of accelerators that go together, whatever the way."""
+    """Return the count constraints of all arrangements."""
     return tuple(dict.fromkeys(each for way in question.ways for each in way.multiples))
 
 
@@ -91,14 +97,17 @@ def _amounts(question: PlanningProblem, name: str) -> list[int]:
 
 
 def _against(multiple: CountConstraint, amount: int, name: str, option: Option) -> int:
-    """1 for the other component with this amount, and for the one with an amount that does not go with it; with the degrees that are meant."""
+    """Return 1 for the partner with this amount, or the component with a conflicting one.
+
+    Only for the constrained degrees.
+    """
     if name == multiple.other:
         return int(option.amount == amount and multiple.with_other in (None, option.parallel))
     return int(name == multiple.one and multiple.with_one in (None, option.parallel) and not multiple.holds(option.amount, amount))
 
 
 def _beside(structure: BlockStructure, multiple: CountConstraint, amount: int) -> Weigh:
-    """One row for each amount of the other: it does not have it, or the one goes with it."""
+    """Return a row for an amount of the partner: not this amount, or a matching one."""
 
     def weigh(number: int, options: Sequence[Option]) -> int:
         return sum(_against(multiple, amount, name, option) for name, option in zip(structure.sets[number], options))
@@ -107,17 +116,17 @@ def _beside(structure: BlockStructure, multiple: CountConstraint, amount: int) -
 
 
 def _sizes(question: PlanningProblem, name: str) -> list[int]:
-    """How many accelerators a process of it may have."""
+    """Return the possible process sizes of a component."""
     return sorted({option.each for option in question.options[name]})
 
 
 def _out_of_step(option: Option, size: int, is_met: bool) -> int:
-    """1 for the component whose processes have this size, and for the one that has no whole groups of it."""
+    """Return 1 for this process size, or for no whole groups of it."""
     return int(option.each == size if is_met else option.amount % size != 0)
 
 
 def _in_step(structure: BlockStructure, one: str, other: str, size: int) -> Weigh:
-    """One row for each size of the other's processes: they have not this size, or the one has whole groups of it."""
+    """Return a row for a process size of the partner: not this size, or whole groups of it."""
 
     def weigh(number: int, options: Sequence[Option]) -> int:
         its = zip(structure.sets[number], options)
@@ -127,7 +136,10 @@ def _in_step(structure: BlockStructure, one: str, other: str, size: int) -> Weig
 
 
 def _powers(number: int) -> Iterator[int]:
-    """The powers of primes that it is made of: a least common multiple is one of it if each of them divides some of its numbers."""
+    """Yield the prime powers of a number.
+
+    A least common multiple is a multiple of the number if each of them divides some member.
+    """
     prime = 2
     while number > 1:
         power = 1
@@ -139,7 +151,7 @@ def _powers(number: int) -> Iterator[int]:
 
 
 def pattern(structure: BlockStructure, names: frozenset[str]) -> frozenset[tuple[str, str]]:
-    """The pairs of these components of which the first lies on accelerators of the second."""
+    """Return the pairs (inner, outer) of these components."""
     of = {name: number for number, its in enumerate(structure.sets) for name in its if name in names}
     return frozenset((one, other) for one in of for other in of if one != other and of[other] in structure.around[of[one]])
 
@@ -151,7 +163,7 @@ def _in_area(structure: BlockStructure, area: Area) -> Iterator[LimitRow]:
 
 
 def _roots(structure: BlockStructure) -> tuple[int, ...]:
-    """The sets that lie inside no other."""
+    """Return the outermost sets."""
     return tuple(number for number, outer in enumerate(structure.inside) if outer == OUTSIDE)
 
 
@@ -176,7 +188,7 @@ def _taken_off(number: int, options: Sequence[Option]) -> int:
 
 
 def _barring(structure: BlockStructure, of: dict[str, int], barred: RefusedCount) -> LimitRow | None:
-    """Not every one of its components takes what it says; None where the structure is another one anyway."""
+    """Return the row of a no-good; None if the structure does not match it."""
     if barred.segments not in (None, structure.segments) or pattern(structure, frozenset(barred.uses)) != barred.inside:
         return None
     sets = tuple(sorted({of[name] for name in barred.uses}))
@@ -190,12 +202,12 @@ def _barring(structure: BlockStructure, of: dict[str, int], barred: RefusedCount
 
 @dataclass(frozen=True)
 class Tally:
-    """So many accelerators are used at least.
+    """Lower bound of the used accelerators.
 
     Attributes
     ----------
-    base : those that given components hold.
-    counted : kind -> the sets of it that come beside these with all that lies inside them.
+    base : accelerators of given components.
+    counted : kind -> sets on it that add to them, with all inside these sets.
     """
 
     base: int
@@ -203,16 +215,16 @@ class Tally:
 
     @cached_property
     def sets(self) -> tuple[int, ...]:
-        """The sets that count on accelerators of some kind."""
+        """Sets that count on some kind."""
         return tuple(sorted(frozenset[int]().union(*self.counted.values())))
 
     def weigh(self, number: int, options: Sequence[Option]) -> int:
-        """The accelerators of a set that come beside the others, with these options of its components."""
+        """Return the accelerators of a set beyond the given ones, with these options."""
         return options[0].accelerators if number in self.counted.get(options[0].kind, ()) else 0
 
 
 def tallies(question: PlanningProblem, structure: BlockStructure) -> tuple[Tally, ...]:
-    """Everything that is used at least; what is used is the largest of these, or all that the sets use."""
+    """Return the lower bounds of used accelerators; the largest counts."""
     kinds = range(len(question.kinds))
     return tuple(
         Tally(sum(each.accelerators for each in its), {kind: _used_beside(structure, kind, its) for kind in kinds})
@@ -222,6 +234,6 @@ def tallies(question: PlanningProblem, structure: BlockStructure) -> tuple[Tally
 
 
 def _used_beside(structure: BlockStructure, kind: int, its: Sequence[Shared]) -> frozenset[int]:
-    """The outermost sets that can have none of these accelerators on this kind: what lies inside them cannot either."""
+    """Return outermost sets that cannot use these accelerators, with all inside them."""
     beside = {number for number, users in enumerate(structure.users) if not any(each.lets(kind, users) for each in its)}
     return frozenset(number for number in beside if structure.inside[number] == OUTSIDE or structure.inside[number] not in beside)

@@ -103,7 +103,7 @@ class _Search:
     # -- branch and bound
 
     def divide(self) -> None:
-        """Branch on the least lower bound until the incumbent meets it or the limit is over.
+        """Branch on the least lower bound, up to the incumbent or the limit.
 
         Arrangements are divided into structures, structures into subproblems.
         """
@@ -240,7 +240,7 @@ class _Search:
         return rivals[self.count - 1] if len(rivals) >= self.count else None
 
     def _may_be_best(self, candidate: Candidate) -> bool:
-        """Return True if a structure may improve on its own incumbent and be among the best."""
+        """Return True if a structure may improve on its incumbent and be among the best."""
         bars = [price for price in (self._below(candidate), candidate.found.price if candidate.found else None) if price is not None]
         return not bars or candidate.floor < min(bars)
 
@@ -333,7 +333,7 @@ class Candidate:
         return solved
 
     def _leave(self, relaxation: MemoryRelaxation, branching: Branching, below: Price | None, parts: int) -> int:
-        """Go on with the real structure, on what may cost less than the incumbent; returns the subproblems solved for an incumbent."""
+        """Go on with the real structure below the incumbent; return the solved subproblems."""
         best, solved = branching.best, 0
         if best is not None:
             real = relaxation.real(best, self.sizing)

@@ -139,7 +139,7 @@ class _Cutting:
         return sorted(candidates, key=lambda tasks: (-tasks.bit_count(), numbers(tasks)))
 
     def _part(self, tasks: Tasks, parts: Sequence[_Segment]) -> _Segment | None:
-        """Return these tasks as the next segment; None if it could be merged or moved forward."""
+        """Return these tasks as the next segment; None if mergeable or movable."""
         before, waits, indirect_waits = _all(self.before, tasks), 0, 0
         for number, part in enumerate(parts):
             if part.tasks & before:

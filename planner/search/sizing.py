@@ -1,4 +1,4 @@
-"""Sizing of one structure: open choices of each block and the maxima that make its price."""
+"""Sizing of a structure: choices of each block, and the maxima of its price."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from .limits import LimitRow, Tally, rows, tallies
 from .structures import OUTSIDE, BlockStructure
 
 Load = tuple[int, int]
-"""A set, and the place of a part of the iteration among those in which it works."""
+"""(set, index of a segment among those of the set)."""
 
 
 PAIRS = 2_000
-"""Amounts of one set with one of another of which it is told exactly what crosses between them, before they are chosen."""
+"""Maximum number of amount pairs with exact traffic before the choice."""
 
 
 class Greatest(NamedTuple):
-    """`weight` times the greatest of several sums of loads."""
+    """Greatest of several sums of loads, times `weight`."""
 
     weight: int
     sums: tuple[tuple[Load, ...], ...]
@@ -35,11 +35,11 @@ class Greatest(NamedTuple):
 
 @dataclass(frozen=True)
 class Sizing:
-    """A structure with the ways to run each of its sets: one of each is to be chosen.
+    """Structure with the choices of each set: a multiple-choice knapsack.
 
     Attributes
     ----------
-    amounts : for each set, the kinds and amounts that are looked at; None: all of them.
+    amounts : kinds and amounts open to each set; None for all.
     """
 
     question: PlanningProblem
@@ -50,39 +50,39 @@ class Sizing:
 
     @cached_property
     def choices(self) -> tuple[tuple[BlockChoice, ...], ...]:
-        """For each set, the ways to run it."""
+        """Choices of each set."""
         if self.amounts is None:
             return tuple(self.ways.of(self.structure, number) for number in range(len(self.structure.sets)))
         return tuple(tuple(self.ways.at(self.structure, number, its)) for number, its in enumerate(self.amounts))
 
     def only(self, amounts: tuple[tuple[Amount, ...], ...] | None = None) -> Sizing:
-        """The same with these kinds and amounts of each set alone; None: with each that can be, one that is no better than another too."""
+        """Return the sizing restricted to these amounts; None for all, dominated ones too."""
         every = tuple(self.ways.amounts(self.structure, number) for number in range(len(self.structure.sets)))
         return replace(self, amounts=every if amounts is None else amounts)
 
     def with_options(self, options: Sequence[Sequence[Option]]) -> tuple[BlockChoice, ...]:
-        """The choices with these options of each set's components, of one kind and amount; whether they fit is not asked."""
+        """Return the choices with these options, whether they fit or not."""
         return tuple(self.ways.with_options(self.structure, number, its) for number, its in enumerate(options))
 
     @cached_property
     def parts(self) -> tuple[tuple[int, ...], ...]:
-        """For each set, the parts of the iteration in which it works, in the order of the loads of its choices."""
+        """Segments of each set, in the order of its loads."""
         return tuple(parts_of(self.structure, tasks_of(self.question, its)) for its in self.structure.sets)
 
     @cached_property
     def greatest(self) -> tuple[Greatest, ...]:
-        """What is to be summed up, over all parts of the iteration, and what crosses inside each set."""
+        """Maxima of all segments, and traffic inside sets."""
         parts = tuple(each for tasks in self.structure.parts for each in self.of_part(tasks))
         return (*parts, *(Greatest(1, ((load,),)) for load in sorted(self.crossing)))
 
     @cached_property
     def between(self) -> tuple[Between, ...]:
-        """What crosses between sets by their choices at least."""
+        """Lower bounds of the traffic between sets."""
         return between_sets(self.structure, self.choices, self.ways.crossing, self.ways.session)
 
     @cached_property
     def crossing(self) -> frozenset[Load]:
-        """What crosses inside each set of which something may, as loads."""
+        """Loads of the traffic inside sets."""
         if self.ways.crossing is None:
             return frozenset()
         return frozenset(
@@ -90,7 +90,7 @@ class Sizing:
         )
 
     def of_part(self, tasks: Sequence[int]) -> list[Greatest]:
-        """What is to be summed up of the part of the iteration in which these tasks run."""
+        """Return the maxima of the segment with these tasks."""
         segment, users = self.structure.segments[tasks[0]], self.structure.users
         of = {name: number for number, its in enumerate(self.structure.sets) for name in its}
         found = []
@@ -102,54 +102,57 @@ class Sizing:
 
     @property
     def most(self) -> int:
-        """How many accelerators may be used."""
+        """Maximum number of accelerators."""
         total = self.question.accelerators
         limit = self.question.budget.accelerators
         return total if limit is None else min(total, limit)
 
     @cached_property
     def roots(self) -> tuple[int, ...]:
-        """The sets whose accelerators are counted: what lies inside others is counted there."""
+        """Outermost sets, whose accelerators count."""
         return tuple(number for number, outer in enumerate(self.structure.inside) if outer == OUTSIDE and not self.is_bare(number))
 
     def is_bare(self, number: int) -> bool:
-        """Is it a component that needs no accelerators?"""
+        """Return True for a component without accelerators."""
         return all(option.kind == NO_KIND for name in self.structure.sets[number] for option in self.question.options[name])
 
     @cached_property
     def inner(self) -> tuple[tuple[int, ...], ...]:
-        """For each set, the sets that lie directly inside it."""
+        """Sets directly inside each set."""
         inside = self.structure.inside
         return tuple(tuple(each for each, outer in enumerate(inside) if outer == number) for number in range(len(inside)))
 
     @cached_property
     def rows(self) -> tuple[LimitRow, ...]:
-        """What placing leaves of it, as sums over its sets."""
+        """Linear limits from placement."""
         return rows(self.question, self.structure)
 
     @cached_property
     def tallies(self) -> tuple[Tally, ...]:
-        """What is used at least where given components share their accelerators."""
+        """Lower bounds of used accelerators beside shared given ranks."""
         return tallies(self.question, self.structure)
 
     def left_over(self, number: int) -> int:
-        """How many accelerators of a set are at least in none of the sets inside it: all of them in one would make both the same set."""
+        """Return the least accelerators of a set outside its inner sets.
+
+        An inner set on all of them would be the same set.
+        """
         return 1 if len(self.inner[number]) == 1 else 0
 
     def time(self, chosen: Sequence[BlockChoice]) -> int:
-        """Nanoseconds of an iteration, with the least that crosses."""
+        """Return the ns of an iteration with the least traffic."""
         maxima = sum(
             each.weight * max(sum(chosen[number].loads[part] for number, part in its) for its in each.sums) for each in self.greatest
         )
         return maxima + self.ways.beyond(self.structure, chosen)
 
     def accelerators(self, chosen: Sequence[BlockChoice]) -> int:
-        """How many accelerators are used, at least where some of them are shared."""
+        """Return the used accelerators, a lower bound if some are shared."""
         used = sum(chosen[number].accelerators for number in self.roots)
         return max([used, *(each.base + sum(each.weigh(number, chosen[number].options) for number in each.sets) for each in self.tallies)])
 
     def fewest(self, least: Sequence[int], left: Sequence[Sequence[BlockChoice]]) -> int:
-        """How many are used at least with any choices of these that are left; `least` of each set."""
+        """Return a lower bound of the accelerators with the remaining choices."""
         used = sum(least[number] for number in self.roots)
         beside = (
             each.base + sum(min(each.weigh(number, choice.options) for choice in left[number]) for number in each.sets)
@@ -158,17 +161,17 @@ class Sizing:
         return max([used, *beside])
 
     def price(self, chosen: Sequence[BlockChoice]) -> tuple[int, int]:
-        """What is as small as possible, and what comes second."""
+        """Return the price in the order of the aim."""
         time, used = self.time(chosen), self.accelerators(chosen)
         return (time, used) if self.question.aim == SECONDS else (used, time)
 
     def allows(self, chosen: Sequence[BlockChoice]) -> bool:
-        """Do the choices fit, within the time that may be spent?"""
+        """Return True if the choices fit, within the budget of time."""
         limit = self.question.budget.nanoseconds
         return self.fits(chosen) and (limit is None or self.time(chosen) <= limit)
 
     def fits(self, chosen: Sequence[BlockChoice]) -> bool:
-        """Is all that the choices use there: accelerators of each kind, those of the set around, and memory?"""
+        """Return True if accelerators of each kind, outer sets and memory suffice."""
         if self.accelerators(chosen) > self.most:
             return False
         for kind, its in enumerate(self.question.kinds):
@@ -181,13 +184,13 @@ class Sizing:
         )
 
     def _surrounds(self, chosen: Sequence[BlockChoice], number: int) -> bool:
-        """Do the sets directly inside a set lie on accelerators of it?"""
+        """Return True if the inner sets fit on the accelerators of a set."""
         inner, outer = [chosen[each] for each in self.inner[number]], chosen[number]
         used = sum(each.accelerators for each in inner) + self.left_over(number)
         return used <= outer.accelerators and all(each.kind == outer.kind for each in inner)
 
     def _holds(self, chosen: Sequence[BlockChoice], number: int) -> bool:
-        """Is there memory for a set and those around it, in every turn?"""
+        """Return True if memory suffices for a set and those around it in every turn."""
         limit = self.question.kinds[chosen[number].kind].memory
         if limit is None:
             return True
@@ -195,7 +198,7 @@ class Sizing:
         return all(sum(needs) <= limit for needs in zip(*(chosen[each].needs for each in around)))
 
     def design(self, chosen: Sequence[BlockChoice]) -> Design:
-        """The answer with these choices."""
+        """Return the design with these choices."""
         structure, blocks = self.structure, []
         for number, choice in enumerate(chosen):
             inner = sum(chosen[each].accelerators for each in self.inner[number])
@@ -217,9 +220,10 @@ class Between(NamedTuple):
 def between_sets(
     structure: BlockStructure, choices: Sequence[Sequence[BlockChoice]], crossing: LeastCrossing | None, session: Session
 ) -> tuple[Between, ...]:
-    """What crosses by the choices of each set; of very many, all that need as few domains are looked at together.
+    """Return the traffic between sets by their choices.
 
-    After Ctrl-C nothing further is counted: what is left out makes what is proved smaller, and nothing is searched with it any more.
+    With very many choices, those with equally many domains share a value. After Ctrl-C nothing more
+    is computed: bounds get weaker, and no search uses them.
     """
     if crossing is None:
         return ()

@@ -23,7 +23,9 @@ OUTSIDE = -1
 Sets = tuple[tuple[str, ...], ...]
 CanBe = Callable[[Sequence[Sequence[str]]], bool]
 Inside = tuple[int, ...]
-"""For each of the first sets, the set around it (it uses some of the accelerators); else `OUTSIDE`.
+"""For each of the first sets, the set around it, else `OUTSIDE`.
+
+An inner set uses some of the accelerators of the set around it.
 """
 CanLie = Callable[[Sequence[Sequence[str]], Inside], bool]
 """Test of a partial forest: the sets, and the sets around the first of them; False prunes it."""

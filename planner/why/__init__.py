@@ -1,1 +1,1 @@
-"""Reasons why a question has no plan, with changes that were each searched."""
+"""Reasons why a planning problem is infeasible, with changes that were each searched."""

@@ -1,4 +1,4 @@
-"""Why no counts are possible, where arithmetic shows it: nothing is searched, so a search may know more of what is short."""
+"""Infeasible counts proved by arithmetic alone; a search may find further reasons."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from ..times import untimed_on
 from .demands import BUDGET_ACCELERATORS, BUDGET_SECONDS, RANKS, TIMES, demands, in_words, model_name, too_small, without
 
 MOST = 10_000
-"""Ways to run the components, one by one, that are looked at: a few hundredths of a second. Of more nothing is said before a search."""
+"""Maximum number of options for quick reasons, a few hundredths of a second."""
 
 
 def of_times(problem: Problem, workload: Workload) -> Iterator[Finding]:
-    """What a search for counts would find impossible: a component that no plan can run, or a budget that is too small."""
+    """Yield quick reasons: a component without options, or a budget too small."""
     job, timed = problem.job, [each for each in problem.components if each.timed]
     if job.planning.laying is not None or job.overlaps or may_span(problem) or overlaps(problem, timed):
         return
@@ -48,7 +48,7 @@ def of_times(problem: Problem, workload: Workload) -> Iterator[Finding]:
 
 
 def unfit(problem: Problem, question: PlanningProblem) -> Iterator[tuple[Finding, list[Demand]]]:
-    """Each component that no count and degrees suit, or whose memory no accelerator has, with the fewest demands to blame."""
+    """Yield components without feasible options, with the fewest demands to blame."""
     holding = [each for each in problem.components if each.name not in question.options]
     for name, its in question.options.items():
         idle = name in question.idle.beside
@@ -73,14 +73,14 @@ def unfit(problem: Problem, question: PlanningProblem) -> Iterator[tuple[Finding
 
 
 def _options(problem: Problem, name: str, holding: Sequence[Component]) -> tuple[tuple[Option, ...], Sequence[AcceleratorKind]]:
-    """The options of a component, and the kinds of accelerators, where these others hold their ranks."""
+    """Return the options of a component and its kinds, beside given ranks."""
     names = {each.name for each in problem.components}
     space = room(problem, [each for each in holding if each.name in names])
     return options(problem, problem[name], problem[name].timed, space, 1), space.kinds
 
 
 def _fits(its: Sequence[Option], kinds: Sequence[AcceleratorKind], idle: bool) -> bool:
-    """True if an option has the memory that it needs by itself; an estimate rules none out."""
+    """Return True if an option fits alone by declared memory."""
     limits = [kinds[each.kind].memory if each.kind >= 0 else None for each in its]
     return any(idle or limit is None or each.memory <= limit or each.estimated for each, limit in zip(its, limits))
 
@@ -98,7 +98,7 @@ def _over_budget(workload: Workload, question: PlanningProblem) -> Iterator[Find
 
 
 def by_given_ranks(problem: Problem, question: PlanningProblem) -> Answer | None:
-    """The answer where ranks with times are given on kinds that something tells apart, and who shares them, or for how long, nobody knows."""
+    """Return the undecided answer for ranks on several kinds with unknown sharing or times."""
     known = {name for kind in question.kinds for name in kind.holders}
     given = [each for each in problem.components if each.runs is not None and problem.kind(each) == ACCELERATOR]
     for component in given if len(question.kinds) > 1 else ():
@@ -117,7 +117,7 @@ def by_given_ranks(problem: Problem, question: PlanningProblem) -> Answer | None
 
 
 def _around_of_one_model(problem: Problem, question: PlanningProblem, given: Component, nodes: Sequence[Node]) -> Finding | None:
-    """Why given ranks have no place within a component, or with it, that may use one model alone; None where they have."""
+    """Return the reason against given ranks in a single-model component; None if they fit."""
     around = {other: "within" for one, other in question.sharing.within if one == given.name}
     around.update((name, "colocated with") for pair in question.sharing.together if given.name in pair for name in pair)
     for name, how in around.items():
@@ -132,14 +132,14 @@ def _around_of_one_model(problem: Problem, question: PlanningProblem, given: Com
 
 
 def fewest(question: PlanningProblem) -> int:
-    """No design uses fewer accelerators: of components that share none with each other, all are counted."""
+    """Return a lower bound of accelerators: components that never share add up."""
     least = {name: min((option.accelerators for option in its), default=0) for name, its in question.options.items()}
     sets = [{name} for name in least] + [set(pair) for pair in question.sharing.apart] + [set(its) for its in question.sharing.filling]
     return max((sum(least[name] for name in its) for its in sets), default=0)
 
 
 def quickest(question: PlanningProblem, model: CostModel) -> int:
-    """No iteration takes fewer ns, on as many accelerators as may be used: parts that run one after the other add up."""
+    """Return a lower bound of an iteration in ns: sequential segments add up."""
     most, options = question.budget.accelerators, dict[str, list[Option]]()
     for name, every in question.options.items():
         options[name] = [each for each in every if most is None or each.accelerators <= most]
@@ -158,9 +158,9 @@ def quickest(question: PlanningProblem, model: CostModel) -> int:
 
 
 def _one_after_the_other(question: PlanningProblem, least: list[int]) -> int:
-    """Along the edges: what waits for all of another's work is in a later part of the iteration, and what hands on is in none later."""
+    """Return the longest chain by edges: dependents are in later segments."""
     before = [0] * len(least)
-    """ns of the parts before that in which a task runs."""
+    """ns of the segments before that of a task."""
     until = list(least)
     for task in range(len(least)):
         for edge in question.flow.edges:

@@ -1,4 +1,4 @@
-"""Changes that make a question possible: each was planned and placed before it is offered."""
+"""Changes that make a planning problem feasible, each planned and placed before it is offered."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ from ..search.search import search
 from .demands import BUDGET_ACCELERATORS, BUDGET_SECONDS, COST_MODEL, RANKS, TIMES, without
 
 Tried = Callable[[Problem], "tuple[int, int] | None"]
-"""What a changed problem comes to, planned and placed: (ns with traffic, accelerators of all components); None where nothing was placed."""
+"""Function from a changed problem to (ns with traffic, accelerators); None if not placed."""
 EACH, SEARCHES = 1.0, 120
-"""Deterministic seconds of one search, and searches for one explanation."""
+"""Deterministic seconds of a search, and maximum searches of an explanation."""
 FEW = 3
-"""Counts and models of accelerators that are tried, at most."""
+"""Maximum number of counts and of models tried."""
 
 
 class Planner(Oracle):
-    """Judges problems by searches for counts and degrees. A problem is solved if a plan of it was placed."""
+    """Oracle for problems by searches for designs; solved means placed."""
 
     def __init__(self, problem: Problem, tried: Tried, place: Solve, session: Session) -> None:
         super().__init__(Census(problem), place, session)
         self.tried = tried
 
     def judge(self, alternatives: Sequence[Problem]) -> Verdict:
-        """Possible if the one alternative has a design, refuted if it is proved that it has none."""
+        """Return possible for a design, refuted for a proof of none."""
         (problem,) = alternatives
         workload = problem.job.planning.workload or Workload()
         question = asked(problem, workload)
@@ -58,11 +58,11 @@ class Planner(Oracle):
         return Verdict.OPEN
 
     def solved(self, alternatives: Sequence[Problem]) -> bool:
-        """True if the one alternative has a plan that was placed."""
+        """Return True if the alternative has a placed plan."""
         return self.tried(alternatives[0]) is not None
 
     def helps(self, problem: Problem) -> bool:
-        """True if a problem is possible, and has a plan that was placed."""
+        """Return True if the problem has a placed plan."""
         return self.judge([problem]) is Verdict.POSSIBLE and self.solved([problem])
 
 
@@ -70,9 +70,10 @@ def changes(
     planner: Planner, problem: Problem, demands: Sequence[Demand], every: Sequence[Demand], left_out: Collection[str], slow: int | None = None,
     missing: int = 1,
 ) -> list[str]:  # fmt: skip
-    """Single changes of these demands, of the scope and of the nodes, or several of `every` demand where none of them is enough.
+    """Return single changes that help, or combinations if no single one does.
 
-    `slow`: ns of a plan that was placed and takes too long; `missing`: accelerators that are missing at least.
+    Changes of these demands, of the scope and of the nodes; combinations of `every` demand. `slow`:
+    ns of a placed plan beyond the budget; `missing`: lower bound of missing accelerators.
     """
     found = [text for demand in demands for text in _of_one(planner, problem, demand, slow)]
     others = [each for each in demands if each.component and each.field not in (AMOUNT, "memory", TIMES, RANKS)]
@@ -87,7 +88,7 @@ def changes(
 
 
 def _of_one(planner: Planner, problem: Problem, demand: Demand, slow: int | None) -> Iterator[str]:
-    """What to write instead of a demand of the plan, a count, or a memory, and whose ranks to change."""
+    """Yield replacements for a budget, a count or a memory, and ranks to change."""
     if demand.field == BUDGET_SECONDS:
         found = planner.tried(without(problem, [demand], SECONDS))
         known = [each for each in (found and found[0], slow) if each is not None]
@@ -114,7 +115,7 @@ def _of_one(planner: Planner, problem: Problem, demand: Demand, slow: int | None
 
 
 def _other_counts(planner: Planner, problem: Problem, demand: Demand) -> Iterator[str]:
-    """The nearest count below what a component asks for, and the nearest above, with a plan."""
+    """Yield the nearest feasible counts below and above a component's."""
     part, free = problem[demand.component], without(problem, [demand])
     can = sorted({each.amount for each in asked(free, free.job.planning.workload or Workload()).options.get(part.name, ())})
     less, more = [each for each in can if each < part.least], [each for each in can if each > part.most]
@@ -130,7 +131,7 @@ def _other_counts(planner: Planner, problem: Problem, demand: Demand) -> Iterato
 
 
 def _more_nodes(planner: Planner, problem: Problem, missing: int) -> Iterator[str]:
-    """The first of a few clusters with more nodes, like the largest of a model, on which there is a plan."""
+    """Yield the first larger cluster with a plan, by nodes like the largest."""
     nodes = sorted((node for node in problem.cluster.nodes if node.accelerators), key=lambda node: node.count(ACCELERATOR))
     for model, sample in list({node.accelerator_model: node for node in nodes}.items())[:FEW]:
         size = sample.count(ACCELERATOR)
@@ -141,7 +142,7 @@ def _more_nodes(planner: Planner, problem: Problem, missing: int) -> Iterator[st
 
 
 def _both_budgets(planner: Planner, problem: Problem, every: Sequence[Demand]) -> str:
-    """What to write for both budgets where that is enough."""
+    """Return values for both budgets if these are enough."""
     budgets = [each for each in every if each.field in (BUDGET_SECONDS, BUDGET_ACCELERATORS)]
     found = planner.tried(without(problem, budgets, ACCELERATORS)) if len(budgets) > 1 else None
     return f"allow `seconds: {in_seconds(found[0])}` and `accelerators: {found[1]}`" if found else ""

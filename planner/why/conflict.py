@@ -1,4 +1,4 @@
-"""Why a question has no plan: the fewest demands that cannot hold together, by QuickXplain with the search for designs as oracle."""
+"""Minimal conflict of a planning problem by QuickXplain, with the design search as oracle."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from .changes import EACH, Planner, changes
 from .demands import BUDGET_ACCELERATORS, BUDGET_SECONDS, COST_MODEL, demands, in_words, too_small, without
 
 ENOUGH = 64
-"""So many times the accelerators that there are."""
+"""Factor on the accelerators of the cluster that counts as unlimited."""
 FEW = 16
-"""Choices of degrees of which sums are made, at most."""
+"""Maximum number of degree choices for sums."""
 Sum = tuple[str, int, int]
-"""What is short, in words and as (need, have)."""
+"""Shortage: (words, need, have)."""
 
 
 def why_none(problem: Problem, workload: Workload, question: PlanningProblem, planner: Planner) -> Answer:
-    """The answer to a question for which a search proved that it has no design; each of its helps was planned and placed."""
+    """Return the infeasible answer, with helps that were planned and placed."""
     problem = replace(problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=workload)))
     every, reasons = demands(problem), list[Finding]()
     for finding, blamed in unfit(problem, question):
@@ -48,7 +48,10 @@ def why_none(problem: Problem, workload: Workload, question: PlanningProblem, pl
 
 
 def helps_to_place(problem: Problem, workload: Workload, planner: Planner, left_out: Collection[str], slow: int | None) -> list[str]:
-    """Changes that help where counts and degrees fit together, and none of them was placed but one that takes `slow` ns, too long."""
+    """Return changes that help if designs exist but none was placed in time.
+
+    `slow` : ns of a placed plan beyond the budget.
+    """
     problem = replace(problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=workload)))
     every = demands(problem)
     near = [each for each in every if not each.component or each.field == "accelerator_model"]
@@ -56,7 +59,7 @@ def helps_to_place(problem: Problem, workload: Workload, planner: Planner, left_
 
 
 def _conflict(problem: Problem, question: PlanningProblem, planner: Planner, every: Sequence[Demand]) -> Finding:
-    """The fewest demands that cannot hold together, with a sum if there is one, and what helps."""
+    """Return a minimal conflict, with a sum if possible, and helps."""
 
     def only(kept: Sequence[Demand]) -> Problem:
         return without(problem, [each for each in every if each not in kept])
@@ -78,7 +81,10 @@ def _conflict(problem: Problem, question: PlanningProblem, planner: Planner, eve
 
 
 def _reason(problem: Problem, kept: Problem, blamed: Sequence[Demand], planner: Planner) -> tuple[str, int, int, Demand | None]:
-    """What is short: (words, need, have, the demand of the plan that says what there is); `kept`: the problem with these demands alone."""
+    """Return the shortage, and the demand of the plan behind the limit.
+
+    `kept` : the problem with these demands only.
+    """
     workload = problem.job.planning.workload or Workload()
     for demand in (each for each in blamed if not each.component):
         if demand.field == COST_MODEL:
@@ -95,7 +101,7 @@ def _reason(problem: Problem, kept: Problem, blamed: Sequence[Demand], planner: 
 
 
 def _of_memory(kept: Problem) -> Sum | None:
-    """A sum for components on the same accelerators, whatever the counts and degrees are; others may share too."""
+    """Return a sum of memory on common accelerators, for all counts and degrees."""
     job = kept.job
     if (
         job.planning.shapes
@@ -114,7 +120,7 @@ def _of_memory(kept: Problem) -> Sum | None:
 
 
 def _at_once(problem: Problem, kept: Problem, blamed: Sequence[Demand], planner: Planner) -> Sum | None:
-    """How many accelerators are needed at the same time, if there were as many as anybody wants."""
+    """Return the accelerators needed at the same time on an unlimited cluster."""
     question = asked(problem, problem.job.planning.workload or Workload())
     have = question.accelerators + question.given.held
     for part, names in ((problem, set(question.options)), (kept, {name for each in blamed for name in each.component.split("+")})):
@@ -130,7 +136,7 @@ def _at_once(problem: Problem, kept: Problem, blamed: Sequence[Demand], planner:
 
 
 def _least(problem: Problem, aim: str, planner: Planner, times: int = 1) -> tuple[Searched, int]:
-    """The search for the least time or the fewest accelerators, of so many times those that there are; and what is held beside."""
+    """Search the least time or accelerators on a larger cluster; also return held ones."""
     workload = problem.job.planning.workload or Workload()
     question = asked(problem, workload)
     if times > 1:

@@ -1,4 +1,4 @@
-"""What a timed problem demands: each demand in words, and the problem without some of them."""
+"""Demands of a timed problem, in words, and the problem without some of them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from ...solver.wording import exactly_in_seconds, few, in_seconds, listed, with_
 from ..costs import cost_model
 
 BUDGET_SECONDS, BUDGET_ACCELERATORS, COST_MODEL = "budget.seconds", "budget.accelerators", "cost_model"
-"""Fields of demands of the plan, which are no component's."""
+"""Fields of demands of the plan, which belong to no component."""
 TIMES, RANKS = "timed", "runs"
-"""Fields of demands: what the times of a component hold for, and its given ranks."""
+"""Fields of demands for the conditions of times, and for given ranks."""
 
 
 def demands(problem: Problem) -> list[Demand]:
-    """All demands of the plan and of its components but times and ranks, those that the user can change first."""
+    """Return all demands except times and ranks, changeable ones first."""
     workload, job = problem.job.planning.workload or Workload(), problem.job
     said = {
         BUDGET_SECONDS: workload.budget.nanoseconds is not None,
@@ -42,7 +42,7 @@ def demands(problem: Problem) -> list[Demand]:
 
 
 def without(problem: Problem, given_up: Sequence[Demand], aim: str = "") -> Problem:
-    """The problem without these demands: with more choices of degrees, without a component whose ranks are given up."""
+    """Return the problem without demands: more degrees, and no components of dropped ranks."""
     names = {each.field: {other.component for other in given_up if other.field == each.field} for each in given_up}
     workload, changed = problem.job.planning.workload or Workload(), problem.without(*given_up)
     budget = Budget(
@@ -60,7 +60,10 @@ def without(problem: Problem, given_up: Sequence[Demand], aim: str = "") -> Prob
 
 
 def in_words(problem: Problem, kept: Sequence[Demand]) -> list[ConflictClause]:
-    """Each of these demands in words, with what the cluster has; the problem has no others on its components."""
+    """Return the demands in words, with the capacities of the cluster.
+
+    The problem has only these demands on its components.
+    """
     nodes, workload = problem.cluster.nodes, problem.job.planning.workload or Workload()
     memory, size = (
         max((node.accelerator_memory or 0 for node in nodes), default=0),
@@ -89,7 +92,7 @@ def in_words(problem: Problem, kept: Sequence[Demand]) -> list[ConflictClause]:
 
 
 def too_small(budget: str, need: int, have: int, within: str = "") -> str:
-    """What a budget allows and what is needed, in ns or accelerators."""
+    """Format a budget and the need, in ns or accelerators."""
     if budget == BUDGET_SECONDS:
         allowed = exactly_in_seconds(have)
         return f"an iteration takes at least {with_unit(in_seconds(need))}, {allowed} {are(allowed)} allowed"
@@ -97,24 +100,24 @@ def too_small(budget: str, need: int, have: int, within: str = "") -> str:
 
 
 def model_name(model: str) -> str:
-    """A model of accelerators as it stands in a sentence, where the cluster may name none."""
+    """Format a model of accelerators inside a sentence; the cluster may name none."""
     return "accelerators of no known model" if model in ("", GENERIC) else model
 
 
 def _more_degrees(problem: Problem, component: Component) -> Iterator[Parallel]:
-    """The degrees that a component may have, none at all, and those with which it was measured."""
+    """Yield no degrees, allowed degrees, and measured degrees of a component."""
     yield from problem.job.choices.get(component.name, (component.parallel,))
     yield Parallel()
     yield from (each.parallel for each in component.timed.measured if each.parallel is not None) if component.timed else ()
 
 
 def _for_any(timed: TimedComponent | None) -> TimedComponent | None:
-    """The same times for all counts, degrees and models."""
+    """Return the times for all counts, degrees and models."""
     return timed and TimedComponent(tuple(replace(each, parallel=None, model="") for each in timed.measured), POWER)
 
 
 def _of_times(problem: Problem, component: Component) -> str:
-    """What the times of a component hold for."""
+    """Format the conditions of a component's times."""
     name, timed = component.name, component.timed or TimedComponent(())
     said = [f"the replicas of {name} divide {with_noun(timed.samples, 'sample')} evenly"] if timed.samples else []
     said += (

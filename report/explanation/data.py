@@ -1,4 +1,4 @@
-"""What a configuration comes to, for a program: JSON with ``"schema": 1``."""
+"""Explanation of a configuration as JSON with ``"schema": 1``."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ..json import SCHEMA, finding_to_data, release_to_data
 
 
 def render(explanations: Iterable[Explanation]) -> str:
-    """The explanations as one JSON text."""
+    """Format the explanations as JSON."""
     return json.dumps({"schema": SCHEMA, "files": [explanation_to_data(each) for each in explanations]}, indent=1)
 
 
 def explanation_to_data(explanation: Explanation) -> dict[str, object]:
-    """One explanation as JSON data; what is not known is null."""
+    """Convert an explanation to JSON data; unknown values are null."""
     report, needs, sharing = explanation.report, explanation.needs, explanation.sharing
     return {
         "file": report.file,
@@ -65,13 +65,13 @@ def _need(need: ComponentNeed) -> dict[str, object]:
 
 
 def _amount(need: ComponentNeed) -> dict[str, object]:
-    """How much a component asks for that is left to solve, with the ranges of a list where not all between is asked for."""
+    """Convert an open amount to JSON data, with ranges for lists."""
     least, most = need.asked or (0, 0)
     return {"least": least, "most": most, "counts": [{"least": low, "most": high} for low, high in need.counts]}
 
 
 def _shared(sharing: SharedAccelerators) -> list[dict[str, object]]:
-    """Every set of components on the same accelerators, with how it lies to the others that it meets."""
+    """Convert the sets of colocated components, with overlapping sets."""
     return [
         {
             "components": list(each.components),

@@ -1,4 +1,4 @@
-"""Where the figures of the numbers stand: written in a file, or the framework's own defaults."""
+"""Locations of figures: places in a file, or defaults of the framework."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ WIDTH = 100
 
 
 class Footnotes:
-    """Every figure once, with a number, in the order of being asked for. `file` is the file that is told of."""
+    """Numbered footnotes, each figure once. `file` is the explained file."""
 
     def __init__(self, file: str) -> None:
         self._file = file
         self._numbers: dict[Figure, int] = {}
 
     def marks(self, figures: Iterable[Figure]) -> str:
-        """`[1,2]`; "" without figures."""
+        """Return `[1,2]`; "" without figures."""
         numbers = [self._numbers.setdefault(figure, len(self._numbers) + 1) for figure in figures]
         return f"[{','.join(map(str, numbers))}]" if numbers else ""
 
     def text(self) -> str:
-        """One line a figure: its number, where it is written or that it is a default, the key and the value; "" if there are none.
+        """Format a line per figure: number, place or default, key, value; "" without any.
 
-        Lines are those of the file that is told of, where no other is named.
+        Lines are those of the explained file unless another one is named.
         """
         rows = [[f"[{number}]", self._place(figure), _said(figure)] for figure, number in self._numbers.items()]
         return f"figures (lines of {escape(self._file)}):\n" + table(rows, right=(0,), width=WIDTH) if rows else ""

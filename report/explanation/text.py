@@ -1,4 +1,4 @@
-"""What a configuration comes to, for a person: the grid, the components, what they share, how every number comes about."""
+"""Explanation of a configuration as text: grid, components, sharing, derivations."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from .figures import Footnotes
 
 WIDTH = 100
 MAX_NODES = 16
-"""The grid is shown up to so many lines of nodes; a table says the same in less room."""
+"""Maximum number of grid lines; beyond it a table is shorter."""
 NO_NUMBER = ("PW501", "PW502")
-"""Rules on which no number depends that is told here."""
+"""Codes without influence on the derived numbers."""
 MAX_UNCHECKED = 5
-"""So many lines say what was not checked."""
+"""Maximum number of lines for unchecked demands."""
 MAX_SHARED = 20
-"""So many sentences say what is shared."""
+"""Maximum number of sentences on sharing."""
 _ASKED = {
     COLOCATED: "is to hold the same accelerators as",
     SUBSET: "is to lie within",
@@ -43,9 +43,9 @@ _ASKED = {
 
 
 def render(explanation: Explanation, colour: bool = False, level: str = DEFAULT_LEVEL) -> str:
-    """All that is told of one file, in at most WIDTH columns but for what is cut nowhere: names. The last line sums it up.
+    """Format the explanation of a file in at most WIDTH columns, names uncut.
 
-    `level` is how much of it was judged.
+    The last line is a summary. `level` : judged level.
     """
     report = explanation.report
     if report.verdict == UNUSABLE:
@@ -70,7 +70,7 @@ def _grid(explanation: Explanation) -> str:
 
 
 def _components(explanation: Explanation, needs: Needs) -> str:
-    """One row a component: on how many nodes with how much on each, its accelerators, its processes, its ranks."""
+    """Format the components: nodes, amounts per node, accelerators, processes, ranks."""
     plan = explanation.plan
     if plan is None or not needs.each:
         return ""
@@ -94,7 +94,7 @@ def _asked(need: ComponentNeed) -> str:
 
 
 def layout(its: Layout) -> str:
-    """`2 x 8`, or `2 x 8 + 1 x 4`; many different ones as `5 x 1-8`."""
+    """Format `2 x 8`, `2 x 8 + 1 x 4`, or `5 x 1-8` for many different amounts."""
     if len(its) > 3:
         counts = [count for _, count in its]
         return f"{sum(nodes for nodes, _ in its)} x {min(counts)}-{max(counts)}"
@@ -102,7 +102,7 @@ def layout(its: Layout) -> str:
 
 
 def _shared(sharing: SharedAccelerators, needs: Needs) -> list[str]:
-    """A sentence for every set of accelerators that several components hold, and for every two sets that meet."""
+    """Return a sentence for each shared set of accelerators, and for overlapping sets."""
     found, alike = [], dict[str, list[str]]()
     for need in needs.each:
         if need.written:
@@ -136,7 +136,7 @@ def _shared(sharing: SharedAccelerators, needs: Needs) -> list[str]:
 
 
 def _demanded(demanded: DemandText, file: str) -> str:
-    """`actor: each tp group in one node (line 5)`; of a link both names."""
+    """Format `actor: each tp group in one node (line 5)`; a link has both names."""
     whose = " to ".join(map(escape, demanded.components)) or "the job"
     line = f" (line {demanded.span.line})" if demanded.span and demanded.span.file == file else ""
     return f"{whose}: {escape(demanded.text)}{line}"
@@ -152,7 +152,7 @@ def _titled(title: str, lines: list[str], colour: bool) -> str:
 
 
 def _numbers(derivations: tuple[Derivation, ...], notes: Footnotes) -> str:
-    """One row a number: whose, what, how much, and the formula with references to where its figures stand."""
+    """Format derived numbers: component, name, value, formula with footnotes."""
     if not derivations:
         return ""
     rows, last = [["of", "number", "value", "formula"]], None
@@ -165,7 +165,7 @@ def _numbers(derivations: tuple[Derivation, ...], notes: Footnotes) -> str:
 
 
 def _not_known(report: Report) -> str:
-    """What could not be judged, and so is told of as the rest of the file says; the first lines of that."""
+    """Format what could not be judged, first lines only."""
     title, *lines = render_unchecked(each for each in report.unchecked if each.rule not in NO_NUMBER).split("\n")
     more = len(lines) - MAX_UNCHECKED
     return "\n".join([title, *lines[:MAX_UNCHECKED], *([f"  and {more} more, which `placewright verify` lists"] if more > 0 else [])])
@@ -184,7 +184,7 @@ def _verdict(explanation: Explanation, colour: bool, level: str) -> str:
 
 
 def _may_be_fewer(needs: Needs) -> str:
-    """With what nobody read, of which the least that is needed says nothing."""
+    """Format the note for unread choices, which the least need leaves out."""
     unread = [
         *([f"{with_noun(needs.not_read, 'choice', ',')} of degrees"] if needs.not_read else []),
         *([f"{with_noun(needs.sizes_not_read, 'size', ',')} of pools"] if needs.sizes_not_read else []),
@@ -194,7 +194,7 @@ def _may_be_fewer(needs: Needs) -> str:
 
 
 def _told(explanation: Explanation, needs: Needs) -> list[str]:
-    """How much is needed, how much of what there is is idle, and what was assumed."""
+    """Return lines on needs, idle resources and assumptions."""
     if not explanation.known:
         nodes = with_noun(needs.nodes_there, "node", ",")
         have = "it has" if needs.nodes_there == 1 else "they have"

@@ -1,1 +1,1 @@
-"""What is shown of a plan whose counts were chosen by time: an account of it, for a person and for a program."""
+"""Account of a plan chosen by time, as text and JSON."""

@@ -1,4 +1,4 @@
-"""The plan against the best designs of other arrangements, and against those that no placement has."""
+"""Alternatives beside a plan, and designs without a placement."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .words import seconds, task_name, total
 
 MAX_ADDS = 2
 MAX_OUT = 5
-"""Designs without a placement that are named; JSON has all of them."""
+"""Maximum number of named designs without a placement; JSON has all."""
 
 
 def alternatives(account: Account, brief: bool = False) -> str:
-    """The next best arrangements: what each is, what it costs, and what makes it lose, which a `brief` answer leaves out."""
+    """Format the next best arrangements with costs; without reasons if `brief`."""
     planned = account.planned
     lines = [f"  {number}. {_other(account, each, brief=brief)}" for number, each in enumerate(account.others, 1 if account.given else 2)]
     for out in planned.unplaceable[:MAX_OUT]:
@@ -32,7 +32,7 @@ def alternatives(account: Account, brief: bool = False) -> str:
 
 
 def _further(account: Account, brief: bool) -> list[str]:
-    """The best on fewer accelerators and with other degrees, where there are few other arrangements; numbered on from these."""
+    """Return plans on fewer accelerators and with other degrees, numbered on."""
     planned, first = account.planned, len(account.others) + 2
     if not account.further or account.given:
         return []
@@ -46,7 +46,7 @@ def _further(account: Account, brief: bool) -> list[str]:
 
 
 def _title(account: Account) -> str:
-    """What the designs are beside; of given ranks it is said here where none of them was placed."""
+    """Format the title; beside given ranks it says if no design was placed."""
     planned = account.planned
     if not account.given:  # choices of models or degrees that no better plan can have are not searched for these
         in_part = (
@@ -74,7 +74,7 @@ def _other(account: Account, other: ReportedAlternative, counted: bool = False, 
 
 
 def _adds(account: Account, other: ReportedAlternative, sign: int, word: str) -> str:
-    """What adds most more to the iteration, or most less: `actor adds 6.111 more and rollout adds 5.766 more`; traffic too."""
+    """Format the largest differences: `actor adds 6.111 more and rollout adds 5.766 more`."""
     planned = account.planned
     unknown = account.given and other.priced in planned.not_placed
     question, traffic = planned.question, 0 if unknown else other.priced.traffic - planned.best.traffic

@@ -1,4 +1,4 @@
-"""What a plan takes for granted, each of it named."""
+"""Assumptions of a plan."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _AS_WRITTEN = "those of the file"
 
 
 def assumptions(account: Account) -> str:
-    """One line for each time that nobody measured on exactly these accelerators, and for what else was assumed."""
+    """Format a line for each unmeasured time and other assumption."""
     question = account.planned.question
     lines = [_time(question, each) for each in account.bases if each.kind != MEASURED]
     measured = [task_name(question, each.task) for each in account.bases if each.kind == MEASURED]
@@ -54,14 +54,14 @@ def assumptions(account: Account) -> str:
 
 
 def _slowest(question: PlanningProblem, basis: Basis) -> str:
-    """`actor on H100 and A100: as long as on the slowest, A100, each rank with the same share`, or `as long on each of them`."""
+    """Format `actor on H100 and A100: as long as on the slowest, A100, ...`."""
     models = listed(list(basis.several))
     how = "on each of them" if basis.alike else f"as on the slowest, {basis.slowest}"
     return f"{task_name(question, basis.task)} on {models}: as long {how}, each rank with the same share"
 
 
 def _filled(account: Account) -> Iterator[str]:
-    """Who has more than is needed, since nobody else needs it."""
+    """Yield components with more accelerators than needed."""
     planned = account.planned
     for name, its in planned.filled.items():
         amount, sure = planned.best.design.options[name].amount, "" if its.proved else ", as far as was searched"
@@ -70,7 +70,7 @@ def _filled(account: Account) -> Iterator[str]:
 
 
 def _round(question: PlanningProblem, its: frozenset[int]) -> str:
-    """How tasks are taken to run that wait for each other in a circle."""
+    """Format how tasks of a cycle are assumed to run."""
     names = listed([task_name(question, question.tasks[task]) for task in sorted(its)])
     return f"{names}: wait for each other; a batch is taken to go through them once, in this order, in turn where some share accelerators"
 

@@ -1,4 +1,4 @@
-"""Account of a plan on one screen: what it takes, its bottleneck, alternatives, and what would change it."""
+"""Account of a plan on one screen: price, bottleneck, alternatives, sensitivity."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .text import components, headline
 from .words import percent, seconds, task_name, total
 
 MOST = 2
-"""Tasks that are named as the bottleneck."""
+"""Maximum number of tasks named as the bottleneck."""
 NOTICED = 10
-"""Percent of an iteration from which a task is part of the bottleneck."""
+"""Least percentage of an iteration for a bottleneck task."""
 
 
 def render_brief(account: Account) -> list[str]:
-    """Blocks of the account; `-v` shows who works when, memory, and what each time rests on."""
+    """Return the blocks of the account; `-v` adds usage, memory and measurements."""
     first = [headline(account), components(account), *_bottleneck(account), *_assumed(account)]
     blocks = ["\n".join(first), own_placement(account), alternatives(account, brief=True), sensitivities(account)]
     return [block for block in blocks if block]

@@ -1,4 +1,4 @@
-"""The account of a plan for a program: JSON data, times in seconds, memory in MiB."""
+"""Account of a plan as JSON data, in seconds and MiB."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .flip_data import sensitivity_data
 
 
 def to_data(account: Account) -> Data:
-    """The whole account; what was not asked or is not known is left out."""
+    """Convert the whole account; unknown and unasked values are left out."""
     planned, question = account.planned, account.planned.question
     found: Data = {
         "given": account.given,
@@ -89,7 +89,7 @@ def to_data(account: Account) -> Data:
 
 
 def _usage(question: PlanningProblem, usage: Usage) -> Data:
-    """How long a place is idle is left out where somebody is there of whom nobody says how long it works."""
+    """Convert usage; idle time is left out beside components without times."""
     return {
         **({"block": usage.block} if usage.block is not None else {"component": usage.components[0]}),
         "part": usage.segment, "seconds": usage.nanoseconds / SECOND,
@@ -123,7 +123,10 @@ def _bill(bill: BlockBill) -> Data:
 
 
 def _basis(basis: Basis, given: bool) -> Data:
-    """`given`: are all ranks given, and the degrees of none then those of the file?"""
+    """Convert the basis of a time.
+
+    `given` : True if all ranks are given; without degrees those of the file hold.
+    """
     return {
         "task": str(basis.task), "resources": basis.amount, "seconds": basis.nanoseconds / SECOND, "kind": basis.kind,
         "counts": list(basis.counts), "scaling": basis.scaling or None, "beyond": round(basis.beyond, 2),

@@ -1,4 +1,4 @@
-"""A design for a program: JSON data of its components, its accelerators and what it takes."""
+"""Design as JSON data: components, accelerators, price."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Data = dict[str, object]
 
 
 def priced_data(question: PlanningProblem, priced: CostedDesign) -> Data:
-    """A design with its price, in seconds."""
+    """Convert a design with its price in seconds."""
     design = priced.design
     models = {
         **question.scope.confined,
@@ -52,12 +52,12 @@ def _component(question: PlanningProblem, design: Design, name: str, models: Seq
 
 
 def _block(question: PlanningProblem, block: Block, models: Mapping[str, tuple[str, ...]]) -> Data:
-    """A set of accelerators, of models that each of those on it may be on."""
+    """Convert a block with its possible models."""
     named = question.kinds[block.kind].named
     its = [model for model in named if all(model in models.get(name, named) for name in block.components)]
     return {"components": list(block.components), "accelerators": block.accelerators, **_models(its or named)}
 
 
 def _models(names: Sequence[str]) -> Data:
-    """The model of accelerators, or the several that they are of."""
+    """Convert one or several models of accelerators."""
     return {"model": names[0]} if len(names) == 1 else {"models": list(names)}

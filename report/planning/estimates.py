@@ -1,4 +1,4 @@
-"""What memory is estimated from, for a program: each term with its formula and its source."""
+"""Terms of memory estimates with formula and source, as JSON data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from ...models.memory.terms import MemoryTerm
 
 
 def terms(bill: BlockBill) -> dict[str, list[dict[str, Any]]]:
-    """Component -> the terms of its estimate, those of the part in which most of them are there; nothing of what is declared."""
+    """Return component -> terms of its estimate, in the segment with most of them.
+
+    Empty for declared memory.
+    """
     found: dict[str, tuple[MemoryTerm, ...]] = {}
     for moment in bill.moments:
         for its in moment.entries:

@@ -1,4 +1,4 @@
-"""Under which times a plan is proved: where its own counts lie outside of those that were measured, the proof goes no farther than they do."""
+"""Extrapolated times under which a plan is proved."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from .words import in_scope, task_name
 
 
 def extrapolated(account: Account) -> list[str]:
-    """The tasks of the plan whose times were extrapolated, in their order."""
+    """Return the tasks of the plan with extrapolated times, in order."""
     return [task_name(account.planned.question, each.task) for each in account.bases if each.kind == BEYOND]
 
 
 def under(account: Account) -> str:
-    """` under times extrapolated for actor, 8.0x beyond what was measured`; "" where none is."""
+    """Format ` under times extrapolated for actor, 8.0x beyond what was measured`; else ""."""
     names = extrapolated(account)
     if not names:
         return ""
@@ -24,11 +24,11 @@ def under(account: Account) -> str:
 
 
 def under_in_short(planned: PlanningResult) -> str:
-    """` under extrapolated times`; "" where none of the plan's times is."""
+    """Format ` under extrapolated times`; "" without any."""
     its = planned.best.design.options.values()
     return _after(planned, "under extrapolated times") if any(option.extrapolated for option in its) else ""
 
 
 def _after(planned: PlanningResult, said: str) -> str:
-    """What follows the sorts of plans that a proof is of, where these are named."""
+    """Format the text after the scope of a proof."""
     return f"{',' if in_scope(planned) else ''} {said}"

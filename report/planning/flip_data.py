@@ -1,4 +1,4 @@
-"""Where a plan changes if the times of one component are wrong, for a program: JSON data."""
+"""Sensitivity of a plan to the times of a component, as JSON data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .design_data import Data, priced_data
 
 
 def sensitivity_data(question: PlanningProblem, found: Sensitivity) -> Data:
-    """Factors of times, such as `1.25`; `not_searched` names the first factor not decided."""
+    """Convert factors such as `1.25`; `not_searched` is the first undecided one."""
     return {
         "searches": found.searches,
         "flips": [_flip(question, each) for each in found.flips],

@@ -1,4 +1,4 @@
-"""Where a plan changes if the times of one component are wrong, in at most three lines."""
+"""Sensitivity of a plan to the times of a component, in at most three lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LINES = 3
 
 
 def sensitivities(account: Account) -> str:
-    """The changes at the factors nearest to 1; what was not decided, if a line is left."""
+    """Format the changes nearest to 1, then undecided factors if a line is left."""
     found = account.sensitivity
     if found is None:
         return ""

@@ -1,4 +1,4 @@
-"""The bill of memory as a table: a set of accelerators a row, a part of the iteration a column."""
+"""Memory bill as a table: a row per block, a column per segment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .words import bill_name, parts
 
 
 def memory(account: Account) -> str:
-    """One row a block, one column a part: what each of its accelerators holds, and of how much."""
+    """Format a row per block and a column per segment: load and capacity."""
     planned, question, design = account.planned, account.planned.question, account.planned.best.design
     if not any(moment.mebibytes for each in account.bills for moment in each.moments):
         return ""
@@ -41,7 +41,7 @@ def memory(account: Account) -> str:
 
 
 def _peak(bill: BlockBill) -> str:
-    """The most that is on an accelerator at once; what nobody says comes on top."""
+    """Format the largest load of an accelerator; unknown memory comes on top."""
     amount = _gibibytes(bill.peak.mebibytes)
     if not any(entry.origin == SILENT for moment in bill.moments for entry in moment.entries):
         return amount
@@ -53,5 +53,5 @@ def _amount(entry: ComponentMemory) -> str:
 
 
 def _gibibytes(mebibytes: int) -> str:
-    """Up to a tenth, rounded up."""
+    """Format GiB rounded up to a tenth."""
     return f"{-(-mebibytes * 10 // 1024) / 10:g}"

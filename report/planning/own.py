@@ -1,4 +1,4 @@
-"""The ranks of a file beside its plan: all of them, or those of some components that it fixes."""
+"""Baseline beside a plan: all given ranks, or those of some components."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .words import design_in_words, distance, over, seconds, total
 
 
 def own_placement(account: Account) -> str:
-    """The file's own placement beside the plan, and whether to keep it."""
+    """Format the file's own placement beside the plan, and whether to keep it."""
     own, planned = account.own, account.planned
     if own is None:
         return _without_ranks(account)
@@ -66,7 +66,7 @@ def _without_ranks(account: Account) -> str:
 
 
 def _notes(own: Baseline) -> str:
-    """What may not be proposed of the file's own placement, and what was compared of its kind only with it."""
+    """Format what the baseline must not propose, and what was compared only with it."""
     pairs = own.priced.design.overlapping if own.priced is not None else ()
     overlap = [
         f"\n  {escape(one)} and {escape(other)} overlap, neither inside the other: no other such plan is searched" for one, other in pairs
@@ -75,7 +75,7 @@ def _notes(own: Baseline) -> str:
 
 
 def _against(own: Baseline) -> str:
-    """What forbids it, and what only estimates say against it."""
+    """Format demands against the baseline, then estimates."""
     forbidden = [f"it may not be proposed: {fault}" for fault in own.forbidden]
     large = [
         f"by estimates it does not fit: {each}; if it runs all the same, write the `memory` that was measured"

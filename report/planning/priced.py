@@ -1,4 +1,4 @@
-"""What a design costs beside the plan."""
+"""Price of a design beside the plan."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .words import design_in_words, over, seconds, total
 
 
 def priced_in_words(planned: PlanningResult, priced: CostedDesign, question: PlanningProblem | None = None, counted: bool = False) -> str:
-    """What a design costs beside the plan, and what it is: `83.78 seconds (13.7 % more): rollout on 32, ...`.
+    """Format price and design: `83.78 seconds (13.7 % more): rollout on 32, ...`.
 
-    `question` : of which it is one, if that is not the question of the plan. `counted`: are its accelerators said wherever these are not
-    what is as small as possible, too?
+    `question` : planning problem of the design, if not the plan's. `counted` : True to add
+    accelerators even if these are not the aim.
     """
     words = design_in_words(question or planned.question, planned, priced.design, planned.best.design, models=priced.models)
     count = priced.accelerators(question or planned.question)

@@ -1,4 +1,4 @@
-"""The account of a plan for a person: tables of who works when and of memory, and sentences on what else there was."""
+"""Account of a plan as text: tables of usage and memory, and alternatives."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from .words import amount, amount_on, in_scope, proved, resources, seconds, task
 from .works import models_held, works
 
 FAR = 100.0
-"""Percent: more is no distance from the best possible, but a bound that is none."""
+"""Percentage from which a gap is no gap but a missing bound."""
 
 
 def render(account: Account) -> list[str]:
-    """The blocks of the account, one after the other; the first says what an iteration takes and what is proved of it."""
+    """Return the blocks of the account; the first has price and proof."""
     blocks = [headline(account) + "\n" + components(account), works(account), memory(account)]
     blocks += [
         alternatives(account),
@@ -63,14 +63,14 @@ def headline(account: Account) -> str:
 
 
 def _far(planned: PlanningResult) -> str:
-    """What is proved where so little is that nobody can use a share of it: `any plan takes at least 0.287 seconds, more is not proved`."""
+    """Format a weak lower bound: `any plan takes at least 0.287 seconds, more is not proved`."""
     by_time, bound = planned.question.aim == SECONDS, planned.bound
     least = f"takes at least {with_unit(least_in_seconds(bound))}" if by_time else f"has at least {with_noun(bound, 'accelerator')}"
     return f"any plan{in_scope(planned)} {least}, more is not proved"
 
 
 def _as_good(account: Account) -> str:
-    """What is known of ranks that overlap otherwise than one inside the other: these were compared with what is searched."""
+    """Format the comparison for ranks that overlap in part."""
     planned, best = account.planned, account.planned.best
     value = total(best) if planned.question.aim == SECONDS else best.accelerators(planned.question)
     one = "of two components that share accelerators one lies inside the other"
@@ -89,7 +89,7 @@ def _as_good(account: Account) -> str:
 
 
 def components(account: Account) -> str:
-    """One row a task: on how many accelerators, with which degrees, with whom, how long it works, and what it adds."""
+    """Format a row per task: accelerators, degrees, sharing, time, contribution."""
     question, design = account.planned.question, account.planned.best.design
     rows = [["component", "accelerators", "degrees", "replicas", "shares with", "seconds", "adds"]]
     for name in question.components:

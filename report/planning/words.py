@@ -1,4 +1,4 @@
-"""Times, blocks and designs in words."""
+"""Times, blocks and designs as text."""
 
 from __future__ import annotations
 
@@ -19,33 +19,39 @@ from ...planner.scope import with_limits
 from ...solver.wording import figure, listed
 
 MOST_TOLD = 10_000
-"""Percent: how far what is further off is from the best says nothing any more."""
+"""Percentage from which a difference is no longer given."""
 
 
 def seconds(nanoseconds: int) -> str:
-    """A number of seconds with four digits that count: `20.18`, `0.375`, `0.0000004`, `1234`."""
+    """Format seconds with four significant digits: `20.18`, `0.375`, `0.0000004`, `1234`."""
     time = nanoseconds / SECOND
     return f"{time:.0f}" if time >= 1000 or not time else figure(time)
 
 
 def task_name(question: PlanningProblem, task: Task) -> str:
-    """`actor.train`; `rollout` where that does all its work in one phase."""
+    """Format `actor.train`; `rollout` for a component with a single phase."""
     return str(task) if len(question.tasks_of[task.component]) > 1 else task.component
 
 
 def total(priced: CostedDesign) -> int:
-    """Nanoseconds of an iteration, with what its placement takes for traffic where that counts."""
+    """Return the ns of an iteration, with traffic if it counts."""
     return priced.nanoseconds + priced.traffic
 
 
 def in_scope(planned: PlanningResult, but: str = "") -> str:
-    """The scope of a proof: ` with each tp group on one node`; "" where no other plans are left out, but for one widening."""
+    """Format the scope of a proof; "" without a restriction.
+
+    `but` : a widening that does not count.
+    """
     told = with_limits([name for name in planned.question.scope.left_out if name != but])
     return f" {told}" if told else ""
 
 
 def proved(planned: PlanningResult, under: str = "") -> str:
-    """What is proved of a plan: `proved the best`, `under` which times. The file's own ranks may have groups over nodes themselves."""
+    """Format the proof of a plan, `under` which times.
+
+    Given ranks may have groups over nodes.
+    """
     its_own = planned.is_own and bool(in_scope(planned))
     best, rest = "the best", ""
     if planned.ties_open and planned.question.aim == SECONDS:
@@ -56,7 +62,7 @@ def proved(planned: PlanningResult, under: str = "") -> str:
 
 
 def percent(part: int, whole: int) -> str:
-    """`97 %`; a whole 100 only where nothing is missing, and no 0 where there is something."""
+    """Format `97 %`; 100 and 0 only if exact."""
     share = round(100 * part / whole) if whole else 0
     if share == 100 and part < whole:
         share = 99
@@ -64,7 +70,7 @@ def percent(part: int, whole: int) -> str:
 
 
 def over(nanoseconds: int, best: int) -> str:
-    """How much more one time is than another: `4.0 % more`, `4.0 % less`, `as much`."""
+    """Format the difference of times: `4.0 % more`, `4.0 % less`, `as much`."""
     if nanoseconds == best:
         return "as much"
     difference = 100 * abs(nanoseconds - best) / best
@@ -73,13 +79,13 @@ def over(nanoseconds: int, best: int) -> str:
 
 
 def distance(nanoseconds: int, best: int) -> str:
-    """How far one time is from another: `4.0 %`; of what is out of all proportion only that it is."""
+    """Format a gap: `4.0 %`; huge ones only in words."""
     share = 100 * abs(nanoseconds - best) / best
     return f"{share:.1f} %" if share <= MOST_TOLD else f"more than {MOST_TOLD:,} %"
 
 
 def parts(question: PlanningProblem, planned: PlanningResult, design: Design) -> list[str]:
-    """What each part of the iteration is called: its phase where phases are the parts, else its number; "" for one alone."""
+    """Return the names of the segments: phases or numbers; "" for a single one."""
     count = max(design.segments, default=0) + 1
     if planned.model == "stages":
         return list(question.flow.phases[:count])
@@ -92,7 +98,7 @@ def block_name(question: PlanningProblem, block: Block) -> str:
 
 
 def bill_name(question: PlanningProblem, bill: BlockBill) -> str:
-    """The same of a bill, whose accelerators may be of fewer models than their kind: `rollout (3 H100)` of rollout on 8 of H100 and L40S."""
+    """Format the block of a bill, with the models held: `rollout (3 H100)`."""
     every = {model for kind in question.kinds for model in kind.named} | {*bill.models}
     if not bill.models or len(every) < 2:
         return block_name(question, bill.block)
@@ -100,9 +106,9 @@ def bill_name(question: PlanningProblem, bill: BlockBill) -> str:
 
 
 def amount(question: PlanningProblem, kind: int, count: int) -> str:
-    """`108`; with the model where there are several kinds, and its memory where that tells them apart: `108 H100`, `2 H100 with 24 GiB`.
+    """Format an amount with model and memory as needed: `108`, `108 H100`.
 
-    Of given ranks on several kinds it is `2 of H100 and A100`.
+    `2 H100 with 24 GiB` if memory distinguishes kinds; `2 of H100 and A100` for ranks on several.
     """
     if len(question.kinds) < 2 or kind < 0:
         return str(count)
@@ -115,7 +121,7 @@ def amount(question: PlanningProblem, kind: int, count: int) -> str:
 
 
 def resources(kind: str, option: Option) -> str:
-    """What a component holds that needs no accelerators: `16 processes`, `2 Franka`."""
+    """Format resources of a component without accelerators: `16 processes`, `2 Franka`."""
     return f"{option.processes} {plural('process', option.processes)}" if kind == NODE else f"{option.amount} {kind}"
 
 
@@ -127,11 +133,11 @@ def design_in_words(
     counts: Mapping[str, Mapping[str, int]] | None = None,
     models: Mapping[str, tuple[str, ...]] | None = None,
 ) -> str:
-    """Who is on how many accelerators with whom, and what runs after what: `rollout and actor on 108, inference on 20; ...`.
+    """Format a design: `rollout and actor on 108, inference on 20; ...`.
 
-    Left out is what the design that is named `beside` has too: the order, and components that need no accelerators. `counts` says of
-    components that are on several kinds how many of each model they hold, and `models` only on which they are, where the questions do not
-    say it.
+    What the design `beside` has too is left out: order, and components without accelerators.
+    `counts` adds the models held by components on several kinds, `models` the models themselves if
+    the planning problems do not name them.
     """
     sets: dict[tuple[int, ...], list[str]] = {}
     more = planned.filled if beside is not None else ()  # others than the plan are compared with what such components need
@@ -149,13 +155,13 @@ def design_in_words(
 
 
 def _confined(question: PlanningProblem, design: Design) -> Mapping[str, tuple[str, ...]]:
-    """The models of components that may be on only some of those of a kind whose models something tells apart."""
+    """Return component -> models, for components restricted to some of a kind."""
     mixed = {name for name, option in design.options.items() if option.kind != NO_KIND and question.kinds[option.kind].mixed}
     return {name: its for name, its in question.scope.confined.items() if name in mixed}
 
 
 def amount_on(models: Sequence[str], count: int) -> str:
-    """`4 H100`; `4 of H100 and A100` where it is on both."""
+    """Format `4 H100`; `4 of H100 and A100` on both."""
     return f"{count} {'of ' if len(models) > 1 else ''}{listed(list(models))}"
 
 
@@ -189,7 +195,7 @@ def _set(
 
 
 def _order(question: PlanningProblem, planned: PlanningResult, design: Design) -> str:
-    """`first rollout and inference, then actor`; "" where nothing is after anything else."""
+    """Format `first rollout and inference, then actor`; "" without an order."""
     if planned.model in ("stages", "steady"):
         return ""
     groups: list[list[str]] = [[] for _ in range(max(design.segments, default=0) + 1)]

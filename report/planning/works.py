@@ -1,4 +1,4 @@
-"""Who works when: a table of places and parts of the iteration, who waits in them and for what."""
+"""Usage as a table of blocks and segments: workers, waiters, reasons."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ..terminal import escape
 from .words import amount_on, bill_name, block_name, parts, percent, resources, seconds, task_name
 
 NOT_KNOWN = "not known: no seconds"
-"""What is said of the work of components of which nobody says how long they take."""
+"""Text for the work of components without times."""
 
 
 def works(account: Account) -> str:
-    """One row a place, one column a part of the iteration: who works in it, and for how much of it; then the whole iteration."""
+    """Format a row per block and a column per segment, then the iteration."""
     planned, question, design = account.planned, account.planned.question, account.planned.best.design
     if not account.usages:
         return ""
@@ -37,12 +37,12 @@ def works(account: Account) -> str:
 
 
 def _beside(account: Account) -> list[BlockBill]:
-    """Accelerators whose components are not planned."""
+    """Return the bills of accelerators without planned components."""
     return [its for its in account.bills if its.block.kind == NO_KIND]
 
 
 def _over(account: Account, block: Block) -> list[str]:
-    """Components that are not planned and lie over some accelerators of a block."""
+    """Return unplanned components over accelerators of a block."""
     options = account.planned.question.options
     its = (bill.block.components for bill in account.bills if set(block.components) == {*bill.block.components} & {*options})
     return [name for names in its for name in names if name not in options]
@@ -58,14 +58,14 @@ def _place(account: Account, usage: Usage) -> str:
 
 
 def _block(account: Account, block: Block) -> str:
-    """A set by its models as it was placed, where its kind is of several: `rollout (3 H100 and 4 L40S)`."""
+    """Format a set by its placed models: `rollout (3 H100 and 4 L40S)`."""
     bills = [its for its in account.bills if its.block.components == block.components]
     held = models_held(account, bills, block.kind, block.accelerators)
     return f"{', '.join(block.components)} ({held})" if held else block_name(account.planned.question, block)
 
 
 def models_held(account: Account, bills: Sequence[BlockBill], kind: int, accelerators: int) -> str:
-    """The accelerators of these bills, as many of a kind, by their models as they were placed: `3 H100 and 4 L40S`; "" where the kind says it, or it is not known."""
+    """Format the models of these bills as placed: `3 H100 and 4 L40S`; "" if unknown."""
     kinds, counts = account.planned.question.kinds, Counter[tuple[str, ...]]()
     several = len({model for each in kinds for model in each.named}) > 1
     told = several and kinds[kind].mixed and all(its.models and its.block.kind == kind for its in bills)
@@ -75,7 +75,7 @@ def models_held(account: Account, bills: Sequence[BlockBill], kind: int, acceler
 
 
 def _worked(question: PlanningProblem, usage: Usage) -> str:
-    """Who works in one part, and for how much of it."""
+    """Format the workers of a segment with their shares."""
     if not usage.turns and usage.untimed:
         return NOT_KNOWN + (f" of {listed(usage.untimed)}" if usage.known else "")
     return ", ".join(f"{_worker(question, usage, turn.task)} {percent(turn.works, usage.nanoseconds)}" for turn in usage.turns) or "idle"
@@ -87,7 +87,7 @@ def _share(place: list[Usage], traffic: int) -> str:
 
 
 def _whole(account: Account) -> list[str]:
-    """A line on how much of the time the accelerators work of which that is known, and which these are not; none where there are none."""
+    """Return a line on utilization and unknown accelerators; empty without any."""
     question, design = account.planned.question, account.planned.best.design
     done = total = counted = 0
     traffic = account.planned.best.traffic
@@ -126,14 +126,14 @@ def _without_seconds(names: list[str]) -> str:
 
 
 def _worker(question: PlanningProblem, usage: Usage, number: int) -> str:
-    """Who works: the component, with the phase where it has another turn in the same part."""
+    """Format a worker, with its phase if it has several turns in a segment."""
     task = question.tasks[number]
     several = sum(question.tasks[turn.task].component == task.component for turn in usage.turns) > 1
     return task_name(question, task) if several else task.component
 
 
 def _idle(account: Account) -> list[str]:
-    """For each place that waits: how long, and for what."""
+    """Return a line for each waiting block: duration and reason."""
     planned, question, design = account.planned, account.planned.question, account.planned.best.design
     names, found = parts(question, planned, design), []
     for place in by_place(account.usages):
