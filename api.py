@@ -193,7 +193,7 @@ def solve(
         solver ends that;
         Ctrl-C raises KeyboardInterrupt.
     on_progress : called with every better answer and bound
-        (`placewright.solver.searching.progress.Progress`).
+        (`placewright.solver.searching.progress.Incumbents`).
     memory : memory limit of the separate process, in MiB.
     """
     question = question_of(file, cluster, dialect, previous, lose, at_most, **options)

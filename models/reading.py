@@ -86,7 +86,7 @@ class FileSession:
         return self.opening.opened()
 
     def refused(self) -> tuple[Finding, ...]:
-        """Return unreported errors about refused degrees (see `Opening.refused`)."""
+        """Return unreported errors about refused degrees (see `RankOpener.refused`)."""
         return () if self.opening is None or self.told else self.opening.refused()
 
 

@@ -208,11 +208,11 @@ class _OpeningWithModels:
     named: ModelCard | None
 
     def opened(self) -> Reading:
-        """See `Opening.opened`."""
+        """See `RankOpener.opened`."""
         return with_models(self.opening.opened(), self.named)
 
     def refused(self) -> tuple[Finding, ...]:
-        """See `Opening.refused`."""
+        """See `RankOpener.refused`."""
         return self.opening.refused()
 
 

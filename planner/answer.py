@@ -1,6 +1,6 @@
 """Front door of the planner: plan components with times, then place everything.
 
-The policies wrap each other: `dealt_out` (pools), `preferring` (memory estimates), `dividing`
+The policies wrap each other: `solve_in_turn` (pools), `preferring` (memory estimates), `dividing`
 (degrees that divide the model), `going_along` (untimed components), `with_further` (alternatives)
 and `tied` (degrees of followers) around `plan` for one problem.
 """

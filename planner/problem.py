@@ -226,7 +226,7 @@ def strangers(
 def shared(
     problem: Problem, parts: Sequence[Component], options: Mapping[str, Sequence[Option]], room: AcceleratorCapacity
 ) -> tuple[Shared, ...]:
-    """Return how many accelerators of `Room.overlaid` are usable by which components."""
+    """Return how many accelerators of `AcceleratorCapacity.overlaid` are usable by which components."""
     seats = [(rank, index) for rank, mask in room.overlaid.items() for index in range(mask.bit_length()) if mask >> index & 1]
     kinds_of = {
         rank: frozenset(kind for kind, nodes in enumerate(room.nodes) if any(node.rank == rank for node in nodes)) for rank, _ in seats

@@ -52,7 +52,7 @@ class GroupChoices:
 
     Attributes
     ----------
-    overrides : by the key of a node (see `Node.key`); the first choice wins.
+    overrides : by the key of a node (see `DefaultsNode.key`); the first choice wins.
     deletions : by the key of a node; deletes an entry with the option of the Choice, or with any
         option if that is None.
     made : final option by key.

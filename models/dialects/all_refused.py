@@ -29,7 +29,7 @@ Beyond it, only the planner reports refusals.
 def all_refused(job: Job, job_with: JobWith) -> tuple[Finding, ...]:
     """Return an error if the framework refuses every joint choice of degrees.
 
-    The first accepted choice ends the reading; more than `MOST_TRIED` choices are not read.
+    The first accepted choice ends the reading; more than `MAX_CHOICES_READ` choices are not read.
     """
     if prod(map(len, job.choices.values())) > MAX_CHOICES_READ:
         return ()

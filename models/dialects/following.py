@@ -95,7 +95,7 @@ def with_dependent_degrees(job: Job, leaders: Sequence[str], job_with: JobWith) 
 
 
 def _choices_to_read(job: Job, names: Sequence[str]) -> dict[str, Sequence[Parallel]]:
-    """Return the choices to read per component, at most `MOST_READ` in product.
+    """Return the choices to read per component, at most `MAX_JOINT_CHOICES` in product.
 
     Choices with the longest times are dropped first, from the longest list. The degrees of the file
     itself stay.

@@ -162,7 +162,7 @@ def _keys(value: Value) -> Iterator[Scalar]:
 def timed(form: ComponentForm, count: int) -> TimedComponent | None:
     """Return the times of a component; None without times.
 
-    A time without a count holds for the requested number of accelerators (see `countless`).
+    A time without a count holds for the requested number of accelerators (see `is_ambiguous`).
     """
     if form.seconds is None:
         return None

@@ -117,7 +117,7 @@ def choose_by_keys(table: ReleaseTable, ranges: Mapping[str, Sequence[Range]], p
 
 
 def choose_by_masks(table: ReleaseTable, known: Mapping[str, int]) -> ReleaseChoice:
-    """Choose as `by_keys` does, from bit masks of the releases that know a name.
+    """Choose as `choose_by_keys` does, from bit masks of the releases that know a name.
 
     The oldest release is the lowest bit.
     """

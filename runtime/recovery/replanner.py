@@ -31,7 +31,7 @@ def problem_of_plan(plan: Plan) -> Problem:
 
     Every component requests as many resources as it has, in processes of the same size, of the same
     node groups. A plan tells tensor parallel groups only if they were a choice; otherwise up to
-    eight accelerators that share a node throughout the component stay on one node (see `loosened`).
+    eight accelerators that share a node throughout the component stay on one node (see `without_guesses`).
     Components on the same accelerators stay together, and a component within another stays within
     it. Given ranks remain for everything else: processes of different sizes, on several nodes or on
     a part of a resource, and components that overlap in part.
@@ -66,7 +66,7 @@ def _component(plan: Plan, name: str) -> Component:
 
 
 def without_guesses(problem: Problem, plan: Plan) -> Problem:
-    """Remove the guesses of `question_of`: only node locality stated in the plan remains."""
+    """Remove the guesses of `problem_of_plan`: only node locality stated in the plan remains."""
     components = tuple(replace(component, parallel=plan.degrees.get(component.name, Parallel())) for component in problem.components)
     return replace(problem, job=replace(problem.job, components=components))
 

@@ -58,7 +58,7 @@ def is_shareable_part(plan: Plan, match: Match, mask: int) -> bool:
 
 
 def is_interchangeable(plan: Plan, node: Node, ray: RayNode) -> bool:
-    """Return True if any accelerators of this node are interchangeable; see `in_part`."""
+    """Return True if any accelerators of this node are interchangeable; see `is_shareable_part`."""
     numbered = all(accelerator.physical_id == str(accelerator.index) for accelerator in node.accelerators)
     return plan_accelerators(node) == ray_accelerators(node, ray) and plan.isolate_accelerator and numbered
 

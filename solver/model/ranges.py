@@ -289,7 +289,7 @@ class Ranges:
     def starts(self) -> list[Place]:
         """All places.
 
-        Raises ValueError if start and end are separate decisions (`by_ends` in `layout/ranges.py`).
+        Raises ValueError if start and end are separate decisions (`has_separate_ends` in `layout/ranges.py`).
         """
         self._need_places()
         return list(self._at)

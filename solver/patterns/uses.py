@@ -161,7 +161,7 @@ class JointContents:
     """Units per bundle and sort of cell over all domains, within total capacity.
 
     The rows hold for every answer. They are a relaxation: units that fit the total need not fit
-    each domain (see `dealt_out`).
+    each domain (see `distribute`).
     """
 
     def __init__(self, saying: ConstraintModel, domain: Domain, option: RackOption, times: cp_model.IntVar) -> None:

@@ -19,7 +19,7 @@ from ..wording import nodes_called, some_of
 def lose(problem: Problem, lost: Collection[int]) -> Problem:
     """Return the problem without lost nodes, with the remaining nodes renumbered.
 
-    Processes with explicit ranks on a lost node are removed (see `given_on`). Processes that the
+    Processes with explicit ranks on a lost node are removed (see `explicit_on_lost`). Processes that the
     framework distributes over nodes are all kept on the remaining nodes. A pin to lost nodes alone
     becomes empty. The file's own ranks of planned components are kept only for components that lost
     no node.

@@ -103,7 +103,7 @@ rewards:
 
 
 def test_no_more_than_some_edits_are_tried() -> None:
-    from placewright.solver import with_tested_edits as subject
+    from placewright.solver import tried as subject
 
     names = [f"c{number}" for number in range(20)]
     reading = read(Source("a.yaml", "cluster: 1x8\ncomponents:\n" + "".join(f"  {name}: {{placement: 0-8}}\n" for name in names)), None)

@@ -52,7 +52,7 @@ def describe(machines: Cluster, nodes: Sequence[RayNode], trusted: Collection[st
 
 
 def parse_description(text: str) -> tuple[Cluster, list[str], list[str], list[str]]:
-    """Return the arguments of `described`, in order."""
+    """Return the arguments of `describe`, in order."""
     data = json.loads(zlib.decompress(b64decode(text)))
     machines = data["machines"]
     return (

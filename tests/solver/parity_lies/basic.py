@@ -87,7 +87,7 @@ BASIC_LIES: dict[str, tuple[object, str, Lie, str]] = {
     ),
     "parts of weights are anywhere": (
         seating,
-        "part_held",
+        "weight_part",
         instead(lambda size, parts: lambda position: position % parts),
         "in place",
     ),

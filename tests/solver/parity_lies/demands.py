@@ -44,7 +44,7 @@ def more(original: Any) -> Any:
 DEMAND_LIES: dict[str, tuple[object, str, Lie, str]] = {
     "excluded nodes may be used": (Excluded, "encode", instead(silent), "excluded, a range"),
     "excluded nodes pass": (Excluded, "check", instead(silent), "excluded"),
-    "no nodes are told apart": (partition, "told_apart", instead(silent), "excluded"),
+    "no nodes are told apart": (partition, "distinguished_nodes", instead(silent), "excluded"),
     "pins hold nobody": (Pinned, "encode", instead(silent), "pinned"),
     "pins pass": (Pinned, "check", instead(silent), "pinned"),
     "nodes of several pins are counted twice": (pinned, "needs_of", each_alone, "pinned, nodes on end"),
@@ -69,7 +69,7 @@ DEMAND_LIES: dict[str, tuple[object, str, Lie, str]] = {
         fits_memory, "peak", instead(lambda members, capacity: max((c.memory for c in members), default=0)), "offloaded, over the limit",
     ),
     "what is offloaded passes": (fits_memory, "_in_phase", instead(lambda members, phase, capacity: 0), "offloaded, given"),
-    "nothing is dealt out": (dealing, "depends", instead(lambda problem, component: False), "on nodes, apart from accelerators"),
+    "nothing is dealt out": (dealing, "needs_searched_nodes", instead(lambda problem, component: False), "on nodes, apart from accelerators"),
     "nothing of a wish is counted": (Preferred, "value", instead(lambda *arguments: 0), "preferred in racks"),
     "a wish costs one more": (Preferred, "encode", more, "preferred in racks"),
     "a wish cannot be granted": (Preferred, "bound", instead(lambda *arguments: 9), "preferred, two sizes"),

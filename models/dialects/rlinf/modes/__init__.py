@@ -361,7 +361,7 @@ def read_mode(
 ) -> Mode:  # fmt: skip
     """Return the components by the rules of the task's placement class.
 
-    The parameters are those of `Parts`.
+    The parameters are those of `ModeState`.
     """
     task = task_of(notes, settings)
     placer = placer_of(settings, task)

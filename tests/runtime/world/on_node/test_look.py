@@ -75,7 +75,7 @@ def test_accelerators_in_a_fabric_of_several_nodes_name_it(driver: Any) -> None:
 
 
 def test_a_variable_that_ray_emptied_is_that_of_the_process_which_started_this_one() -> None:
-    program = "import os; os.environ['GIVEN'] = ''; from placewright.runtime.world.on_node.look import look; print(look(['GIVEN', 'ABSENT'], False))"
+    program = "import os; os.environ['GIVEN'] = ''; from placewright.runtime.world.on_node.look import survey_node; print(survey_node(['GIVEN', 'ABSENT'], False))"
     inner = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {program!r}], check=True)"
     done = subprocess.run([sys.executable, "-c", inner], env={**os.environ, "GIVEN": "4,5"}, capture_output=True, text=True, check=True)
     if Path("/proc/self/environ").exists():
@@ -88,4 +88,8 @@ def test_a_program_that_fails_or_is_not_there_says_nothing(tmp_path: Path, monke
     (tmp_path / "works").write_text('#!/bin/sh\necho "$1"\n')
     for name in ("broken", "works"):
         (tmp_path / name).chmod(0o755)
-    assert (looking.said("broken"), looking.said("works", "text"), looking.said("no-such-program")) == ("", "text\n", "")
+    assert (looking.command_output("broken"), looking.command_output("works", "text"), looking.command_output("no-such-program")) == (
+        "",
+        "text\n",
+        "",
+    )
