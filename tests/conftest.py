@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import gc
-import os
 import signal
+from pathlib import Path
 from typing import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
-from sampling import DEEP
 
 # No test fails because the machine is slow: what it costs to make an example or to try it is no property of the code.
 settings.register_profile("any machine", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -22,13 +21,17 @@ gc.set_threshold(200_000, 20, 50)
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds `--update` and `--deep`."""
     parser.addoption("--update", action="store_true", help="rewrite the expected text of the scenarios")
-    parser.addoption("--deep", action="store_true", help=f"try {DEEP} times as many random examples, as PLACEWRIGHT_SEEDS={DEEP} does")
+    parser.addoption("--deep", action="store_true", help="run the tests marked `slow` too")
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Passes `--deep` on to the processes of pytest-xdist, which read the environment."""
-    if config.getoption("--deep"):
-        os.environ.setdefault("PLACEWRIGHT_SEEDS", str(DEEP))
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Marks what reads the corpus; leaves out the slow tests, unless `--deep` is given."""
+    for item in items:
+        if "corpus" in item.path.relative_to(Path(__file__).parent).parts:
+            item.add_marker("corpus")
+    if not config.getoption("--deep"):
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("slow")])
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
 
 
 def pytest_collection_finish() -> None:

@@ -7,9 +7,6 @@ from typing import Sequence, TypeVar
 
 T = TypeVar("T")
 
-DEEP = 4
-"""Factor of `pytest --deep`."""
-
 
 def examples(few: int) -> int:
     """Random examples to try: `few`, times `PLACEWRIGHT_SEEDS`."""

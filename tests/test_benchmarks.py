@@ -19,6 +19,7 @@ STUDIES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("study", STUDIES)
 def test_a_study_is_one_command(study: str, tmp_path: Path) -> None:
     file = tmp_path / "figures.json"

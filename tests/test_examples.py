@@ -44,6 +44,7 @@ def test_an_example_is_right(file: str, level: str, capsys: pytest.CaptureFixtur
     assert "warning[" not in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "file", [file for file in FILES if "placewright:" in (EXAMPLES / file).read_text("utf-8") or file.startswith("native/")]
 )

@@ -86,6 +86,7 @@ def wanted(hints: dict[str, dict[str, Any]], ranks: dict[str, range], reading: R
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(200)
 def test_what_is_solved_verifies_and_what_is_impossible_has_no_ranks() -> None:
     source, verdicts = random.Random(99), dict[str, int]()

@@ -28,6 +28,7 @@ EDIT = st.tuples(st.booleans(), st.integers(0, 800), st.integers(0, 3), BYTES)
 SECONDS = 5.0
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.sampled_from(FILES), st.lists(EDIT, min_size=1, max_size=3))

@@ -46,6 +46,7 @@ def mutated(draw: st.DrawFn, text: str) -> str:
     return text
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     st.one_of(mutated(RLINF), mutated(NATIVE), st.text(max_size=80)), st.sampled_from([None, "2x8xH100", "x8", "3x4+1x0"]), st.booleans()

@@ -81,6 +81,7 @@ def test_an_interrupt_is_exit_130(monkeypatch: pytest.MonkeyPatch) -> None:
     assert command.run(["verify"]) == 130
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_is_no_fault(tmp_path: Path) -> None:
     text = "components:\n" + "".join(f"  c{number}: {{placement: 9-1}}\n" for number in range(3000))
     (tmp_path / "many.yaml").write_text("cluster: 2x8\n" + text)

@@ -30,6 +30,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--progress", "none"], ["--format", "json"]])
 def test_nothing_is_seen_where_nobody_looks(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["solve", "open.yaml", *options]) == 0

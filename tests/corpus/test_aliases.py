@@ -41,6 +41,7 @@ def texts(draw: st.DrawFn) -> str:
     return "".join(f"k{number}: {value(0)}\n" for number in range(draw(st.integers(2, 6))))
 
 
+@pytest.mark.slow
 @settings(max_examples=600, deadline=None)
 @given(texts())
 def test_what_pyyaml_makes_of_anchors_is_what_is_read(text: str) -> None:

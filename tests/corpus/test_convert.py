@@ -83,6 +83,7 @@ def outcome(done: Converted) -> str:
     return "faulty itself" if own else REFUSED
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("source", SOURCES)
 def test_every_file_is_converted_or_refused_with_the_reason(source: str) -> None:

@@ -57,6 +57,7 @@ def records() -> Iterator[tuple[Explanation, Json]]:
                 yield found, record["output"]
 
 
+@pytest.mark.slow
 def test_no_file_of_rlinf_is_too_much_for_it() -> None:
     for found in of_rlinf().values():
         assert found.needs is not None or found.report.errors
@@ -108,6 +109,7 @@ def whole(tree: Any, path: str, default: int | None = None) -> int | None:
     return tree if isinstance(tree, int) and not isinstance(tree, bool) else None
 
 
+@pytest.mark.slow
 def test_the_batches_of_rlinf_are_plain_arithmetic() -> None:
     prompted = acted = dealt = 0
     for path, found in of_rlinf().items():
@@ -149,6 +151,7 @@ def left_to_right(formula: str) -> int | None:
     return value
 
 
+@pytest.mark.slow
 def test_every_formula_gives_its_number() -> None:
     judged = {"rlinf": 0, "roll": 0, "verl": 0}
     for found in (*of_rlinf().values(), *(its for its, _ in of_roll()), *(its for its, _ in of_verl())):

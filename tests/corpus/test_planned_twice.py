@@ -109,6 +109,7 @@ def is_worse(reading: Reading, answer: Answer) -> bool:
     return its.priced.nanoseconds + its.priced.traffic < best.nanoseconds + best.traffic
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("made", [rlinf, verl], ids=["rlinf", "verl"])
 def test_what_is_planned_and_written_is_planned_again(made: Callable[[random.Random, int, int], str]) -> None:

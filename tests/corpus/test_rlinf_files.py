@@ -70,6 +70,7 @@ def test_real_addresses_in_place_of_the_placeholders_make_the_rest_right(tmp_pat
             assert verify(load(copy, AsDeclared(8))).errors == ()
 
 
+@pytest.mark.slow
 def test_without_machines_nothing_is_claimed_and_nothing_is_wrong() -> None:
     for file in files():
         assert errors_of(verify(load(file))) == ({REFUSED[file.name]} if file.name in REFUSED else set())

@@ -273,6 +273,7 @@ def test_every_answer_of_rlinf_is_ours_or_differs_on_purpose(name: str) -> None:
     assert counts["equal"] >= 40
 
 
+@pytest.mark.slow
 def test_every_difference_is_met() -> None:
     met = set()
     for name in FILES:

@@ -27,6 +27,7 @@ CODES = {
 """What a check fails with, where all its errors have these codes."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pipeline", PIPELINES)
 def test_random_configurations_fail_where_roll_does(pipeline: str) -> None:
     counts: Counter[str] = Counter()

@@ -110,6 +110,7 @@ def every(config: Config, hints: dict[str, Any], problem: Problem) -> Iterator[C
             yield {**config, **{name: {**config[name], "device_mapping": its} for name, its in ids.items()}}
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("pipeline", ["rlvr", "agentic"])
 def test_what_is_solved_passes_and_what_is_impossible_has_no_ids(pipeline: str) -> None:

@@ -79,6 +79,7 @@ def solved(reading: Reading) -> Answer:
     return Solver(solve, 2.0, refuses=refusing(reading))(reading.problem)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_what_is_planned_can_be_written_and_is_planned_again() -> None:
     chance, found, wrong = random.Random(5), Counter[str](), list[str]()

@@ -40,6 +40,7 @@ def timed(question: Question, dice: Dice) -> str:
     return " \\\n    ".join([question.script.rstrip("\n"), *hints]) + "\n"
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_what_is_planned_and_written_verifies(program: str) -> None:

@@ -31,6 +31,7 @@ DELIBERATE = {
 """(file, rule) on which a record and we differ on purpose, and why."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("record", [pytest.param(each, id=each["file"]) for each in records() if each["derived"]])
 def test_a_record_and_we_find_the_same_rules_broken(record: dict[str, Any]) -> None:
     theirs = {rule for rule, verdict in record["derived"].get("rules", {}).items() if not verdict["ok"]}

@@ -115,6 +115,7 @@ def test_every_page_is_in_the_navigation_once() -> None:
     assert sorted(shown) == sorted((WRITTEN.keys() | MADE.keys()) - codes)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_spec("mkdocs") is None or find_spec("mkdocstrings") is None, reason="needs the extra `docs`")
 def test_the_site_is_built_without_a_warning_and_asks_nobody(tmp_path: Path) -> None:
     done = subprocess.run(

@@ -152,6 +152,7 @@ _COMPONENT_KEYS = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(
     st.dictionaries(st.sampled_from(_COMPONENT_KEYS), _VALUES, max_size=3),

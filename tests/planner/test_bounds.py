@@ -23,6 +23,7 @@ def least(asked: PlanningProblem, name: str, aim: str) -> int | None:
     return found.bound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["stages", "stream", "steady", "rlinf", "rlinf-embodied"])
 def test_no_design_takes_less(name: str) -> None:
     met, model = 0, cost_model(name)

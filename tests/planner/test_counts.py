@@ -53,6 +53,7 @@ def answer(file: Path, text: str) -> tuple[tuple[int, int] | None, dict[str, int
     return best.price, {name: option.amount for name, option in best.best.design.options.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(24))
 def test_as_good_as_the_best_of_all_single_counts(seed: int, tmp_path: Path) -> None:
     its = Lists(seed)

@@ -77,6 +77,7 @@ def test_who_does_not_ask_for_what_was_found_gets_the_interrupt(monkeypatch: pyt
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [0.05, 0.2])
 def test_a_limit_is_kept_where_much_is_to_be_listed(limit: int) -> None:
     """And something is found all the same."""
@@ -105,6 +106,7 @@ def test_what_is_told_of_all_designs_holds_and_never_falls(monkeypatch: pytest.M
     assert words > 250
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 8])
 def test_more_time_finds_nothing_worse(seed: int) -> None:
     """Of very many arrangements, the one that has most together is looked at first, however short the time is."""

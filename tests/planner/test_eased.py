@@ -46,6 +46,7 @@ def allowed(answer: Answer, what: str) -> str:
     return help_of(answer).split(f"allow `{what}: ")[1].split("`")[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [3, 12, 21, 25])
 def test_the_seconds_and_accelerators_that_are_named_are_those_of_a_plan(seed: int) -> None:
     asked_for = drawn(seed)

@@ -124,6 +124,7 @@ def nothing_is_remembered() -> Iterator[None]:
     segmentations.few_of.cache_clear()
 
 
+@pytest.mark.slow
 def test_the_truth_agrees(known: Known) -> None:
     assert agrees(known)
 

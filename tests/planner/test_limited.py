@@ -132,6 +132,7 @@ def keeps(asked: PlanningProblem, design: Design) -> bool:
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stages", [False, True])
 def test_the_best_of_what_is_left_is_found(stages: bool) -> None:
     model, differ = cost_model("stages" if stages else "stream"), 0
@@ -149,6 +150,7 @@ def test_the_best_of_what_is_left_is_found(stages: bool) -> None:
     assert differ > SAMPLES // 5  # the limits do decide
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stages", [False, True])
 def test_the_check_refuses_what_the_limits_refuse(stages: bool) -> None:
     model, refused = cost_model("stages" if stages else "stream"), 0

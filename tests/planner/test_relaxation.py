@@ -67,6 +67,7 @@ def differs() -> bool:
     )
 
 
+@pytest.mark.slow
 def test_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     left: list[bool] = []
     end = Candidate._leave

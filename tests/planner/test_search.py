@@ -95,6 +95,7 @@ def test_three_components_are_proved_at_once(accelerators: int, seed: int) -> No
     assert spent(branched(3, accelerators, seed), "stream") < 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_five_models_on_1024_accelerators_are_proved_soon(seed: int) -> None:
     assert spent(hybrid(5, 1024, seed), "stages") < 0.5
@@ -151,6 +152,7 @@ print(told(search(hybrid(4, 256, 3), cost_model("stages"), count=4)))
 """
 
 
+@pytest.mark.slow
 def test_every_process_gives_the_same_answer() -> None:
     """Whatever order its sets are in."""
     answers = set()

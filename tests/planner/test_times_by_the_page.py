@@ -227,6 +227,7 @@ def wrong_bases(file: Row, path: Path) -> Iterator[str]:
             yield f"{basis.task} on {basis.amount}: rests on {basis.counts} instead of {time}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cost_model", COST_MODELS)
 def test_times_are_those_of_the_page(cost_model: str, tmp_path: Path) -> None:
     path, compared = tmp_path / "job.yaml", 0

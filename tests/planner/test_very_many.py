@@ -40,6 +40,7 @@ def best_of(seed: int, stages: bool) -> tuple[int, int] | None:
     return min((its for its, _ in priced(question(seed, stages), stages)), default=None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["stages", "stream"])
 def test_the_best_of_everything_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """However few there are."""
@@ -102,6 +103,7 @@ def test_whatever_is_cut_short_claims_nothing_that_it_does_not_know(name: str, m
                 assert searched.best is None or searched.best.price >= best, (seed, limit)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "components", "accelerators"), [("stream", 7, 8), ("stages", 8, 8), ("steady", 8, 8)])
 def test_seven_components_that_nothing_relates_are_proved(name: str, components: int, accelerators: int) -> None:
     asked, model = job(components, accelerators, 1), cost_model(name)
@@ -110,6 +112,7 @@ def test_seven_components_that_nothing_relates_are_proved(name: str, components:
     assert not list(faults(asked, model, searched.best.design))
 
 
+@pytest.mark.slow
 def test_of_very_many_there_is_a_plan_with_its_gap() -> None:
     """Of 14 components that nothing relates there are 190,899,322 arrangements."""
     searched = search(job(14, 8, 1), cost_model("stream"), limit=0.3)

@@ -51,6 +51,7 @@ def kept(asked: PlanningProblem, design: Design) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stages", [False, True])
 def test_the_best_that_keeps_to_an_arrangement_is_found(stages: bool) -> None:
     model, differ = cost_model("stages" if stages else "stream"), 0
@@ -99,6 +100,7 @@ def with_shapes(seed: int, stages: bool) -> PlanningProblem:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stages", [False, True])
 def test_the_best_has_the_degrees_of_its_arrangement(stages: bool) -> None:
     model, differ = cost_model("stages" if stages else "stream"), 0
@@ -148,6 +150,7 @@ def with_paired(seed: int, stages: bool) -> PlanningProblem:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stages", [False, True])
 def test_the_best_has_degrees_that_go_together_in_its_arrangement(stages: bool) -> None:
     model, differ = cost_model("stages" if stages else "stream"), 0
@@ -183,6 +186,7 @@ def with_least(seed: int, stages: bool) -> PlanningProblem:
     return replace(asked, ways=ways[random.randint(0, 1) :], sharing=replace(asked.sharing, together=frozenset(), within=frozenset()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stages", [False, True])
 def test_the_best_has_as_many_as_its_arrangement_needs(stages: bool) -> None:
     model, differ = cost_model("stages" if stages else "stream"), 0
@@ -225,6 +229,7 @@ def with_idle(seed: int, stages: bool) -> PlanningProblem:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stages", [False, True])
 def test_what_is_not_started_needs_no_memory(stages: bool) -> None:
     model, differ = cost_model("stages" if stages else "stream"), 0

@@ -10,6 +10,7 @@ import pytest
 from .texts import solved
 
 
+@pytest.mark.slow
 def test_memory_that_is_needed_at_once_is_told_as_a_sum(tmp_path: Path) -> None:
     text = "cluster: 2x8xH100\ncomponents:\n  rollout: {seconds: {8: 55}, colocate_with: actor, memory: 60GiB}\n"
     text += "  actor: {seconds: {8: 60}, memory: 50GiB}\nplan: {workflow: rollout => actor}\n"

@@ -172,6 +172,7 @@ def cost(question: Problem, assignment: Assignment) -> int:
     return sum(tier.scale * tier.value(question, assignment) for tier in tiers(question))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, 200, 50))
 def test_as_every_placement_says(start: int) -> None:
     """All are decided; of every third that is possible the placement is compared with all others."""

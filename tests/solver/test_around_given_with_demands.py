@@ -114,6 +114,7 @@ def question_of(seed: int) -> Problem:
     return problem(where, *parts, **{word: " ".join(pairs) for word, pairs in words.items()})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, 100, 50))
 def test_as_every_placement_says(start: int) -> None:
     seen = Counter[str]()

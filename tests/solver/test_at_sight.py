@@ -40,6 +40,7 @@ def related(seed: int, *levels: str) -> Problem:
     return problem(cluster(*nodes), *sizes, **{word: " ".join(pairs) for word, pairs in words.items()})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("levels", "seeds", "least"), [((), examples(60), 5), (("node", "nvlink_domain", "rack"), examples(20), 2)])
 def test_relations_that_contradict_each_other_are_impossible(levels: tuple[str, ...], seeds: int, least: int) -> None:
     found = 0

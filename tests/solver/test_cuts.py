@@ -28,6 +28,7 @@ RACKS = problem(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cut", [cut for cut in CUTS if cut.implied], ids=lambda cut: type(cut).__name__)
 def test_an_implied_cut_removes_no_value(cut: Cut) -> None:
     source = random.Random(11)

@@ -12,6 +12,7 @@ from .parity_cases.every import CASES
 from .parity_lies.every import LIES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lie", LIES)
 def test_parity_catches(lie: str, monkeypatch: pytest.MonkeyPatch) -> None:
     home, name, told, case = LIES[lie]

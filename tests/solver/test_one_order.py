@@ -142,6 +142,7 @@ def runs_of(part: Component, order: tuple[tuple[int, int], ...]) -> tuple[Run, .
     return compress((rank, order[rank * size : (rank + 1) * size]) for rank in range(len(order) // size))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_it_is_found_where_any_order_keeps_all(seed: int) -> None:
     random = Random(seed)

@@ -68,6 +68,7 @@ def test_seeds_and_presolve_do_not_matter() -> None:
         assert outcomes[0].status in (Status.OPTIMAL, Status.INFEASIBLE)
 
 
+@pytest.mark.slow
 def test_the_same_question_twice_gives_the_same_plan() -> None:
     for question in questions(5):
         first, second = solve(question), solve(question)
@@ -75,6 +76,7 @@ def test_the_same_question_twice_gives_the_same_plan() -> None:
         assert first.findings == second.findings
 
 
+@pytest.mark.slow
 def test_another_free_node_makes_nothing_impossible() -> None:
     for question in questions(6):
         more = replace(question.cluster, nodes=(*question.cluster.nodes, node(len(question.cluster.nodes), 4, "X", 80, "a")))

@@ -58,6 +58,7 @@ def many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(places, "MAX_PLACES", 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TWO_ENDS)
 def test_places_are_the_same_whether_both_ends_are_one_decision_or_two(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     parity.compare(TWO_ENDS[name])
@@ -66,6 +67,7 @@ def test_places_are_the_same_whether_both_ends_are_one_decision_or_two(name: str
     parity.compare(TWO_ENDS[name])
 
 
+@pytest.mark.slow
 def test_both_faces_agree_where_both_ends_are_decisions(many: None) -> None:
     compared = [parity.compare(question) for question in questions() if decided_apart(question)]
     assert len(compared) > 10

@@ -95,6 +95,7 @@ def test_the_search_agrees_with_greedy(monkeypatch: pytest.MonkeyPatch) -> None:
     assert searched.plan.objective == 0 == searched.plan.bound
 
 
+@pytest.mark.slow
 def test_the_same_digest_in_every_process(monkeypatch: pytest.MonkeyPatch) -> None:
     script = (
         "import placewright.solver.searching.choices as one; one.greedy = lambda layout: None\n"
@@ -188,6 +189,7 @@ def test_an_answer_that_holds_is_kept_when_the_search_finds_none() -> None:
     assert not any(check(question, answer.plan.assignment))
 
 
+@pytest.mark.slow
 def test_large_questions_are_answered_in_time() -> None:
     where = read_shorthand("2048x8")
     assert isinstance(where, Cluster)

@@ -105,6 +105,7 @@ def test_what_was_wrong_once(name: str) -> None:
     assert judge(FOUND[name], 20_000).verdict != NOT_SEARCHED
 
 
+@pytest.mark.slow
 def test_random_problems_of_all_words() -> None:
     counts: Counter[str] = Counter()
     for seed in range(count := examples(60)):
@@ -116,12 +117,14 @@ def test_random_problems_of_all_words() -> None:
     assert counts[NOT_SEARCHED] <= 0.05 * counts.total(), counts
 
 
+@pytest.mark.slow
 def test_larger_ones_with_all_that_makes_the_search_fast_and_without() -> None:
     count = examples(16)
     counts = Counter(agree(Larger(random.Random(seed)).problem()).verdict for seed in range(count))
     assert counts["optimal"] >= count // 2 and counts["impossible"], counts
 
 
+@pytest.mark.slow
 def test_random_problems_as_files(tmp_path: Path) -> None:
     codes: Counter[int] = Counter()
     for seed in range(8):

@@ -82,6 +82,7 @@ def files(draw: st.DrawFn) -> str:
     return text + (rewards + vllm("  judge").replace("\n  ", "\n    ") if draw(st.booleans()) else rewards)
 
 
+@pytest.mark.slow
 @settings(max_examples=CASES, deadline=None, suppress_health_check=list(HealthCheck))
 @given(files())
 def test_a_file_of_roll_in_rolls_own_words_is_the_same(text: str) -> None:

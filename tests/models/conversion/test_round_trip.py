@@ -29,6 +29,7 @@ def again(problem: Problem, rendering: Rendering, dialect: str) -> Problem:
     return reading.problem
 
 
+@pytest.mark.slow
 @QUIET
 @given(problems())
 def test_a_native_file_says_everything(problem: Problem) -> None:
@@ -45,6 +46,7 @@ def test_a_native_file_says_everything(problem: Problem) -> None:
     assert [component.role or component.name for component in found.components] == [c.role or c.name for c in problem.components]
 
 
+@pytest.mark.slow
 @QUIET
 @given(problems(odd=False))
 def test_what_an_rlinf_file_says_otherwise_is_announced(problem: Problem) -> None:
@@ -59,6 +61,7 @@ def test_what_an_rlinf_file_says_otherwise_is_announced(problem: Problem) -> Non
     assert list(differences(problem, found, rendering.names)) == [], rendering.text
 
 
+@pytest.mark.slow
 @QUIET
 @given(problems())
 def test_what_an_rlinf_file_cannot_demand_is_announced(problem: Problem) -> None:
@@ -71,6 +74,7 @@ def test_what_an_rlinf_file_cannot_demand_is_announced(problem: Problem) -> None
     assert {difference.component for difference in found} <= announced
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["native", "rlinf"])
 def test_the_same_text_comes_out_of_the_text_itself(dialect: str) -> None:
     @QUIET

@@ -83,6 +83,7 @@ VERL_OF_TWO = (
 """Rollout has as many expert parallel ranks as the tp of the actor, which must be the tp that it has of the reward model."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["roll", "verl"])
 @pytest.mark.parametrize(("critic", "seconds"), [("[2, 4]", 60), ("[1]", 0)])
 def test_choices_of_which_each_is_refused_by_itself_may_go_together(tmp_path: Path, dialect: str, critic: str, seconds: int) -> None:

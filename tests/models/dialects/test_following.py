@@ -25,6 +25,7 @@ def text(seed: int, dialect: str, own: int, offered: object, inference: str = IN
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["rlinf", "roll"])
 @pytest.mark.parametrize("seed", range(6))
 def test_the_plan_is_the_best_of_all_files_that_have_one_of_the_degrees(tmp_path: Path, seed: int, dialect: str) -> None:
@@ -51,6 +52,7 @@ def test_the_plan_is_the_best_of_all_files_that_have_one_of_the_degrees(tmp_path
     assert {name: option.parallel.tp for name, option in again.best.design.options.items()} == degrees
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("own", list(product((1, 2), repeat=2)))
 def test_what_follows_two_choices_follows_both_of_them(tmp_path: Path, own: tuple[int, int]) -> None:
     """The tp of inference is that of the actor, its pp that of rollout."""

@@ -208,6 +208,7 @@ BOMBS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", BOMBS.values(), ids=BOMBS)
 def test_it_ends_soon(script: str) -> None:
     """Each grows without end, or by a power of what is written, where it is followed; 30 seconds are no measure of speed."""

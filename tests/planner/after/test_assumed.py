@@ -19,6 +19,7 @@ plan: PLAN
 EVERY = "rollout -> critic.infer -> critic.train -> actor, rollout -> judge"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("plan", "said"),
     [

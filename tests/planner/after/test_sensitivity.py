@@ -98,6 +98,7 @@ def flip_of(found: Sensitivity, name: str, factors: tuple[int, ...]) -> Flip | N
     return next((flip for flip in found.flips if flip.component == name and flip.flips in factors), None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_the_plan_changes_at_the_nearest_factor_at_which_any_design_is_better(name: str) -> None:
     flipped = held = 0
@@ -118,6 +119,7 @@ def test_the_plan_changes_at_the_nearest_factor_at_which_any_design_is_better(na
     assert flipped > 8 and held > 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_what_is_said_is_true_wherever_the_searches_end(name: str) -> None:
     """What is not decided is `left` from the nearest such factor on; without a search some holds."""

@@ -48,6 +48,7 @@ plan: {workflow: [rollout => judge, rollout -> actor, rollout -> critic, judge -
 """
 
 
+@pytest.mark.slow
 def test_what_is_kept_together_is_asked_for_no_more_than_one_domain_has(tmp_path: Path) -> None:
     """Of eight counts six have no place on a node: after twelve designs with these it was undecided."""
     file = tmp_path / "kept.yaml"

@@ -52,6 +52,7 @@ def told(answer: Answer) -> tuple[object, ...]:
     return answer.verdict, its.price, its.bound, its.proved, its.ties_open, len(its.parts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
 def test_the_answer_is_that_of_all_choices(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = job(Random(seed))

@@ -8,6 +8,7 @@ from random import Random
 from typing import Iterator
 
 import placewright as pw
+import pytest
 from placewright.models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from placewright.models.planning.barring import bars
 from placewright.models.planning.design import Design
@@ -65,6 +66,7 @@ def inner_first(found: list[Design], random: Random, count: int) -> Iterator[Des
     yield from sorted(random.sample(found, len(found)), key=lambda its: -sum(len(block.components) for block in its.blocks))[:count]
 
 
+@pytest.mark.slow
 def test_a_part_of_a_design_that_has_a_placement_has_one() -> None:
     """Whatever is answered of the parts that are tried: each of them is one of what could be laid out."""
     parts = 0

@@ -39,6 +39,7 @@ def first_that_can_be_placed(asked_for: Problem, workload: Workload, monkeypatch
     return None, without
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [(0, 1, 2, 3), (4, 5, 6, 7), (8, 9, 10, 12), (17, 20, 21, 31)])
 def test_the_best_design_that_has_a_placement_is_found(seeds: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in seeds:

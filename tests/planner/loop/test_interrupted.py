@@ -110,6 +110,7 @@ def interrupted_after(searched: Callable[..., object]) -> Callable[..., object]:
     return interrupted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("further", [(), ("--top", "5"), ("--why", "gen")], ids=["plan", "alternatives", "reasons"])
 def test_a_command_ends_with_the_best_and_starts_no_other_search(tmp_path: Path, further: tuple[str, ...]) -> None:
     code, out, err, seconds = interrupted(tmp_path, 1, *further)

@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 
 import placewright as pw
+import pytest
 from placewright.models.dialects import native
 from placewright.models.findings.span import apply_edits
 from placewright.planner.accounting import account_of
@@ -51,6 +52,7 @@ def errors(text: str, path: Path) -> list[str]:
     return [finding.code for finding in pw.verify(path).errors]
 
 
+@pytest.mark.slow
 def test_verify_counts_what_the_bill_says(tmp_path: Path) -> None:
     path, seen = tmp_path / "job.yaml", Counter[str]()
     for seed in range(count := examples(40)):

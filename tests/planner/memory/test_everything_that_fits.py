@@ -58,6 +58,7 @@ def answered(problem: Problem) -> Answer:
     return Solver(solve, 10.0)(problem)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 60, 20))
 def test_the_best_of_all_that_fit_is_planned(first: int) -> None:
     ways = set()

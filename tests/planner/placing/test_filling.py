@@ -156,6 +156,7 @@ def _held(masks: dict[tuple[int, str], int]) -> Iterator[tuple[int, int]]:
     return ((node, index) for (node, _), mask in masks.items() for index in range(mask.bit_length()) if mask >> index & 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [range(part, examples(40), 4) for part in range(4)])
 def test_no_placement_has_more_of_what_has_no_times(seeds: range) -> None:
     for seed in seeds:

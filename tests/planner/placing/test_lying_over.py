@@ -162,6 +162,7 @@ def faults(small: Small, answer: Answer) -> Iterator[str]:
         yield f"{price} is proved, also of what is as good, and the best is {best}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
 def test_every_accelerator_counts_that_anybody_holds(seed: int) -> None:
     small = _random(Random(seed))

@@ -130,6 +130,7 @@ class Instance:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [*range(0, 40, 10), *range(PARTS, PARTS + 40, 10)])
 def test_as_good_as_every_way_to_lay_them_that_fits_by_the_estimates(first: int, tmp_path: Path) -> None:
     file = tmp_path / "job.yaml"

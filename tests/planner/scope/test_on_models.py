@@ -16,6 +16,7 @@ from .every_way import each_planned
 from .on_models import Instance
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 80, 10))
 def test_as_good_as_every_way_to_lay_them(first: int, tmp_path: Path) -> None:
     for seed, instance, planned, best in each_planned(Instance, range(first, first + 10), tmp_path / "job.yaml"):

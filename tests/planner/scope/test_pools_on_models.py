@@ -26,6 +26,7 @@ placewright:
 COUNTS = (1, 2, 4, 8, 16)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(25))
 def test_as_good_as_every_way_in_which_verl_lays_it_out(seed: int, tmp_path: Path) -> None:
     random = Random(seed)

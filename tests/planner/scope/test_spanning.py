@@ -75,6 +75,7 @@ class Instance:
         return all(held[name] % self.tp[name] == 0 for name in "ab")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 120, 10))
 def test_as_good_as_every_way_to_lay_them(first: int, tmp_path: Path) -> None:
     for seed, _, planned, best in each_planned(Instance, range(first, first + 10), tmp_path / "job.yaml"):

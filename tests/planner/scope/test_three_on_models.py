@@ -79,6 +79,7 @@ def _partitions(names: str) -> Iterator[list[str]]:
         yield from ([names[0] + its if number == place else its for number, its in enumerate(rest)] for place in range(len(rest)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 20, 5))
 def test_as_good_as_every_way_to_lay_three(first: int, tmp_path: Path) -> None:
     for seed, _, planned, best in each_planned(Three, range(first, first + 5), tmp_path / "job.yaml"):

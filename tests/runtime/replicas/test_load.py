@@ -44,6 +44,7 @@ def nothing_is_held(made: Replica, within: float = 5.0) -> bool:
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["echo", "transformer"])
 def test_64_streams_at_once_are_each_what_one_alone_is(replica: Maker, engine: str) -> None:
     made = replica(engine, 2)

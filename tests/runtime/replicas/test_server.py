@@ -33,6 +33,7 @@ def health(replica: Replica) -> tuple[int, str]:
     return int(status), text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tensor", "nnodes"), [(1, 1), (2, 1), (4, 1), (4, 2), (4, 4)])
 def test_the_answer_is_that_of_one_worker_in_this_process(replica: Maker, tensor: int, nnodes: int) -> None:
     made = replica("transformer", tensor, nnodes)
@@ -62,6 +63,7 @@ def test_a_replica_that_sleeps_refuses_and_wakes(replica: Maker) -> None:
     assert made.client().completions.create(model=MODEL, prompt=PROMPT).choices[0].text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nnodes", [1, 2])
 def test_a_worker_that_is_killed_fails_the_request_and_the_replica(replica: Maker, nnodes: int) -> None:
     made = replica("echo", 2, nnodes, processes=True)

@@ -124,6 +124,7 @@ def test_where_nothing_is_known_to_be_apart_there_are_no_blocks() -> None:
     assert blocks(many_domains(1, 8), ()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_the_bound_of_the_whole_grows_by_what_is_found_in_the_blocks_and_not_beyond_the_optimum(seed: int) -> None:
     linear = many_domains(seed, 80)

@@ -64,6 +64,7 @@ def test_the_bound_grows_to_the_optimum_and_not_beyond(seed: int) -> None:
     assert bounds[-1] == best(seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_made_tighter_it_proves_the_same(seed: int) -> None:
     stage = aimed(shared_cluster(seed))[1]

@@ -71,6 +71,7 @@ def job(random: Random, timed: bool) -> Reading:
     return read(", ".join(parts), random.choice(("1x4", "2x3", "2x4")), "minimise: accelerators" if timed and random.random() < 0.7 else "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("timed", [True, False])
 def test_no_answer_of_a_random_job_uses_fewer(timed: bool) -> None:
     answered = met = 0

@@ -64,6 +64,7 @@ def swept(question: Problem) -> tuple[Layout, int, dict[object, object]] | None:
     return None if found is None else (layout, *found)
 
 
+@pytest.mark.slow
 def test_the_sweep_and_the_solver_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = list(lines(3, 60, nodes=5, most=10))
     ours = [solve(question) for question in asked]

@@ -53,6 +53,7 @@ LIES: dict[str, tuple[object, str, Callable[[Any], Any], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lie", LIES)
 def test_parity_catches(lie: str, monkeypatch: pytest.MonkeyPatch) -> None:
     home, name, told, case = LIES[lie]

@@ -16,6 +16,7 @@ from ..cases import component, problem
 from .traffic_cases import HALLS, RACKS, TRAFFIC_CASES, linked, sends
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TRAFFIC_CASES)
 @pytest.mark.parametrize("greedy", [True, False], ids=["with a greedy answer", "without one"])
 def test_the_tiers_one_after_the_other_find_the_best_of_all_answers(name: str, greedy: bool, monkeypatch: pytest.MonkeyPatch) -> None:

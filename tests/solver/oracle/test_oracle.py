@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Callable
 
+import pytest
 import yaml
 from sampling import examples
 
@@ -28,6 +29,7 @@ REFUSALS = {
 """What the oracle must have refused at least once, in a search or of given ranks."""
 
 
+@pytest.mark.slow
 def test_the_product_says_what_the_oracle_says(tmp_path: Path) -> None:
     counts, failures = Counter[str](), list[str]()
     for seed in range(FILES):

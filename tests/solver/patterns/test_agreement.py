@@ -37,6 +37,7 @@ def by_patterns(problem: Problem) -> ChoiceState | None:
     return standing
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, 240, 40))
 def test_it_proves_what_the_ordinary_model_proves(start: int) -> None:
     met: Counter[Status] = Counter()
@@ -54,6 +55,7 @@ def test_it_proves_what_the_ordinary_model_proves(start: int) -> None:
     assert met[Status.OPTIMAL] > 5 and met[Status.INFEASIBLE] > 2, "too few of them say anything"
 
 
+@pytest.mark.slow
 def test_it_proves_what_trying_everything_finds() -> None:
     met: Counter[str] = Counter()
     for seed in range(5000, 5080):
@@ -66,6 +68,7 @@ def test_it_proves_what_trying_everything_finds() -> None:
     assert met["optimal"] > 5 and met[IMPOSSIBLE] > 5, met
 
 
+@pytest.mark.slow
 def test_terms_are_sums_over_domains() -> None:
     checked = 0
     for seed in range(80):

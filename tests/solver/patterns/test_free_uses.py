@@ -64,6 +64,7 @@ def test_what_is_dealt_out_fits_each_domain_and_is_all_there_is() -> None:
     assert dealt > 300
 
 
+@pytest.mark.slow
 def test_its_bounds_are_never_above_an_answer_and_its_answers_are_answers() -> None:
     met: Counter[str] = Counter()
     for seed in range(200):

@@ -59,6 +59,7 @@ def agrees(question: Problem) -> Conflict:
     return conflict
 
 
+@pytest.mark.slow
 def test_random_conflicts_are_what_they_say() -> None:
     source = random.Random(11)
     found = [agrees(question) for question in broken(source, 60)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from placewright.models.findings.finding import Severity
 from placewright.models.machines.cluster import Cluster
 from placewright.models.problem import Problem
@@ -50,6 +51,7 @@ def test_on_random_demands_on_the_topology() -> None:
     assert refuted >= 15 and found >= 5
 
 
+@pytest.mark.slow
 def test_on_cases_made_by_hand() -> None:
     for question in CASES.values():
         if parity.space(question) <= 5_000:

@@ -48,6 +48,7 @@ def near(question: Problem, previous: Assignment) -> Problem:
     return replace(question, previous=previous)
 
 
+@pytest.mark.slow
 def test_random_problems_near_random_assignments() -> None:
     source, moved, met = random.Random(5), 0, 0
     while met < 60:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+import pytest
 from placewright.models.findings.finding import Severity
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
@@ -20,6 +21,7 @@ from ..cases import cluster, component, problem
 from ..parity_cases.near import near
 
 
+@pytest.mark.slow
 def test_the_fewest_moves_to_anything_cheaper() -> None:
     source, traded, none_left = random.Random(2), 0, 0
     for _ in range(25):

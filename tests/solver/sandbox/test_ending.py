@@ -155,6 +155,7 @@ def test_a_second_ctrl_c_ends_at_once(folder: Path) -> None:
     assert not is_running(number)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lie", "code", "said", "verdict"),
     [

@@ -79,6 +79,7 @@ def test_one_process_answers_until_the_session_ends(problem: Problem, tmp_path: 
     assert count == 1 and last != number and not is_running(last)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["os.abort()", "sys.exit(1)", "raise MemoryError", "os._exit(0)"])
 def test_what_ends_at_a_later_question_is_no_answer(what: str, problem: Problem, tmp_path: Path) -> None:
     """Another process would not have ended: it is asked."""
@@ -90,6 +91,7 @@ def test_what_ends_at_a_later_question_is_no_answer(what: str, problem: Problem,
     assert first == again and second == 2 and other != first and count == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("what", "code"), [("raise KeyError", "PW610"), ("print(1); time.sleep(60)", "PW602")])
 def test_what_lies_or_hangs_at_a_later_question_is_ended(what: str, code: str, problem: Problem, tmp_path: Path) -> None:
     command = serving(tmp_path, what)

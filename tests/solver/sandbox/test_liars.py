@@ -98,6 +98,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lie", WRONG)
 def test_a_wrong_answer_is_refused_and_the_best_verified_one_is_kept(lie: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "MAX_BYTES", 4 << 20)
@@ -107,6 +108,7 @@ def test_a_wrong_answer_is_refused_and_the_best_verified_one_is_kept(lie: str, m
     must_be_the_guess(answer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lie", ["overlap", "outside", "cheaper", "no plan", "wrong sum"])
 def test_without_a_verified_answer_a_wrong_one_leaves_it_undecided(lie: str) -> None:
     answer = asked(OPEN, lie)
@@ -124,6 +126,7 @@ STOPPED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lie", STOPPED)
 def test_a_search_that_ends_without_an_answer_leaves_it_undecided_and_never_impossible(lie: str) -> None:
     began = unhindered()
@@ -135,6 +138,7 @@ def test_a_search_that_ends_without_an_answer_leaves_it_undecided_and_never_impo
     assert finding.help
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lie", ["crash later", "exit 7 later", "hang later", "devour later"])
 def test_what_was_verified_before_the_end_is_the_answer(lie: str) -> None:
     """It is the better one that the search itself told of, with the bound that was proved by then."""
@@ -147,6 +151,7 @@ def test_what_was_verified_before_the_end_is_the_answer(lie: str) -> None:
     assert answer.plan.objective == honest.objective and answer.verdict == answer.plan.status
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("lie", "codes"), [("crash", ["PW601", "PW602"]), ("raises", ["PW601", "PW610"]), ("babble", ["PW601", "PW610"])])
 def test_a_sum_that_was_counted_here_survives_whatever_ends_the_search(lie: str, codes: list[str]) -> None:
     answer = asked(TOO_MUCH, lie)

@@ -57,6 +57,7 @@ def must_hold(question: Problem, conflict: Conflict) -> None:
         assert solve(fix.apply(question)).plan is not None, fix.text
 
 
+@pytest.mark.slow
 def test_a_wrong_core_is_not_shown() -> None:
     told = 0
     for question in searched(6):

@@ -19,6 +19,7 @@ def told(answer: Answer) -> tuple[str, list[tuple[str, int]]]:
     return answer.verdict, [(term.name, term.value) for term in answer.plan.terms] if answer.plan else []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [random_problem, random_demands, random_keeps], ids=lambda make: make.__name__)
 def test_answers_are_those_of_the_solver(make: object, monkeypatch: pytest.MonkeyPatch) -> None:
     source, settled = random.Random(5), []

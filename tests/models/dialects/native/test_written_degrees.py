@@ -48,6 +48,7 @@ def file_of(random: Random) -> str:
     return "\n".join([*lines, f"plan: {{workflow: {' -> '.join(names)}}}", ""])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
 def test_what_is_written_is_what_was_planned(seed: int, tmp_path: Path) -> None:
     file = tmp_path / "job.yaml"

@@ -70,6 +70,7 @@ RANKS = ",".join(str(i) for i in range(20_000, 0, -1))
 GROUPS = ",".join(f"{{label: a{i}, node_ranks: all}}" for i in range(7_000))
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(30)
 @pytest.mark.parametrize(
     "cluster",
@@ -119,6 +120,7 @@ TEXTS = st.one_of(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(LABELS, TEXTS, st.sampled_from(["text", "list", "block list"]), st.booleans(), st.sampled_from(["4x8", "1x2+1x8+2x3", "3x4+1x0"]))
 def test_every_edit_of_a_component_mends_it(judged, labels: list[str], text: str, form: str, in_flow: bool, machines: str) -> None:

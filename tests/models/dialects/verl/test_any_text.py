@@ -78,6 +78,7 @@ def _flow(value: object) -> str:
     return "{" + ", ".join(f"{key}: {_flow(inner)}" for key, inner in value.items()) + "}" if isinstance(value, dict) else str(value)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(25)
 @settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 @given(

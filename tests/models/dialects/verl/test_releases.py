@@ -215,6 +215,7 @@ def each(table: dict[str, tuple[object, ...]]) -> list[object]:
     return [pytest.param(name, release, id=f"{name}-{release}") for name, case in table.items() for release in str(case[0]).split()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "release"), each(REFUSED))
 def test_a_release_refuses(name: str, release: str) -> None:
     _, program, changes, words, machines = REFUSED[name]

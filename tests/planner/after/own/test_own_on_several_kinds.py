@@ -37,6 +37,7 @@ def on(folder: Path, components: Sequence[str], own: Mapping[str, Sequence[Seat]
     return replace(problem, job=replace(problem.job, planning=replace(problem.job.planning, own=runs)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 250, 50))
 def test_price_and_verdict_are_those_of_each_accelerator(first: int, tmp_path: Path) -> None:
     """Random ranks of two or three components: a phase takes as long as its busiest accelerator, in turns; each demand by itself."""

@@ -58,6 +58,7 @@ def test_the_least_with_its_traffic_is_found() -> None:
         assert (found.best.price if found.best else None) == min(every, default=None), seed
 
 
+@pytest.mark.slow
 def test_a_plan_is_the_best_of_all_placements(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every design, and every way to lay it over the nodes."""
     monkeypatch.setattr(every_option, "_undominated", lambda found, *_: iter(found))

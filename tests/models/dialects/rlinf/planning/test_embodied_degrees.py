@@ -29,6 +29,7 @@ placewright:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_an_embodied_file_with_open_degrees_is_the_best_of_all_that_have_some(tmp_path: Path, seed: int) -> None:
     file, each = tmp_path / "run.yaml", dict[tuple[int, int], int]()

@@ -40,6 +40,7 @@ def plan_of(text: str) -> tuple[pw.Solution, str]:
     return found, apply_edits(text, dialect_named("rlinf").write(reading, found.plan.assignment, found.plan.degrees))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", BLOCKS)
 def test_the_written_file_is_read_as_it_was_planned(block: str) -> None:
     first, written = plan_of(TEXT + block)

@@ -37,6 +37,7 @@ def read(tp: int, samples: int, times: tuple[str, str], ranks: tuple[str, str] =
     return load.read(Source("run.yaml", text), read_shorthand("1x4"), "rlinf", "training")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_the_tp_that_the_file_has_changes_no_plan(seed: int) -> None:
     """With tp 1 in the file two samples were divided among four processes of any tp: 237 seconds were proved where 145 are possible."""

@@ -28,6 +28,7 @@ def solved(file: Path, text: str) -> pw.Solution:
     return pw.solve(file, "1x8", "rlinf", sandbox=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_the_plan_is_the_best_of_all_files_that_have_some_of_the_degrees(tmp_path: Path, seed: int) -> None:
     random, file = Random(seed), tmp_path / "run.yaml"

@@ -91,6 +91,7 @@ def test_where_it_can_be_on_all_of_them_without_a_loss_it_is() -> None:
     assert len(found.best.design.blocks) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_no_ranks_that_verify_accepts_take_less(seed: int) -> None:
     random = Random(seed)

@@ -76,6 +76,7 @@ def is_taken(design: Design) -> bool:
     return takes(actor.parallel.tp, rollout.parallel.tp, actor.amount, rollout.amount, together)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [4, 8])  # of both 3 accelerators with tp 2 are best
 def test_every_count_that_rlinf_takes_is_planned_and_no_other(tmp_path: Path, seed: int) -> None:
     file = tmp_path / "run.yaml"
@@ -123,6 +124,7 @@ placewright:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("counts", ["", "accelerators: [1, 3], "])
 @pytest.mark.parametrize("tps", ["[2, 4]", "2"])
 def test_of_an_embodied_job_no_tp_is_read(tmp_path: Path, tps: str, counts: str) -> None:

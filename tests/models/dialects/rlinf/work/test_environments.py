@@ -59,6 +59,7 @@ def runs_in_rlinf(total: int, processes: int, stages: int, group: int, rollouts:
     return checked and routed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stages", [1, 2, 3])
 @pytest.mark.parametrize("group", [1, 2])
 def test_an_error_is_one_of_rlinf_and_what_is_fine_runs(read: Read, stages: int, group: int) -> None:

@@ -183,6 +183,7 @@ def cases(draw: st.DrawFn) -> tuple[str, Cluster, dict[str, tuple[list[Run], int
     return text, cluster, found
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 @settings(max_examples=CASES, deadline=None, suppress_health_check=list(HealthCheck))
 @given(cases())

@@ -36,6 +36,7 @@ placewright:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("times", "written"),
     [

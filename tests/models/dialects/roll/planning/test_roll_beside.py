@@ -84,6 +84,7 @@ def test_what_may_be_shared_and_nested_is_read_from_the_file_whatever_machines_t
         assert set(problem.job.planning.own) == (set() if cluster == "1x8" else {"actor_train", "actor_infer"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [8, 10, 12, 16])
 def test_a_judge_without_times_counts_in_the_budget_where_nobody_lies_over_it(most: int) -> None:
     """The second solve of what is written has the judge on accelerators of its own, or shared: the budget holds both times."""

@@ -36,6 +36,7 @@ def planned(problem: Problem) -> set[tuple[int, int]]:
     return {(each.amount, each.parallel.cp) for each in options(problem, its, its.timed, room(problem, []), 1)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "ulysses", "experts"),
     [(2, 1, 1), (4, 1, 1), (6, 1, 1), (8, 1, 1), (12, 1, 1), (4, 2, 1), (6, 2, 1), (8, 2, 1), (9, 2, 1), (12, 2, 1), ("${eight}", 1, 1), (8, 1, 2), (12, 1, 3), (8, 2, 2)],
@@ -47,6 +48,7 @@ def test_every_count_that_the_file_may_have_may_be_planned(size: int | str, ulys
     assert len(counts) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "experts"), [(8, 1), (6, 1), (9, 1), ("${eight}", 1), (8, 2)])
 def test_every_count_of_open_ulysses_degrees_may_be_planned(size: int | str, experts: int) -> None:
     timed = {"seconds": {8: 80}, "parallel": {"cp": [1, 2, 3]}}
@@ -54,6 +56,7 @@ def test_every_count_of_open_ulysses_degrees_may_be_planned(size: int | str, exp
     assert planned(problem) == {(count, cp) for cp in (1, 2, 3) for count in taken(size, cp, experts)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [2, 6, 8, 12])
 def test_hints_without_times_are_impossible_only_where_no_count_is_taken(size: int) -> None:
     fit = taken(size)

@@ -14,6 +14,7 @@ from placewright.planner.verify import verify
 from .opened import Config, config, of
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ratio", [0, 1])
 @pytest.mark.parametrize(
     "infer",

@@ -29,6 +29,7 @@ def of_verl(seed: int, leader: str, own: int, offered: object) -> str:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leader", ["actor", "rollout", "ulysses"])
 @pytest.mark.parametrize("seed", range(6))
 def test_in_verl_too_with_the_counts_that_each_choice_is_taken_on(tmp_path: Path, seed: int, leader: str) -> None:
@@ -57,6 +58,7 @@ def test_in_verl_too_with_the_counts_that_each_choice_is_taken_on(tmp_path: Path
     assert {name: option.parallel.tp for name, option in again.best.design.options.items()} == degrees
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leader", ["actor", "rollout"])
 @pytest.mark.parametrize(("same", "left"), [(True, 1), (False, 0)])
 def test_in_verl_a_number_stands_where_what_referred_to_another_is_chosen_otherwise(

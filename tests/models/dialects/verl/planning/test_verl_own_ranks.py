@@ -21,6 +21,7 @@ def read(size: Size, beside: Size, tp: int, cluster: str) -> Reading:
     return of(text + hints(TIMES, {}), cluster)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cluster", ["1x4", "1x3+1x2", "1x4+1x1+1x1"])
 def test_ranks_that_verify_accepts_may_be_proposed(cluster: str) -> None:
     """Reward lay where it would while the other pool is open: both were told to hold the same accelerators, or a server to be torn."""

@@ -58,6 +58,7 @@ def sizes(nodes: int, each: int) -> list[Size]:
     return [(parts, size) for size in range(1, each + 1) for parts in range(1, nodes * (each // size) + 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_no_file_that_verify_accepts_takes_less(seed: int) -> None:
     """Pools of every size on two nodes, in every number of parts, so that replicas lie over nodes too."""

@@ -52,6 +52,7 @@ def known(reading: Reading) -> list[object]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("actor", "rollout"), [(OPEN, OPEN), ("", OPEN), (OPEN, "")])
 @pytest.mark.parametrize("leader", LEADERS)
 def test_it_is_what_reading_every_file_in_full_finds(monkeypatch: pytest.MonkeyPatch, leader: str, actor: str, rollout: str) -> None:
@@ -68,6 +69,7 @@ def test_it_is_what_reading_every_file_in_full_finds(monkeypatch: pytest.MonkeyP
     assert found == known(planned(text, "1x4"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leader", ["actor", "rollout"])
 def test_each_size_with_each_pair_of_degrees_is_read_once(monkeypatch: pytest.MonkeyPatch, leader: str) -> None:
     """With several trees of the file: those with the choices of one component, of the other, and of both. None is read to write the plan."""

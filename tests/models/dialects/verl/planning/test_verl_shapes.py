@@ -55,6 +55,7 @@ def legal(tmp_path: Path, actor: int, rollout: int) -> Iterator[int]:
             yield its.priced.nanoseconds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("actor", "rollout"), [(144, 119), (60, 200), (200, 60)])
 def test_no_shapes_take_less_than_the_plan_which_is_proved(tmp_path: Path, actor: int, rollout: int) -> None:
     every = list(legal(tmp_path, actor, rollout))

@@ -59,6 +59,7 @@ def tps(reading: Reading) -> dict[str, int]:
     return {each.name: each.parallel.tp for each in reading.problem.components}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(examples(4)))
 def test_the_plan_is_the_best_of_all_files_with_a_size(seed: int) -> None:
     """The rest of the file stays as it is: no number stands in the place of what refers to the size."""
@@ -91,6 +92,7 @@ def test_the_plan_is_the_best_of_all_files_with_a_size(seed: int) -> None:
     assert tps(of(text, "2x4")) == {name: its.parallel.tp for name, its in answer.planned.best.design.options.items()}
 
 
+@pytest.mark.slow
 def test_on_many_nodes_every_size_is_known() -> None:
     """Of 128 nodes some 13 were read: another plan was told as proved, with a tp of rollout that only the file's own size has."""
     times: tuple[Seconds, Seconds] = {(8, 1): 40, (128, 1): 20}, {(8, 1): 40, (128, 1): 30, (128, 32): 5, (128, 128): 4}

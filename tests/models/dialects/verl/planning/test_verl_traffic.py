@@ -52,6 +52,7 @@ def written(bandwidth: str) -> Iterator[int]:
                 yield its.priced.nanoseconds + its.priced.traffic
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bandwidth", ["20MiB", "500MiB", "4GiB"])
 def test_no_sizes_that_can_be_written_take_less_than_the_plan(bandwidth: str) -> None:
     every = list(written(bandwidth))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import placewright as pw
+import pytest
 from placewright.cli.written import edits_of
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import read
@@ -26,6 +27,7 @@ python3 -m verl.experimental.one_step_off_policy.main_ppo algorithm.adv_estimato
 """
 
 
+@pytest.mark.slow
 def test_a_size_that_more_than_a_hundred_choices_come_before_is_written() -> None:
     """Sixty are of twelve sizes in either pool, and the 14 samples of a rank are a multiple of two alone: it was told to be refused in whatever parts."""
     reading = read(Source("run.sh", SCRIPT), read_shorthand("1x120"), "verl", "training", PIN)
