@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..models.dialects.load import load
-from ..models.dialects.recognition import DIALECTS
+from ..models.dialects.names import DIALECTS
 from ..report.conversion import render_json, summary
 from .asking.options import cluster_option, composing_options, dialect_option, level_option
 from .showing.findings import echo_findings
@@ -23,7 +23,7 @@ EXIT_CODES = {"exact": 0, "lossy": 0, "refused": 1, "unusable": 2}
 
 @click.command()
 @click.argument("file", metavar="FILE")
-@click.option("--to", "target", type=click.Choice(DIALECTS), required=True, help="The dialect of the new text.")
+@click.option("--to", "target", type=click.Choice(list(DIALECTS)), required=True, help="The dialect of the new text.")
 @cluster_option
 @dialect_option
 @composing_options

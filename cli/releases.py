@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..models.dialects.names import FRAMEWORKS
 from ..models.dialects.recognition import dialect_named
-from ..models.dialects.released import FRAMEWORKS
 from ..models.releases.release import read_releases
 
 

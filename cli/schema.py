@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import click
 
+from ..models.dialects.names import FRAMEWORKS
+
 
 @click.command()
-@click.argument("kind", type=click.Choice(["native", "cluster", "plan", "rlinf", "roll", "verl"]), default="native")
+@click.argument("kind", type=click.Choice(["native", "cluster", "plan", *FRAMEWORKS]), default="native")
 def schema(kind: str) -> int:
     """Print the JSON Schema (draft-07) of a kind of file.
 

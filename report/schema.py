@@ -12,6 +12,7 @@ from typing import Any, Mapping
 
 import yaml
 
+from ..models.dialects.names import DIALECTS, FRAMEWORKS
 from ..models.text.form import REQUIRED, Form, Key
 
 Node = dict[str, Any]
@@ -20,9 +21,7 @@ KINDS: Mapping[str, str] = {
     "native": "A native file of placewright: a cluster, and what is to be placed on it.",
     "cluster": "A cluster file of placewright: what `--cluster` names.",
     "plan": "A plan of placewright: what `solve -o` writes and `launch` starts.",
-    "rlinf": "A file of RLinf with hints for placewright.",
-    "roll": "A file of ROLL with hints for placewright.",
-    "verl": "A file of verl with hints for placewright.",
+    **{name: f"A file of {DIALECTS[name].framework} with hints for placewright." for name in FRAMEWORKS},
 }
 """The kinds of files that have a schema, and what each is."""
 
@@ -108,21 +107,13 @@ def _of_plan() -> Node:
 
 
 def _form(kind: str) -> type[Form]:
-    if kind == "native":
-        from ..models.dialects.native.form import NativeForm
-
-        return NativeForm
     if kind == "cluster":
         from ..models.machines.cluster_file import ClusterForm
 
         return ClusterForm
-    if kind == "rlinf":
-        from ..models.dialects.rlinf.planning.form import RLinfFileForm
+    from ..models.dialects.recognition import dialect_named
 
-        return RLinfFileForm
-    from ..models.hints.block import FileForm
-
-    return FileForm
+    return dialect_named(kind).form()
 
 
 def _short(name: str) -> str:

@@ -6,7 +6,8 @@ import os
 from functools import cached_property
 from typing import Callable, Iterator, Sequence, Union
 
-from ...models.dialects.recognition import DIALECTS, dialect_named, is_meant_for
+from ...models.dialects.names import DIALECTS
+from ...models.dialects.recognition import dialect_named, is_meant_for
 from ...models.findings.finding import UnusableInput, error
 from ...models.reading import Reading
 from ...models.record import dataclass

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 
 import click
 
+from ...models.dialects import names
 from ...models.findings.finding import UnusableInput, error
 from ...models.level import DEFAULT_LEVEL, LEVELS
 
@@ -24,7 +25,7 @@ _ALLOW_ENV = "Let interpolations read this environment variable; its text is nev
 CLUSTER_VARIABLE = "PLACEWRIGHT_CLUSTER"
 """Environment variable that names the cluster if the command line does not."""
 
-DIALECTS = ("auto", "rlinf", "roll", "verl", "native")
+DIALECTS = ("auto", *names.DIALECTS)
 
 
 def memory_mib(ctx: click.Context, param: click.Parameter, value: str) -> int:

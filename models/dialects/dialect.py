@@ -19,6 +19,7 @@ from ..reading import Reading
 from ..record import dataclass
 from ..releases.choice import ReleaseChoice
 from ..text.document import Document
+from ..text.form import Form
 from ..text.tree import MapNode
 from .signs import Signs
 
@@ -73,6 +74,10 @@ class Dialect(Protocol):
 
         `level` is ``training``, or ``placement``, which leaves out the batch arithmetic.
         """
+        ...
+
+    def form(self) -> type[Form]:
+        """Return the form of the files: their keys, for editors."""
         ...
 
     def render(self, problem: Problem) -> Rendering:

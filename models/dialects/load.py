@@ -20,7 +20,8 @@ from ..resolving import with_models
 from ..text.document import Document
 from ..text.source import Source
 from ..text.tree import MapNode
-from .recognition import DIALECTS, choose, dialect_named, is_meant_for
+from .names import DIALECTS
+from .recognition import choose, dialect_named, is_meant_for
 from .released import mismatched_release, release_for
 
 if TYPE_CHECKING:

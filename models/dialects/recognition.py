@@ -7,21 +7,11 @@ from typing import TYPE_CHECKING, cast
 
 from ..findings.finding import Finding, Unchecked, UnusableInput, error, warning
 from ..text.document import Document
+from .names import DIALECTS
 from .signs import Signs
 
 if TYPE_CHECKING:
     from .dialect import Dialect
-
-DIALECTS = ("rlinf", "roll", "verl", "native")
-"""Names of all dialects, in the order of recognition."""
-
-
-_TOP_KEYS = {
-    "rlinf": ("cluster",),
-    "verl": ("actor_rollout_ref", "resource_pool_spec", "topology", "trainer"),
-    "native": ("components",),
-}
-"""Top-level keys per dialect; every file of the dialect has at least one."""
 
 
 def dialect_named(name: str) -> Dialect:
@@ -45,7 +35,7 @@ def _candidates(document: Document) -> dict[str, Signs]:
     root, candidates = document.root, dict[str, Signs]()
     # Command-line settings are verl's most of the time; with verl first, the others need not be
     # loaded.
-    order = DIALECTS if document.program is None else sorted(DIALECTS, key=lambda name: name != "verl")
+    order = list(DIALECTS) if document.program is None else sorted(DIALECTS, key=lambda name: name != "verl")
     for name in order:
         decided = any(signs.sure for signs in candidates.values())
         if decided and (document.program is not None or not _has_top_key(name, document)):
@@ -64,9 +54,9 @@ def _has_top_key(name: str, document: Document) -> bool:
 
     Cheap test before a dialect is loaded, used only after another dialect was recognised for sure.
     """
-    if name == "roll":
-        return "device_mapping" in document.source.text
-    return any(document.root.get(key) is not None for key in _TOP_KEYS[name])
+    entry = DIALECTS[name]
+    has_key = not entry.keys or any(document.root.get(key) is not None for key in entry.keys)
+    return has_key and entry.text in document.source.text
 
 
 def choose(document: Document) -> tuple[Dialect, tuple[Finding, ...], tuple[Unchecked, ...]]:

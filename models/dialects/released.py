@@ -17,13 +17,10 @@ from ..releases.release import Range, Release, read_releases
 from ..text.document import Document
 from ..text.nearest import nearest
 from ..text.tree import MapNode, Scalar
+from .names import FRAMEWORKS
 
 if TYPE_CHECKING:
     from .dialect import Dialect
-
-
-FRAMEWORKS = ("rlinf", "roll", "verl")
-"""Frameworks with known releases."""
 
 
 def known_framework(text: str) -> str:

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Mapping, Sequence
 
 from ..composition.places import Added, Folder, Located, SearchPath
+from ..dialects.names import DIALECTS
 from ..findings.finding import UnusableInput
 from ..record import dataclass
 from ..text.source import Source
@@ -21,7 +22,7 @@ from .pieces import WordText
 _DECORATED = re.compile(r"^@hydra\.main\(([^()]*)\)", re.MULTILINE)
 _ARGUMENT = re.compile(r"""\b(config_path|config_name)\s*=\s*(?:"([^"\n]*)"|'([^'\n]*)'|None)""")
 _MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
-_PACKAGES = ("verl", "roll", "rlinf", "recipe")
+_PACKAGES = tuple(package for dialect in DIALECTS.values() for package in dialect.packages)
 MAX_UP = 6
 TWO_OPTIONS = ("--config_path", "--config_name")
 _OPTION = re.compile(r"""\badd_argument\(\s*["']([\w-]+)""")

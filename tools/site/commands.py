@@ -10,6 +10,7 @@ import click
 from ...cli import exit_codes
 from ...cli.main import VERBS, cli
 
+OVERVIEW = "reference/cli/index.md"
 EXIT_CODES = (
     (exit_codes.OK, "ok; warnings are possible"),
     (exit_codes.FINDINGS, "errors were found, or no placement exists"),
@@ -24,7 +25,7 @@ EXIT_CODES = (
 
 def command_pages() -> Iterator[tuple[str, str]]:
     """Yield (path below `docs/`, Markdown) of the command and of each verb."""
-    yield "reference/cli/index.md", _overview()
+    yield OVERVIEW, _overview()
     with click.Context(cli, info_name="placewright") as parent:
         for name in VERBS:
             verb = cli.get_command(parent, name)

@@ -8,10 +8,12 @@ from __future__ import annotations
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import placewright
 from mkdocs.plugins import event_priority
+from placewright.cli.main import VERBS
+from placewright.tools.site.commands import OVERVIEW
 from placewright.tools.site.links import led_home
 from placewright.tools.site.listings import DOCUMENTS, module_of
 from placewright.tools.site.pages import made_pages
@@ -27,8 +29,12 @@ _facade: tempfile.TemporaryDirectory[str] | None = None
 
 @event_priority(100)
 def on_config(config: MkDocsConfig) -> None:
-    """Show mkdocstrings the modules of public names alone: reading all of the package takes two minutes."""
+    """Add the verbs to the navigation, and limit mkdocstrings to modules of public names.
+
+    Reading all of the package takes two minutes.
+    """
     global _facade
+    _with_verbs(config.nav or [])
     _facade = tempfile.TemporaryDirectory(prefix="placewright-site-")
     package = Path(next(iter(placewright.__path__))).resolve()
     for module in {"placewright", *map(module_of, placewright.__all__)}:
@@ -40,6 +46,16 @@ def on_config(config: MkDocsConfig) -> None:
         if folder.is_dir() and not (folder / "__init__.py").exists():
             (folder / "__init__.py").touch()
     config.plugins["mkdocstrings"].config["handlers"]["python"]["paths"] = [_facade.name]
+
+
+def _with_verbs(entries: list[Any]) -> None:
+    """Add the page of each verb after the page of the command line."""
+    if OVERVIEW in entries:
+        entries += [{name: f"reference/cli/{name}.md"} for name in VERBS]
+    for entry in entries:
+        for pages in entry.values() if isinstance(entry, dict) else ():
+            if isinstance(pages, list):
+                _with_verbs(pages)
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:

@@ -9,8 +9,8 @@ from typing import Iterator
 
 import placewright
 
+from ...models.dialects.names import FRAMEWORKS
 from ...models.dialects.recognition import dialect_named
-from ...models.dialects.released import FRAMEWORKS
 from ...models.releases.release import read_releases
 
 DOCUMENTS = {"CHANGELOG.md": "about/changelog.md", "SECURITY.md": "about/security.md", "CONTRIBUTING.md": "about/contributing.md"}

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from ...reading import Reading
     from ...releases.choice import ReleaseChoice
     from ...text.document import Document
+    from ...text.form import Form
     from ..dialect import Degrees, Machines, Rendering
 
-__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "read", "release_of", "render", "signs", "write"]
+__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "form", "read", "release_of", "render", "signs", "write"]
 
 PROGRAMS: tuple[str, ...] = ()
 """Empty: no program of a script is recognised by name."""
@@ -39,6 +40,13 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
     from .reader import read as found
 
     return found(document, machines, level)
+
+
+def form() -> type[Form]:
+    """See `Dialect.form`."""
+    from .form import NativeForm
+
+    return NativeForm
 
 
 def render(problem: Problem) -> Rendering:

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from ...reading import Reading
     from ...releases.choice import ReleaseChoice
     from ...text.document import Document
+    from ...text.form import Form
     from ..dialect import Degrees, Machines, Rendering
 
 
-__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "read", "release_of", "render", "signs", "write"]
+__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "form", "read", "release_of", "render", "signs", "write"]
 
 PROGRAMS: tuple[str, ...] = ()
 """Empty: no program of a script is recognised by name."""
@@ -48,6 +49,13 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
     if document.release is None:
         document = replace(document, release=release_of(document))
     return found(document, machines, level)
+
+
+def form() -> type[Form]:
+    """See `Dialect.form`."""
+    from .planning.form import RLinfFileForm
+
+    return RLinfFileForm
 
 
 def render(problem: Problem) -> Rendering:

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from ...reading import Reading
     from ...releases.choice import ReleaseChoice
     from ...text.document import Document
+    from ...text.form import Form
     from ..dialect import Degrees, Machines, Rendering
 
-__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "read", "release_of", "render", "signs", "write"]
+__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "form", "read", "release_of", "render", "signs", "write"]
 
 NAME = "verl"
 PROGRAMS: tuple[str, ...] = ("verl.", "recipe.")
@@ -66,6 +67,13 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
     if document.release is None:
         document = replace(document, release=release_of(document))
     return found(document, machines, level)
+
+
+def form() -> type[Form]:
+    """See `Dialect.form`."""
+    from ...hints.block import FileForm
+
+    return FileForm
 
 
 def render(problem: Problem) -> Rendering:

@@ -1,0 +1,34 @@
+"""Names of the dialects. A new dialect is its folder and one line here."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class DialectEntry(NamedTuple):
+    """Facts about a dialect that are needed before it is loaded.
+
+    Attributes
+    ----------
+    framework : name of the framework; empty for placewright's own files.
+    packages : first parts of the names of its programs' modules.
+    keys : top-level keys; every file of the dialect has at least one. Empty if unknown.
+    text : text in every file of the dialect.
+    """
+
+    framework: str
+    packages: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    text: str = ""
+
+
+DIALECTS = {
+    "rlinf": DialectEntry("RLinf", packages=("rlinf",), keys=("cluster",)),
+    "roll": DialectEntry("ROLL", packages=("roll",), text="device_mapping"),
+    "verl": DialectEntry("verl", packages=("verl", "recipe"), keys=("actor_rollout_ref", "resource_pool_spec", "topology", "trainer")),
+    "native": DialectEntry("", keys=("components",)),
+}
+"""Name -> facts of every dialect, in the order of recognition."""
+
+FRAMEWORKS = tuple(name for name, entry in DIALECTS.items() if entry.framework)
+"""Dialects of frameworks, which have releases."""
