@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..models.dialect_names import DIALECTS
 from ..models.dialects.load import load
-from ..models.dialects.names import DIALECTS
 from ..report.conversion import render_json, summary
 from .asking.options import cluster_option, composing_options, dialect_option, level_option
 from .showing.findings import echo_findings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..models.dialects.names import FRAMEWORKS
+from ..models.dialect_names import FRAMEWORKS
 from ..models.dialects.recognition import dialect_named
 from ..models.releases.release import read_releases
 

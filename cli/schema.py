@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ..models.dialects.names import FRAMEWORKS
+from ..models.dialect_names import FRAMEWORKS
 
 
 @click.command()

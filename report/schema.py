@@ -12,7 +12,7 @@ from typing import Any, Mapping
 
 import yaml
 
-from ..models.dialects.names import DIALECTS, FRAMEWORKS
+from ..models.dialect_names import DIALECTS, FRAMEWORKS
 from ..models.text.form import REQUIRED, Form, Key
 
 Node = dict[str, Any]
@@ -113,7 +113,7 @@ def _form(kind: str) -> type[Form]:
         return ClusterForm
     from ..models.dialects.recognition import dialect_named
 
-    return dialect_named(kind).form()
+    return dialect_named(kind).file_form()
 
 
 def _short(name: str) -> str:

@@ -6,7 +6,7 @@ import os
 from functools import cached_property
 from typing import Callable, Iterator, Sequence, Union
 
-from ...models.dialects.names import DIALECTS
+from ...models.dialect_names import DIALECTS
 from ...models.dialects.recognition import dialect_named, is_meant_for
 from ...models.findings.finding import UnusableInput, error
 from ...models.reading import Reading

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 
 import click
 
-from ...models.dialects import names
+from ...models import dialect_names
 from ...models.findings.finding import UnusableInput, error
 from ...models.level import DEFAULT_LEVEL, LEVELS
 
@@ -25,7 +25,7 @@ _ALLOW_ENV = "Let interpolations read this environment variable; its text is nev
 CLUSTER_VARIABLE = "PLACEWRIGHT_CLUSTER"
 """Environment variable that names the cluster if the command line does not."""
 
-DIALECTS = ("auto", *names.DIALECTS)
+DIALECTS = ("auto", *dialect_names.DIALECTS)
 
 
 def memory_mib(ctx: click.Context, param: click.Parameter, value: str) -> int:

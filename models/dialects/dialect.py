@@ -76,7 +76,7 @@ class Dialect(Protocol):
         """
         ...
 
-    def form(self) -> type[Form]:
+    def file_form(self) -> type[Form]:
         """Return the form of the files: their keys, for editors."""
         ...
 

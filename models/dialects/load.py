@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Callable, Iterator, Sequence
 
 from ..composition import Composer
+from ..dialect_names import DIALECTS
 from ..findings.finding import Finding, Unchecked, UnusableInput, warning
 from ..level import DEFAULT_LEVEL
 from ..machines.accelerators import GENERIC, accelerators
@@ -20,7 +21,6 @@ from ..resolving import with_models
 from ..text.document import Document
 from ..text.source import Source
 from ..text.tree import MapNode
-from .names import DIALECTS
 from .recognition import choose, dialect_named, is_meant_for
 from .released import mismatched_release, release_for
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
+from ..dialect_names import DIALECTS
 from ..findings.finding import Finding, Unchecked, UnusableInput, error, warning
 from ..text.document import Document
-from .names import DIALECTS
 from .signs import Signs
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Callable, Iterator, Sequence
 
+from ..dialect_names import FRAMEWORKS
 from ..findings.finding import Finding, UnusableInput, error, warning
 from ..releases.choice import ReleaseChoice, newest, stated
 from ..releases.evidence import choose_by_keys, installed, ranges_from, release_beside
@@ -17,7 +18,6 @@ from ..releases.release import Range, Release, read_releases
 from ..text.document import Document
 from ..text.nearest import nearest
 from ..text.tree import MapNode, Scalar
-from .names import FRAMEWORKS
 
 if TYPE_CHECKING:
     from .dialect import Dialect

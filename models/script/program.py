@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Mapping, Sequence
 
 from ..composition.places import Added, Folder, Located, SearchPath
-from ..dialects.names import DIALECTS
+from ..dialect_names import DIALECTS
 from ..findings.finding import UnusableInput
 from ..record import dataclass
 from ..text.source import Source

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from placewright.cli.asking.options import DIALECTS, read_machines
-from placewright.models.dialects.names import DIALECTS as KNOWN
+from placewright.models.dialect_names import DIALECTS as KNOWN
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import AsDeclared

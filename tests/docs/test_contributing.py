@@ -93,7 +93,7 @@ def test_a_relation_is_in_the_files_that_are_named() -> None:
 def test_a_dialect_is_in_its_folder_and_the_files_that_are_named() -> None:
     outside = [{file for file in files_with(repr(name)) if not file.startswith(f"models/dialects/{name}/")} for name in FRAMEWORKS]
     common = set.intersection(*outside)
-    assert common == named("A dialect") - {"models/dialects/dialect.py", "__init__.py"} == {"models/dialects/names.py"}
+    assert common == named("A dialect") - {"models/dialects/dialect.py", "__init__.py"} == {"models/dialect_names.py"}
 
 
 def test_a_verb_is_in_the_files_that_are_named() -> None:

@@ -108,7 +108,7 @@ def imported(line: str) -> list[str]:
 
 
 def test_the_known_releases_are_those_of_the_readme() -> None:
-    from placewright.models.dialects.names import FRAMEWORKS
+    from placewright.models.dialect_names import FRAMEWORKS
     from placewright.models.dialects.recognition import dialect_named
     from placewright.models.releases.release import read_releases
 

@@ -9,7 +9,7 @@ from typing import Iterator
 
 import placewright
 
-from ...models.dialects.names import FRAMEWORKS
+from ...models.dialect_names import FRAMEWORKS
 from ...models.dialects.recognition import dialect_named
 from ...models.releases.release import read_releases
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ...text.form import Form
     from ..dialect import Degrees, Machines, Rendering
 
-__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "form", "read", "release_of", "render", "signs", "write"]
+__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "file_form", "read", "release_of", "render", "signs", "write"]
 
 PROGRAMS: tuple[str, ...] = ()
 """Empty: no program of a script is recognised by name."""
@@ -42,8 +42,8 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
     return found(document, machines, level)
 
 
-def form() -> type[Form]:
-    """See `Dialect.form`."""
+def file_form() -> type[Form]:
+    """See `Dialect.file_form`."""
     from .form import NativeForm
 
     return NativeForm

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..dialect import Degrees, Machines, Rendering
 
 
-__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "form", "read", "release_of", "render", "signs", "write"]
+__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "file_form", "read", "release_of", "render", "signs", "write"]
 
 PROGRAMS: tuple[str, ...] = ()
 """Empty: no program of a script is recognised by name."""
@@ -51,8 +51,8 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
     return found(document, machines, level)
 
 
-def form() -> type[Form]:
-    """See `Dialect.form`."""
+def file_form() -> type[Form]:
+    """See `Dialect.file_form`."""
     from .planning.form import RLinfFileForm
 
     return RLinfFileForm

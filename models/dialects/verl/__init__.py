@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...text.form import Form
     from ..dialect import Degrees, Machines, Rendering
 
-__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "form", "read", "release_of", "render", "signs", "write"]
+__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "file_form", "read", "release_of", "render", "signs", "write"]
 
 NAME = "verl"
 PROGRAMS: tuple[str, ...] = ("verl.", "recipe.")
@@ -69,8 +69,8 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
     return found(document, machines, level)
 
 
-def form() -> type[Form]:
-    """See `Dialect.form`."""
+def file_form() -> type[Form]:
+    """See `Dialect.file_form`."""
     from ...hints.block import FileForm
 
     return FileForm

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from placewright.models.dialect_names import DIALECTS
 from placewright.models.dialects.load import read
-from placewright.models.dialects.names import DIALECTS
 from placewright.models.dialects.native.recognise import _OF_COMPONENTS, KEYS
 from placewright.models.dialects.recognition import dialect_named
 from placewright.models.hints.forms import ComponentForm
