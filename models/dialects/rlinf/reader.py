@@ -126,8 +126,7 @@ class RlinfReader(Skeleton):
             self.is_profiled,
         )  # fmt: skip
         work = self._work(mode, bool(layout.planned.own))
-        if mode.task:
-            check_keys(self.notes, self.settings, root)
+        check_keys(self.notes, self.settings, root)
         return Problem(layout.cluster, self._job(mode, work, layout))
 
     def _value(self, section: MapNode, key: str) -> Value | None:

@@ -1,0 +1,100 @@
+"""Further instances of the kinds of `test_cases.py`, each with the verdict and the words of the right answer.
+
+The kinds are those of ``../shared/cases/public/INDEX.md`` (K) and ``../shared/cases/ux.md`` (B).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from placewright.cli.asking.options import read_machines
+from placewright.models.composition import Composer
+from placewright.models.dialects.load import load_all
+from placewright.models.findings.finding import UnusableInput
+from placewright.planner.verify import verify
+
+RLINF = """\
+cluster:
+  num_nodes: 1
+  component_placement: {actor: 0-7, rollout: 0-7}
+"""
+ROLL = """\
+rollout_batch_size: 64
+adv_estimator: reinforce
+init_kl_coef: 0
+actor_train:
+  strategy_args: {strategy_name: megatron_train, strategy_config: {tensor_model_parallel_size: 2}}
+  device_mapping: list(range(0,8))
+actor_infer:
+  strategy_args: {strategy_name: vllm, strategy_config: {tensor_parallel_size: 2}}
+  device_mapping: list(range(0,8))
+rewards:
+  rule: {world_size: 8}
+"""
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One file, its machines, its verdict, and texts that the answer holds or lacks."""
+
+    kind: str
+    name: str
+    text: str
+    verdict: str
+    words: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    cluster: str = "1x8"
+    release: str = ""
+    beside: dict[str, str] = field(default_factory=dict, hash=False)
+
+    def __str__(self) -> str:
+        return f"{self.kind}-{self.verdict}-{self.words[0] if self.words else self.name}"
+
+
+K2 = [
+    Instance("K2", "job.yaml", RLINF + "teacher: {num_gpus: 8, num_nodes: 1}\n", "incomplete", ("`teacher.num_gpus`, `teacher.num_nodes` count machines",)),
+    Instance("K2", "job.yaml", RLINF + "judge: {tensor_parallel_size: 4}\n", "incomplete", ("`judge.tensor_parallel_size` counts machines",)),
+    Instance("K2", "job.yaml", RLINF.replace("0-7}", '"0-${last.num_gpus}"}') + "last: {num_gpus: 7}\n", "ok", absent=("last.num_gpus",)),
+    Instance("K2", "job.yaml", ROLL + "sandbox: {num_gpus: 4, num_nodes: 1}\n", "incomplete", ("`sandbox.num_gpus`, `sandbox.num_nodes` count machines",)),
+    Instance("K2", "job.yaml", ROLL + "judge_gpus: 3\n", "incomplete", ("`judge_gpus` counts machines",)),
+    Instance("K2", "job.yaml", ROLL + "tools: [{name: a, num_gpus: 2}]\n", "incomplete", ("`tools.0.num_gpus` counts machines",)),
+    Instance("K2", "job.yaml", ROLL.replace("tensor_parallel_size: 2", 'tensor_parallel_size: "${own.num_gpus}"') + "own: {num_gpus: 2}\n", "ok", absent=("own.num_gpus",)),
+    Instance("K2", "job.yaml", ROLL + "own: {num_workers: 3, seed: 1, gpus: 0}\n", "ok", absent=("own.",)),
+]  # fmt: skip
+
+
+TABLE = [*K2]
+
+
+@pytest.mark.parametrize("instance", TABLE, ids=str)
+def test_an_instance_gets_the_right_answer(instance: Instance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in {instance.name: instance.text, **instance.beside}.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    verdicts, said = answer(instance)
+    assert instance.verdict in verdicts, said
+    for word in instance.words:
+        assert word in said, said
+    for word in instance.absent:
+        assert word not in said, said
+
+
+def answer(instance: Instance) -> tuple[set[str], str]:
+    """The verdicts of a file, and all that is said about it."""
+    composer = Composer(frameworks=(instance.release,) if instance.release else ())
+    machines = read_machines(instance.cluster) if instance.cluster else None
+    try:
+        reports = [verify(reading) for reading in load_all(Path(instance.name), machines, "auto", "training", composer)]
+    except UnusableInput as problem:
+        return {"unusable"}, "\n".join(f"{finding.code} {finding.message} {finding.help}" for finding in problem.findings)
+    lines = list[str]()
+    for report in reports:
+        for finding in report.findings:
+            lines.append(f"{finding.severity.value} {finding.code} {finding.message}; help: {finding.help}; {'; '.join(finding.notes)}")
+        lines += [f"unchecked {item.rule} {item.subject}: {item.why}" for item in report.unchecked]
+        lines += [f"missing {missing.what}: {missing.add}" for missing in report.missing]
+    return {report.verdict for report in reports}, "\n".join(lines)
