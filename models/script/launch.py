@@ -232,6 +232,7 @@ def machine_of(launch: LaunchCommand, commands: Sequence[Started], lines: Lines)
         fewest = min((pair[0] for command in before if (pair := _option(command, "--num-gpus")) and pair[0] is not None), default=0)
         if accelerators and accelerators[0] is not None and fewest < accelerators[0]:
             why = f"`ray start` shows nodes different numbers of accelerators: {fewest} and {accelerators[0]}"
+    for_ray = accelerators is not None
     if accelerators is None and seen is not None:
         variable, text = seen
         accelerators = _visible(text)
@@ -243,7 +244,7 @@ def machine_of(launch: LaunchCommand, commands: Sequence[Started], lines: Lines)
     if all(number is None for number, _ in numbers):
         return None, why
     spans = [lines.span(place) if number is not None and place is not None else None for number, place in numbers]
-    return ShellMachine(numbers[0][0], spans[0], numbers[1][0], spans[1], variable), why
+    return ShellMachine(numbers[0][0], spans[0], numbers[1][0], spans[1], variable, for_ray), why
 
 
 def _is_ray_start(started: Started) -> bool:

@@ -65,7 +65,28 @@ K2 = [
 ]  # fmt: skip
 
 
-TABLE = [*K2]
+RUN = "python examples/embodiment/train_embodied_agent.py --config-path conf --config-name "
+ONE = "cluster.num_nodes=1 cluster.component_placement.actor=0-7"
+UNKNOWN = [
+    Instance("B5", "run.sh", RUN + f"gone {ONE}\n", "incomplete", ("begins with `conf/gone.yaml`, which is not found",)),
+    Instance("B5", "run.sh", f"python train.py {ONE}\n", "incomplete", ("the configuration that `train.py` begins with is not found",)),
+    Instance("B5", "run.sh", f"{RUN}job\n", "ok", beside={"conf/job.yaml": RLINF}),
+    Instance(
+        "B5", "job.yaml", RLINF + "actor: {model: {tensor_model_parallel_size: 3}}\n", "incomplete", ("there is no `runner.task_type`",)
+    ),
+    Instance("B5", "job.yaml", RLINF + "rollout: {model: {precision: bf16}}\n", "ok", absent=("task_type",)),
+]
+SFT = "torchrun --standalone --nnodes=1 --nproc_per_node=8 -m verl.trainer.sft_trainer data.train_files=/d model.path=/m\n"
+K7 = [
+    Instance("K7", "run.sh", "export CUDA_VISIBLE_DEVICES=0,1,2,3\n" + SFT, "faulty", ("`CUDA_VISIBLE_DEVICES` shows 4 accelerators, but torchrun starts 8",)),
+    Instance("K7", "run.sh", "#SBATCH --gres=gpu:4\n" + SFT, "faulty", ("the script shows 4 accelerators, but torchrun starts 8",)),
+    Instance("K7", "run.sh", "CUDA_VISIBLE_DEVICES=0,1,2,3 " + SFT.replace("node=8", "node=4"), "ok"),
+    Instance("K7", "run.sh", "ray start --head --num-gpus=4\n" + SFT, "ok"),
+    Instance("K7", "run.sh", f"export CUDA_VISIBLE_DEVICES=0,1\n{RUN}job\n", "ok", ("warning PW114 `CUDA_VISIBLE_DEVICES` shows 2, but RLinf counts and uses all 8",), beside={"conf/job.yaml": RLINF}),
+]  # fmt: skip
+
+
+TABLE = [*K2, *UNKNOWN, *K7]
 
 
 @pytest.mark.parametrize("instance", TABLE, ids=str)

@@ -45,6 +45,8 @@ def judge_machine(work: VerlWork) -> None:
         _accelerators(work, alone)
         if alone:
             _cpus(work)
+    if work.entry.kind is ProgramKind.PROCESSES and pools:
+        _processes(work)
     if work.entry.kind is not ProgramKind.NOTHING:
         _unread(work)
 
@@ -77,6 +79,19 @@ def _accelerators(work: VerlWork, alone: bool) -> None:
     when = f"verl raises a ValueError: Total available GPUs {available}.0 is less than total desired GPUs {need}"
     work.tell(FIT, name, f"{shown}, but {names} need{'s' * (len(pools) == 1)} {need}", at or pools[0].span("size"),
               f"show Ray {need} accelerators, or set {size}", None, f"{available} of {need}", when)  # fmt: skip
+
+
+def _processes(work: VerlWork) -> None:
+    """Check that the script shows torchrun an accelerator for every process of this node."""
+    program, pool = work.notes.document.program, work.setup.pools[0]
+    machine, need = program.machine if program is not None else None, max(parts.size for parts in pool.parts)
+    if machine is None or machine.accelerators is None or machine.for_ray or need <= machine.accelerators:
+        return
+    shows = f"`{machine.variable}` shows" if machine.variable else "the script shows"
+    message = f"{shows} {with_noun(machine.accelerators, 'accelerator')}, but torchrun starts {need} processes on a node"
+    help_ = f"show {need} accelerators, or write `--nproc_per_node={machine.accelerators}`"
+    when = "the processes without an accelerator fail at once: invalid device ordinal"
+    work.tell(FIT, pool.name, message, machine.accelerators_span, help_, None, f"{machine.accelerators} of {need}", when)
 
 
 def _is_submitted(program: Program | None) -> bool:
