@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Iterator, Sequence
+from typing import Iterable, Iterator
 
 from ..configuration.notes import Notes
+from ..findings.causes import meet
+from ..findings.span import Span
 from ..text.tree import Entry, ListNode, MapNode, Scalar
 
 _RANKS = ("placement", "device_mapping")
@@ -17,8 +19,11 @@ _MOST_NAMED = 4
 """Maximum number of keys that a reason lists."""
 
 
-def counting_keys(entry: Entry, path: str) -> Iterator[str]:
-    """Yield the paths at or below an entry that count accelerators, nodes or processes."""
+def counting_keys(entry: Entry, path: str) -> Iterator[tuple[str, Span]]:
+    """Yield (path, place) of the keys at or below an entry that count accelerators, nodes or processes.
+
+    ROLL's own roles, maps with `device_mapping`, are reported with the choice of the dialect.
+    """
     value = entry.value
     if isinstance(value, MapNode):
         for inner in value:
@@ -28,18 +33,19 @@ def counting_keys(entry: Entry, path: str) -> Iterator[str]:
             for inner in item if isinstance(item, MapNode) else ():
                 yield from counting_keys(inner, f"{path}.{index}.{inner.key.text}")
     elif isinstance(value, Scalar) and _COUNTS.fullmatch(entry.key.text):
-        number = value.value
-        if (type(number) is int and number > 0) or entry.key.text in _RANKS:
-            yield path
+        number, is_role = value.value, entry.key.text == "device_mapping" and path.count(".") == 1
+        if (type(number) is int and number > 0) or (entry.key.text in _RANKS and not is_role):
+            yield path, value.span
 
 
-def report_unread(notes: Notes, code: str, paths: Sequence[str], place: str) -> None:
+def report_unread(notes: Notes, code: str, keys: Iterable[tuple[str, Span]], place: str) -> None:
     """Note that keys of a section count machines, so that the verdict is incomplete.
 
-    `place` names the part of the file that could start what the section describes.
+    Values with other uses, by an alias or an interpolation, are read. `place` names the part of the
+    file that could start what the section describes.
     """
     text = notes.document.source.text
-    paths = [path for path in paths if not _is_used(path, text)]
+    paths = [path for path, at in keys if not any(meet(at, span) for span in notes.document.shared) and not _is_used(path, text)]
     if not paths:
         return
     named = ", ".join(f"`{path}`" for path in paths[:_MOST_NAMED])

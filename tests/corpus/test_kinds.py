@@ -61,6 +61,7 @@ K2 = [
     Instance("K2", "job.yaml", ROLL + "judge_gpus: 3\n", "incomplete", ("`judge_gpus` counts machines",)),
     Instance("K2", "job.yaml", ROLL + "tools: [{name: a, num_gpus: 2}]\n", "incomplete", ("`tools.0.num_gpus` counts machines",)),
     Instance("K2", "job.yaml", ROLL.replace("tensor_parallel_size: 2", 'tensor_parallel_size: "${own.num_gpus}"') + "own: {num_gpus: 2}\n", "ok", absent=("own.num_gpus",)),
+    Instance("K2", "job.yaml", "x: {world_size: &w 8}\n" + ROLL.replace("world_size: 8", "world_size: *w"), "ok", absent=("x.world_size",)),
     Instance("K2", "job.yaml", ROLL + "own: {num_workers: 3, seed: 1, gpus: 0}\n", "ok", absent=("own.",)),
 ]  # fmt: skip
 
@@ -85,8 +86,22 @@ K7 = [
     Instance("K7", "run.sh", f"export CUDA_VISIBLE_DEVICES=0,1\n{RUN}job\n", "ok", ("warning PW114 `CUDA_VISIBLE_DEVICES` shows 2, but RLinf counts and uses all 8",), beside={"conf/job.yaml": RLINF}),
 ]  # fmt: skip
 
+VERL = (
+    "python3 -m verl.trainer.main_ppo trainer.nnodes=1 trainer.n_gpus_per_node=8 algorithm.adv_estimator=grpo data.train_batch_size=1024"
+    " actor_rollout_ref.model.path=/m actor_rollout_ref.rollout.name=vllm actor_rollout_ref.rollout.tensor_model_parallel_size=2"
+    " actor_rollout_ref.actor.use_dynamic_bsz=True "
+)
+B1 = [
+    Instance("B1", "run.sh", VERL + "trainer.nnode=2\n", "unusable", ("did you mean `trainer.nnodes`? Other errors follow",)),
+    Instance("B1", "run.sh", VERL + "actor_rollout_ref.actor.ppo_minibatch_size=4\n", "unusable", ("`actor_rollout_ref.actor.ppo_mini_batch_size`?",)),
+    Instance("B1", "run.sh", VERL + "trainer.num_nodes=1\n", "unusable", ("help: write `trainer.nnodes`",), ("sizes something",)),
+    Instance("B1", "run.sh", VERL + "rollout.nnodes=2\n", "unusable", ("help: write `actor_rollout_ref.rollout.nnodes`",), ("sizes something",)),
+    Instance("B1", "run.sh", VERL + "global_profiler.nnodes=2\n", "unusable", ("write `+global_profiler.nnodes=2`",), ("rollout.nnodes",)),
+    Instance("B1", "run.sh", f"{RUN}job actor.micro_batchsize=3\n", "unusable", ("did you mean `actor.micro_batch_size`?",), beside={"conf/job.yaml": RLINF + "runner: {task_type: embodied}\nactor: {training_backend: fsdp, micro_batch_size: 4, global_batch_size: 64}\n"}),
+]  # fmt: skip
 
-TABLE = [*K2, *UNKNOWN, *K7]
+
+TABLE = [*B1, *K2, *UNKNOWN, *K7]
 
 
 @pytest.mark.parametrize("instance", TABLE, ids=str)

@@ -150,7 +150,7 @@ class RlinfReader(Skeleton):
     def _note_missing_task(self, root: MapNode) -> None:
         """Note that the task decides which parallel sizes of the trained and generating roles count."""
         entries = [entry for entry in root if entry.key.text in _SIZED]
-        paths = [path for entry in entries for path in counting_keys(entry, entry.key.text)]
+        paths = [path for entry in entries for path, _ in counting_keys(entry, entry.key.text)]
         if paths:
             why = f"`{paths[0]}` counts only in some tasks, and there is no `runner.task_type`"
             self.notes.unsure("PW208", paths[0], why, True, "Add `runner: {task_type: reasoning}`, or the task that it is")

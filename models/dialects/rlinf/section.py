@@ -186,7 +186,7 @@ def _check_map(notes: Notes, owner: MapNode, before: str, read_paths: frozenset[
         elif not is_known and (close := _meant(name, sibling_keys)):
             _warn(notes, path, entry, path, f"no release of RLinf has `{path}`", *notes.to_rename(owner, entry, close))
         elif path not in read_paths and not (is_known and isinstance(entry.value, Scalar)):
-            report_unread(notes, "PW104", list(counting_keys(entry, path)), "`cluster.component_placement`")
+            report_unread(notes, "PW104", counting_keys(entry, path), "`cluster.component_placement`")
 
 
 def _meant(name: str, known: list[str]) -> str:

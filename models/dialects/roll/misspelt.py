@@ -225,7 +225,7 @@ def _top_level(notes: Notes, pipeline: Pipeline, root: MapNode, entry: Entry) ->
             help, edit = notes.to_rename(root, entry, close) if is_twice else (f"is `{close}` meant?", None)
             notes.warn(CODE, "", f"ROLL has no key `{name}`; it ignores it silently", entry.key.span, "not a key", help, edit)
             return
-    report_unread(notes, CODE, list(counting_keys(entry, name)), "a role that ROLL starts")
+    report_unread(notes, CODE, counting_keys(entry, name), "a role that ROLL starts")
 
 
 def _check_block(notes: Notes, owner: MapNode, entry: Entry, path: str) -> None:

@@ -49,6 +49,14 @@ def judge_keys(notes: Notes, settings: Configuration) -> None:
     judged.options()
 
 
+def refused_keys(notes: Notes, settings: Configuration) -> frozenset[str]:
+    """Return the keys of settings without `+` that the configuration lacks."""
+    if settings.table is None:
+        return frozenset()
+    judged = _Keys(notes, settings, settings.table)
+    return frozenset(setting.key for setting in notes.document.settings if setting.kind is Mark.CHANGE and not judged.has(setting.key))
+
+
 class _Keys:
     """Judge of the keys of a file or a command line, in order.
 
@@ -69,7 +77,7 @@ class _Keys:
         """Report a setting that Hydra refuses, or a probable misspelling."""
         key, kind, name = setting.key, setting.kind, self.table.name
         if kind in (Mark.CHANGE, Mark.DELETE):
-            if not self.composed and not self._has(key):
+            if not self.composed and not self.has(key):
                 if self._may_be_another_program(key):
                     why = f"`{key}` is a key of another configuration than `{name}`, which is assumed"
                     self.notes.unsure("PW122", "", why, True, "Name the program: `python3 -m MODULE key=value`")
@@ -80,11 +88,11 @@ class _Keys:
             message = f"`{key}` is in `{name}`{self.release}, so Hydra refuses to add it"
             edit = Edit(setting.span.part(0, 1), "") if self._text(setting.span)[:1] == "+" else None
             self.notes.error(REFUSED, "", message, setting.key_span, "there already", f"write `{setting.text[1:]}`", edit)
-        elif not self._has(key) and (refusal := refused_field(self.settings, key)):
+        elif not self.has(key) and (refusal := refused_field(self.settings, key)):
             better = near(self.table, key)
             edit = Edit(setting.span.part(0, len(kind.value) + len(key)), better) if self._text(setting.span) == setting.text else None
             self._not_a_field(refusal, better, setting.key_span, edit)
-        elif not self._has(key) and (better := near(self.table, key)):
+        elif not self.has(key) and (better := near(self.table, key)):
             message = f"verl has no key `{key}`: it is added, and nothing reads it"
             self.notes.warn(UNREAD, better, message, setting.key_span, "not a key", f"write `{better}`", self._rewritten(setting, better))
         self.added.add(key)
@@ -143,7 +151,7 @@ class _Keys:
                 edit = None if is_set else self.notes.renamed(entry, better.rpartition(".")[2])
                 self.notes.warn(UNREAD, better, message, entry.key.span, "not a key", f"write `{better}`", edit)
 
-    def _has(self, key: str) -> bool:
+    def has(self, key: str) -> bool:
         """Return True if a key exists or may exist.
 
         It may exist below an unknown list, below a key that another setting added, or through a
@@ -240,8 +248,11 @@ def meant(table: Table, key: str) -> str:
         return path
     last, sections = key.rpartition(".")[2], set(key.split("."))
     same = [candidate for candidate in table.keys if candidate.endswith(f".{key}")]
-    same = same or [candidate for candidate in table.keys if candidate.rpartition(".")[2] == last]
-    return max(same, key=lambda candidate: len(set(candidate.split(".")) & sections), default="")
+    if not same:
+        same = [candidate for candidate in table.keys if candidate.rpartition(".")[2] == last]
+        related = [candidate for candidate in same if len(sections.intersection(candidate.split("."))) > 1]
+        same = related or (same if len(same) == 1 else [])
+    return min(same, key=lambda candidate: distance(key, candidate), default="")
 
 
 def near(table: Table, key: str) -> str:

@@ -17,6 +17,7 @@ from ....findings.wording import with_noun
 from ....text.program import Program
 from ....text.tree import ListNode, MapNode, Scalar, Value
 from ...skeleton import HINTS
+from ..keys import refused_keys
 from ..listed import MAPPING
 from ..programs import FOLDER, SPEC, TRAINERS, ProgramKind
 from .work import HANGS, VerlWork
@@ -129,10 +130,11 @@ def _unread(work: VerlWork) -> None:
     separate = work.entry.kind in (ProgramKind.SEPARATE, ProgramKind.GENERATION)
     # Defaults of a configuration demand nothing.
     sources = frozenset(document.others) - {document.source.name, "--set"}
+    refused = refused_keys(work.notes, work.settings)
     for path in _sizing(document.root, "", sources):
         known = UNDERSTOOD.fullmatch(path) and (separate or not ROLLOUT_POOL.fullmatch(path))
         known = known and not any(path.startswith(section) and work.settings.until(release) for section, release in SINCE)
-        if path not in work.settings.asked and not known and path.partition(".")[0] not in IGNORED:
+        if path not in work.settings.asked | refused and not known and path.partition(".")[0] not in IGNORED:
             sections.setdefault(path.rpartition(".")[0], []).append(path)
     for owner, paths in list(sections.items())[:MOST_NAMED]:
         named = ", ".join(f"`{path}`" for path in paths[:MOST_NAMED])
