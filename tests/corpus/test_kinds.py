@@ -100,8 +100,21 @@ B1 = [
     Instance("B1", "run.sh", f"{RUN}job actor.micro_batchsize=3\n", "unusable", ("did you mean `actor.micro_batch_size`?",), beside={"conf/job.yaml": RLINF + "runner: {task_type: embodied}\nactor: {training_backend: fsdp, micro_batch_size: 4, global_batch_size: 64}\n"}),
 ]  # fmt: skip
 
+SEVEN = ROLL.replace("actor_train", "pretrain: Qwen/Qwen2.5-7B-Instruct\nactor_train", 1)
+K6 = [
+    Instance("K6", "job.yaml", SEVEN.replace("{tensor_model_parallel_size: 2}", f"{{pipeline_model_parallel_size: 4, {keys}}}"), verdict, (words,))
+    for keys, verdict, words in [
+        ("num_layers_in_first_pipeline_stage: 4", "faulty", "has no key `num_layers_in_first_pipeline_stage`: a TypeError"),
+        ("additional_configs: {num_layers_in_first_pipeline_stage: 5}", "faulty", "less 5 = 23 layers do not divide among 3 middle stages"),
+        ("additional_configs: {num_layers_in_first_pipeline_stage: 4}", "ok", ""),
+        ("account_for_loss_in_pipeline_split: true", "faulty", "and 1 more = 29 do not divide among 4 stages"),
+        ("pipeline_model_parallel_layout: 'Et*7|t*7|t*7|t*8L'", "faulty", "has 28 layers, but `pipeline_model_parallel_layout` of actor_train holds 29"),
+        ("pipeline_model_parallel_layout: 'Et*7|t*7|t*7|t*7L'", "ok", ""),
+    ]
+]  # fmt: skip
 
-TABLE = [*B1, *K2, *UNKNOWN, *K7]
+
+TABLE = [*K6, *B1, *K2, *UNKNOWN, *K7]
 
 
 @pytest.mark.parametrize("instance", TABLE, ids=str)

@@ -35,5 +35,7 @@ def signs(root: MapNode) -> Signs:
         return Signs(("components",))
     if not all(entry.key.text in KEYS for entry in root):
         return Signs()
-    is_native = (not keys and isinstance(components, MapNode)) or names.intersection(ROLES) or any(nearest(key, _OF_COMPONENTS) for key in keys)
+    is_native = (
+        (not keys and isinstance(components, MapNode)) or names.intersection(ROLES) or any(nearest(key, _OF_COMPONENTS) for key in keys)
+    )
     return Signs(("components",)) if is_native else Signs(weak=("components",))
