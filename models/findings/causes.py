@@ -18,11 +18,13 @@ UNSURE = frozenset({"PW201", "PW208"})
 
 A wrong type (PW105) of another setting does not affect them.
 """
-WRONG_SIZE = frozenset({"PW102", "PW103", "PW110", "PW111", "PW208"})
+WRONG_SIZE = frozenset({"PW102", "PW103", "PW110", "PW111", "PW205", "PW208"})
 """Codes for impossible ranks; related components wait for corrected ranks."""
 _WRONG_DEGREES = {"PW208": "PW404", "PW111": "PW404"}
 """Code -> code for degrees refused by the model, which must change anyway."""
-_COMMON = frozenset({"PW102", "PW114", "PW122", "PW124", "PW126", "PW501", "PW502", "PW503", "PW605", "PW606"})
+_OF_DEGREES = {"PW202": frozenset({"PW111", "PW208"})}
+"""Code of a warning -> codes of refused degrees, after which the warning is judged anew."""
+_COMMON = frozenset({"PW102", "PW107", "PW114", "PW122", "PW124", "PW126", "PW501", "PW502", "PW503", "PW605", "PW606"})
 """Codes with a cause in the cluster or the framework, not in the file."""
 MOST_LISTED = 6
 """Maximum number of subjects of a finding with a line number."""
@@ -106,7 +108,8 @@ def _cause(finding: Finding) -> object:
     if not finding.subject or not finding.help or (finding.edit is None and finding.span is None):
         return finding
     where = finding.edit or (None if finding.code in _COMMON else finding.span)
-    texts = skeleton(finding.subject, finding.message), _mask_subject(finding.subject, finding.help)
+    mask = _mask_subject if finding.code == "PW107" else skeleton  # a number in the name of a group is no amount
+    texts = mask(finding.subject, finding.message), _mask_subject(finding.subject, finding.help)
     return (finding.severity, finding.code, *texts, where, finding.notes)
 
 
@@ -135,19 +138,25 @@ def _named(finding: Finding, first: Finding) -> str:
 
 
 def first_causes(findings: Sequence[Finding]) -> tuple[list[Finding], list[Unchecked]]:
-    """Return the findings without dependent errors.
+    """Return the findings without dependent errors and warnings.
 
-    Dependent errors are reported as unchecked until their premise is fixed.
+    Dependent findings are reported as unchecked until their premise is fixed.
     """
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     independent, unchecked = list[Finding](), list[Unchecked]()
     for finding in findings:
-        premise = _premise(finding, errors) if finding.severity is Severity.ERROR else None
+        premise = _premise(finding, errors) if finding.severity is Severity.ERROR else _wrong_degrees(finding, errors)
         if premise is None:
             independent.append(finding)
         else:
             unchecked.append(Unchecked(finding.code, finding.subject, f"judged once {premise.code} of `{premise.subject}` is mended"))
     return independent, list(dict.fromkeys(unchecked))
+
+
+def _wrong_degrees(warning: Finding, errors: Sequence[Finding]) -> Finding | None:
+    """Return the error of the same component whose degrees a warning is about."""
+    codes = _OF_DEGREES.get(warning.code, frozenset())
+    return next((error for error in errors if error.code in codes and error.subject == warning.subject), None)
 
 
 def _premise(finding: Finding, errors: Sequence[Finding]) -> Finding | None:

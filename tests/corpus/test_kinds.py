@@ -113,8 +113,19 @@ K6 = [
     ]
 ]  # fmt: skip
 
+HOLES = ROLL.replace(
+    "tensor_parallel_size: 2}}\n  device_mapping: list(range(0,8))",
+    "tensor_parallel_size: 2}}\n  device_mapping: list(range(0,4)) + list(range(6,8))",
+)
+GROUPS = "cluster:\n  num_nodes: 1\n  component_placement: {actor: {node_group: c1, placement: 0-7}, env: {node_group: c1, placement: 0-7}, x: {node_group: c2, placement: 0}}\n"
+B12 = [
+    Instance("B12", "job.yaml", ROLL.replace("tensor_model_parallel_size: 2", "tensor_model_parallel_size: 3").replace("(0,8)", "(0,16)"), "faulty", ("PW202 actor_train: judged once PW208",), ("warning PW202",), "2x8"),
+    Instance("B12", "job.yaml", HOLES, "faulty", ("error PW205", "PW217 actor_train: judged once PW205"), ("error PW217",), release="roll==0.2.1"),
+    Instance("B12", "job.yaml", GROUPS, "faulty", ("there is no node group `c1`", "the same of `env`", "there is no node group `c2`")),
+]  # fmt: skip
 
-TABLE = [*K6, *B1, *K2, *UNKNOWN, *K7]
+
+TABLE = [*B12, *K6, *B1, *K2, *UNKNOWN, *K7]
 
 
 @pytest.mark.parametrize("instance", TABLE, ids=str)
