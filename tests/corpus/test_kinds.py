@@ -124,8 +124,28 @@ B12 = [
     Instance("B12", "job.yaml", GROUPS, "faulty", ("there is no node group `c1`", "the same of `env`", "there is no node group `c2`")),
 ]  # fmt: skip
 
+THREE = VERL.replace("parallel_size=2", "parallel_size=3")
+SEQUENCES = "-m verl.trainer.sft_trainer data.train_files=/d model.path=/m engine.ulysses_sequence_parallel_size=3\n"
+K9 = [
+    *(
+        Instance("K9", "run.sh", f"{start}{THREE.removeprefix('python3')}\n", "faulty", ("cannot be divided by tp x pp x cp = 3",))
+        for start in ("uv run", "python3 -m mylab.launch --nnodes 1 -- python", "python3 -m debugpy --listen 5678", "python3 -m coverage run --source x")
+    ),
+    *(
+        Instance("K9", "run.sh", f"{start} {SEQUENCES}", "faulty", ("the 8 ranks of actor cannot be divided into 3",))
+        for start in ("deepspeed --num_gpus 8", "accelerate launch --num_processes 8", "srun --ntasks-per-node=8 python")
+    ),
+    Instance("K9", "run.sh", f"accelerate launch --num_processes 16 --num_machines 2 {SEQUENCES}", "faulty", ("the 16 ranks of actor",), cluster="2x8"),
+    Instance("K9", "run.sh", f"accelerate launch --config_file a.yaml {SEQUENCES}", "incomplete", ("`--nproc_per_node` is not known here",)),
+    Instance("K9", "run.sh", "read -r -d '' A <<'E'\ntrainer.nnodes=2\nE\n" + THREE.replace("trainer.nnodes=1", "$A") + "\n", "incomplete", ("`trainer.nnodes` is not among the known settings",), ("error",)),
+    Instance("K9", "run.sh", VERL + "--resume\n", "unusable", ("`--resume` is no option of Hydra", "take it out")),
+    Instance("K9", "run.sh", VERL + "--config_path x\n", "unusable", ("write `--config-path`",), ("neither an option",)),
+    Instance("K9", "run.sh", VERL + "--config-n=ppo_trainer --cfg job\n", "ok"),
+    Instance("K4", "run.sh", VERL.replace("verl.trainer.main_ppo", "mylab.train") + "--resume\n", "incomplete", absent=("--resume",)),
+]  # fmt: skip
 
-TABLE = [*B12, *K6, *B1, *K2, *UNKNOWN, *K7]
+
+TABLE = [*K9, *B12, *K6, *B1, *K2, *UNKNOWN, *K7]
 
 
 @pytest.mark.parametrize("instance", TABLE, ids=str)
