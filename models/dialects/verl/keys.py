@@ -252,7 +252,11 @@ def meant(table: Table, key: str) -> str:
         same = [candidate for candidate in table.keys if candidate.rpartition(".")[2] == last]
         related = [candidate for candidate in same if len(sections.intersection(candidate.split("."))) > 1]
         same = related or (same if len(same) == 1 else [])
-    return min(same, key=lambda candidate: distance(key, candidate), default="")
+
+    def far(candidate: str) -> tuple[int, int]:
+        return -len(sections.intersection(candidate.split("."))), distance(key, candidate)
+
+    return min(same, key=far, default="")
 
 
 def near(table: Table, key: str) -> str:

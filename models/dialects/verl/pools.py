@@ -96,7 +96,8 @@ def _may_be_set_elsewhere(settings: Configuration, amounts: Sequence[Amount]) ->
     """Return True if an unknown argument of a script may replace the default of a size; note it."""
     program = settings.notes.document.program
     unwritten = [amount.name for amount in amounts if amount.span is None]
-    if program is None or not program.name or program.complete or not unwritten:
+    is_open = any(item.rule == "PW122" and item.decides for item in settings.notes.document.unchecked)
+    if program is None or not program.name or not is_open or not unwritten:
         return False
     why = f"`{unwritten[0]}` is not among the known settings, and an argument that is not known may set it"
     settings.notes.unsure(FIT, unwritten[0], why, True, f"Pass `--set {unwritten[0]}=VALUE`")
