@@ -6,6 +6,7 @@ A stated release wins; else the dialect looks for evidence.
 from __future__ import annotations
 
 import json
+import re
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Callable, Iterator, Sequence
@@ -42,6 +43,24 @@ def known_framework(text: str) -> str:
     return f"{name.lower()}=={version}"
 
 
+_LAST = 9_999
+
+
+def _closest(version: str, known: Sequence[str]) -> str | None:
+    """Return the known release with the nearest number, of equally near ones the newer; else by spelling."""
+    numbers = {name: _numbers(name) for name in known}
+    wanted, dotted = _numbers(version), [name for name in known if numbers[name]]
+    if not wanted or not dotted:
+        return nearest(version, known)
+    return min(reversed(dotted), key=lambda name: [abs(one - two) for one, two in zip(numbers[name], wanted)])
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Return the three numbers of a version, the last patch of a series without one; empty for other texts."""
+    parts = re.match(r"v?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?![0-9])", version)
+    return tuple(_LAST if part is None else int(part) for part in parts.groups()) if parts else ()
+
+
 def release_for(dialect: Dialect, document: Document, frameworks: Sequence[str], roots: Sequence[str] = ()) -> ReleaseChoice | None:
     """Return the release of a document; None for a native file.
 
@@ -57,7 +76,7 @@ def release_for(dialect: Dialect, document: Document, frameworks: Sequence[str],
         release = table.named(version)
         if release is None:
             known = [entry.name for entry in table]
-            close = nearest(version.strip(), known)
+            close = _closest(version.strip(), known)
             help_ = f"write `{name}=={close}`; " if close else ""
             message = f"{table.framework} {version.strip() or '(no version)'} is not a known release"
             raise UnusableInput([error("PW015", "", message, help=f"{help_}known releases are {', '.join(known)}")])

@@ -144,8 +144,13 @@ K9 = [
     Instance("K4", "run.sh", VERL.replace("verl.trainer.main_ppo", "mylab.train") + "--resume\n", "incomplete", absent=("--resume",)),
 ]  # fmt: skip
 
+K12 = [
+    Instance("K12", "run.sh", VERL, "unusable", (f"write `verl=={near}`",), release=f"verl=={stated}")
+    for stated, near in [("0.2.0", "0.3.0"), ("0.6", "0.6.1"), ("0.10.1", "0.9.0"), ("v0.7.2", "0.7.1"), ("0.6.1.post1", "0.6.1")]
+]
 
-TABLE = [*K9, *B12, *K6, *B1, *K2, *UNKNOWN, *K7]
+
+TABLE = [*K12, *K9, *B12, *K6, *B1, *K2, *UNKNOWN, *K7]
 
 
 @pytest.mark.parametrize("instance", TABLE, ids=str)
