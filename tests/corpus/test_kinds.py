@@ -149,8 +149,32 @@ K12 = [
     for stated, near in [("0.2.0", "0.3.0"), ("0.6", "0.6.1"), ("0.10.1", "0.9.0"), ("v0.7.2", "0.7.1"), ("0.6.1.post1", "0.6.1")]
 ]
 
+OF_TESTS = """\
+hydra: {run: {dir: .}}
+pretrain: Qwen/Qwen3-0.6B
+rollout_batch_size: 128
+actor_train:
+  strategy_args: {strategy_name: fsdp2_train, strategy_config: {fsdp_size: 8}}
+  device_mapping: list(range(0,8))
+actor_infer: {strategy_args: {strategy_name: vllm}}
+"""
+ROLES = [
+    Instance(
+        "B7", "job.yaml", OF_TESTS, "incomplete", ("no pipeline of ROLL reads a file without `rewards`",), ("error", "nowhere configured")
+    ),
+    Instance("B7", "job.yaml", OF_TESTS + "adv_estimator: grpo\n", "faulty", ("`actor_infer` has",)),
+    Instance(
+        "B7",
+        "run.sh",
+        "python start_rlvr_pipeline.py --config_path conf --config_name job\n",
+        "faulty",
+        ("`critic` is nowhere",),
+        beside={"conf/job.yaml": OF_TESTS},
+    ),
+]
 
-TABLE = [*K12, *K9, *B12, *K6, *B1, *K2, *UNKNOWN, *K7]
+
+TABLE = [*ROLES, *K12, *K9, *B12, *K6, *B1, *K2, *UNKNOWN, *K7]
 
 
 @pytest.mark.parametrize("instance", TABLE, ids=str)
