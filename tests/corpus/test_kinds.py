@@ -159,9 +159,7 @@ actor_train:
 actor_infer: {strategy_args: {strategy_name: vllm}}
 """
 ROLES = [
-    Instance(
-        "B7", "job.yaml", OF_TESTS, "incomplete", ("no pipeline of ROLL reads a file without `rewards`",), ("error", "nowhere configured")
-    ),
+    Instance("B7", "job.yaml", OF_TESTS, "incomplete", ("only `actor_train` speaks for a roll file", "--dialect roll"), ("error",)),
     Instance("B7", "job.yaml", OF_TESTS + "adv_estimator: grpo\n", "faulty", ("`actor_infer` has",)),
     Instance(
         "B7",

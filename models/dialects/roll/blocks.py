@@ -8,7 +8,6 @@ from ...configuration.notes import Notes
 from ...configuration.settings import Settings
 from ...findings.span import Span
 from ...record import dataclass
-from ...text.document import Document
 from ...text.program import Program
 from ...text.tree import MapNode, Scalar
 from ..checks import Facts, OneOf
@@ -280,24 +279,6 @@ def _by_keys(settings: Settings, is_possible: Callable[[str], bool]) -> tuple[Pi
     elif has(f"{ACTOR_TRAIN}.model_args.lora_target", names.REWARD_MODEL):
         alternative = "rlvr_vl"
     return pipelines()[name], alternative
-
-
-_OF_JOBS = (
-    REWARDS, names.STUDENTS, names.STUDENT_TRAIN, names.SFT_TRAIN, names.TRAIN_ENV, names.VAL_ENV, names.REWARD_MODEL, names.CRITICS,
-    "adv_estimator", "init_kl_coef", "use_kl_loss", "enable_reference", "num_return_sequences_in_group", "train_batch_size",
-    "chosen_key", "custom_envs", "env_manager_cls", "is_pure_opd",
-)  # fmt: skip
-"""Keys that the configurations of ROLL's pipelines have, of which ROLL's tests of single strategies have none."""
-
-
-def is_read_by_no_pipeline(settings: Settings, document: Document) -> bool:
-    """Return True for a file with roles alone, such as those of ROLL's tests of single strategies.
-
-    Source: ROLL, roll/pipeline/rlvr/rlvr_config.py (__post_init__ reads `rewards`), tests/distributed/strategy.
-    """
-    if document.program is not None or document.source.root.get("hydra") is None:
-        return False
-    return settings.at("pretrain") is not None and not any(settings.at(key) is not None for key in _OF_JOBS)
 
 
 def _distilled(settings: Settings) -> Pipeline:

@@ -27,7 +27,6 @@ from ...text.source import Source
 from ...text.tree import MapNode, Value
 from ..skeleton import Reader
 from .batches import chains, check_preferences, check_prompts, check_teacher_batches, check_trajectories
-from .blocks import is_read_by_no_pipeline
 from .job import Role, RollSetup
 from .misspelt import as_meant
 from .models import models
@@ -104,13 +103,6 @@ class _RollReader(Reader):
         """Build the problem; None if the roles need more than `MAX_NODES` nodes."""
         notes, settings, machines = self.notes, self.settings, self.machines
         hinted = self.hinted_names()
-        if not hinted and is_read_by_no_pipeline(settings, self.document):
-            notes.findings.clear()
-            why = (
-                "no pipeline of ROLL reads a file without `rewards`, `adv_estimator` or another key of a job, so its roles were not judged"
-            )
-            notes.unsure("PW101", "", why, True, "Verify the script that reads it")
-            return None
         pipeline, roles = read_roles(notes, settings, self.meant, frozenset(hinted), self.derivations)
         open_ = {role.key for role in roles if role.key in hinted and role.created and role.mapping is None and role.world_size is None}
         per_node = devices_per_node(notes, settings, machines)
