@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Iterable, Sequence
+from typing import Iterable, Iterator, Sequence
 
+from ..ranks import merge, write_ranks
 from .finding import Finding, Severity, Unchecked
 from .span import Edit, Span
+from .wording import plural
 
 WRITTEN = frozenset({"PW103", "PW104", "PW105", "PW106", "PW112", "PW118", "PW121", "PW803"})
 """Codes for faulty text of a component: the meaning is unknown."""
@@ -96,12 +98,27 @@ def by_cause(findings: Iterable[Finding]) -> list[Finding]:
     not at their places.
     """
     groups: dict[object, list[Finding]] = {}
-    for finding in findings:
+    for finding in _over_nodes(findings):
         cause = _cause(finding)
         if any(member.subject == finding.subject for member in groups.get(cause, ())):
             cause = finding  # the same subject at another place has another fault
         groups.setdefault(cause, []).append(finding)
     return [_listed(group) for group in groups.values()]
+
+
+def _over_nodes(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield the findings; the same shared accelerators on several nodes are one."""
+    groups: dict[object, list[Finding]] = {}
+    for finding in findings:
+        same = finding.code == "PW201" and len(finding.witnesses) == 2
+        key = (finding.subject, skeleton("", finding.message), finding.help, finding.span) if same else finding
+        groups.setdefault(key, []).append(finding)
+    for first, *rest in groups.values():
+        nodes = [finding.witnesses[0] for finding in rest]
+        ranges = [range(node, node + 1) for node in nodes if isinstance(node, int)]
+        count = first.amount + sum(finding.amount for finding in rest)
+        note = f"the same on {plural('node', len(nodes))} {write_ranks(merge(ranges))}: {count} in all"
+        yield replace(first, notes=(*first.notes, note), amount=count) if rest else first
 
 
 def _cause(finding: Finding) -> object:

@@ -121,6 +121,7 @@ GROUPS = "cluster:\n  num_nodes: 1\n  component_placement: {actor: {node_group: 
 B12 = [
     Instance("B12", "job.yaml", ROLL.replace("tensor_model_parallel_size: 2", "tensor_model_parallel_size: 3").replace("(0,8)", "(0,16)"), "faulty", ("PW202 actor_train: judged once PW208",), ("warning PW202",), "2x8"),
     Instance("B12", "job.yaml", HOLES, "faulty", ("error PW205", "PW217 actor_train: judged once PW205"), ("error PW217",), release="roll==0.2.1"),
+    Instance("B12", "job.yaml", "cluster: 3x8\ncomponents:\n  actor: {placement: 0-23}\n  rollout: {placement: 0-23}\n", "faulty", ("accelerator 0 of node 0 (8 in all)", "the same on nodes 1-2: 24 in all"), ("of node 1",), ""),
     Instance("B12", "job.yaml", GROUPS, "faulty", ("there is no node group `c1`", "the same of `env`", "there is no node group `c2`")),
 ]  # fmt: skip
 
