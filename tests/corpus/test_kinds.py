@@ -77,20 +77,21 @@ UNKNOWN = [
     ),
     Instance("B5", "job.yaml", RLINF + "rollout: {model: {precision: bf16}}\n", "ok", absent=("task_type",)),
 ]
+VERL = (
+    "python3 -m verl.trainer.main_ppo trainer.nnodes=1 trainer.n_gpus_per_node=8 algorithm.adv_estimator=grpo data.train_batch_size=1024"
+    " actor_rollout_ref.model.path=/m actor_rollout_ref.rollout.name=vllm actor_rollout_ref.rollout.tensor_model_parallel_size=2"
+    " actor_rollout_ref.actor.use_dynamic_bsz=True "
+)
 SFT = "torchrun --standalone --nnodes=1 --nproc_per_node=8 -m verl.trainer.sft_trainer data.train_files=/d model.path=/m\n"
 K7 = [
     Instance("K7", "run.sh", "export CUDA_VISIBLE_DEVICES=0,1,2,3\n" + SFT, "faulty", ("`CUDA_VISIBLE_DEVICES` shows 4 accelerators, but torchrun starts 8",)),
     Instance("K7", "run.sh", "#SBATCH --gres=gpu:4\n" + SFT, "faulty", ("the script shows 4 accelerators, but torchrun starts 8",)),
     Instance("K7", "run.sh", "CUDA_VISIBLE_DEVICES=0,1,2,3 " + SFT.replace("node=8", "node=4"), "ok"),
     Instance("K7", "run.sh", "ray start --head --num-gpus=4\n" + SFT, "ok"),
+    Instance("K7", "run.sh", "ray start --head --num-gpus 8\nray start --num-gpus 4\nray job submit --entrypoint-num-gpus 1 -- " + VERL, "incomplete", ("numbers of accelerators: 4 and 8", "`--entrypoint-num-gpus 1` keeps")),
     Instance("K7", "run.sh", f"export CUDA_VISIBLE_DEVICES=0,1\n{RUN}job\n", "ok", ("warning PW114 `CUDA_VISIBLE_DEVICES` shows 2, but RLinf counts and uses all 8",), beside={"conf/job.yaml": RLINF}),
 ]  # fmt: skip
 
-VERL = (
-    "python3 -m verl.trainer.main_ppo trainer.nnodes=1 trainer.n_gpus_per_node=8 algorithm.adv_estimator=grpo data.train_batch_size=1024"
-    " actor_rollout_ref.model.path=/m actor_rollout_ref.rollout.name=vllm actor_rollout_ref.rollout.tensor_model_parallel_size=2"
-    " actor_rollout_ref.actor.use_dynamic_bsz=True "
-)
 B1 = [
     Instance("B1", "run.sh", VERL + "trainer.nnode=2\n", "unusable", ("did you mean `trainer.nnodes`? Other errors follow",)),
     Instance("B1", "run.sh", VERL + "actor_rollout_ref.actor.ppo_minibatch_size=4\n", "unusable", ("`actor_rollout_ref.actor.ppo_mini_batch_size`?",)),
