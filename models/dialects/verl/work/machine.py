@@ -77,9 +77,10 @@ def _accelerators(work: VerlWork, alone: bool) -> None:
         return
     names = " and ".join(f"`{pool.name}` ({pool.sizes})" for pool in pools)
     size = work.assigned(pools[0].accelerators_key or "trainer.n_gpus_per_node", available)
+    smaller = f", or set {size}" if available and need % available == 0 else ""
     when = f"verl raises a ValueError: Total available GPUs {available}.0 is less than total desired GPUs {need}"
     work.tell(FIT, name, f"{shown}, but {names} need{'s' * (len(pools) == 1)} {need}", at or pools[0].span("size"),
-              f"show Ray {need} accelerators, or set {size}", None, f"{available} of {need}", when)  # fmt: skip
+              f"show Ray {need} accelerators{smaller}", None, f"{available} of {need}", when)  # fmt: skip
 
 
 def _processes(work: VerlWork) -> None:
