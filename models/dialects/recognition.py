@@ -42,7 +42,10 @@ def _starts(dialect: Dialect, document: Document) -> bool:
 
 
 def _signs(dialect: Dialect, document: Document) -> Signs:
-    """Return the evidence for a dialect; with a program of the framework, weak keys are sure too."""
+    """Return the evidence for a dialect.
+
+    With a program of the framework, weak keys are sure too.
+    """
     signs, program = dialect.signs(document.root), document.program
     is_own = program is not None and program.name.rpartition("/")[2].startswith(dialect.PROGRAMS)
     return Signs(signs.any) if is_own else signs

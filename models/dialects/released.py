@@ -47,16 +47,22 @@ _LAST = 9_999
 
 
 def _closest(version: str, known: Sequence[str]) -> str | None:
-    """Return the known release with the nearest number, of equally near ones the newer; else by spelling."""
+    """Return the known release with the nearest number, or by spelling.
+
+    Of equally near releases it is the newer one.
+    """
     numbers = {name: _numbers(name) for name in known}
     wanted, dotted = _numbers(version), [name for name in known if numbers[name]]
     if not wanted or not dotted:
         return nearest(version, known)
-    return min(reversed(dotted), key=lambda name: [abs(one - two) for one, two in zip(numbers[name], wanted)])
+    return min(reversed(dotted), key=lambda name: [abs(has - wants) for has, wants in zip(numbers[name], wanted)])
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """Return the three numbers of a version, the last patch of a series without one; empty for other texts."""
+    """Return the three numbers of a version; empty for other texts.
+
+    A version without a patch stands for the last patch of its series.
+    """
     parts = re.match(r"v?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?![0-9])", version)
     return tuple(_LAST if part is None else int(part) for part in parts.groups()) if parts else ()
 

@@ -20,7 +20,7 @@ _MOST_NAMED = 4
 
 
 def counting_keys(entry: Entry, path: str) -> Iterator[tuple[str, Span]]:
-    """Yield (path, place) of the keys at or below an entry that count accelerators, nodes or processes.
+    """Yield (path, place) of the keys that count machines or processes, at or below an entry.
 
     ROLL's own roles, maps with `device_mapping`, are reported with the choice of the dialect.
     """
@@ -56,7 +56,7 @@ def report_unread(notes: Notes, code: str, keys: Iterable[tuple[str, Span]], pla
 
 
 def _is_used(path: str, text: str) -> bool:
-    """Return True if an interpolation refers to a path, or to a map that holds it."""
+    """Return True if an interpolation refers to a path or to its map."""
     names = path.split(".")
     prefixes = (".".join(names[: end + 1]) for end in range(len(names)))
     return any(re.search(rf"\$\{{[^}}\n]*(?<![\w.]){re.escape(prefix)}\s*[,}}]", text) for prefix in prefixes) if "${" in text else False

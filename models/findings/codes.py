@@ -148,5 +148,5 @@ _TOPICS = {
 
 
 def topic_of(code: str) -> str:
-    """Return the subject of a rule in a word or two; else that of its hundred, or the code."""
+    """Return the subject of a rule in a word or two; else the code."""
     return _TOPICS.get(code) or ("ranks" if code.startswith("PW2") else code)

@@ -138,7 +138,7 @@ class RlinfReader(Skeleton):
         return Problem(layout.cluster, self._job(mode, work, layout))
 
     def _note_missing_configuration(self) -> None:
-        """Note that only the command line of a script was read, not the configuration of its program."""
+        """Note that the configuration of a script's program was not read."""
         program = self.document.program
         if program is None or not program.name or program.found:
             return

@@ -93,7 +93,7 @@ def sized(settings: Configuration, nodes: str = NODES, accelerators: str = ACCEL
 
 
 def _may_be_set_elsewhere(settings: Configuration, amounts: Sequence[Amount]) -> bool:
-    """Return True if an unknown argument of a script may replace the default of a size; note it."""
+    """Return True, with a note, if an unknown argument may replace a default size."""
     program = settings.notes.document.program
     unwritten = [amount.name for amount in amounts if amount.span is None]
     is_open = any(item.rule == "PW122" and item.decides for item in settings.notes.document.unchecked)
@@ -473,7 +473,7 @@ ALIASES = {
 }
 """Option of torchrun -> names of torchrun, DeepSpeed, accelerate and srun."""
 COUNTS_ITSELF = ("accelerate", "deepspeed", "mpiexec", "mpirun")
-"""Launchers that start a process for every accelerator, or as their own files say, if not told."""
+"""Launchers with a number of processes of their own if no option states it."""
 
 
 def _per_node(options: Mapping[str, str]) -> dict[str, str]:

@@ -223,7 +223,7 @@ class VerlReader(Reader):
         return tuple((amount.name, amount.value) for name in names for amount in reader.own(name).values())
 
     def suits(self, changes: Numbered) -> bool:
-        """Return True if changed numbers cause no error, no incomplete replica and no accelerators left over."""
+        """Return True if changed numbers cause no error, incomplete replica or rest."""
         if self.instead is not None:
             return False
         tried, before = self.again(changes), {finding.message for finding in self.notes.findings}
