@@ -20,7 +20,7 @@ _MOST_NAMED = 4
 
 
 def counting_keys(entry: Entry, path: str) -> Iterator[tuple[str, Span]]:
-    """Yield (path, place) of the keys that count machines or processes, at or below an entry.
+    """Yield (path, place) of the keys at or below an entry that count something.
 
     ROLL's own roles, maps with `device_mapping`, are reported with the choice of the dialect.
     """

@@ -95,6 +95,8 @@ K7 = [
 B1 = [
     Instance("B1", "run.sh", VERL + "trainer.nnode=2\n", "unusable", ("did you mean `trainer.nnodes`? Other errors follow",)),
     Instance("B1", "run.sh", VERL + "actor_rollout_ref.actor.ppo_minibatch_size=4\n", "unusable", ("`actor_rollout_ref.actor.ppo_mini_batch_size`?",)),
+    Instance("B12", "run.sh", VERL + "actor_rollout_ref.rolout.n=4 actor_rollout_ref.rolout.seed=2\n", "unusable", ("the same of `actor_rollout_ref.rolout.seed`", "write `actor_rollout_ref.rollout` for `actor_rollout_ref.rolout`")),
+    Instance("B12", "run.sh", VERL + "critic.model.fsdp_config.param_offload=True critic.model.fsdp_config.fsdp_size=2\n", "unusable", ("write `critic.fsdp` for `critic.model.fsdp_config`",), release="verl==0.9.0"),
     Instance("B1", "run.sh", VERL + "trainer.num_nodes=1\n", "unusable", ("help: write `trainer.nnodes`",), ("sizes something",)),
     Instance("B1", "run.sh", VERL + "rollout.nnodes=2\n", "unusable", ("help: write `actor_rollout_ref.rollout.nnodes`",), ("sizes something",)),
     Instance("B1", "run.sh", VERL + "global_profiler.nnodes=2\n", "unusable", ("write `+global_profiler.nnodes=2`",), ("rollout.nnodes",)),

@@ -7,6 +7,8 @@ keys are kept silently).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...configuration.notes import Notes, is_unknown
 from ...findings.span import Edit, Span
 from ...releases.release import spans_of
@@ -61,7 +63,8 @@ class _Keys:
     """Judge of the keys of a file or a command line, in order.
 
     `composed`: Hydra's refusals are found already. `added` are the keys of earlier settings,
-    `refused` the fields reported so far.
+    `sections` the missing sections with the index and the key of their finding, `refused` the
+    fields reported so far.
     """
 
     def __init__(self, notes: Notes, settings: Configuration, table: Table) -> None:
@@ -71,6 +74,7 @@ class _Keys:
         self.composed = notes.document.program is not None and notes.document.program.found
         self.release = f" of {notes.choice.release}" if notes.choice is not None else ""
         self.added: set[str] = set()
+        self.sections: dict[str, tuple[int, str]] = {}
         self.refused: set[str] = set()
 
     def setting(self, setting: Setting) -> None:
@@ -81,7 +85,7 @@ class _Keys:
                 if self._may_be_another_program(key):
                     why = f"`{key}` is a key of another configuration than `{name}`, which is assumed"
                     self.notes.unsure("PW122", "", why, True, "Name the program: `python3 -m MODULE key=value`")
-                else:
+                elif not self._refused_with(key, setting.key_span):
                     message = f"`{name}`{self.release} has no key `{key}`, so Hydra refuses it"
                     self._refuse(setting.key_span, message, configurations().known_in(name, key), meant(self.table, key), setting)
         elif kind is Mark.ADD and not self.composed and isinstance(setting.value, Scalar) and key not in self.added and self._is_set(key):
@@ -96,6 +100,29 @@ class _Keys:
             message = f"verl has no key `{key}`: it is added, and nothing reads it"
             self.notes.warn(UNREAD, better, message, setting.key_span, "not a key", f"write `{better}`", self._rewritten(setting, better))
         self.added.add(key)
+
+    def _refused_with(self, key: str, at: Span) -> bool:
+        """Return True if another key of the same missing section is refused already; list this key there."""
+        names = key.split(".")
+        owners = (".".join(names[:end]) for end in range(1, len(names)))
+        owner = next((owner for owner in owners if not self.has(owner) and owner not in self.table.sections), "")
+        if not owner:
+            return False
+        before = self.sections.setdefault(owner, (len(self.notes.findings), key))
+        if before[1] == key:
+            return False
+        index, first = before
+        was, now = meant(self.table, first), meant(self.table, key)
+        rests = first.removeprefix(owner), key.removeprefix(owner)
+        moved = was.removesuffix(rests[0]) if was.endswith(rests[0]) and was.removesuffix(rests[0]) == now.removesuffix(rests[1]) else ""
+        finding = self.notes.findings[index]
+        help_ = f"write `{moved}` for `{owner}`" if moved else finding.help
+        notes = (
+            *finding.notes,
+            f"the same of `{key}`" + f" (line {at.line})" * (finding.span is not None and finding.span.line != at.line),
+        )
+        self.notes.findings[index] = replace(finding, help=help_, edit=None if moved else finding.edit, notes=notes)
+        return True
 
     def options(self) -> None:
         """Add an error for every group option that the selected release lacks."""

@@ -260,9 +260,7 @@ def drop_failing_edits(setup: VerlSetup, again: Again) -> None:
             mended += promised
         elif accepted.get(path) != value:
             refused.add(edit)
-    setup.settings.notes.findings = [
-        replace(finding, edit=None, help=finding.help if sizes else "") if finding.edit in refused else finding for finding in findings
-    ]
+    setup.settings.notes.findings = [replace(finding, edit=None) if finding.edit in refused else finding for finding in findings]
     for component in setup.components:
         fixes = {code: replace(fix, edit=None) if fix.edit in refused else fix for code, fix in component.fixes.items()}
         setup.change(component, replace(component, fixes=fixes))
