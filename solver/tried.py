@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from typing import Callable, Collection, Sequence
@@ -19,8 +20,7 @@ Further edits are shown untested. A test costs as much as reading the file.
 """
 MOST_TOLD = 2
 """Largest number of follow-up errors listed in a cause's notes."""
-_INSTEAD = {"PW104": "remove it"}
-"""Replacement help for a failed edit, besides the right key."""
+_RENAMED = re.compile(r"write (`[^`]+`)")
 MISSPELT = frozenset({"PW104", "PW118", "PW125", "PW803"})
 """Codes of texts that are ignored or misread."""
 UNREAD = WRITTEN | {"PW107", "PW108", "PW109", "PW110", "PW111"}
@@ -48,8 +48,7 @@ def with_tested_edits(reading: Reading, findings: Sequence[Finding], found_in: E
         works = all(left[_said(finding)] < before[_said(finding)] for finding in mended) and not _fresh(mended, findings, after)
         if not works:
             remaining = [
-                replace(finding, edit=None, help=_INSTEAD.get(finding.code, "")) if finding.edit == edit else finding
-                for finding in remaining
+                replace(finding, edit=None, help=_without_edit(finding)) if finding.edit == edit else finding for finding in remaining
             ]
             continue
         still = {(finding.code, finding.subject) for finding in after if finding.severity is Severity.ERROR}
@@ -57,6 +56,14 @@ def with_tested_edits(reading: Reading, findings: Sequence[Finding], found_in: E
         if follows:
             remaining = [_because(finding, follows) if finding is mended[0] else finding for finding in remaining if finding not in follows]
     return remaining
+
+
+def _without_edit(finding: Finding) -> str:
+    """Return the help for a failed edit: an ignored key is removed, a refused key has a nearest one."""
+    if finding.code == "PW104":
+        return "remove it"
+    renamed = _RENAMED.fullmatch(finding.help) if finding.code == "PW012" else None
+    return f"did you mean {renamed[1]}? Other errors follow with this value" if renamed else ""
 
 
 def _offered(reading: Reading, findings: Sequence[Finding]) -> list[Edit]:

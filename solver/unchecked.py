@@ -46,7 +46,9 @@ def missing_in(reading: Reading, unchecked: Iterable[Unchecked]) -> tuple[Missin
         placed = any(problem.kind(component) == ACCELERATOR for component in problem.components)
         if placed and not any("--cluster" in missing.add for missing in missing_facts):
             missing_facts.append(Missing("ranks not checked: accelerators per node unknown", NAME_MACHINES))
-    elif not problem.components and not missing_facts and reading.dialect != "verl":  # verl has programs that run on CPUs alone
+    elif (
+        not problem.components and not missing_facts and not reading.failed and reading.dialect != "verl"
+    ):  # verl has programs that run on CPUs alone
         missing_facts.append(Missing("placement not checked: no component is placed", "Write what is placed in this file"))
     return tuple(dict.fromkeys(sorted((_with_folder(missing, reading) for missing in missing_facts), key=_urgency)))
 

@@ -212,6 +212,11 @@ class Values:
         if name.text in _SWEEPS:
             why = f"`{name.text}` sweeps over values, which Hydra refuses without `--multirun`"
             raise invalid_setting(self.text, why, name.span, "write one value")
+        if name.text not in _CASTS:
+            start = self.text.index("=") + 1
+            quoted = f"'{self.text[start:]}'" if "'" not in self.text else f'"{self.text[start:]}"'
+            help_ = f"write its result, or `{self.text[:start]}{quoted}` for a text"
+            raise invalid_setting(self.text, f"`{name.text}` is not computed here", name.span, help_)
         self._take("(")
         value = self._element(depth + 1)
         end = self._take(")").span

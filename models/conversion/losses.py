@@ -19,8 +19,11 @@ from ..text.tree import MapNode, Scalar, Value
 LOSS, REFUSAL = "PW605", "PW606"
 ENGINES = frozenset({"vllm", "sglang", "trtllm", "hf", "huggingface"})
 """Names of inference engines in the frameworks."""
-_DEGREE = re.compile(r"(ulysses\w*|\w*expert\w*|ep)_size")
-"""Keys of sequence and expert degrees, which not every framework has."""
+_DEGREE = re.compile(r"(ulysses\w*|\w*expert\w*|ep|fsdp|moe_tensor\w*|virtual_pipeline\w*)_size")
+"""Keys of sequence, expert and shard sizes and of virtual stages.
+
+Not every framework has them.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +195,7 @@ def lost_times(problem: Problem) -> Iterator[Finding]:
 
 
 def lost_settings(root: MapNode, problem: Problem, text: str) -> Iterator[Finding]:
-    """Yield the engines and the sequence and expert degrees that the new text lacks."""
+    """Yield the lost engines, and the lost sizes beside tp, pp and dp."""
     words, degrees = (
         set(re.findall(r"\w+", text)),
         {size for component in problem.components for size in (component.parallel.cp, component.parallel.ep)},

@@ -51,7 +51,7 @@ class Dialect(Protocol):
 
     NAME: str
     PROGRAMS: tuple[str, ...]
-    """Module prefixes that only this framework has, to recognise a program in a script."""
+    """Module prefixes, with a dot at the end, and files of this framework alone."""
     RELEASES: Path | None
     """Data file of the framework's releases (see models/releases); None without a framework."""
     PLACES: tuple[str, ...]

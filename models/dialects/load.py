@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Callable, Iterator, Sequence
 
 from ..composition import Composer
 from ..dialect_names import DIALECTS
-from ..findings.finding import Finding, Unchecked, UnusableInput, warning
+from ..findings.finding import Finding, Severity, Unchecked, UnusableInput, warning
 from ..level import DEFAULT_LEVEL
 from ..machines.accelerators import GENERIC, accelerators
 from ..machines.cluster import Cluster
@@ -178,6 +178,8 @@ def _read(source: Source, compose: Callable[[], Document], machines: Machines, d
         reading = with_models(chosen.read(document, machines, level)).in_scope()
         named = machines if isinstance(machines, Cluster) else None
         unchecked = (*unsure, *(_decisive_if_placed(item, chosen.PLACES) for item in reading.unchecked))
+        if dialect == "auto" and not is_meant_for(chosen, document):
+            reading = _without_proof(reading)
         reading = _without_strays(reading, (*strays, *mismatched_release(chosen, composer.frameworks)))
         reading = replace(reading, unchecked=unchecked, level=level, machines=named)
     except UnusableInput as problem:
@@ -208,6 +210,12 @@ def _decisive_if_placed(item: Unchecked, places: Sequence[str]) -> Unchecked:
     if item.rule != "PW120" or item.decides or not any(item.subject == place or item.subject.startswith(f"{place}.") for place in places):
         return item
     return replace(item, decides=True, add=f"Pass `--set {item.subject}=VALUE`")
+
+
+def _without_proof(reading: Reading) -> Reading:
+    """Turn the errors of a file whose dialect is not sure into warnings."""
+    findings = (finding if finding.unusable else replace(finding, severity=Severity.WARNING) for finding in reading.findings)
+    return replace(reading, findings=tuple(findings), proves=False)
 
 
 def _without_strays(reading: Reading, strays: tuple[Finding, ...]) -> Reading:

@@ -23,16 +23,27 @@ def dialect_named(name: str) -> Dialect:
 
 def is_meant_for(dialect: Dialect, document: Document) -> bool:
     """Return True if keys or the program of a script identify the dialect for sure."""
-    return bool(dialect.signs(document.root).sure) or _starts(dialect, document)
+    return bool(_signs(dialect, document).sure) or _starts(dialect, document)
 
 
 def _starts(dialect: Dialect, document: Document) -> bool:
-    return document.program is not None and document.program.name.startswith(dialect.PROGRAMS)
+    modules = tuple(name for name in dialect.PROGRAMS if name.endswith("."))
+    return document.program is not None and document.program.name.startswith(modules)
+
+
+def _signs(dialect: Dialect, document: Document) -> Signs:
+    """Return the evidence for a dialect.
+
+    With a program of the framework, weak keys are sure too.
+    """
+    signs, program = dialect.signs(document.root), document.program
+    is_own = program is not None and program.name.rpartition("/")[2].startswith(dialect.PROGRAMS)
+    return Signs(signs.any) if is_own else signs
 
 
 def _candidates(document: Document) -> dict[str, Signs]:
     """Return dialects with evidence, in recognition order; a script's program decides alone."""
-    root, candidates = document.root, dict[str, Signs]()
+    candidates = dict[str, Signs]()
     # Command-line settings are verl's most of the time; with verl first, the others need not be
     # loaded.
     order = list(DIALECTS) if document.program is None else sorted(DIALECTS, key=lambda name: name != "verl")
@@ -43,7 +54,7 @@ def _candidates(document: Document) -> dict[str, Signs]:
         dialect = dialect_named(name)
         if _starts(dialect, document):
             return {name: Signs((document.program.name if document.program else "",))}
-        signs = dialect.signs(root)
+        signs = _signs(dialect, document)
         if signs.any:
             candidates[name] = signs
     return candidates

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Iterable, Sequence
+from typing import Iterable, Iterator, Sequence
 
+from ..ranks import merge, write_ranks
 from .finding import Finding, Severity, Unchecked
 from .span import Edit, Span
+from .wording import plural
 
 WRITTEN = frozenset({"PW103", "PW104", "PW105", "PW106", "PW112", "PW118", "PW121", "PW803"})
 """Codes for faulty text of a component: the meaning is unknown."""
@@ -18,11 +20,13 @@ UNSURE = frozenset({"PW201", "PW208"})
 
 A wrong type (PW105) of another setting does not affect them.
 """
-WRONG_SIZE = frozenset({"PW102", "PW103", "PW110", "PW111", "PW208"})
+WRONG_SIZE = frozenset({"PW102", "PW103", "PW110", "PW111", "PW205", "PW208"})
 """Codes for impossible ranks; related components wait for corrected ranks."""
 _WRONG_DEGREES = {"PW208": "PW404", "PW111": "PW404"}
 """Code -> code for degrees refused by the model, which must change anyway."""
-_COMMON = frozenset({"PW102", "PW114", "PW122", "PW124", "PW126", "PW501", "PW502", "PW503", "PW605", "PW606"})
+_OF_DEGREES = {"PW202": frozenset({"PW111", "PW208"})}
+"""Code of a warning -> codes of errors about the same degrees."""
+_COMMON = frozenset({"PW102", "PW107", "PW114", "PW122", "PW124", "PW126", "PW501", "PW502", "PW503", "PW605", "PW606"})
 """Codes with a cause in the cluster or the framework, not in the file."""
 MOST_LISTED = 6
 """Maximum number of subjects of a finding with a line number."""
@@ -94,7 +98,7 @@ def by_cause(findings: Iterable[Finding]) -> list[Finding]:
     not at their places.
     """
     groups: dict[object, list[Finding]] = {}
-    for finding in findings:
+    for finding in _over_nodes(findings):
         cause = _cause(finding)
         if any(member.subject == finding.subject for member in groups.get(cause, ())):
             cause = finding  # the same subject at another place has another fault
@@ -102,11 +106,27 @@ def by_cause(findings: Iterable[Finding]) -> list[Finding]:
     return [_listed(group) for group in groups.values()]
 
 
+def _over_nodes(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield the findings; the same shared accelerators on several nodes are one."""
+    groups: dict[object, list[Finding]] = {}
+    for finding in findings:
+        same = finding.code == "PW201" and len(finding.witnesses) == 2
+        key = (finding.subject, skeleton("", finding.message), finding.help, finding.span) if same else finding
+        groups.setdefault(key, []).append(finding)
+    for first, *rest in groups.values():
+        nodes = [finding.witnesses[0] for finding in rest]
+        ranges = [range(node, node + 1) for node in nodes if isinstance(node, int)]
+        count = first.amount + sum(finding.amount for finding in rest)
+        note = f"the same on {plural('node', len(nodes))} {write_ranks(merge(ranges))}: {count} in all"
+        yield replace(first, notes=(*first.notes, note), amount=count) if rest else first
+
+
 def _cause(finding: Finding) -> object:
     if not finding.subject or not finding.help or (finding.edit is None and finding.span is None):
         return finding
     where = finding.edit or (None if finding.code in _COMMON else finding.span)
-    texts = skeleton(finding.subject, finding.message), _mask_subject(finding.subject, finding.help)
+    mask = _mask_subject if finding.code == "PW107" else skeleton  # a number in the name of a group is no amount
+    texts = mask(finding.subject, finding.message), _mask_subject(finding.subject, finding.help)
     return (finding.severity, finding.code, *texts, where, finding.notes)
 
 
@@ -135,19 +155,25 @@ def _named(finding: Finding, first: Finding) -> str:
 
 
 def first_causes(findings: Sequence[Finding]) -> tuple[list[Finding], list[Unchecked]]:
-    """Return the findings without dependent errors.
+    """Return the findings without dependent errors and warnings.
 
-    Dependent errors are reported as unchecked until their premise is fixed.
+    Dependent findings are reported as unchecked until their premise is fixed.
     """
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     independent, unchecked = list[Finding](), list[Unchecked]()
     for finding in findings:
-        premise = _premise(finding, errors) if finding.severity is Severity.ERROR else None
+        premise = _premise(finding, errors) if finding.severity is Severity.ERROR else _wrong_degrees(finding, errors)
         if premise is None:
             independent.append(finding)
         else:
             unchecked.append(Unchecked(finding.code, finding.subject, f"judged once {premise.code} of `{premise.subject}` is mended"))
     return independent, list(dict.fromkeys(unchecked))
+
+
+def _wrong_degrees(warning: Finding, errors: Sequence[Finding]) -> Finding | None:
+    """Return the error of the same component whose degrees a warning is about."""
+    codes = _OF_DEGREES.get(warning.code, frozenset())
+    return next((error for error in errors if error.code in codes and error.subject == warning.subject), None)
 
 
 def _premise(finding: Finding, errors: Sequence[Finding]) -> Finding | None:

@@ -140,7 +140,7 @@ CODES = {
 }
 
 _TOPICS = {
-    "PW010": "dialect", "PW013": "defaults", "PW101": "components", "PW102": "ranks", "PW103": "ranks", "PW111": "processes",
+    "PW010": "dialect", "PW013": "defaults", "PW101": "components", "PW102": "ranks", "PW103": "ranks", "PW104": "other keys", "PW111": "processes",
     "PW116": "hardware", "PW120": "variables", "PW121": "hints", "PW122": "other parts", "PW123": "modes", "PW208": "parallel sizes",
     "PW215": "pools", "PW401": "batches", "PW403": "batches", "PW404": "model", "PW501": "memory", "PW502": "CPUs",
     "PW503": "host memory", "PW604": "times", "PW805": "memory",
@@ -149,4 +149,4 @@ _TOPICS = {
 
 def topic_of(code: str) -> str:
     """Return the subject of a rule in a word or two; else the code."""
-    return _TOPICS.get(code, code)
+    return _TOPICS.get(code) or ("ranks" if code.startswith("PW2") else code)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..configuration.settings import Amount
+from ..configuration.settings import Amount, Settings
 from ..record import dataclass
 from .use import Places, Split
 
@@ -65,6 +65,26 @@ def layout_of(text: str) -> tuple[int, int] | None:
     if re.fullmatch(r"[EtmL|]+", text) is None:
         return None
     return text.count("|") + 1, text.count("t")
+
+
+def stages_in(settings: Settings, config: str, rule: str) -> PipelineStages | int | None:
+    """Return the layers per stage of a section with Megatron's keys: None if even.
+
+    A layout gives a number of decoder layers.
+    """
+    if layout := settings.word(f"{config}.{LAYOUT}", rule):
+        read = layout_of(layout)
+        return read[1] if read else PipelineStages()
+    first, last = (settings.whole(f"{config}.{end}", rule) if settings.has(f"{config}.{end}") else None for end in (FIRST, LAST))
+    extra = sum(bool(settings.flag(f"{config}.{key}", rule)) for key in (EMBEDDING, LOSS))
+    return PipelineStages(first, last, extra) if first or last or extra else None
+
+
+def stage_splits(layers: PipelineStages | int | None, stages: int, virtual: int, when: str) -> tuple[Split, ...]:
+    """Return the splits of layers among uneven stages; none if even."""
+    if isinstance(layers, int):
+        return (Split("layers", "pp", 1, when=when, less=layers, among=f"`{LAYOUT}`", exact=True),)
+    return layers.splits(stages, virtual, when) if layers else ()
 
 
 def places_of(**amounts: Amount | None) -> Places:

@@ -27,6 +27,11 @@ _WITH_VALUE = {
     "--config-dir": "config-dir", "-cd": "config-dir", "--cfg": "cfg", "-c": "cfg",
     "--package": "package", "-p": "package", "--experimental-rerun": "experimental-rerun",
 }  # fmt: skip
+_HYDRA = (
+    "--help", "--hydra-help", "--version", "--cfg", "--resolve", "--package", "--run", "--multirun", "--shell-completion",
+    "--config-path", "--config-name", "--config-dir", "--experimental-rerun", "--info",
+)  # fmt: skip
+"""Long options of Hydra, which takes unambiguous beginnings too. Source: Hydra, hydra/_internal/utils.py (get_args_parser)."""
 _MULTIRUN = ("--multirun", "-m", "hydra.mode=MULTIRUN")
 _KEY = re.compile(r"[+~]{0,2}[A-Za-z0-9_.$@/-]*(?==)", re.ASCII)
 _QUOTES = "bash takes quotes away: put the value in quotes within quotes, as in `\"key='a b'\"`"
@@ -69,19 +74,31 @@ class Arguments:
 
     def read(self, words: Sequence[WordText]) -> None:
         """Parse all words."""
-        rest, self.multirun = iter(words), any(word.plain in _MULTIRUN for word in words)
-        for word in rest:
+        rest, self.multirun = list(words), any(word.plain in _MULTIRUN for word in words)
+        while rest:
+            word = rest.pop(0)
             plain = word.plain
             if plain.startswith("-") and len(plain) > 1:
                 name, equals, _ = plain.partition("=")
                 value = word.cut(len(name) + 1) if equals else WordText()
-                if not equals and name in _WITH_VALUE:
-                    value = next(rest, value)
-                self.options[_WITH_VALUE.get(name, name.lstrip("-"))] = value
+                name, is_option = self._option_named(name) if word.known else (name, True)
+                if not equals and rest and (name in _WITH_VALUE or not (is_option or re.match("-|.*=", rest[0].plain))):
+                    value = rest.pop(0)
+                if is_option:
+                    self.options[_WITH_VALUE.get(name, name.lstrip("-"))] = value
+                else:
+                    self.positional.append(word)
             elif _KEY.match(plain) or plain.startswith("~"):
                 self._setting(word)
             else:
                 self.positional.append(word)
+
+    def _option_named(self, name: str) -> tuple[str, bool]:
+        """Return the full name of an option, and False if Hydra refuses it."""
+        if not self.hydra or name[:2] != "--" or name == "--":
+            return name, True
+        meant = [option for option in _HYDRA if option.startswith(name)]
+        return meant[0] if len(meant) == 1 else name, bool(meant)
 
     def option(self, name: str) -> str:
         """Return the value of an option; "" if unknown or secret."""
@@ -207,8 +224,14 @@ class Arguments:
                 self.unchecked.append(Unchecked("PW122", "", why, not word.known, add))
             elif self.hydra and span.start >= line_end:
                 written, label = self._written(span), "no `=` in it"
-                message = f"`{written}` is neither an option nor a setting, so `{program}` refuses it"
-                help_, edit = "a setting is `key=value`, or take it out", None
+                is_option = word.plain.startswith("--")
+                message = (
+                    f"`{written}` is {'no option of Hydra' if is_option else 'neither an option nor a setting'}, so `{program}` refuses it"
+                )
+                label, help_, edit = "not an option" if is_option else label, "a setting is `key=value`, or take it out", None
+                if is_option:
+                    close = word.plain.partition("=")[0].replace("_", "-")
+                    help_ = f"write `{close}`" if close in _HYDRA else f"write `{written[2:]}`" if "=" in written else "take it out"
                 if re.match(r"\\[ \t]", self.source.text[span.start : span.start + 2]):
                     line_end = self.lines.end(span.start)
                     edit = Edit(self.lines.span((span.start + 1, line_end)), "")

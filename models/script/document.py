@@ -210,10 +210,10 @@ def _document(script: InterpretedScript, start: _Start, composer: Composer, numb
         missing=entry.missing,
     )
     unchecked = list[Unchecked]()
+    reasons = [why] if why else []
     if match := _KEPT.search(script.source.text):
-        why = f"`{match[1]}` keeps accelerators for the command itself, which are not subtracted"
-    if why:
-        unchecked.append(Unchecked("PW122", "", why, True, "Show the program all accelerators of its nodes"))
+        reasons.append(f"`{match[1]}` keeps accelerators for the command itself, which are not subtracted")
+    unchecked += [Unchecked("PW122", "", reason, True, "Show the program all accelerators of its nodes") for reason in reasons]
     if condition := launch.started.condition:
         why = f"whether `{entry.name}` in line {command.line} is started is not known: {condition}"
         unchecked.append(Unchecked("PW122", "", why))

@@ -29,7 +29,7 @@ _WITH_VALUE = (
     "--project", "--env-file", "--package",
 )  # fmt: skip
 _AS_TORCHRUN = ("torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch")
-_LAUNCHING = re.compile(r"(?:.*[./])?(?:\w*launch\w*|\w*runner|run|start)(?:\.py)?")
+_LAUNCHING = re.compile(r"(?:.*[./])?(?:\w*launch\w*|\w*runner|run|start)(?:\.py)?|cProfile|coverage|debugpy|memray|pdb|scalene|viztracer")
 _PROGRAM = re.compile(r"[\w/.-]+\.py|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*){2,}")
 _DEVICE = re.compile(r"[0-9]+|(?:GPU|MIG)-[\w/-]+")
 
@@ -100,9 +100,9 @@ def launch_of(started: Started) -> LaunchCommand | None:
         position = _torchrun_program(words, start)
     if position is None:
         return None
-    following = words[position + 1].plain if position + 1 < len(words) else ""
-    if _LAUNCHING.fullmatch(words[position].plain) and _PROGRAM.fullmatch(following):
-        launcher, position = launcher or words[position].plain, position + 1
+    inner = _launched(words, position)
+    if inner is not None:
+        launcher, position = launcher or words[position].plain, inner
     program = words[position]
     if program.secret or not (program.known or program.path.endswith(".py")):
         return None
@@ -112,6 +112,19 @@ def launch_of(started: Started) -> LaunchCommand | None:
         place = started.place[1] - 1, started.place[1]
         arguments = (*arguments, WordText.unknown("xargs", place, "`xargs` reads it when the script runs"))
     return LaunchCommand(started, program, launcher, options, arguments)
+
+
+def _launched(words: Sequence[WordText], position: int) -> int | None:
+    """Return the index of the program that a launching module starts, before its first setting."""
+    if not _LAUNCHING.fullmatch(words[position].plain):
+        return None
+    for at in range(position + 1, len(words)):
+        plain, before = words[at].plain, words[at - 1].plain
+        if before in ("-m", "--module") or (_PROGRAM.fullmatch(plain) and (at == position + 1 or before[:1] != "-")):
+            return at
+        if plain[:1] != "-" and "=" in plain:
+            break
+    return None
 
 
 def _base(path: str) -> str:
@@ -142,7 +155,8 @@ def _interpreter(words: Sequence[WordText]) -> int | None:
     python = next((at for at, text in enumerate(plain) if _is_interpreter(text)), None)
     if python is None and _base(plain[0]) == "uv" and plain[1:2] == ["run"]:
         file = _module_or_file(words, 2)  # `uv run file.py`: no interpreter is named
-        python = file - 1 if file is not None and plain[file].endswith(".py") else None
+        is_program = file is not None and (plain[file].endswith(".py") or plain[file - 1] == "-m")
+        python = None if file is None or not is_program else file - 2 if plain[file - 1] == "-m" else file - 1
     return python
 
 
@@ -232,6 +246,7 @@ def machine_of(launch: LaunchCommand, commands: Sequence[Started], lines: Lines)
         fewest = min((pair[0] for command in before if (pair := _option(command, "--num-gpus")) and pair[0] is not None), default=0)
         if accelerators and accelerators[0] is not None and fewest < accelerators[0]:
             why = f"`ray start` shows nodes different numbers of accelerators: {fewest} and {accelerators[0]}"
+    for_ray = accelerators is not None
     if accelerators is None and seen is not None:
         variable, text = seen
         accelerators = _visible(text)
@@ -243,7 +258,7 @@ def machine_of(launch: LaunchCommand, commands: Sequence[Started], lines: Lines)
     if all(number is None for number, _ in numbers):
         return None, why
     spans = [lines.span(place) if number is not None and place is not None else None for number, place in numbers]
-    return ShellMachine(numbers[0][0], spans[0], numbers[1][0], spans[1], variable), why
+    return ShellMachine(numbers[0][0], spans[0], numbers[1][0], spans[1], variable, for_ray), why
 
 
 def _is_ray_start(started: Started) -> bool:

@@ -19,6 +19,7 @@ class ShellMachine:
     cpus_span : place of that number.
     variable : variable that names the accelerators, such as ``ASCEND_RT_VISIBLE_DEVICES``; ""
         without a variable.
+    for_ray : True if `ray start --num-gpus` states the number, which Ray alone reads.
     """
 
     accelerators: int | None = None
@@ -26,6 +27,7 @@ class ShellMachine:
     cpus: int | None = None
     cpus_span: Span | None = None
     variable: str = ""
+    for_ray: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...roles import ROLES
 from ...text.nearest import nearest
-from ...text.tree import MapNode
+from ...text.tree import MapNode, Scalar
 from ..signs import Signs
 
 NAME = "native"
@@ -21,9 +21,9 @@ _OTHERS = ("apiVersion", "asyncapi", "openapi", "swagger")
 def signs(root: MapNode) -> Signs:
     """Return `components` as evidence for a native file.
 
-    Sure with a `cluster`, native or misspelt native keys, roles as names, or components without
-    keys; else weak. Empty for other file formats and, without `cluster` and native keys, for files
-    with foreign top-level keys.
+    Sure with a shorthand as `cluster`, native or misspelt native keys, roles as names, or components
+    without keys; else weak, as for a list. Empty for other file formats and, without a shorthand and
+    native keys, for files with foreign top-level keys.
     """
     components = root.get("components")
     if components is None or any(root.get(key) is not None for key in _OTHERS):
@@ -31,9 +31,11 @@ def signs(root: MapNode) -> Signs:
     lines = list(components) if isinstance(components, MapNode) else []
     inner, names = [line.value for line in lines], {line.key.text for line in lines}
     keys = {entry.key.text for value in inner if isinstance(value, MapNode) for entry in value}
-    if root.get("cluster") is not None or keys.intersection(_OF_COMPONENTS):
+    if isinstance(root.get("cluster"), Scalar) or keys.intersection(_OF_COMPONENTS):
         return Signs(("components",))
     if not all(entry.key.text in KEYS for entry in root):
         return Signs()
-    is_native = not keys or names.intersection(ROLES) or any(nearest(key, _OF_COMPONENTS) for key in keys)
+    is_native = (
+        (not keys and isinstance(components, MapNode)) or names.intersection(ROLES) or any(nearest(key, _OF_COMPONENTS) for key in keys)
+    )
     return Signs(("components",)) if is_native else Signs(weak=("components",))

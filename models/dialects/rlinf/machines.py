@@ -52,6 +52,23 @@ def machines_of(
     return _with_groups(nodes, counted, groups)
 
 
+def warn_of_hidden(notes: Notes, cluster: Cluster) -> None:
+    """Warn that RLinf also uses the accelerators that a script hides from its programs.
+
+    RLinf counts those that the driver has, whatever is visible. Sources: RLinf,
+    rlinf/scheduler/hardware/accelerators/nvidia_gpu.py (get_num_devices); Ray,
+    ray/_private/accelerators/nvidia_gpu.py (nvmlDeviceGetCount).
+    """
+    program = notes.document.program
+    machine = program.machine if program is not None else None
+    most = max((len(group.node.accelerators) for group in cluster.alike), default=0)
+    if machine is None or machine.variable != "CUDA_VISIBLE_DEVICES" or not 0 < (machine.accelerators or 0) < most:
+        return
+    message = f"`{machine.variable}` shows {machine.accelerators}, but RLinf counts and uses all {most} accelerators of a node"
+    help = f"remove it, and place the components on ranks of {machine.accelerators} accelerators"
+    notes.warn("PW114", "", message, machine.accelerators_span or notes.document.root.span, "not read", help)
+
+
 def _alike(machines: Cluster) -> AsDeclared | None:
     """Return the common accelerators of all nodes of a cluster; None if nodes differ."""
     kinds = {

@@ -24,11 +24,12 @@ from ...text.document import Document
 from ...text.tree import MapNode, Scalar, Value
 from ..skeleton import HINTS
 from ..skeleton import Reader as Skeleton
+from ..unread import counting_keys
 from .batches import batches, environments, facts_of
 from .checks import check_settings
 from .components import accelerators_per_node, component_placement, names_in, read_components
 from .known import AT_PLACEMENT, CAPABILITIES, ENVIRONMENT, KEY, NAMES, is_profiled
-from .machines import machines_of
+from .machines import machines_of, warn_of_hidden
 from .modes import Mode, read_mode, with_own_degrees
 from .modes.ways import undivided_components
 from .node_groups import DeclaredGroups, read_node_groups
@@ -100,6 +101,10 @@ class _Placed:
     block: Value | None
 
 
+_SIZED = ("actor", "critic", "inference", "rollout")
+"""Sections with parallel sizes."""
+
+
 class RlinfReader(Skeleton):
     """Reader of an RLinf configuration."""
 
@@ -126,9 +131,29 @@ class RlinfReader(Skeleton):
             self.is_profiled,
         )  # fmt: skip
         work = self._work(mode, bool(layout.planned.own))
-        if mode.task:
-            check_keys(self.notes, self.settings, root)
+        check_keys(self.notes, self.settings, root)
+        self._note_missing_configuration()
+        if not mode.task and self.settings.at("runner.task_type") is None:
+            self._note_missing_task(root)
         return Problem(layout.cluster, self._job(mode, work, layout))
+
+    def _note_missing_configuration(self) -> None:
+        """Note that the configuration of a script's program was not read."""
+        program = self.document.program
+        if program is None or not program.name or program.found:
+            return
+        why, add = f"the configuration that `{program.name}` begins with is not found", "Name its folder with `--config-root DIR`"
+        if program.missing[0]:
+            why, add = f"`{program.name}` {program.missing[0]}", program.missing[1][0].upper() + program.missing[1][1:]
+        self.notes.unsure("PW013", "", why, True, add)
+
+    def _note_missing_task(self, root: MapNode) -> None:
+        """Note that the task decides which parallel sizes of the trained and generating roles count."""
+        entries = [entry for entry in root if entry.key.text in _SIZED]
+        paths = [path for entry in entries for path, _ in counting_keys(entry, entry.key.text)]
+        if paths:
+            why = f"`{paths[0]}` counts only in some tasks, and there is no `runner.task_type`"
+            self.notes.unsure("PW208", paths[0], why, True, "Add `runner: {task_type: reasoning}`, or the task that it is")
 
     def _value(self, section: MapNode, key: str) -> Value | None:
         value = section.get(key)
@@ -145,6 +170,8 @@ class RlinfReader(Skeleton):
         fits = partial(_fits, notes, groups, placed) if block is None else None
         cluster = None if count is None else machines_of(notes, count, anchor, groups.groups, self.machines, fits)
         per_node = self.machines.count if isinstance(self.machines, AsDeclared) and not groups.groups else 0
+        if cluster is not None and cluster.counted:
+            warn_of_hidden(notes, cluster)
         context = Context(notes, cluster, groups, per_node, lacks_nodes=isinstance(self.machines, Cluster))
         components = read_components(context, placed) if placed is not None else ()
         if cluster is None or count is None:

@@ -6,9 +6,8 @@ its profiling backends in hardware/accelerators; other keys are read by their us
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from typing import Callable, Iterable, Iterator, TypeVar
+from typing import Callable, Iterable, TypeVar
 
 from ...configuration.notes import Notes, is_unknown
 from ...configuration.settings import Settings
@@ -21,6 +20,7 @@ from ...text.edit import as_list, without_item
 from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
 from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, kind_of
+from ..unread import counting_keys, report_unread
 from .known import FOLDER, before, names
 
 Read = TypeVar("Read")
@@ -163,10 +163,6 @@ def _warn(notes: Notes, subject: str, entry: Entry, path: str, message: str, hel
 _APART = ("cluster", "placewright", "profile_data", "hydra", "defaults")
 """Sections whose keys are judged elsewhere."""
 _DEPTH, _TYPING_ERROR, _ALIKE = 3, 2, 0.85
-_RANKS = ("placement", "device_mapping")
-_MACHINES = re.compile(
-    r"(n_?|num_|total_)?(gpus?|nodes?|nnodes|accelerators?|processes|devices?)(_per_node)?|world_size|nproc_per_node|" + "|".join(_RANKS)
-)
 
 
 def check_keys(notes: Notes, settings: Settings, root: MapNode) -> None:
@@ -189,10 +185,8 @@ def _check_map(notes: Notes, owner: MapNode, before: str, read_paths: frozenset[
             _check_map(notes, entry.value, f"{path}.", read_paths, known)
         elif not is_known and (close := _meant(name, sibling_keys)):
             _warn(notes, path, entry, path, f"no release of RLinf has `{path}`", *notes.to_rename(owner, entry, close))
-        elif (not is_known or is_deepest) and path not in read_paths:
-            for machines in _machines(entry, path):
-                add = f"Remove `{machines}`, or place what it starts in `cluster.component_placement`"
-                notes.unsure("PW104", machines, f"`{machines}` counts machines or processes, and is not read", True, add)
+        elif path not in read_paths and not (is_known and isinstance(entry.value, Scalar)):
+            report_unread(notes, "PW104", counting_keys(entry, path), "`cluster.component_placement`")
 
 
 def _meant(name: str, known: list[str]) -> str:
@@ -201,17 +195,6 @@ def _meant(name: str, known: list[str]) -> str:
 
     close = nearest(name, [candidate for candidate in known if abs(len(candidate) - len(name)) <= _TYPING_ERROR])
     return close if close and SequenceMatcher(None, name, close).ratio() >= _ALIKE else ""
-
-
-def _machines(entry: Entry, path: str) -> Iterator[str]:
-    """Yield keys at or below an entry that count GPUs, nodes or processes."""
-    if isinstance(entry.value, MapNode):
-        for inner in entry.value:
-            yield from _machines(inner, f"{path}.{inner.key.text}")
-    elif isinstance(entry.value, Scalar) and _MACHINES.fullmatch(entry.key.text):
-        value = entry.value.value
-        if (type(value) is int and value > 0) or entry.key.text in _RANKS:
-            yield path
 
 
 def read_num_nodes(notes: Notes, section: MapNode, value: Value | None) -> int | None:

@@ -21,7 +21,20 @@ if TYPE_CHECKING:
 
 __all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "file_form", "read", "release_of", "render", "signs", "write"]
 
-PROGRAMS: tuple[str, ...] = ("roll.",)
+_JOBS = (
+    "agentic",
+    "agentic_rollout",
+    "distill",
+    "distill_vl",
+    "dpo",
+    "onpolicy_distill",
+    "reward_fl",
+    "rlvr",
+    "rlvr_rollout",
+    "rlvr_vl",
+    "sft",
+)
+PROGRAMS: tuple[str, ...] = ("roll.", *(f"start_{job}_pipeline.py" for job in _JOBS))
 """Prefixes of the modules of ROLL."""
 
 PLACES = ("num_nodes", "num_gpus_per_node", *(f"{block}.{key}" for block in ALL_BLOCKS for key in (DEVICES, PER_WORKER, WORLD_SIZE)), HINTS)

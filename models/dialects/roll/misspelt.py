@@ -14,6 +14,7 @@ from ...text.document import Document
 from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
 from ...text.tree import Entry, MapNode, Scalar
+from ..unread import counting_keys, report_unread
 from . import names
 from .blocks import ConfigurationBlock, blocks_of, pipeline_of
 from .names import ALL_BLOCKS, AT_CREATION, AT_LOAD, DEVICES, REWARD_MODEL, REWARDS, TRAIN_ENV, VAL_ENV, WORLD_SIZE
@@ -223,6 +224,8 @@ def _top_level(notes: Notes, pipeline: Pipeline, root: MapNode, entry: Entry) ->
             is_twice = root.get(close) is not None
             help, edit = notes.to_rename(root, entry, close) if is_twice else (f"is `{close}` meant?", None)
             notes.warn(CODE, "", f"ROLL has no key `{name}`; it ignores it silently", entry.key.span, "not a key", help, edit)
+            return
+    report_unread(notes, CODE, counting_keys(entry, name), "a role that ROLL starts")
 
 
 def _check_block(notes: Notes, owner: MapNode, entry: Entry, path: str) -> None:

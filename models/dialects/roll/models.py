@@ -6,15 +6,13 @@ from ...configuration.plainly import Plain, percent, plain_value, whole_number
 from ...estimate import DISTRIBUTED, FSDP, FULL, NONE, SELECTIVE, MemoryInput
 from ...estimate import MEGATRON as MEGATRON_SHARDS
 from ...model_cards import ModelUse, Split, engine_splits, megatron_splits, ulysses_splits, vocabulary_split, with_sizes
-from ...model_cards.stages import places_of
+from ...model_cards.stages import places_of, stage_splits, stages_in
 from .job import Role, RollSetup
-from .names import ACTOR_INFER, ACTOR_TRAIN, CRITICS, DPO, IN_ENGINE, REFERENCES, SFT_TRAIN, STUDENTS, TEACHERS, WITH_MODEL
+from .names import ACTOR_INFER, ACTOR_TRAIN, CRITICS, DPO, IN_ENGINE, REFERENCES, SFT_TRAIN, STRATEGY, STUDENTS, TEACHERS, WITH_MODEL
 from .strategies import BY_ULYSSES, FSDP2, MEGATRON, SGLANG, VLLM, StrategyDegrees, degrees
 
 HINTS = "placewright.components"
 DIVIDES = "PW404"
-STAGED = ("pipeline_model_parallel_layout", "account_for_embedding_in_pipeline_split", "account_for_loss_in_pipeline_split")
-"""Keys for an uneven distribution of layers over stages."""
 WITHOUT_ULYSSES = "NPU"
 """Vendor with `ulysses_size` reset to 1 by ROLL.
 
@@ -64,9 +62,13 @@ def _splits(setup: RollSetup, role: Role, role_degrees: StrategyDegrees) -> tupl
     path = role.config("virtual_pipeline_model_parallel_size")
     virtual = setup.settings.whole(path, DIVIDES, 1, exact=True) if setup.settings.has(path) else None
     places = places_of(tp=role_degrees.tp, pp=role_degrees.pp, ep=role_degrees.ep, vpp=virtual)
-    is_even = not any(setup.settings.has(role.config(key)) for key in STAGED)
-    splits = megatron_splits(places, role_degrees.pp.value, virtual.value if virtual else 1, is_even, WITH_MODEL)
-    return (*splits, vocabulary_split(places, WITH_MODEL))
+    stages, times = role_degrees.pp.value, virtual.value if virtual else 1
+    layers = stages_in(setup.settings, role.path(f"{STRATEGY}.strategy_config"), DIVIDES)
+    layers = layers if isinstance(layers, int) or (layers and not layers.is_given) else None  # else a TypeError comes first
+    splits = megatron_splits(places, stages, times, layers is None, WITH_MODEL)
+    ends = stages_in(setup.settings, role.path(f"{STRATEGY}.strategy_config.additional_configs"), DIVIDES)
+    uneven = (*stage_splits(layers, stages, times, WITH_MODEL), *stage_splits(ends, stages, times, WITH_MODEL))
+    return (*splits, *uneven, vocabulary_split(places, WITH_MODEL))
 
 
 def _key(setup: RollSetup, role: Role) -> str:

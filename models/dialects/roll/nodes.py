@@ -86,9 +86,7 @@ def _seen(notes: Notes) -> int | None:
     `ray start --num-gpus` informs Ray alone, not the driver.
     """
     shown = _shown(notes)
-    span = shown.accelerators_span
-    written = notes.document.text_of(span.file)[max(span.start - 11, 0) : span.end] if span else ""
-    return None if "num-gpus" in written else shown.accelerators
+    return None if shown.for_ray else shown.accelerators
 
 
 def nodes_reserved(

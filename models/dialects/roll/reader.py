@@ -9,6 +9,7 @@ from typing import Iterator
 from ...component import UNBOUNDED, Component
 from ...configuration.settings import Settings
 from ...counts import times
+from ...findings.causes import skeleton
 from ...findings.finding import Finding, Severity, UnusableInput
 from ...findings.span import Edit, apply_edits
 from ...hints.block import may_leave_degrees, timed_names, without
@@ -184,7 +185,7 @@ class _RollReader(Reader):
     def verifies(self, edit: Edit | None = None, machines: Cluster | None = None) -> bool:
         """Return True if an edit or a new cluster causes no new error.
 
-        Errors are compared by code and subject.
+        Errors are compared by code, subject and message, apart from its numbers.
         """
         document, level = self.document, TRAINING if self.is_training else "placement"
         if edit is not None and edit.span.file != document.source.name:
@@ -197,7 +198,11 @@ class _RollReader(Reader):
         except UnusableInput:
             return False
         before, after = (
-            {(finding.code, finding.subject) for finding in findings if finding.severity is Severity.ERROR}
+            {
+                (finding.code, finding.subject, skeleton(finding.subject, finding.message))
+                for finding in findings
+                if finding.severity is Severity.ERROR
+            }
             for findings in (self.notes.findings, changed)
         )
         return after <= before

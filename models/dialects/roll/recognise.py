@@ -7,19 +7,43 @@ from ...text.nearest import nearest
 from ...text.tree import Entry, MapNode, Value
 from ..signs import Signs
 from .ids import range_text
-from .names import ALL_BLOCKS, DEVICES, NOTICES, PER_WORKER, REWARDS, STRATEGY, TEACHERS, WORLD_SIZE
+from .names import (
+    ALL_BLOCKS,
+    CRITICS,
+    DEVICES,
+    NOTICES,
+    PER_WORKER,
+    REWARD_MODEL,
+    REWARDS,
+    SFT_TRAIN,
+    STRATEGY,
+    STUDENT_TRAIN,
+    STUDENTS,
+    TEACHERS,
+    TRAIN_ENV,
+    VAL_ENV,
+    WORLD_SIZE,
+)  # fmt: skip
 
 # Recognition of a ROLL configuration.
 
 NAME = "roll"
 HINTS = "placewright"
 _SIGNS = (DEVICES, PER_WORKER, STRATEGY)
+_OF_JOBS = (
+    REWARDS, REWARD_MODEL, CRITICS, STUDENTS, STUDENT_TRAIN, SFT_TRAIN, TRAIN_ENV, VAL_ENV, HINTS,
+    "adv_estimator", "init_kl_coef", "use_kl_loss", "enable_reference", "num_return_sequences_in_group", "train_batch_size",
+    "chosen_key", "custom_envs", "env_manager_cls", "is_pure_opd",
+)  # fmt: skip
+"""Keys of the pipelines' configurations; ROLL's tests of single strategies have roles alone."""
 
 
 def signs(root: MapNode) -> Signs:
     """Return the worker blocks with `device_mapping`, misspelt ones included.
 
-    If there are none, blocks that ROLL knows count where the file has hints or dotted keys.
+    If there are none, blocks that ROLL knows count where the file has hints or dotted keys. Beside a
+    model, roles without a key of any pipeline are weak: rlvr_config.py (__post_init__) reads
+    `rewards`, and only tests/distributed/strategy of ROLL read such files.
     """
     blocks = [entry.key.text for entry in root if is_worker(entry.value, DEVICES)]
     for group in (REWARDS, TEACHERS):
@@ -27,6 +51,8 @@ def signs(root: MapNode) -> Signs:
         blocks += [f"{group}.{entry.key.text}" for entry in inner if is_worker(entry.value, DEVICES)] if isinstance(inner, MapNode) else []
     if not blocks and (root.get(HINTS) is not None or dotted_keys(root)):
         blocks = [entry.key.text for entry in root if entry.key.text in ALL_BLOCKS and _has_strategy(entry.value)]
+    if root.get("pretrain") is not None and not any(root.get(key) is not None for key in _OF_JOBS):
+        return Signs(weak=tuple(blocks))
     return Signs(tuple(blocks))
 
 

@@ -12,6 +12,7 @@ from ...configuration.settings import Amount
 from ...findings.finding import Finding, Fix
 from ...findings.span import Edit
 from ...findings.wording import with_noun
+from ...model_cards.stages import FIRST, LAST
 from ...record import dataclass
 from ...releases.release import Range
 from ...text.tree import MapNode
@@ -100,6 +101,7 @@ def check_strategies(setup: RollSetup) -> None:
             continue
         role_degrees = degrees(setup, role)
         _misspelt_degrees(setup, role)
+        _stages_without_field(setup, role)
         if role.strategy == SGLANG and role_degrees is not None:
             _sglang_names(setup, role, role_degrees)
         if role_degrees is not None:
@@ -316,6 +318,20 @@ def _misspelt_degrees(setup: RollSetup, role: Role) -> None:
         message = f"`strategy_config` of `{role.key}` has no key `{name}`: a TypeError when its workers start"
         help, edit = setup.notes.to_rename(config, entry, close)
         setup.notes.error("PW104", role.key, message, entry.key.span, "not a key", help, edit, IN_WORKERS)
+
+
+def _stages_without_field(setup: RollSetup, role: Role) -> None:
+    """Refuse layers of single stages: ROLL's adapter takes them only among its additional settings.
+
+    Source: ROLL, megatron_strategy.py (`TrainingArguments(**config_dict)`); mcore_adapter,
+    training_args.py (DistributingParallelArguments).
+    """
+    config = setup.settings.at(role.path("strategy_args.strategy_config"))
+    for entry in config if isinstance(config, MapNode) and role.strategy in MEGATRON else ():
+        if (name := entry.key.text) in (FIRST, LAST):
+            message = f"`strategy_config` of `{role.key}` has no key `{name}`: a TypeError when its workers start"
+            help_ = f"write `additional_configs: {{{name}: ...}}`"
+            setup.notes.error("PW104", role.key, message, entry.key.span, "not a key", help_, None, IN_WORKERS)
 
 
 def _sglang_names(setup: RollSetup, role: Role, role_degrees: StrategyDegrees) -> None:

@@ -117,6 +117,7 @@ def _check_pairs(setup: RollSetup, train: Role, infer: Role, trains: Ids, infers
     if not fails:
         tell, when = setup.notes.warn, NEVER
     tell(CODE, train.key, message, train.place, label, help, edit, when)
+    setup.notes.findings[-1] = replace(setup.notes.findings[-1], premises=(train.key, infer.key))
 
 
 def _reached(setup: RollSetup, infer: Role, trains: Ids, infers: Ids) -> None:

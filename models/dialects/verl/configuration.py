@@ -131,7 +131,9 @@ class Configuration(Settings):
             return super().is_open(path, rule)
         if self.table is None:
             why = "what is not written was not checked: the defaults of the configuration are not known"
-            self._say("", "PW122", why, True, f"Pass `--set {path}=VALUE`")
+            program = self.notes.document.program
+            missing = program.missing[1] if program is not None and program.is_hydra else ""
+            self._say("", "PW122", why, True, missing[:1].upper() + missing[1:] or f"Pass `--set {path}=VALUE`")
             return True
         if path not in self.table.defaults and (path in self.table.keys or self.table.is_open(path)):
             self._say(path, rule, f"`{path}` is not written, and its default is not known")

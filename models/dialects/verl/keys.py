@@ -7,6 +7,8 @@ keys are kept silently).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...configuration.notes import Notes, is_unknown
 from ...findings.span import Edit, Span
 from ...releases.release import spans_of
@@ -49,11 +51,20 @@ def judge_keys(notes: Notes, settings: Configuration) -> None:
     judged.options()
 
 
+def refused_keys(notes: Notes, settings: Configuration) -> frozenset[str]:
+    """Return the keys of settings without `+` that the configuration lacks."""
+    if settings.table is None:
+        return frozenset()
+    judged = _Keys(notes, settings, settings.table)
+    return frozenset(setting.key for setting in notes.document.settings if setting.kind is Mark.CHANGE and not judged.has(setting.key))
+
+
 class _Keys:
     """Judge of the keys of a file or a command line, in order.
 
     `composed`: Hydra's refusals are found already. `added` are the keys of earlier settings,
-    `refused` the fields reported so far.
+    `sections` the missing sections with the index and the key of their finding, `refused` the
+    fields reported so far.
     """
 
     def __init__(self, notes: Notes, settings: Configuration, table: Table) -> None:
@@ -63,31 +74,55 @@ class _Keys:
         self.composed = notes.document.program is not None and notes.document.program.found
         self.release = f" of {notes.choice.release}" if notes.choice is not None else ""
         self.added: set[str] = set()
+        self.sections: dict[str, tuple[int, str]] = {}
         self.refused: set[str] = set()
 
     def setting(self, setting: Setting) -> None:
         """Report a setting that Hydra refuses, or a probable misspelling."""
         key, kind, name = setting.key, setting.kind, self.table.name
         if kind in (Mark.CHANGE, Mark.DELETE):
-            if not self.composed and not self._has(key):
+            if not self.composed and not self.has(key):
                 if self._may_be_another_program(key):
                     why = f"`{key}` is a key of another configuration than `{name}`, which is assumed"
                     self.notes.unsure("PW122", "", why, True, "Name the program: `python3 -m MODULE key=value`")
-                else:
+                elif not self._refused_with(key, setting.key_span):
                     message = f"`{name}`{self.release} has no key `{key}`, so Hydra refuses it"
                     self._refuse(setting.key_span, message, configurations().known_in(name, key), meant(self.table, key), setting)
         elif kind is Mark.ADD and not self.composed and isinstance(setting.value, Scalar) and key not in self.added and self._is_set(key):
             message = f"`{key}` is in `{name}`{self.release}, so Hydra refuses to add it"
             edit = Edit(setting.span.part(0, 1), "") if self._text(setting.span)[:1] == "+" else None
             self.notes.error(REFUSED, "", message, setting.key_span, "there already", f"write `{setting.text[1:]}`", edit)
-        elif not self._has(key) and (refusal := refused_field(self.settings, key)):
+        elif not self.has(key) and (refusal := refused_field(self.settings, key)):
             better = near(self.table, key)
             edit = Edit(setting.span.part(0, len(kind.value) + len(key)), better) if self._text(setting.span) == setting.text else None
             self._not_a_field(refusal, better, setting.key_span, edit)
-        elif not self._has(key) and (better := near(self.table, key)):
+        elif not self.has(key) and (better := near(self.table, key)):
             message = f"verl has no key `{key}`: it is added, and nothing reads it"
             self.notes.warn(UNREAD, better, message, setting.key_span, "not a key", f"write `{better}`", self._rewritten(setting, better))
         self.added.add(key)
+
+    def _refused_with(self, key: str, at: Span) -> bool:
+        """Return True if another key of the same missing section is refused already; list this key there."""
+        names = key.split(".")
+        owners = (".".join(names[:end]) for end in range(1, len(names)))
+        owner = next((owner for owner in owners if not self.has(owner) and owner not in self.table.sections), "")
+        if not owner:
+            return False
+        before = self.sections.setdefault(owner, (len(self.notes.findings), key))
+        if before[1] == key:
+            return False
+        index, first = before
+        was, now = meant(self.table, first), meant(self.table, key)
+        rests = first.removeprefix(owner), key.removeprefix(owner)
+        moved = was.removesuffix(rests[0]) if was.endswith(rests[0]) and was.removesuffix(rests[0]) == now.removesuffix(rests[1]) else ""
+        finding = self.notes.findings[index]
+        help_ = f"write `{moved}` for `{owner}`" if moved else finding.help
+        notes = (
+            *finding.notes,
+            f"the same of `{key}`" + f" (line {at.line})" * (finding.span is not None and finding.span.line != at.line),
+        )
+        self.notes.findings[index] = replace(finding, help=help_, edit=None if moved else finding.edit, notes=notes)
+        return True
 
     def options(self) -> None:
         """Add an error for every group option that the selected release lacks."""
@@ -143,7 +178,7 @@ class _Keys:
                 edit = None if is_set else self.notes.renamed(entry, better.rpartition(".")[2])
                 self.notes.warn(UNREAD, better, message, entry.key.span, "not a key", f"write `{better}`", edit)
 
-    def _has(self, key: str) -> bool:
+    def has(self, key: str) -> bool:
         """Return True if a key exists or may exist.
 
         It may exist below an unknown list, below a key that another setting added, or through a
@@ -240,8 +275,15 @@ def meant(table: Table, key: str) -> str:
         return path
     last, sections = key.rpartition(".")[2], set(key.split("."))
     same = [candidate for candidate in table.keys if candidate.endswith(f".{key}")]
-    same = same or [candidate for candidate in table.keys if candidate.rpartition(".")[2] == last]
-    return max(same, key=lambda candidate: len(set(candidate.split(".")) & sections), default="")
+    if not same:
+        same = [candidate for candidate in table.keys if candidate.rpartition(".")[2] == last]
+        related = [candidate for candidate in same if len(sections.intersection(candidate.split("."))) > 1]
+        same = related or (same if len(same) == 1 else [])
+
+    def far(candidate: str) -> tuple[int, int]:
+        return -len(sections.intersection(candidate.split("."))), distance(key, candidate)
+
+    return min(same, key=far, default="")
 
 
 def near(table: Table, key: str) -> str:

@@ -83,13 +83,25 @@ def _too_many(settings: Configuration, key: str, message: str, amount: Amount) -
 def sized(settings: Configuration, nodes: str = NODES, accelerators: str = ACCELERATORS) -> Size | None:
     """Return the size of a pool; None if unknown or too large."""
     count, size = number(settings, nodes, MAX_NODES), number(settings, accelerators, MAX_ACCELERATORS_PER_NODE)
-    if count is None or size is None:
+    if count is None or size is None or _may_be_set_elsewhere(settings, (count, size)):
         return None
     if count.value * size.value > MAX_PROCESSES:
         message = f"{settings.says(count)} and {settings.says(size)} are more than {MAX_PROCESSES:,} accelerators"
         _too_many(settings, nodes, message, count if count.span else size)
         return None
     return count, size
+
+
+def _may_be_set_elsewhere(settings: Configuration, amounts: Sequence[Amount]) -> bool:
+    """Return True, with a note, if an unknown argument may replace a default size."""
+    program = settings.notes.document.program
+    unwritten = [amount.name for amount in amounts if amount.span is None]
+    is_open = any(item.rule == "PW122" and item.decides for item in settings.notes.document.unchecked)
+    if program is None or not program.name or not is_open or not unwritten:
+        return False
+    why = f"`{unwritten[0]}` is not among the known settings, and an argument that is not known may set it"
+    settings.notes.unsure(FIT, unwritten[0], why, True, f"Pass `--set {unwritten[0]}=VALUE`")
+    return True
 
 
 def pool_of(name: str, found: Size, components: Sequence[str], slots: int, at: Span | None = None) -> Pool:
@@ -442,15 +454,35 @@ def torchrun_pool(settings: Configuration) -> Declared:
         settings.notes.unsure(FIT, "actor", why, True, "Verify the script that starts it")
         return Declared(_some(pool_of("torchrun", size, ("actor",), 0) if size else None))
     options, amounts = dict(program.options), []
-    for names, most in ((("--nnodes", "nnodes"), MAX_NODES), (("--nproc_per_node", "--nproc-per-node"), MAX_ACCELERATORS_PER_NODE)):
-        name = next((name for name in names if name in options), names[0])
-        text = options.get(name, "1")
+    options |= _per_node(options)
+    for name, most in (("--nnodes", MAX_NODES), ("--nproc_per_node", MAX_ACCELERATORS_PER_NODE)):
+        written = next((alias for alias in ALIASES[name] if alias in options), "")
+        unstated = "" if program.launcher.partition(" ")[0] in COUNTS_ITSELF and name != "--nnodes" else "1"
+        text = options[written] if written else unstated
         if not (text.isascii() and text.isdecimal() and len(text) < 8 and 0 < int(text) <= most):
-            why = f"`{name}` is {f'`{text[:40]}`, which is no such number' if text else 'not known here'}"
-            settings.notes.unsure(FIT, "actor", why, True, f"Write a number for `{name}`")
+            why = f"`{written or name}` is {f'`{text[:40]}`, which is no such number' if text else 'not known here'}"
+            settings.notes.unsure(FIT, "actor", why, True, f"Write a number for `{written or name}`")
             return Declared(())
-        amounts.append(Amount(int(text), name, None, "" if name in options else "torchrun"))
+        amounts.append(Amount(int(text), written or name, None, "" if written else "torchrun"))
     return Declared((pool_of("torchrun", (amounts[0], amounts[1]), ("actor",), 0, program.span),))
+
+
+ALIASES = {
+    "--nnodes": ("--nnodes", "nnodes", "--num_nodes", "--num_machines"),
+    "--nproc_per_node": ("--nproc_per_node", "--nproc-per-node", "--num_gpus", "--ntasks-per-node"),
+}
+"""Option of torchrun -> names of torchrun, DeepSpeed, accelerate and srun."""
+COUNTS_ITSELF = ("accelerate", "deepspeed", "mpiexec", "mpirun")
+"""Launchers with a number of processes of their own if no option states it."""
+
+
+def _per_node(options: Mapping[str, str]) -> dict[str, str]:
+    """Return the processes of a node where accelerate is told those of all machines."""
+    total = options.get("--num_processes", options.get("--num-processes", ""))
+    machines = next((options[alias] for alias in ALIASES["--nnodes"] if alias in options), "1")
+    if not (total.isdecimal() and machines.isdecimal() and int(machines)) or int(total) % int(machines):
+        return {}
+    return {"--nproc_per_node": str(int(total) // int(machines))}
 
 
 _MAKERS: Mapping[ProgramKind, Callable[[Configuration], Declared]] = {

@@ -54,6 +54,7 @@ verl/workers/rollout/replica.py.
 Numbered = Mapping[str, int]
 Again = Callable[[Numbered], VerlSetup]
 """Function from changed numbers to the job."""
+ROUNDED = "PW804"
 MOST_TRIED = 12
 """Limit on tried edits; further edits are dropped."""
 PLANNED = (ProgramKind.HYBRID, ProgramKind.SEPARATE, ProgramKind.GENERATION)
@@ -222,11 +223,12 @@ class VerlReader(Reader):
         return tuple((amount.name, amount.value) for name in names for amount in reader.own(name).values())
 
     def suits(self, changes: Numbered) -> bool:
-        """Return True if changed numbers cause no error and no incomplete replica."""
+        """Return True if changed numbers cause no error, incomplete replica or rest."""
         if self.instead is not None:
             return False
         tried, before = self.again(changes), {finding.message for finding in self.notes.findings}
-        errors = [finding for finding in tried.settings.notes.findings if finding.severity is Severity.ERROR]
+        after = tried.settings.notes.findings
+        errors = [finding for finding in after if finding.severity is Severity.ERROR or finding.code == ROUNDED]
         return all(finding.message in before for finding in errors) and all(map(tried.is_whole, tried.components))
 
 

@@ -114,7 +114,7 @@ def _stage_finding(problem: Problem, component: Component, card: ModelCard, spli
     left = f"less {split.less} = {rest} {words}" if split.less > 0 else f"and {-split.less} more = {rest}"
     message = f"the {amount} {words} of `{card.name}` {left} do not divide among {split.among} of {component.name}"
     if split.exact or rest < 0:
-        message = f"`{card.name}` has {amount} {words}, but {split.among} of {component.name} hold {split.less}"
+        message = f"`{card.name}` has {amount} {words}, but {split.among} of {component.name} hold{'s' * split.among.startswith('`')} {split.less}"
     fitting = [] if split.exact else [count for count in range(1, amount + 1) if split.given and (rest + split.given - count) % size == 0]
     fitting = [count for count in fitting if rest + split.given - count >= 0]
     best = min(fitting, key=lambda count: abs(count - split.given)) if fitting else 0

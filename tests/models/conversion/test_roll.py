@@ -44,6 +44,22 @@ def test_an_engine_and_degrees_that_are_lost_are_named() -> None:
     assert not any("is not carried over" in loss.message for loss in done.losses)
 
 
+@pytest.mark.parametrize(
+    ("actor", "lost"),
+    [
+        ("{strategy: fsdp, fsdp_config: {fsdp_size: 4}}", "fsdp_config.fsdp_size` of 4"),
+        (
+            "{strategy: megatron, megatron: {pipeline_model_parallel_size: 2, virtual_pipeline_model_parallel_size: 7}}",
+            "virtual_pipeline_model_parallel_size` of 7",
+        ),
+    ],
+)
+def test_a_size_that_the_other_framework_has_not_is_named(actor: str, lost: str) -> None:
+    text = VERL.replace("{strategy: veomni, veomni: {ulysses_parallel_size: 2, expert_parallel_size: 4}}", actor)
+    losses = convert(read(Source("verl.yaml", text), MACHINES, "verl", "placement"), "roll").losses
+    assert sum(f"{lost} is not carried over" in loss.message for loss in losses) == 1
+
+
 @st.composite
 def files(draw: st.DrawFn) -> str:
     """A file for one of the pipelines, with devices in any order and as many per worker as its strategies say."""

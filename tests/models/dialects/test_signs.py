@@ -39,6 +39,10 @@ NATIVE = "components: {actor: {placement: 0-7}}\n"
         ("components: {actor: {gpus: 8}}\n", ["native"], []),
         ("components: {web: {acelerators: 8}}\n", ["native"], []),
         ("components: {web: {replicas: 3}}\n", [], ["native"]),
+        ("components: [{type: sensor, name: x}]\n", [], ["native"]),
+        ("cluster: {enabled: true, nodes: 3}\ncomponents: {web: {replicas: 3}}\n", [], ["native"]),
+        ("cluster: {name: x}\nversion: 2\ncomponents: {web: {replicas: 3}}\n", [], []),
+        ("cluster: {nodes: 2x8}\ncomponents: {web: {accelerators: 3}}\n", ["native"], []),
     ],
 )
 def test_signs(text: str, sure: list[str], weak: list[str]) -> None:
@@ -56,7 +60,7 @@ def test_the_keys_of_native_files_are_those_of_their_forms() -> None:
     ("text", "dialect", "verdict", "warnings"),
     [
         ("cluster: 1x8\n" + NATIVE + "trainer: {nnodes: 1}\n", "native", "ok", 1),
-        (RLINF + "trainer: {nnodes: 1}\n", "rlinf", "ok", 1),
+        (RLINF + "trainer: {nnodes: 1}\n", "rlinf", "incomplete", 1),
         (RLINF + ROLL, "rlinf", "incomplete", 1),
         (ROLL + VERL, "roll", "faulty", 1),
         (RLINF + ROLL + VERL, "rlinf", "incomplete", 2),

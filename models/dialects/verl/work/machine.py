@@ -17,6 +17,7 @@ from ....findings.wording import with_noun
 from ....text.program import Program
 from ....text.tree import ListNode, MapNode, Scalar, Value
 from ...skeleton import HINTS
+from ..keys import refused_keys
 from ..listed import MAPPING
 from ..programs import FOLDER, SPEC, TRAINERS, ProgramKind
 from .work import HANGS, VerlWork
@@ -45,6 +46,8 @@ def judge_machine(work: VerlWork) -> None:
         _accelerators(work, alone)
         if alone:
             _cpus(work)
+    if work.entry.kind is ProgramKind.PROCESSES and pools:
+        _processes(work)
     if work.entry.kind is not ProgramKind.NOTHING:
         _unread(work)
 
@@ -74,9 +77,23 @@ def _accelerators(work: VerlWork, alone: bool) -> None:
         return
     names = " and ".join(f"`{pool.name}` ({pool.sizes})" for pool in pools)
     size = work.assigned(pools[0].accelerators_key or "trainer.n_gpus_per_node", available)
+    smaller = f", or set {size}" if available and need % available == 0 else ""
     when = f"verl raises a ValueError: Total available GPUs {available}.0 is less than total desired GPUs {need}"
     work.tell(FIT, name, f"{shown}, but {names} need{'s' * (len(pools) == 1)} {need}", at or pools[0].span("size"),
-              f"show Ray {need} accelerators, or set {size}", None, f"{available} of {need}", when)  # fmt: skip
+              f"show Ray {need} accelerators{smaller}", None, f"{available} of {need}", when)  # fmt: skip
+
+
+def _processes(work: VerlWork) -> None:
+    """Check that the script shows torchrun an accelerator for every process of this node."""
+    program, pool = work.notes.document.program, work.setup.pools[0]
+    machine, need = program.machine if program is not None else None, max(parts.size for parts in pool.parts)
+    if machine is None or machine.accelerators is None or machine.for_ray or need <= machine.accelerators:
+        return
+    shows = f"`{machine.variable}` shows" if machine.variable else "the script shows"
+    message = f"{shows} {with_noun(machine.accelerators, 'accelerator')}, but torchrun starts {need} processes on a node"
+    help_ = f"show {need} accelerators, or write `--nproc_per_node={machine.accelerators}`"
+    when = "the processes without an accelerator fail at once: invalid device ordinal"
+    work.tell(FIT, pool.name, message, machine.accelerators_span, help_, None, f"{machine.accelerators} of {need}", when)
 
 
 def _is_submitted(program: Program | None) -> bool:
@@ -114,10 +131,11 @@ def _unread(work: VerlWork) -> None:
     separate = work.entry.kind in (ProgramKind.SEPARATE, ProgramKind.GENERATION)
     # Defaults of a configuration demand nothing.
     sources = frozenset(document.others) - {document.source.name, "--set"}
+    refused = refused_keys(work.notes, work.settings)
     for path in _sizing(document.root, "", sources):
         known = UNDERSTOOD.fullmatch(path) and (separate or not ROLLOUT_POOL.fullmatch(path))
         known = known and not any(path.startswith(section) and work.settings.until(release) for section, release in SINCE)
-        if path not in work.settings.asked and not known and path.partition(".")[0] not in IGNORED:
+        if path not in work.settings.asked | refused and not known and path.partition(".")[0] not in IGNORED:
             sections.setdefault(path.rpartition(".")[0], []).append(path)
     for owner, paths in list(sections.items())[:MOST_NAMED]:
         named = ", ".join(f"`{path}`" for path in paths[:MOST_NAMED])

@@ -15,7 +15,7 @@ from ....component import Parallel
 from ....configuration.settings import Amount
 from ....findings.finding import Severity
 from ....findings.wording import with_noun
-from ....model_cards.stages import EMBEDDING, FIRST, LAST, LAYOUT, LOSS, PipelineStages, layout_of
+from ....model_cards.stages import EMBEDDING, FIRST, LAST, LAYOUT, LOSS, PipelineStages, layout_of, stages_in
 from ...checks import Equals, Excludes, Number, divisors, near
 from ..degrees import OWNERS, TUNERS, TUNES, is_counted, tuner_of
 from ..programs import PROCESSES, ProgramKind
@@ -189,18 +189,8 @@ def stages_of(work: VerlWork, section: str, owner: str) -> PipelineStages | int 
     Returns a number of decoder layers for a layout. The reference policy takes the actor's settings
     by default (ref/megatron_ref.yaml).
     """
-    for place in dict.fromkeys((owner, section)):
-        config = f"{place}.megatron.{CONFIG}"
-        layout = work.settings.word(f"{config}.{LAYOUT}", DIVIDES) or ""
-        if layout:
-            read = layout_of(layout)
-            return read[1] if read else PipelineStages()
-        ends = [f"{config}.{end}" for end in (FIRST, LAST)]
-        first, last = (work.settings.whole(end, DIVIDES) if work.settings.has(end) else None for end in ends)
-        extra = sum(bool(work.settings.flag(f"{config}.{key}", DIVIDES)) for key in (EMBEDDING, LOSS))
-        if first or last or extra:
-            return PipelineStages(first, last, extra)
-    return None
+    configs = (f"{place}.megatron.{CONFIG}" for place in dict.fromkeys((owner, section)))
+    return next((layers for config in configs if (layers := stages_in(work.settings, config, DIVIDES)) is not None), None)
 
 
 def _experts(work: VerlWork, name: str, degrees: str, ranks: int) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ....configuration.plainly import percent, plain_value, whole_number
 from ....estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, MemoryInput
 from ....model_cards import ModelUse, Split, engine_splits, megatron_splits, ulysses_splits
-from ....model_cards.stages import places_of
+from ....model_cards.stages import places_of, stage_splits
 from ..degrees import OWNERS, TUNES, engine_key, engine_of, is_teacher
 from ..programs import ProgramKind
 from ..releases import SEQUENCE, reward_key, sequence_key
@@ -62,10 +62,7 @@ def _splits(work: VerlWork, name: str) -> tuple[Split, ...]:
     times, layers = virtual.value if virtual else 1, stages_of(work, section, owner)
     places, degrees = places_of(**trains[1], vpp=virtual), trains[0]
     splits = megatron_splits(places, degrees.pp, times, layers is None, WITH_MODEL)
-    if isinstance(layers, int):
-        among = f"the {layers} layers of `pipeline_model_parallel_layout`"
-        return (*splits, Split("layers", "pp", 1, when=WITH_MODEL, less=layers, among=among, exact=True))
-    return (*splits, *layers.splits(degrees.pp, times, WITH_MODEL)) if layers else splits
+    return (*splits, *stage_splits(layers, degrees.pp, times, WITH_MODEL))
 
 
 def run_of(work: VerlWork, name: str) -> MemoryInput | None:

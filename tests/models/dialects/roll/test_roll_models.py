@@ -115,8 +115,9 @@ def test_npus_do_without_ulysses() -> None:
         ("pipeline_model_parallel_size: 8", "pp"),
         ("pipeline_model_parallel_size: 2, virtual_pipeline_model_parallel_size: 4", "vpp"),
         ("expert_model_parallel_size: 8", "ep"),
-        ("pipeline_model_parallel_size: 8, account_for_loss_in_pipeline_split: true", ""),
-        ('pipeline_model_parallel_size: 8, pipeline_model_parallel_layout: "E|(tt|)*6L"', ""),
+        ("pipeline_model_parallel_size: 8, account_for_loss_in_pipeline_split: true", "29"),
+        ("pipeline_model_parallel_size: 2, account_for_loss_in_pipeline_split: true, account_for_embedding_in_pipeline_split: true", ""),
+        ('pipeline_model_parallel_size: 8, pipeline_model_parallel_layout: "Et*14|(t|)*6t*8L"', ""),
     ],
 )
 def test_megatron_divides_vocabulary_layers_and_experts(config: str, degree: str) -> None:

@@ -1,0 +1,211 @@
+"""Further instances of the kinds of `test_cases.py`, each with the verdict and the words of the right answer.
+
+The kinds are those of ``../shared/cases/public/INDEX.md`` (K) and ``../shared/cases/ux.md`` (B).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from placewright.cli.asking.options import read_machines
+from placewright.models.composition import Composer
+from placewright.models.dialects.load import load_all
+from placewright.models.findings.finding import UnusableInput
+from placewright.planner.verify import verify
+
+RLINF = """\
+cluster:
+  num_nodes: 1
+  component_placement: {actor: 0-7, rollout: 0-7}
+"""
+ROLL = """\
+rollout_batch_size: 64
+adv_estimator: reinforce
+init_kl_coef: 0
+actor_train:
+  strategy_args: {strategy_name: megatron_train, strategy_config: {tensor_model_parallel_size: 2}}
+  device_mapping: list(range(0,8))
+actor_infer:
+  strategy_args: {strategy_name: vllm, strategy_config: {tensor_parallel_size: 2}}
+  device_mapping: list(range(0,8))
+rewards:
+  rule: {world_size: 8}
+"""
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One file, its machines, its verdict, and texts that the answer holds or lacks."""
+
+    kind: str
+    name: str
+    text: str
+    verdict: str
+    words: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    cluster: str = "1x8"
+    release: str = ""
+    beside: dict[str, str] = field(default_factory=dict, hash=False)
+
+    def __str__(self) -> str:
+        return f"{self.kind}-{self.verdict}-{self.words[0] if self.words else self.name}"
+
+
+K2 = [
+    Instance("K2", "job.yaml", RLINF + "teacher: {num_gpus: 8, num_nodes: 1}\n", "incomplete", ("`teacher.num_gpus`, `teacher.num_nodes` count machines",)),
+    Instance("K2", "job.yaml", RLINF + "judge: {tensor_parallel_size: 4}\n", "incomplete", ("`judge.tensor_parallel_size` counts machines",)),
+    Instance("K2", "job.yaml", RLINF.replace("0-7}", '"0-${last.num_gpus}"}') + "last: {num_gpus: 7}\n", "ok", absent=("last.num_gpus",)),
+    Instance("K2", "job.yaml", ROLL + "sandbox: {num_gpus: 4, num_nodes: 1}\n", "incomplete", ("`sandbox.num_gpus`, `sandbox.num_nodes` count machines",)),
+    Instance("K2", "job.yaml", ROLL + "judge_gpus: 3\n", "incomplete", ("`judge_gpus` counts machines",)),
+    Instance("K2", "job.yaml", ROLL + "tools: [{name: a, num_gpus: 2}]\n", "incomplete", ("`tools.0.num_gpus` counts machines",)),
+    Instance("K2", "job.yaml", ROLL.replace("tensor_parallel_size: 2", 'tensor_parallel_size: "${own.num_gpus}"') + "own: {num_gpus: 2}\n", "ok", absent=("own.num_gpus",)),
+    Instance("K2", "job.yaml", "x: {world_size: &w 8}\n" + ROLL.replace("world_size: 8", "world_size: *w"), "ok", absent=("x.world_size",)),
+    Instance("K2", "job.yaml", ROLL + "own: {num_workers: 3, seed: 1, gpus: 0}\n", "ok", absent=("own.",)),
+]  # fmt: skip
+
+
+RUN = "python examples/embodiment/train_embodied_agent.py --config-path conf --config-name "
+ONE = "cluster.num_nodes=1 cluster.component_placement.actor=0-7"
+UNKNOWN = [
+    Instance("B5", "run.sh", RUN + f"gone {ONE}\n", "incomplete", ("begins with `conf/gone.yaml`, which is not found",)),
+    Instance("B5", "run.sh", f"python train.py {ONE}\n", "incomplete", ("the configuration that `train.py` begins with is not found",)),
+    Instance("B5", "run.sh", f"{RUN}job\n", "ok", beside={"conf/job.yaml": RLINF}),
+    Instance(
+        "B5", "job.yaml", RLINF + "actor: {model: {tensor_model_parallel_size: 3}}\n", "incomplete", ("there is no `runner.task_type`",)
+    ),
+    Instance("B5", "job.yaml", RLINF + "rollout: {model: {precision: bf16}}\n", "ok", absent=("task_type",)),
+]
+VERL = (
+    "python3 -m verl.trainer.main_ppo trainer.nnodes=1 trainer.n_gpus_per_node=8 algorithm.adv_estimator=grpo data.train_batch_size=1024"
+    " actor_rollout_ref.model.path=/m actor_rollout_ref.rollout.name=vllm actor_rollout_ref.rollout.tensor_model_parallel_size=2"
+    " actor_rollout_ref.actor.use_dynamic_bsz=True "
+)
+SFT = "torchrun --standalone --nnodes=1 --nproc_per_node=8 -m verl.trainer.sft_trainer data.train_files=/d model.path=/m\n"
+K7 = [
+    Instance("K7", "run.sh", "export CUDA_VISIBLE_DEVICES=0,1,2,3\n" + SFT, "faulty", ("`CUDA_VISIBLE_DEVICES` shows 4 accelerators, but torchrun starts 8",)),
+    Instance("K7", "run.sh", "#SBATCH --gres=gpu:4\n" + SFT, "faulty", ("the script shows 4 accelerators, but torchrun starts 8",)),
+    Instance("K7", "run.sh", "CUDA_VISIBLE_DEVICES=0,1,2,3 " + SFT.replace("node=8", "node=4"), "ok"),
+    Instance("K7", "run.sh", "ray start --head --num-gpus=4\n" + SFT, "ok"),
+    Instance("K7", "run.sh", "ray start --head --num-gpus 8\nray start --num-gpus 4\nray job submit --entrypoint-num-gpus 1 -- " + VERL, "incomplete", ("numbers of accelerators: 4 and 8", "`--entrypoint-num-gpus 1` keeps")),
+    Instance("K7", "run.sh", f"export CUDA_VISIBLE_DEVICES=0,1\n{RUN}job\n", "ok", ("warning PW114 `CUDA_VISIBLE_DEVICES` shows 2, but RLinf counts and uses all 8",), beside={"conf/job.yaml": RLINF}),
+]  # fmt: skip
+
+B1 = [
+    Instance("B1", "run.sh", VERL + "trainer.nnode=2\n", "unusable", ("did you mean `trainer.nnodes`? Other errors follow",)),
+    Instance("B1", "run.sh", VERL + "actor_rollout_ref.actor.ppo_minibatch_size=4\n", "unusable", ("`actor_rollout_ref.actor.ppo_mini_batch_size`?",)),
+    Instance("B12", "run.sh", VERL + "actor_rollout_ref.rolout.n=4 actor_rollout_ref.rolout.seed=2\n", "unusable", ("the same of `actor_rollout_ref.rolout.seed`", "write `actor_rollout_ref.rollout` for `actor_rollout_ref.rolout`")),
+    Instance("B12", "run.sh", VERL + "critic.model.fsdp_config.param_offload=True critic.model.fsdp_config.fsdp_size=2\n", "unusable", ("write `critic.fsdp` for `critic.model.fsdp_config`",), release="verl==0.9.0"),
+    Instance("B1", "run.sh", VERL + "trainer.num_nodes=1\n", "unusable", ("help: write `trainer.nnodes`",), ("sizes something",)),
+    Instance("B1", "run.sh", VERL + "rollout.nnodes=2\n", "unusable", ("help: write `actor_rollout_ref.rollout.nnodes`",), ("sizes something",)),
+    Instance("B1", "run.sh", VERL + "global_profiler.nnodes=2\n", "unusable", ("write `+global_profiler.nnodes=2`",), ("rollout.nnodes",)),
+    Instance("B1", "run.sh", f"{RUN}job actor.micro_batchsize=3\n", "unusable", ("did you mean `actor.micro_batch_size`?",), beside={"conf/job.yaml": RLINF + "runner: {task_type: embodied}\nactor: {training_backend: fsdp, micro_batch_size: 4, global_batch_size: 64}\n"}),
+]  # fmt: skip
+
+SEVEN = ROLL.replace("actor_train", "pretrain: Qwen/Qwen2.5-7B-Instruct\nactor_train", 1)
+K6 = [
+    Instance("K6", "job.yaml", SEVEN.replace("{tensor_model_parallel_size: 2}", f"{{pipeline_model_parallel_size: 4, {keys}}}"), verdict, (words,))
+    for keys, verdict, words in [
+        ("num_layers_in_first_pipeline_stage: 4", "faulty", "has no key `num_layers_in_first_pipeline_stage`: a TypeError"),
+        ("additional_configs: {num_layers_in_first_pipeline_stage: 5}", "faulty", "less 5 = 23 layers do not divide among 3 middle stages"),
+        ("additional_configs: {num_layers_in_first_pipeline_stage: 4}", "ok", ""),
+        ("account_for_loss_in_pipeline_split: true", "faulty", "and 1 more = 29 do not divide among 4 stages"),
+        ("pipeline_model_parallel_layout: 'Et*7|t*7|t*7|t*8L'", "faulty", "has 28 layers, but `pipeline_model_parallel_layout` of actor_train holds 29"),
+        ("pipeline_model_parallel_layout: 'Et*7|t*7|t*7|t*7L'", "ok", ""),
+    ]
+]  # fmt: skip
+
+HOLES = ROLL.replace(
+    "tensor_parallel_size: 2}}\n  device_mapping: list(range(0,8))",
+    "tensor_parallel_size: 2}}\n  device_mapping: list(range(0,4)) + list(range(6,8))",
+)
+GROUPS = "cluster:\n  num_nodes: 1\n  component_placement: {actor: {node_group: c1, placement: 0-7}, env: {node_group: c1, placement: 0-7}, x: {node_group: c2, placement: 0}}\n"
+B12 = [
+    Instance("B12", "job.yaml", ROLL.replace("tensor_model_parallel_size: 2", "tensor_model_parallel_size: 3").replace("(0,8)", "(0,16)"), "faulty", ("PW202 actor_train: judged once PW208",), ("warning PW202",), "2x8"),
+    Instance("B12", "job.yaml", HOLES, "faulty", ("error PW205", "PW217 actor_train: judged once PW205"), ("error PW217",), release="roll==0.2.1"),
+    Instance("B12", "job.yaml", "cluster: 3x8\ncomponents:\n  actor: {placement: 0-23}\n  rollout: {placement: 0-23}\n", "faulty", ("accelerator 0 of node 0 (8 in all)", "the same on nodes 1-2: 24 in all"), ("of node 1",), ""),
+    Instance("B12", "job.yaml", GROUPS, "faulty", ("there is no node group `c1`", "the same of `env`", "there is no node group `c2`")),
+]  # fmt: skip
+
+THREE = VERL.replace("parallel_size=2", "parallel_size=3")
+SEQUENCES = "-m verl.trainer.sft_trainer data.train_files=/d model.path=/m engine.ulysses_sequence_parallel_size=3\n"
+K9 = [
+    *(
+        Instance("K9", "run.sh", f"{start}{THREE.removeprefix('python3')}\n", "faulty", ("cannot be divided by tp x pp x cp = 3",))
+        for start in ("uv run", "python3 -m mylab.launch --nnodes 1 -- python", "python3 -m debugpy --listen 5678", "python3 -m coverage run --source x")
+    ),
+    *(
+        Instance("K9", "run.sh", f"{start} {SEQUENCES}", "faulty", ("the 8 ranks of actor cannot be divided into 3",))
+        for start in ("deepspeed --num_gpus 8", "accelerate launch --num_processes 8", "srun --ntasks-per-node=8 python")
+    ),
+    Instance("K9", "run.sh", f"accelerate launch --num_processes 16 --num_machines 2 {SEQUENCES}", "faulty", ("the 16 ranks of actor",), cluster="2x8"),
+    Instance("K9", "run.sh", f"accelerate launch --config_file a.yaml {SEQUENCES}", "incomplete", ("`--nproc_per_node` is not known here",)),
+    Instance("K9", "run.sh", "read -r -d '' A <<'E'\ntrainer.nnodes=2\nE\n" + THREE.replace("trainer.nnodes=1", "$A") + "\n", "incomplete", ("`trainer.nnodes` is not among the known settings",), ("error",)),
+    Instance("K9", "run.sh", VERL + "--resume\n", "unusable", ("`--resume` is no option of Hydra", "take it out")),
+    Instance("K9", "run.sh", VERL + "--config_path x\n", "unusable", ("write `--config-path`",), ("neither an option",)),
+    Instance("K9", "run.sh", VERL + "--config-n=ppo_trainer --cfg job\n", "ok"),
+    Instance("K4", "run.sh", VERL.replace("verl.trainer.main_ppo", "mylab.train") + "--resume\n", "incomplete", absent=("--resume",)),
+]  # fmt: skip
+
+K12 = [
+    Instance("K12", "run.sh", VERL, "unusable", (f"write `verl=={near}`",), release=f"verl=={stated}")
+    for stated, near in [("0.2.0", "0.3.0"), ("0.6", "0.6.1"), ("0.10.1", "0.9.0"), ("v0.7.2", "0.7.1"), ("0.6.1.post1", "0.6.1")]
+]
+
+OF_TESTS = """\
+hydra: {run: {dir: .}}
+pretrain: Qwen/Qwen3-0.6B
+rollout_batch_size: 128
+actor_train:
+  strategy_args: {strategy_name: fsdp2_train, strategy_config: {fsdp_size: 8}}
+  device_mapping: list(range(0,8))
+actor_infer: {strategy_args: {strategy_name: vllm}}
+"""
+ROLES = [
+    Instance("B7", "job.yaml", OF_TESTS, "incomplete", ("only `actor_train` speaks for a roll file", "--dialect roll"), ("error",)),
+    Instance("B7", "job.yaml", OF_TESTS + "adv_estimator: grpo\n", "faulty", ("`actor_infer` has",)),
+    Instance(
+        "B7",
+        "run.sh",
+        "python start_rlvr_pipeline.py --config_path conf --config_name job\n",
+        "faulty",
+        ("`critic` is nowhere",),
+        beside={"conf/job.yaml": OF_TESTS},
+    ),
+]
+
+
+TABLE = [*ROLES, *K12, *K9, *B12, *K6, *B1, *K2, *UNKNOWN, *K7]
+
+
+@pytest.mark.parametrize("instance", TABLE, ids=str)
+def test_an_instance_gets_the_right_answer(instance: Instance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in {instance.name: instance.text, **instance.beside}.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    verdicts, said = answer(instance)
+    assert instance.verdict in verdicts, said
+    for word in instance.words:
+        assert word in said, said
+    for word in instance.absent:
+        assert word not in said, said
+
+
+def answer(instance: Instance) -> tuple[set[str], str]:
+    """The verdicts of a file, and all that is said about it."""
+    composer = Composer(frameworks=(instance.release,) if instance.release else ())
+    machines = read_machines(instance.cluster) if instance.cluster else None
+    try:
+        reports = [verify(reading) for reading in load_all(Path(instance.name), machines, "auto", "training", composer)]
+    except UnusableInput as problem:
+        return {"unusable"}, "\n".join(f"{finding.code} {finding.message} {finding.help}" for finding in problem.findings)
+    lines = list[str]()
+    for report in reports:
+        for finding in report.findings:
+            lines.append(f"{finding.severity.value} {finding.code} {finding.message}; help: {finding.help}; {'; '.join(finding.notes)}")
+        lines += [f"unchecked {item.rule} {item.subject}: {item.why}" for item in report.unchecked]
+        lines += [f"missing {missing.what}: {missing.add}" for missing in report.missing]
+    return {report.verdict for report in reports}, "\n".join(lines)
