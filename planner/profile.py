@@ -217,5 +217,6 @@ def _is_undominated(every: Sequence[Figures], place: int, times: int) -> bool:
     figures = every[place]
     rivals = ((rival, number) for number, rival in enumerate(every) if number != place)
     return not any(
-        all(a <= b for a, b in zip(theirs, figures)) and (theirs[:times] != figures[:times] or number < place) for theirs, number in rivals
+        all(a <= b for a, b in zip(rival_figures, figures)) and (rival_figures[:times] != figures[:times] or number < place)
+        for rival_figures, number in rivals
     )

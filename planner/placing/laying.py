@@ -45,19 +45,19 @@ def laid_out(place: Solve, refused: Refuses = nobody) -> Solve:
             if runs is None:
                 message = f"undecided: of the ways to divide {names} into equal parts not all were tried, and none of the others holds"
                 return Answer(UNDECIDED, findings=(error("PW602", "", message, help="leave fewer sizes open"),), how="given")
-            found = place(_at(problem, runs, True))
-            if found.verdict == IMPOSSIBLE and any(_is_over_nodes(problem, each, runs) for each in problem.components):
+            placed = place(_at(problem, runs, True))
+            if placed.verdict == IMPOSSIBLE and any(_is_over_nodes(problem, component, runs) for component in problem.components):
                 # Parts that are small enough tear no server: reading the file tells, and where nobody reads it nobody knows.
-                other = place(_at(problem, runs, False))
-                found = other if refused is not nobody or other.plan is None else _unread(names)
-            last = found if last is None or last.verdict == IMPOSSIBLE else last  # what is undecided of one way is so of all
-            if found.plan is None:
+                split = place(_at(problem, runs, False))
+                placed = split if refused is not nobody or split.plan is None else _unread(names)
+            last = placed if last is None or last.verdict == IMPOSSIBLE else last  # what is undecided of one way is so of all
+            if placed.plan is None:
                 continue
-            why = refused(problem, found.plan)
+            why = refused(problem, placed.plan)
             if not why:
-                return _the_best(found, found.plan) if isinstance(ways, list) and ways[-1] is not None else found
+                return _the_best(placed, placed.plan) if isinstance(ways, list) and ways[-1] is not None else placed
             refusals += why
-            last = _refused(names, refusals[0]) if last is found else last
+            last = _refused(names, refusals[0]) if last is placed else last
             if len(refusals) >= MOST_REFUSED:
                 return replace(last, verdict=UNDECIDED)
         if last is not None:
@@ -65,8 +65,8 @@ def laid_out(place: Solve, refused: Refuses = nobody) -> Solve:
         message = f"the parts of {names} have no room where the framework puts them"
         if laying.may_have_room(sizes, problem.cluster):
             message += "; they would have some only if it happened to put them onto other nodes, which nothing tells it to"
-        said = ", ".join(f"`{pool.name}`" for pool in laying.pools if pool.parts)
-        help_text = f"leave the size of {said} open" if said else ""
+        sized = ", ".join(f"`{pool.name}`" for pool in laying.pools if pool.parts)
+        help_text = f"leave the size of {sized} open" if sized else ""
         return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, help=help_text),), how="given")
 
     return answer
@@ -92,7 +92,8 @@ def _at(problem: Problem, runs: Laid, whole: bool) -> Problem:
         return component.parallel.replica if _is_torn(problem, component, runs) else component.server
 
     components = tuple(
-        replace(each, runs=runs[each.name], server=server(each)) if each.name in runs else each for each in problem.components
+        replace(component, runs=runs[component.name], server=server(component)) if component.name in runs else component
+        for component in problem.components
     )
     return replace(problem, job=replace(job, components=components, choices={}, planning=replace(job.planning, laying=None, accepted={})))
 
@@ -132,15 +133,15 @@ def weighs(problem: Problem) -> bool:
 def least_first(problem: Problem, ways: Iterable[Laid | None]) -> list[Laid | None]:
     """Return the layouts by their traffic; None for unknown ones at the end."""
     every = list(ways)
-    known = [each for each in every if each is not None]
-    return [*sorted(known, key=lambda each: crosses(problem, each)), *([None] if len(known) < len(every) else [])]
+    known = [layout for layout in every if layout is not None]
+    return [*sorted(known, key=lambda layout: crosses(problem, layout)), *([None] if len(known) < len(every) else [])]
 
 
 def crosses(problem: Problem, laid: Mapping[str, Sequence[Run]]) -> int:
     """Return a lower bound of the traffic between laid out and given components."""
     weights = problem.job.preference.weights
-    placed = Assignment({each.name: runs for each in problem.components if (runs := laid.get(each.name) or each.runs)})
-    parts = tuple(each for each in problem.components if placed.of(each.name))
+    placed = Assignment({component.name: runs for component in problem.components if (runs := laid.get(component.name) or component.runs)})
+    parts = tuple(component for component in problem.components if placed.of(component.name))
     there = replace(problem, job=replace(problem.job, components=parts))
     terms = (term for term in OBJECTIVES if isinstance(term, BytesAcross) and weights.get(term.level, 1))
     return sum(weights.get(term.level, 1) * term.value(there, placed) for term in terms)
