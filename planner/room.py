@@ -283,15 +283,15 @@ def _kind(groups: Sequence[Sequence[Node]], counts: Mapping[int, int]) -> Its:
 
 def _asked_memory(problem: Problem) -> float:
     """Return an upper bound for the MiB of all components; infinite with estimates."""
-    if any(each.estimate and not (each.memory or each.offloaded) for each in problem.components):
+    if any(component.estimate and not (component.memory or component.offloaded) for component in problem.components):
         return inf
-    return sum(max(each.memory, each.offloaded) for each in problem.components)
+    return sum(max(component.memory, component.offloaded) for component in problem.components)
 
 
 def names_a_model(component: Component) -> bool:
     """Return True if a component, or one of its times, names a model."""
     times = component.timed.measured if component.timed else ()
-    return bool(component.accelerator_model) or any(each.model for each in times)
+    return bool(component.accelerator_model) or any(measurement.model for measurement in times)
 
 
 @dataclass(frozen=True)

@@ -76,14 +76,14 @@ def changes(
     ns of a placed plan beyond the budget; `missing`: lower bound of missing accelerators.
     """
     texts = [text for demand in demands for text in _of_one(planner, problem, demand, slow)]
-    others = [demand for demand in demands if demand.component and demand.field not in (AMOUNT, "memory", TIMES, RANKS)]
+    changeable = [demand for demand in demands if demand.component and demand.field not in (AMOUNT, "memory", TIMES, RANKS)]
     trial, parts = FixTrial([problem], planner), [demand for demand in every if demand.component]
-    texts += [fix.text for fix in ranked(trial, others, None)]
+    texts += [fix.text for fix in ranked(trial, changeable, None)]
     wider = [name for name, wide in widened(problem, left_out) if planner.solved([wide])]
     texts += [f"write `scope: [{name}]` in `plan`, which lets {WIDENS[name]}" for name in wider]
     texts += _more_nodes(planner, problem, missing)
     return list(dict.fromkeys(texts)) or [
-        text for text in (_both_budgets(planner, problem, every), *(each.text for each in together(trial, parts))) if text
+        text for text in (_both_budgets(planner, problem, every), *(fix.text for fix in together(trial, parts))) if text
     ]
 
 
