@@ -92,7 +92,7 @@ class Notes(KeyFix):
         return 1 if written[1:-1] == text and written[:1] in ("'", '"') else None
 
     def unknown_keys(
-        self, value: MapNode, subject: str, known: Iterable[str], refused: bool, what: str, required: tuple[str, ...] = ()
+        self, value: MapNode, subject: str, known: Iterable[str], refused: bool, section: str, required: tuple[str, ...] = ()
     ) -> MapNode:
         """Report unknown keys and return the map without them.
 
@@ -116,7 +116,7 @@ class Notes(KeyFix):
                 if close in required
                 else f"; {self.framework} ignores it silently"
             )
-            message = f"{what} has no key `{entry.key.text}`{missed}"
+            message = f"{section} has no key `{entry.key.text}`{missed}"
             help, edit = f"remove it; keys are {', '.join(f'`{name}`' for name in names)}", self.removed(value, entry)
             if not close and (existing := nearest(word, names)):
                 help = f"remove it: `{existing}` is set too"

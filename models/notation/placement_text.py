@@ -36,21 +36,21 @@ def numbered(cluster: Cluster, labels: tuple[str, ...], most: int | None = None)
     """Return the joint numbering of groups, cut at `most`."""
     where = ", ".join(f"`{label}`" for label in labels)
     kind = cluster.kind(labels)
-    what = {ACCELERATOR: "accelerator", NODE: "node"}.get(kind, kind)
+    unit = {ACCELERATOR: "accelerator", NODE: "node"}.get(kind, kind)
     if not is_counted(cluster, labels):
-        return Numbered(None, what, where, "")
+        return Numbered(None, unit, where, "")
     numbering = cluster.numbering(labels)
     size = numbering.size if most is None else min(numbering.size, most)
     if not size:
-        return Numbered(0, what, where, f"there is no {what}")
+        return Numbered(0, unit, where, f"there is no {unit}")
     exist = "only rank 0 exists" if size == 1 else f"ranks 0-{size - 1} exist"
     counts = {stretch.count for stretch in numbering.wide}
     nodes = numbering.nodes
     per_node = counts.pop() if len(counts) == 1 else 0
     amount = with_noun(nodes, "node")
     if kind != NODE:
-        amount += f" x {with_noun(per_node, what)}" if per_node else f", {size} {what}s"
-    return Numbered(size, what, where, f"{amount}, {exist}")
+        amount += f" x {with_noun(per_node, unit)}" if per_node else f", {size} {unit}s"
+    return Numbered(size, unit, where, f"{amount}, {exist}")
 
 
 def runs_of(pairs: Iterable[RankRange], cluster: Cluster, labels: tuple[str, ...]) -> Runs:
@@ -120,11 +120,11 @@ def _divided(pair: RankRange, rank: int, numbering: Numbering, kinds: dict[str, 
                 start, left = start + taken, left - taken
 
 
-def _solid(ranks: range, stretch: Stretch, kind: str, first: int, each: int) -> Run:
+def _solid(ranks: range, stretch: Stretch, kind: str, first: int, per_process: int) -> Run:
     """Return a run of processes with `each` consecutive resources, or with the node itself."""
     if kind == NODE:
         return Run(ranks, stretch.node_rank, NODE, 0, 0, 1, 0, stretch.label)
-    return Run(ranks, stretch.node_rank, kind, first, each, 1, each, stretch.label)
+    return Run(ranks, stretch.node_rank, kind, first, per_process, 1, per_process, stretch.label)
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,11 +52,11 @@ class CountConstraint:
         """Both components with their degrees."""
         return (self.one, self.with_one), (self.other, self.with_other)
 
-    def holds(self, one: int, other: int) -> bool:
+    def holds(self, count: int, partner_count: int) -> bool:
         """Return True if the counts satisfy the constraint."""
-        if self.equal and one != other:
+        if self.equal and count != partner_count:
             return True
-        return one % self.step == 0 and (one <= other or (one % other == 0 and other % self.step == 0))
+        return count % self.step == 0 and (count <= partner_count or (count % partner_count == 0 and partner_count % self.step == 0))
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,9 @@ class PairedShapes:
     other: str
     shapes: Mapping[tuple[Parallel | None, Parallel | None], ProcessShape]
 
-    def of(self, one: Parallel, other: Parallel) -> ProcessShape | None:
+    def of(self, first_degrees: Parallel, second_degrees: Parallel) -> ProcessShape | None:
         """Return the shape with these degrees; None for an impossible pair."""
-        keys = ((one, other), (one, None), (None, other))
+        keys = ((first_degrees, second_degrees), (first_degrees, None), (None, second_degrees))
         return next((self.shapes[key] for key in keys if key in self.shapes), None)
 
 
@@ -107,18 +107,18 @@ class FrameworkArrangement:
     least: Mapping[str, int] = field(default_factory=dict)
     paired: tuple[PairedShapes, ...] = ()
 
-    def told_by(self, name: str, others: Sequence[FrameworkArrangement]) -> Iterator[tuple[str, bool]]:
+    def told_by(self, name: str, rivals: Sequence[FrameworkArrangement]) -> Iterator[tuple[str, bool]]:
         """Yield (component, shared): neighbours of `name` that identify this arrangement.
 
         They are together in this arrangement and apart in all others, or the reverse.
         """
         for pairs, together in ((self.together, True), (self.apart, False)):
             for pair in sorted(pairs):
-                opposite = (way.apart if together else way.together for way in others)
+                opposite = (way.apart if together else way.together for way in rivals)
                 if name in pair and all(pair in pairs_of_way or pair[::-1] in pairs_of_way for pairs_of_way in opposite):
                     yield pair[0] if pair[1] == name else pair[1], together
 
-    def beside_in_it_alone(self, name: str, others: Sequence[FrameworkArrangement]) -> frozenset[str]:
+    def beside_in_it_alone(self, name: str, rivals: Sequence[FrameworkArrangement]) -> frozenset[str]:
         """Return the components colocated with `name` in this arrangement alone.
 
         In each of the other arrangements they are apart from it.
@@ -129,7 +129,7 @@ class FrameworkArrangement:
         return frozenset(
             neighbour
             for neighbour in reached - {name}
-            if all((neighbour, name) in way.apart or (name, neighbour) in way.apart for way in others)
+            if all((neighbour, name) in way.apart or (name, neighbour) in way.apart for way in rivals)
         )
 
     def worker(self, name: str) -> str | None:
