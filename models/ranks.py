@@ -100,7 +100,7 @@ def merge(ranges: list[range]) -> tuple[range, ...]:
 def without(ranges: Iterable[range], excluded: Iterable[range]) -> tuple[range, ...]:
     """Return the part of ascending, disjoint ranges outside of other disjoint ranges.
 
-    `others` must ascend too.
+    `excluded` must ascend too.
     """
     left: list[range] = []
     rest = list(excluded)
@@ -127,7 +127,7 @@ def parse_ranks(text: str, size: int | None, unit: str, offset: int = 0) -> Rank
     ----------
     size : ranks must lie in 0..size-1 and `all` means all of them; None: unbounded, and `all` is
         refused.
-    what : noun for messages, such as "accelerator of `a800`".
+    unit : noun for messages, such as "accelerator of `a800`".
     offset : added to every position.
 
     Empty items are skipped; an expression without items gives no ranks. Raises RankError.

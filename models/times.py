@@ -53,7 +53,7 @@ def shortest(timed: TimedComponent, parallel: Parallel) -> float:
 def as_it_runs(workload: Workload, written_keys: Collection[str], asynchronous: str) -> Workload:
     """Return the workload with cost model `steady` for an asynchronous job.
 
-    A cost model in the plan (`said`) has priority. `asynchronous` is the evidence, such as the key
+    A cost model in the plan (`written_keys`) has priority. `asynchronous` is the evidence, such as the key
     of a file; "" without evidence.
     """
     if not asynchronous or "cost_model" in written_keys:

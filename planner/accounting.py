@@ -185,7 +185,7 @@ def account_of(problem: Problem, planned: PlanningResult, placed: Assignment | N
         usages(question, model, best),
         needs,
         rests,
-        tuple(ReportedAlternative(alternative, _adds(question, model, planned.best, alternative)) for alternative in planned.others),
+        tuple(ReportedAlternative(alternative, _adds(question, model, planned.best, alternative)) for alternative in planned.alternatives),
         tuple(
             ReportedAlternative(alternative.priced, _adds(question, model, planned.best, alternative.priced))
             for alternative in planned.further
@@ -263,7 +263,7 @@ def _placed(opened: Problem, question: PlanningProblem, solve: Solve) -> tuple[P
     if planned is None:
         return None
     is_alike = planned.question.kinds == question.kinds and planned.question.scope.over_kinds == question.scope.over_kinds
-    return planned, (planned.best,) * (is_alike and not planned.is_own) + planned.others * is_alike
+    return planned, (planned.best,) * (is_alike and not planned.is_own) + planned.alternatives * is_alike
 
 
 def _takes(priced: CostedDesign) -> int:

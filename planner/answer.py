@@ -72,8 +72,8 @@ class Solver:
 
     def _planned(self, problem: Problem, workload: Workload, place: Solve) -> Answer:
         """Return the answer for a problem with times; the innermost policy runs first."""
+        from .alternatives import with_further
         from .dividing import dividing
-        from .others import with_further
         from .placing.laying import laid_out
         from .placing.lying_over import lying_over
         from .policies import preferring, unless_all_sizes_are_read

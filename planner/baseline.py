@@ -108,7 +108,7 @@ def _refusals(problem: Problem, question: PlanningProblem, design: Design) -> tu
         name for name, option in design.options.items() if option.parallel not in problem.job.choices.get(name, (option.parallel,))
     }
     ways = tuple(  # pairs say of offered degrees alone what goes together
-        replace(way, paired=tuple(pair for pair in way.paired if with_foreign_degrees.isdisjoint((pair.one, pair.other))))
+        replace(way, paired=tuple(pair for pair in way.paired if with_foreign_degrees.isdisjoint((pair.component, pair.partner))))
         for way in question.ways
     )
     return reasons, replace(question, options=options, ways=ways)

@@ -204,12 +204,12 @@ def limited(question: PlanningProblem, design: Design) -> Iterator[str]:
             size = met.amount // met.processes
             yield f"`{first}` shares accelerators with `{second}`, but {has} are no whole groups for processes of {size}"
     for multiple in dict.fromkeys(constraint for way in question.ways for constraint in way.multiples):
-        amount, beside = design.options[multiple.one].amount, design.options[multiple.other].amount
+        amount, beside = design.options[multiple.component].amount, design.options[multiple.partner].amount
         if any(degrees not in (None, design.options[name].parallel) for name, degrees in multiple.meant):
             continue
         if not multiple.holds(amount, beside):
             step = f"a multiple of {multiple.step}, and " if multiple.step > 1 else ""
-            yield f"`{multiple.one}` has {amount} accelerators beside {beside} of `{multiple.other}`: it may have {step}no more than these or a multiple of them"
+            yield f"`{multiple.component}` has {amount} accelerators beside {beside} of `{multiple.partner}`: it may have {step}no more than these or a multiple of them"
     for names in question.sharing.filling:
         used = sum(block.accelerators for block in design.blocks if not names.isdisjoint(block.components))
         if used != sum(kind.accelerators for kind in question.kinds):
@@ -226,10 +226,10 @@ def _amiss(question: PlanningProblem, design: Design, way: FrameworkArrangement)
         if name in design.options and design.options[name].amount < least:
             yield f"`{name}` has {design.options[name].amount}, fewer than the {least} that it needs where the job is {way.name}"
     for pair in way.paired:
-        if {pair.one, pair.other} <= design.options.keys():
-            degrees, beside = (design.options[name].parallel for name in (pair.one, pair.other))
+        if {pair.component, pair.partner} <= design.options.keys():
+            degrees, beside = (design.options[name].parallel for name in (pair.component, pair.partner))
             if pair.of(degrees, beside) is None:
-                yield f"`{pair.one}` has {degrees} beside {beside} of `{pair.other}`, which do not go together where the job is {way.name}"
+                yield f"`{pair.component}` has {degrees} beside {beside} of `{pair.partner}`, which do not go together where the job is {way.name}"
     for name, shape in way.shapes.items():
         known = name in design.options and all(name in arrangement.shapes for arrangement in question.ways)
         if known and design.options[name].parallel != shape.parallel:

@@ -53,8 +53,8 @@ def _torn(problem: Problem, answer: Answer) -> Iterator[Finding]:
         component, card = problem[name], card_of(problem, name)
         if not (name in problem.job.planning.own and parallel == problem.own_degrees(component)):
             for split in uneven(problem, component, parallel):
-                amount, most = getattr(card, split.what), problem.cluster.total(problem.kind(component))
-                divided, even = f"{amount} {WORDS[split.what]}", [size for size in range(1, most + 1) if split.fits(amount, size)]
+                amount, most = getattr(card, split.card_field), problem.cluster.total(problem.kind(component))
+                divided, even = f"{amount} {WORDS[split.card_field]}", [size for size in range(1, most + 1) if split.fits(amount, size)]
                 message = f"the plan has {split.degree} {split.of(parallel)} for `{name}`, among which its {divided} do not divide"
                 advice = f"if what runs it needs them divided evenly, let {split.degree} be one of {few(even)} too"
                 yield warning(CODE, name, message, component.span("parallel"), help=advice)
@@ -73,9 +73,7 @@ def _left_out(problem: Problem, even: Problem) -> Iterator[Finding]:
                     torn.setdefault(split, {})[split.of(parallel)] = None
         for split, sizes in torn.items():
             degrees = " or ".join(f"{split.degree} {size}" for size in sorted(sizes))
-            message = (
-                f"no plan with {degrees} of `{name}` was looked at: its {getattr(card, split.what)} {WORDS[split.what]} do not divide so"
-            )
+            message = f"no plan with {degrees} of `{name}` was looked at: its {getattr(card, split.card_field)} {WORDS[split.card_field]} do not divide so"
             advice = "leave only such degrees open, if what runs it takes them"
             yield Finding(CODE, Severity.INFO, name, message, component.span("parallel"), help=advice)
 
@@ -90,7 +88,7 @@ def refused_degrees(problem: Problem) -> Iterator[str]:
             against = [split for split in uneven(problem, problem[name], parallel) if split.proved]
             if against and parallel not in kept:
                 degree = f"{against[0].degree} {against[0].of(parallel)}"
-                torn.setdefault(f"{getattr(card, against[0].what)} {WORDS[against[0].what]}", {})[degree] = None
+                torn.setdefault(f"{getattr(card, against[0].card_field)} {WORDS[against[0].card_field]}", {})[degree] = None
         yield from (
             f"{name}: not with {' or '.join(degrees)}, among which its {divided} do not divide" for divided, degrees in torn.items()
         )
@@ -136,6 +134,6 @@ def uneven(problem: Problem, component: Component, parallel: Parallel) -> Iterat
     """Yield the parts of a model that do not divide by open degrees."""
     card = card_of(problem, component.name)
     for split in problem.job.models[component.name].splits if card is not None else ():
-        amount = getattr(card, split.what)
+        amount = getattr(card, split.card_field)
         if amount and is_open(problem, component, split) and not split.fits(amount, split.of(parallel)):
             yield split

@@ -24,11 +24,11 @@ from ..models.planning.workload import SECONDS, Workload
 from ..models.problem import Problem
 from ..solver.rules import RULES
 from ..solver.session import Session
+from .alternatives import best_alternatives
 from .baseline import own_of
 from .benders import Placed, Rounds, as_written, is_where, nobody, trial, unweighed
 from .check import faults
 from .counting import OnCounting, silent
-from .others import others
 from .placing.placing import placing
 from .problem import asked
 from .refusing import Refused
@@ -87,7 +87,7 @@ def _answer(rounds: Rounds) -> Answer:
     possible_prices = [rounds.price(baseline.priced)] if baseline is not None and baseline.priced is not None and stands else []
     unproved_prices = (*rounds.unsure, *possible_prices)
     bound = min([best.price[0], *bounds, *(price[0] for price in unproved_prices)])
-    alternatives, unplaced = others(rounds, best)
+    alternatives, unplaced = best_alternatives(rounds, best)
     full, filled = _filled(rounds, best, question)
     # A component that was enlarged to the size of the set around it makes this plan one of another
     # structure.

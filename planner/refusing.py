@@ -56,7 +56,7 @@ def refusing(reading: Reading | None) -> Refuses:
         def errors(text: str) -> list[Finding]:
             # The plan has degrees of its own: whether any of those that hints leave open could be taken is not asked again.
             there = file.session.read(text, machines)
-            return list(_errors(replace(there, session=replace(there.session, told=True)), whole))
+            return list(_errors(replace(there, session=replace(there.session, refusal_reported=True)), whole))
 
         after = errors(apply_edits(file.source.text, edits))
         before = {(finding.code, finding.subject) for finding in errors(file.source.text)} if after else set()

@@ -105,13 +105,13 @@ def _best(
         if alternative.design.structure() != planned.best.design.structure():
             by_structure.setdefault(alternative.design.structure(), alternative)
     kept = tuple(by_structure.values())[:ALTERNATIVES]
-    left_out = any(not every for every, _ in each_beside) or any(result.others_open for result, _ in known)
-    others_open = left_out or (least is not None and (len(kept) < ALTERNATIVES or kept[-1].price(planned.question)[0] >= least))
+    left_out = any(not every for every, _ in each_beside) or any(result.alternatives_open for result, _ in known)
+    alternatives_open = left_out or (least is not None and (len(kept) < ALTERNATIVES or kept[-1].price(planned.question)[0] >= least))
     unsure = {id(priced) for _, not_placed in each_beside for priced in not_placed}
     proved = bound == planned.price[0]
     ties_open = proved and any(result.ties_open or not result.proved for result, _ in known if result.bound <= bound)
     merged = replace(
-        planned, bound=bound, proved=proved, ties_open=ties_open, others=kept, others_open=others_open, parts=questions,
+        planned, bound=bound, proved=proved, ties_open=ties_open, alternatives=kept, alternatives_open=alternatives_open, parts=questions,
         unplaceable=tuple(_of_its_question(out, result, planned) for result, _ in known for out in result.unplaceable), not_placed=tuple(alternative for alternative in kept if id(alternative) in unsure),
         spent=sum(result.spent for result, _ in known),
     )  # fmt: skip
@@ -128,7 +128,7 @@ def _beside(planned: PlanningResult, question: PlanningProblem) -> tuple[Sequenc
     if planned.question.kinds != question.kinds:
         return (), ()
     unsure = {id(priced) for priced in planned.not_placed}
-    every = [planned.best, *planned.others]
+    every = [planned.best, *planned.alternatives]
     designs = [replace(priced, models=priced.models or planned.question.scope.on_models) for priced in every]
     return designs, [priced for priced, original in zip(designs, every) if id(original) in unsure]
 
@@ -158,7 +158,7 @@ def _are_known(planned: Sequence[PlanningResult], least: int) -> bool:
     """Return True if the best other structures are known, given the bound of the rest."""
     best = min(planned, key=lambda result: result.price)
     by_time = best.question.aim == SECONDS
-    beside = (priced for result in planned for priced in (result.best, *result.others))
+    beside = (priced for result in planned for priced in (result.best, *result.alternatives))
     less = (priced for priced in beside if (priced.nanoseconds + priced.traffic if by_time else priced.accelerators(best.question)) < least)
     return len({priced.design.structure() for priced in less} - {best.best.design.structure()}) >= ALTERNATIVES
 
@@ -199,7 +199,7 @@ class Bounds:
 
 def not_all_known(planned: PlanningResult) -> PlanningResult:
     """Return the plan without its lower bound: some choices were not planned."""
-    return replace(planned, bound=0, proved=False, ties_open=False, others_open=True)
+    return replace(planned, bound=0, proved=False, ties_open=False, alternatives_open=True)
 
 
 def none_of_choices(chosen: Sequence[str], answers: Sequence[Answer]) -> Answer:

@@ -129,7 +129,7 @@ def _not_all_compared(answer: Answer) -> Answer:
     if answer.planned is None:
         return answer
     further = tuple(replace(alternative, proved=False) for alternative in answer.planned.further)
-    return replace(answer, planned=replace(answer.planned, further=further, others_open=True))
+    return replace(answer, planned=replace(answer.planned, further=further, alternatives_open=True))
 
 
 def _unproved(answer: Answer) -> Answer:

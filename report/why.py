@@ -36,7 +36,7 @@ def of_accelerator(why: WhyAccelerator) -> str:
         head = "held by " + ", ".join(f"{component} (rank {rank})" for component, rank in why.holders)
     else:
         head = "held by another job" if why.taken else f"idle, as {why.idle} of this node are"
-    return "\n".join(map(escape, [f"why {name}: {head}", *(f"  {_reason(rejected, why)}" for rejected in why.others)]))
+    return "\n".join(map(escape, [f"why {name}: {head}", *(f"  {_reason(rejected, why)}" for rejected in why.rejected)]))
 
 
 def _reason(reason: Reason, why: WhyAccelerator) -> str:
@@ -91,7 +91,7 @@ def accelerator_data(why: WhyAccelerator) -> dict[str, object]:
     """Convert an accelerator to JSON data."""
     rejected = [
         {"component": o.component, "why": o.why, **({"code": o.code, "message": o.message} if o.code else {"figure": o.figure})}
-        for o in why.others
+        for o in why.rejected
     ]
     holders = [{"component": component, "rank": rank} for component, rank in why.holders]
     return {

@@ -123,7 +123,7 @@ def _faults(problem: Problem, rendering: Rendering, target: str, name: str) -> I
             announced[loss.subject] = announced.get(loss.subject, False) or loss.severity is Severity.WARNING
     for difference in differences(problem, reread.problem, rendering.names):
         if difference.component not in announced or (difference.moves and not announced[difference.component]):
-            message = f"in the text that was made for {target} `{difference.component}` {difference.what}"
+            message = f"in the text that was made for {target} `{difference.component}` {difference.loss}"
             yield refusal(
                 difference.component,
                 f"{message}, which is a fault of placewright: please report it",

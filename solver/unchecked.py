@@ -165,4 +165,4 @@ def _models(problem: Problem) -> Iterator[Unchecked]:
 
 def _are_unknown(split: Split, card: ModelCard, parallel: Parallel) -> bool:
     """Return True if an unknown number of experts is divided."""
-    return split.what == "experts" and split.of(parallel) > 1 and not card.experts
+    return split.card_field == "experts" and split.of(parallel) > 1 and not card.experts

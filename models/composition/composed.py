@@ -36,7 +36,7 @@ def composed(
 ) -> Document:
     """Compose a main file with settings; see `Composer.started`.
 
-    `given` are the settings of a program's command line, `said` those of `--set`. Without a main
+    `given` are the settings of a program's command line, `command` those of `--set`. Without a main
     file, settings alone make the tree.
     """
     findings, settings = list(command.findings), (*given, *command.settings)
@@ -68,7 +68,7 @@ def composed(
         walk = Walk(search, library, chosen.choices, findings)
         empty = MapNode((), main.root.span, main.root.flow)
         root = _merged(main, empty, walk.from_(part, chosen.appended), environment, findings)
-        value_settings = chosen.others
+        value_settings = chosen.value_settings
     for setting in value_settings:
         try:
             root = apply_setting(root, setting, main is None or walk is None or walk.partial, _Follow(root, environment))

@@ -31,7 +31,7 @@ class LostSetting:
     """
 
     component: str
-    what: str
+    loss: str
     moves: bool
 
 
@@ -170,7 +170,7 @@ def lost_demands(problem: Problem) -> Iterator[Finding]:
     hinted = {component.name for component in problem.hinted}
     for relation in problem.job.relations:
         if relation.kind not in KEYS and relation.reason and hinted.intersection(relation.components):
-            message = f"that {_said(relation)}, as {relation.reason} demands, is not said any more"
+            message = f"that {_relation_text(relation)}, as {relation.reason} demands, is not said any more"
             yield moved("+".join(relation.components), message)
     for share in problem.shares:
         if share.component in hinted:
@@ -211,7 +211,7 @@ def _settings(value: Value, path: str = "") -> Iterator[tuple[str, object]]:
         yield path, value.value
 
 
-def _said(relation: Relation) -> str:
+def _relation_text(relation: Relation) -> str:
     names = [f"`{name}`" for name in relation.components]
     if relation.kind == NOT_FEWER:
         return f"{names[0]} has at least as many processes as {names[1]}"

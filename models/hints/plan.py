@@ -51,13 +51,13 @@ class Wait(NamedTuple):
     """Arrow of a chain: dependency, tasks at both ends, and place."""
 
     after: After
-    ones: frozenset[str]
-    others: frozenset[str]
+    earlier: frozenset[str]
+    later: frozenset[str]
     arrow: Span
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Yield (task, dependent task)."""
-        return ((earlier, later) for earlier in sorted(self.ones) for later in sorted(self.others) if earlier != later)
+        return ((earlier, later) for earlier in sorted(self.earlier) for later in sorted(self.later) if earlier != later)
 
 
 def waits_in_circles(waits: Sequence[Wait], section: str) -> Iterator[Finding]:

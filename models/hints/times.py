@@ -131,7 +131,7 @@ def missing_counts(name: str, seconds: Value, phases: Collection[str], cluster: 
     """Yield faults for keys of `seconds` without counts.
 
     Without such keys the fault is about the whole value. A key that is not a count is a phase, or a
-    model below a phase; an unknown key was probably meant as a count. `what` is the counted noun,
+    model below a phase; an unknown key was probably meant as a count. `units` is the counted noun,
     and `example` an example of a time.
     """
     keys = list(_keys(seconds))

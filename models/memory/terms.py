@@ -242,7 +242,7 @@ def _attention(work: Work) -> int:
 def cache(work: Work, known_terms: Sequence[MemoryTerm]) -> Iterator[MemoryTerm]:
     """Yield the cache of the sequences, and the rest of a reserved share.
 
-    The rest is left beside `others` if the engine reserves a share of the accelerator whatever it
+    The rest is left beside `known_terms` if the engine reserves a share of the accelerator whatever it
     needs. tp ranks divide key-value heads, and repeat them if there are fewer; a latent is on every
     rank. Data parallel ranks in an engine have sequences of their own (vLLM,
     docs/serving/data_parallel_deployment.md).

@@ -34,7 +34,7 @@ class Split:
 
     Attributes
     ----------
-    what : field of the card.
+    card_field : field of the card.
     degree : degree as people write it: ``tp``, ``pp``, ``sp``, ``vpp``, ``ep``.
     size : value of the degree; None to read the field of that name in the component's Parallel.
     either_way : the degree may also be a multiple of the number, whose parts are then repeated.
@@ -53,7 +53,7 @@ class Split:
     exact : True if the number must equal `less`, with nothing left to divide.
     """
 
-    what: str
+    card_field: str
     degree: str
     size: int | None = None
     either_way: bool = False

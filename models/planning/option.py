@@ -98,7 +98,7 @@ class Option:
         return self.amount if self.undivided or self.kind == NO_KIND else self.amount // self.parallel.replica
 
     @property
-    def each(self) -> int:
+    def per_process(self) -> int:
         """Accelerators per process."""
         return self.amount // max(self.processes, 1)
 
@@ -121,7 +121,7 @@ class Idle:
         for index, arrangement in enumerate(self.ways):
             remaining = (*self.ways[:index], *self.ways[index + 1 :])
             for name in arrangement.without:
-                neighbours[name] = neighbours.get(name, frozenset()) | arrangement.beside_in_it_alone(name, remaining)
+                neighbours[name] = neighbours.get(name, frozenset()) | arrangement.colocated_only_here(name, remaining)
         return neighbours
 
     @cached_property

@@ -74,8 +74,8 @@ def _shapes(problem: Problem, design: Design) -> dict[str, ProcessShape]:
 
 def _paired(way: FrameworkArrangement | None, design: Design) -> dict[str, ProcessShape]:
     """Return process shapes by the arrangement for the chosen degrees of pairs."""
-    pairs = [pair for pair in way.paired if {pair.one, pair.other} <= design.options.keys()] if way else []
-    known = ((pair.one, pair.of(design.options[pair.one].parallel, design.options[pair.other].parallel)) for pair in pairs)
+    pairs = [pair for pair in way.paired if {pair.component, pair.partner} <= design.options.keys()] if way else []
+    known = ((pair.component, pair.of(design.options[pair.component].parallel, design.options[pair.partner].parallel)) for pair in pairs)
     return {name: shape for name, shape in known if shape is not None}
 
 

@@ -33,7 +33,7 @@ class LinkedPair(NamedTuple):
 
     Attributes
     ----------
-    one, other : facts about source and target.
+    source_piece, target_piece : facts about source and target.
     inside : True if the source lies inside the target.
     known : cached traffic by amounts, shared by pairs with equal facts.
     """
@@ -42,8 +42,8 @@ class LinkedPair(NamedTuple):
     target: int
     flow: Flow
     inside: bool
-    one: BlockPiece
-    other: BlockPiece
+    source_piece: BlockPiece
+    target_piece: BlockPiece
     known: dict[tuple[Range, Range], int]
 
 
@@ -146,7 +146,7 @@ class LeastCrossing:
             if len(rooms[source_range[0]].there) <= MOST_DOMAINS:
                 source, target = (
                     LinkSide(rooms[kind], low, high, piece.least, piece.group, piece.traffic)
-                    for (kind, low, high), piece in ((source_range, pair.one), (target_range, pair.other))
+                    for (kind, low, high), piece in ((source_range, pair.source_piece), (target_range, pair.target_piece))
                 )
                 total += cost * between(source, target, pair.flow, pair.inside)
         return total

@@ -44,8 +44,8 @@ def rows(question: PlanningProblem, structure: BlockStructure) -> tuple[LimitRow
         sets = tuple(sorted({of[name] for name in names}))
         found.append(LimitRow(sets, -sum(kind.accelerators for kind in question.kinds), _taken_off))
     for multiple in multiples(question):
-        sets = tuple(sorted({of[multiple.one], of[multiple.other]}))
-        amounts = (amount for amount in _amounts(question, multiple.other) if len(sets) > 1 or not multiple.holds(amount, amount))
+        sets = tuple(sorted({of[multiple.component], of[multiple.partner]}))
+        amounts = (amount for amount in _amounts(question, multiple.partner) if len(sets) > 1 or not multiple.holds(amount, amount))
         found += [LimitRow(sets, 1, _beside(structure, multiple, amount)) for amount in amounts]
     for first, second in sorted(question.sharing.in_step):
         if pattern(structure, frozenset((first, second))):
@@ -74,8 +74,8 @@ def figures(question: PlanningProblem, name: str, option: Option) -> tuple[int, 
     for first, second in sorted(question.sharing.not_fewer):
         found += [-option.processes] if name == first else [option.processes] if name == second else []
     for multiple in multiples(question):
-        if name in (multiple.one, multiple.other):
-            found += [_against(multiple, amount, name, option) for amount in _amounts(question, multiple.other)]
+        if name in (multiple.component, multiple.partner):
+            found += [_against(multiple, amount, name, option) for amount in _amounts(question, multiple.partner)]
     for first, second in sorted(question.sharing.in_step):
         if name in (first, second):
             found += [_out_of_step(option, size, name == second) for size in _sizes(question, second)]
@@ -101,9 +101,9 @@ def _against(multiple: CountConstraint, amount: int, name: str, option: Option) 
 
     Only for the constrained degrees.
     """
-    if name == multiple.other:
-        return int(option.amount == amount and multiple.with_other in (None, option.parallel))
-    return int(name == multiple.one and multiple.with_one in (None, option.parallel) and not multiple.holds(option.amount, amount))
+    if name == multiple.partner:
+        return int(option.amount == amount and multiple.partner_degrees in (None, option.parallel))
+    return int(name == multiple.component and multiple.degrees in (None, option.parallel) and not multiple.holds(option.amount, amount))
 
 
 def _beside(structure: BlockStructure, multiple: CountConstraint, amount: int) -> Weigh:
@@ -117,12 +117,12 @@ def _beside(structure: BlockStructure, multiple: CountConstraint, amount: int) -
 
 def _sizes(question: PlanningProblem, name: str) -> list[int]:
     """Return the possible process sizes of a component."""
-    return sorted({option.each for option in question.options[name]})
+    return sorted({option.per_process for option in question.options[name]})
 
 
 def _out_of_step(option: Option, size: int, is_met: bool) -> int:
     """Return 1 for this process size, or for no whole groups of it."""
-    return int(option.each == size if is_met else option.amount % size != 0)
+    return int(option.per_process == size if is_met else option.amount % size != 0)
 
 
 def _in_step(structure: BlockStructure, first: str, second: str, size: int) -> Weigh:

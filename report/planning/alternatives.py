@@ -19,7 +19,7 @@ def alternatives(account: Account, brief: bool = False) -> str:
     planned = account.planned
     lines = [
         f"  {number}. {_alternative(account, alternative, brief=brief)}"
-        for number, alternative in enumerate(account.others, 1 if account.given else 2)
+        for number, alternative in enumerate(account.alternatives, 1 if account.given else 2)
     ]
     for out in planned.unplaceable[:MAX_OUT]:
         known = "has" if not any(finding.code == "PW604" for finding in out.reason) else "is known of"
@@ -36,7 +36,7 @@ def alternatives(account: Account, brief: bool = False) -> str:
 
 def _further(account: Account, brief: bool) -> list[str]:
     """Return plans on fewer accelerators and with other degrees, numbered on."""
-    planned, first = account.planned, len(account.others) + 2
+    planned, first = account.planned, len(account.alternatives) + 2
     if not account.further or account.given:
         return []
     amount = "fewer" if planned.question.aim == SECONDS else "more"
@@ -56,7 +56,7 @@ def _title(account: Account) -> str:
     planned = account.planned
     if not account.given:  # choices of models or degrees that no better plan can have are not searched for these
         in_part = (
-            planned.others_open
+            planned.alternatives_open
             or planned.question.scope.over_kinds
             or any(question.kinds != planned.question.kinds for question in planned.parts)
         )
@@ -66,7 +66,7 @@ def _title(account: Account) -> str:
 
 
 def _none_is_placed(account: Account) -> bool:
-    return account.given and all(alternative.priced in account.planned.not_placed for alternative in account.others)
+    return account.given and all(alternative.priced in account.planned.not_placed for alternative in account.alternatives)
 
 
 def _alternative(account: Account, alternative: ReportedAlternative, counted: bool = False, brief: bool = False) -> str:

@@ -41,7 +41,7 @@ def to_data(account: Account) -> Data:
                 **({"traffic_known": False} if account.given and planned.best.traffic and alternative.priced in planned.not_placed else {}),
                 "adds_more": {str(task): time / SECOND for task, time in alternative.adds},
             }
-            for alternative in account.others
+            for alternative in account.alternatives
         ],
         "further": [
             {

@@ -118,7 +118,7 @@ def test_of_equal_designs_the_better_placement_wins() -> None:
     assert {name: its.amount for name, its in found.best.design.options.items()} == {"rollout": 1, "actor": 3}
     assert answer.plan is not None
     assert answer.plan.objective == 10
-    assert [len(each.design.blocks) for each in found.others] == [1]
+    assert [len(each.design.blocks) for each in found.alternatives] == [1]
 
 
 def test_fewest_accelerators_for_at_most_so_many_seconds() -> None:
@@ -175,8 +175,8 @@ def test_what_no_placement_has_is_no_other_arrangement_and_what_its_structure_ha
     kept = replace(timed("actor", 4, 16, 55), keep=(Keep(WHOLE, "rack"),))
     asked_for = problem(RACKS, timed("rollout", 4, 16, 60, 0.9), kept)
     _, found = planned(asked_for)
-    assert found.others
-    for other in (found.best, *found.others):
+    assert found.alternatives
+    for other in (found.best, *found.alternatives):
         assert other.design.options["actor"].amount <= 8
         assert solve(placing(asked_for, found.question, other.design)).plan is not None
     assert any(out.priced.design.options["actor"].amount > 8 for out in found.unplaceable)
@@ -203,5 +203,5 @@ def test_what_could_not_be_placed_in_time_is_said_to_be_not_placed() -> None:
 
     _, found = planned(asked_for, place=place)
     assert found.best == before.best
-    assert found.others
-    assert found.not_placed == found.others
+    assert found.alternatives
+    assert found.not_placed == found.alternatives

@@ -160,11 +160,11 @@ plan: {cost_model: steady, nested: true, budget: {accelerators: 4}, bandwidth: {
     file = tmp_path / "job.yaml"
     file.write_text(f"cluster: {{nodes: [{{repeat: 3, accelerators: {{count: 2, model: H100}}}}]}}\ncomponents:{parts}", encoding="utf-8")
     planned = pw.solve(str(file), sandbox=False).planned
-    assert planned is not None and planned.proved and planned.others
+    assert planned is not None and planned.proved and planned.alternatives
     mine = planned.best.design
     assert mine.blocks_of("c") == (0, 1) and len(mine.blocks) == 2
     inside = {("a", "c"), ("b", "c")}
-    told = [each.design for each in planned.others]
+    told = [each.design for each in planned.alternatives]
     for design in told:
         uses = {name: set(design.blocks_of(name)) for name in "abc"}
         assert {(one, other) for one in "abc" for other in "abc" if one != other and uses[one] <= uses[other]} != inside

@@ -46,8 +46,8 @@ def test_ranks_of_a_design_cost_what_the_design_does(tmp_path: Path, model: str,
             text = text.replace(f"{name}: {{", f"{name}: {{phase: {phase}, ")
     its = problem(tmp_path, text)
     found = planned(its)
-    assert len(found.others) > 1
-    for each in (found.best, *found.others):
+    assert len(found.alternatives) > 1
+    for each in (found.best, *found.alternatives):
         degrees = tuple(replace(one, parallel=each.design.options[one.name].parallel) for one in its.components)
         beside = on(replace(its, job=replace(its.job, components=degrees)), laid_out(each.design))
         again = own(beside, found)
@@ -145,7 +145,7 @@ def test_where_the_files_own_is_as_good_it_is_the_plan(tmp_path: Path, places: d
         assert list(seats(answer.plan.assignment.of(name))) == list(seats(runs))
     mine = own(asked_for, answer.planned)
     assert mine is not None and mine.priced == answer.planned.best
-    assert answer.planned.best.design.structure() not in {each.design.structure() for each in answer.planned.others}
+    assert answer.planned.best.design.structure() not in {each.design.structure() for each in answer.planned.alternatives}
 
 
 def test_the_files_own_is_not_the_plan_where_it_is_slower_or_refused(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_what_trains_apart_from_inference_has_a_multiple_of_its_tp(read: Read) -
     reading = read(job(2, 1, "tp: [2, 4]", "tp: [1, 2]", inference=section)).to_solve
     assert not any("would get no weights" in each for each in said(reading))
     _, apart = problem(reading).job.planning.ways
-    (beside,) = (each for each in apart.paired if each.other == "inference")
+    (beside,) = (each for each in apart.paired if each.partner == "inference")
     assert beside.of(Parallel(4), Parallel(4)) is not None and beside.of(Parallel(2), Parallel(4)) is None
     none = read(job(2, 1, "tp: 2", "tp: [1, 2]", inference=section)).to_solve
     assert [way.name for way in problem(none).job.planning.ways] == ["collocated"]

@@ -42,7 +42,7 @@ TRIED = 6
 """Maximum number of questions."""
 
 
-def others(rounds: Rounds, best: Placed) -> tuple[tuple[CostedDesign, ...], Sequence[CostedDesign]]:
+def best_alternatives(rounds: Rounds, best: Placed) -> tuple[tuple[CostedDesign, ...], Sequence[CostedDesign]]:
     """Return the best designs of other structures, best first, and the unplaced ones of them."""
     beside = _Beside(rounds, best.priced.design, rounds.limit)
     return beside.look(), beside.unsure
@@ -167,7 +167,7 @@ def with_further(plan: Solve, place: Callable[[Workload], Solve], refused: Refus
     def answer(problem: Problem) -> Answer:
         found = plan(problem)
         planned, workload = found.planned, problem.job.planning.workload
-        if planned is None or workload is None or session.cancelled or len(planned.others) >= ALTERNATIVES:
+        if planned is None or workload is None or session.cancelled or len(planned.alternatives) >= ALTERNATIVES:
             return found
         searches = found.how == "search"
         looking = _Looking(problem, planned, workload, place, refused, session, searches, SHARE * limit)
@@ -204,7 +204,7 @@ class _Looking:
         variants = chain(_with_other_degrees(base, self.planned), self._with_other_leading_degrees())
         degrees = ((variant, variant.job.planning.workload or workload) for variant in variants)
         for number, asked in enumerate(filter(None, chain.from_iterable(zip_longest(fewer, degrees)))):
-            full = len(self.planned.others) + len(self.found) >= ALTERNATIVES
+            full = len(self.planned.alternatives) + len(self.found) >= ALTERNATIVES
             if full or number >= TRIED or self.left <= 0 or self.session.cancelled:
                 break
             self._ask(*asked)
@@ -227,7 +227,7 @@ class _Looking:
         best = replace(best, models=best.models or run.question.scope.on_models)
         if self._is_another(best):
             proved = run.closed and not any(open_price < price for open_price in run.unsure)
-            open_ = job.planning.not_read or job.planning.sizes_not_read or self.planned.in_part or self.planned.others_open
+            open_ = job.planning.not_read or job.planning.sizes_not_read or self.planned.in_part or self.planned.alternatives_open
             self.found.append(RelatedPlan(best, proved and not open_))
 
     def _without_search(self, place: Solve, part: Problem) -> Answer:
@@ -253,7 +253,7 @@ class _Looking:
     def _is_another(self, priced: CostedDesign) -> bool:
         known = [
             self.planned.compared,
-            *(alternative.design for alternative in self.planned.others),
+            *(alternative.design for alternative in self.planned.alternatives),
             *(alternative.priced.design for alternative in self.found),
         ]
         return priced.design not in known and priced.price(self.planned.question) != self.planned.price
