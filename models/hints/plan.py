@@ -345,7 +345,7 @@ def _ignored_keys(form: PlanForm, spans: Mapping[str, Span], key: str) -> Iterat
 
     If a dialect may choose another cost model, only keys that none of its models uses.
     """
-    judged = [form.cost_model] if "cost_model" in form.said or key == "plan" else [STREAM, STEADY]
+    judged = [form.cost_model] if "cost_model" in form.written_keys or key == "plan" else [STREAM, STEADY]
     for name in ("workflow", "batches", "phases"):
         if name in spans and not any(name in LOOKED_AT[model] for model in judged):
             users = ", ".join(f"`{model}`" for model in MODELS if name in LOOKED_AT[model])
