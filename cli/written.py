@@ -52,7 +52,7 @@ def _other_times(reading: Reading, after: Reading, degrees: Mapping[str, Paralle
     names = [f"`{name}`" for name, timed in now.items() if before.get(name) not in (None, timed)]
     if not names:
         return
-    why = [finding.message for finding in after.findings if finding.code == NOT_SEARCHED and finding.severity is Severity.INFO]
+    why = [finding.message for finding in after.findings if finding.code == NOT_SEARCHED and finding.severity is Severity.NOTE]
     known = {finding.message for finding in reading.findings}
     reasons = "".join(f": {reason}" for reason in why if reason not in known)
     message = f"with this plan in the file the times of {listed(names)} are read otherwise{reasons}"

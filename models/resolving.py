@@ -71,13 +71,13 @@ def foreign_model_notes(problem: Problem, models: Mapping[str, ModelUse], named:
             advice = "" if use.card else "write its numbers in its `estimate`, such as `{heads: 32, kv_heads: 8, layers: 32}`"
             message = f"the model of `{named.name}` is not taken for `{name}`: {why}"
             span = use.span or component.span(ESTIMATE if component.estimate else DEGREES)
-            yield Finding(CODE, Severity.INFO, name, message, span, help=advice)
+            yield Finding(CODE, Severity.NOTE, name, message, span, help=advice)
 
 
 def unused_model_note(named: ModelCard) -> Finding:
     """Return the note for a named model that no component uses."""
     message = f"the model of `{named.name}` is taken for no component: none has an estimate of its memory, nor degrees that divide a model"
-    return Finding(CODE, Severity.INFO, "", message)
+    return Finding(CODE, Severity.NOTE, "", message)
 
 
 def _asks(problem: Problem, component: Component, models: Mapping[str, ModelUse]) -> bool:

@@ -196,10 +196,17 @@ def _sets(problem: Problem, placed: Assignment, components: Sequence[Component])
 def none_fits(problem: Problem, bills: tuple[BlockBill, ...]) -> Finding:
     """Report that no plan fits the estimates; the answer is the best without them."""
     tight = [bill for bill in bills if bill.tight]
-    message = f"by the estimates of memory no plan leaves {SLACK} % of each accelerator; this is the best one without them"
+    message = f"no plan leaves {SLACK} % of each accelerator free by the estimates of memory"
     first = next((name for bill in tight for name in bill.block.components if problem[name].estimate), _first(problem))
     advice = "write the `memory` that was measured, or leave more open: counts, degrees, `sharding`, `recompute`"
-    return warning("PW805", first, message, problem[first].span("estimate"), help=advice, notes=tuple(map(needed, tight)))
+    return warning(
+        "PW805",
+        first,
+        message,
+        problem[first].span("estimate"),
+        help=advice,
+        notes=("this is the best plan without the estimates", *map(needed, tight)),
+    )
 
 
 def decides(
@@ -207,15 +214,15 @@ def decides(
 ) -> Finding:
     """Report that another plan would win without the estimates."""
     more, fewer = best.accelerators(question), without.accelerators(question)
-    message = f"without the estimates of memory, {_counts(without)} would take {_seconds(without)} s and not {_seconds(best)} s"
+    message = f"without memory estimates, {_counts(without)} would take {_seconds(without)} s and not {_seconds(best)} s"
     if problem.job.planning.workload is not None and problem.job.planning.workload.aim != SECONDS and fewer != more:
-        message = f"without the estimates of memory, {fewer} accelerators would be enough and not {more}: {_counts(without)}"
+        message = f"without memory estimates, {fewer} accelerators would be enough and not {more}: {_counts(without)}"
     elif without.nanoseconds + without.traffic == best.nanoseconds + best.traffic:
-        message = f"without the estimates of memory, {_counts(without)} would do"
+        message = f"without memory estimates, {_counts(without)} would do"
     first = next((name for bill in bills if bill.tight for name in bill.block.components if problem[name].estimate), _first(problem))
     notes = tuple(needed(bill) for bill in bills if bill.tight)
     advice = "write the `memory` that was measured, if it is less"
-    return Finding("PW805", Severity.INFO, first, message, problem[first].span("estimate"), help=advice, notes=notes)
+    return Finding("PW805", Severity.NOTE, first, message, problem[first].span("estimate"), help=advice, notes=notes)
 
 
 def needed(bill: BlockBill) -> str:

@@ -75,7 +75,7 @@ def _left_out(problem: Problem, even: Problem) -> Iterator[Finding]:
             degrees = " or ".join(f"{split.degree} {size}" for size in sorted(sizes))
             message = f"no plan with {degrees} of `{name}` was looked at: its {getattr(card, split.card_field)} {WORDS[split.card_field]} do not divide so"
             advice = "leave only such degrees open, if what runs it takes them"
-            yield Finding(CODE, Severity.INFO, name, message, component.span("parallel"), help=advice)
+            yield Finding(CODE, Severity.NOTE, name, message, component.span("parallel"), help=advice)
 
 
 def refused_degrees(problem: Problem) -> Iterator[str]:

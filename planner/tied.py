@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
-from typing import Sequence
+from typing import Iterator, Sequence
 
 from ..models.answer import IMPOSSIBLE, Answer, Solve
 from ..models.findings.finding import Finding, error
@@ -207,18 +207,26 @@ def none_of_choices(chosen: Sequence[str], answers: Sequence[Answer]) -> Answer:
 
     Equal reasons are given once. A lower bound of a choice says nothing about others.
     """
-    why = dict[str, tuple[Finding, list[str]]]()
+    why = dict[tuple[str, ...], tuple[Finding, list[str]]]()
     for name, answer in zip(chosen, answers):
         for finding in answer.findings[:1]:
-            why.setdefault(finding.message, (finding, []))[1].append(name)
+            why.setdefault((finding.message, *finding.notes), (finding, []))[1].append(name)
     if len(why) < 2:
         return answers[0]
     reasons = [(_any_of(names), finding) for finding, names in why.values()][:MOST_TOLD]
-    more = f"; and so on, {len(chosen)} choices in all" if len(why) > MOST_TOLD else ""
-    message = "; ".join(f"with {names}, {finding.message.removeprefix('impossible: ')}" for names, finding in reasons)
+    notes = [f"with {names}, {': '.join(_in_full(finding))}" for names, finding in reasons]
+    notes += [f"{len(why) - MOST_TOLD} more reasons"] if len(why) > MOST_TOLD else []
+    message = f"impossible: no plan with any of {len(chosen)} choices of degrees and models"
     helps = "; ".join(f"with {names}, {finding.help}" for names, finding in reasons if finding.help)
     span = next((finding.span for _, finding in reasons if finding.span is not None), None)
-    return Answer(IMPOSSIBLE, findings=(error("PW601", "", f"impossible: {message}{more}", span, help=helps),), how="search")
+    return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, span, help=helps, notes=tuple(notes)),), how="search")
+
+
+def _in_full(finding: Finding) -> Iterator[str]:
+    """Yield the message and the notes of an infeasible choice."""
+    yield finding.message.removeprefix("impossible: ")
+    if finding.notes:
+        yield "; ".join(finding.notes)
 
 
 def _any_of(names: Sequence[str]) -> str:

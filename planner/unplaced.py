@@ -98,7 +98,7 @@ def over_budget(takes: int, crossing: int, most: int) -> Finding:
 
 def around_nothing(first: str, second: str) -> Answer:
     """Return the answer for given ranks that overlap in part: out of scope."""
-    message = f"undecided: the given ranks of `{first}` and `{second}` overlap in part, and no plan beside such ranks is searched"
+    message = f"undecided: given ranks that overlap in part, as of `{first}` and `{second}`, are out of scope"
     help_ = "give both the same ranks, or none in common, or leave those of one open"
     return Answer(UNDECIDED, findings=(error("PW602", first, message, help=help_),), how="given")
 

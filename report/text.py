@@ -108,8 +108,7 @@ def count_findings(findings: Iterable[Finding]) -> str:
     by_severity = dict.fromkeys(Severity, 0)
     for finding in findings:
         by_severity[finding.severity] += 1
-    names = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "remark"}
-    return ", ".join(with_noun(count, names[severity]) for severity, count in by_severity.items() if count)
+    return ", ".join(with_noun(count, severity.value) for severity, count in by_severity.items() if count)
 
 
 def summary(reports: Sequence[Report], skipped: int = 0, colour: bool = False) -> str:

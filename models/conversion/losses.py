@@ -154,7 +154,7 @@ def moved(subject: str, message: str, help: str = "") -> Finding:
 
 def dropped(subject: str, message: str, help: str = "") -> Finding:
     """Build the note for a loss without effect on the placement."""
-    return Finding(LOSS, Severity.INFO, subject, message, help=help)
+    return Finding(LOSS, Severity.NOTE, subject, message, help=help)
 
 
 def refusal(subject: str, message: str, help: str = "") -> Finding:

@@ -78,10 +78,17 @@ def waits_in_circles(waits: Sequence[Wait], section: str) -> Iterator[Finding]:
         if wait.after.whole:
             quoted = [f"`{name}`" for name in names[number]]
             between = f"{', '.join(quoted[:-1])} and {quoted[-1]}" if len(quoted) > 1 else f"the phases of {quoted[0]}"
-            message = f"`{section}` has `{wait.after.later}` begin when all of `{wait.after.earlier}` is there"
-            message += f", and {between} wait for each other in a circle"
+            message = f"`{wait.after.later}` waits for all of `{wait.after.earlier}` inside a circle of `{section}`"
             help_ = f"write `{ARROW}`: a batch goes through a circle in the written order; or drop the arrow that leads back"
-            yield error("PW121", wait.after.later, message, wait.arrow, label="never all there", help=help_)
+            yield error(
+                "PW121",
+                wait.after.later,
+                message,
+                wait.arrow,
+                label="never all there",
+                help=help_,
+                notes=(f"{between} wait for each other",),
+            )
 
 
 class _PlanKey(NamedTuple):
@@ -350,7 +357,7 @@ def _ignored_keys(form: PlanForm, spans: Mapping[str, Span], key: str) -> Iterat
         if name in spans and not any(name in LOOKED_AT[model] for model in judged):
             users = ", ".join(f"`{model}`" for model in MODELS if name in LOOKED_AT[model])
             message = f"`{key}.{name}` changes nothing: the cost model `{form.cost_model}` does not look at it"
-            yield Finding("PW121", Severity.INFO, "", message, spans[name], help=f"drop it, or write a `cost_model` that does: {users}")
+            yield Finding("PW121", Severity.NOTE, "", message, spans[name], help=f"drop it, or write a `cost_model` that does: {users}")
 
 
 def _unused_bandwidths(form: BandwidthForm, spans: Mapping[str, Span], key: str, cluster: Cluster | None) -> Iterator[Finding]:

@@ -148,7 +148,7 @@ def _all(value: dict[object, object], named: str, rows_below: RowsOf, place: tup
 def _phase_rows(value: object, place: tuple[str, ...]) -> list[dict[str, object]]:
     if isinstance(value, dict) and value and not any(_is_count(str(inner), below) for inner, below in value.items()):
         return _all(value, "accelerator", _model_rows, place)
-    return _counted(value, place, "counts of accelerators, such as `{8: 120}`, or models of these, such as `{H100: {8: 120}}`")
+    return _counted(value, place, "counts (`{8: 120}`) or models (`{H100: {8: 120}}`)")
 
 
 def _model_rows(value: object, place: tuple[str, ...]) -> list[dict[str, object]]:

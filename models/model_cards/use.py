@@ -44,7 +44,7 @@ class Split:
     within : degree that divides the number first, such as the pipeline stages around virtual
         stages.
     proved : True if the program that runs the model refuses anything else.
-    when : time when the framework notices; "" for no remark.
+    when : time when the framework notices; "" for no finding.
     at_least : key and value of another degree that is a lower bound; ("", 1) without a bound.
     less : part of the number that is shared out otherwise, such as layers of the first and the last
         stage; negative for additions.

@@ -159,7 +159,7 @@ def _range(start: int, stop: int) -> str:
 
 
 def _inexpressible(name: str, why: str, otherwise: str = "launch from the plan itself") -> UnusableInput:
-    message = f"a placement text cannot say where `{name}` is: {why}"
+    message = f"no placement text can hold `{name}`: {why}"
     return UnusableInput([error("PW603", name, message, help=otherwise)])
 
 

@@ -66,14 +66,16 @@ def unfit(problem: Problem, question: PlanningProblem) -> Iterator[tuple[Finding
         span = next((demand.span for demand in blamed if demand.span), problem[name].span(AMOUNT))
         free = [option for demand in blamed if demand.field == AMOUNT for option in _options(without(problem, [demand]), name, holding)[0]]
         why = list(merged(in_words(problem, blamed)))
-        reasons = [clause.text for clause in why] or ["no count and no degrees of it suit the cluster and its framework"]
-        reasons += [f"it can have {few(sorted({option.amount for option in free}))}"] if free else []
-        notes = [
-            with_line(clause, span)
-            for clause in why
-            if any(demand.span and span and demand.span.line != span.line for demand in clause.demands)
-        ]
-        yield error("PW601", name, f"impossible: no plan can run `{name}`: {'; '.join(reasons)}", span, notes=tuple(notes)), blamed
+        elsewhere = [any(demand.span and span and demand.span.line != span.line for demand in clause.demands) for clause in why]
+        notes = [with_line(clause, span) for clause, far in zip(why, elsewhere) if far]
+        message = "with all of its demands"
+        if len(why) < 2:
+            message = next((clause.text for clause in why), "no count and no degrees of it suit the cluster and its framework")
+        else:
+            notes = [with_line(clause, span) if far else clause.text for clause, far in zip(why, elsewhere)]
+        notes += [f"{name} can have {few(sorted({option.amount for option in free}))}"] if free else []
+        separator = ":" if len(why) < 2 else ""
+        yield error("PW601", name, f"impossible: no plan can run `{name}`{separator} {message}", span, notes=tuple(notes)), blamed
 
 
 def _options(problem: Problem, name: str, holding: Sequence[Component]) -> tuple[tuple[Option, ...], Sequence[AcceleratorKind]]:
@@ -129,7 +131,7 @@ def _around_of_one_model(problem: Problem, question: PlanningProblem, given: Com
         strange = [node for node in nodes if model not in ("", node.accelerator_model)]
         if strange and problem[name].runs is None:
             models = listed(list(dict.fromkeys(model_name(node.accelerator_model) for node in strange)))
-            message = f"impossible: `{given.name}` is {how} `{name}`, which may use {model} alone, and by its ranks it is on {models} too"
+            message = f"impossible: `{given.name}` has ranks on {models} and is {how} `{name}`, which may use {model} alone"
             help_text = f"give `{given.name}` ranks on {model}, or let `{name}` use other models"
             return error("PW601", name, message, problem[name].span("accelerator_model"), help=help_text)
     return None

@@ -43,7 +43,7 @@ def told(answer: Answer) -> list[tuple[Severity, str]]:
 def test_layers_that_do_not_divide_are_planned_only_where_nothing_else_is(tmp_path: Path) -> None:
     answer = solved(tmp_path, "[1, 2, 4]")
     assert pp_of(answer) == 2
-    assert told(answer) == [(Severity.INFO, "no plan with pp 4 of `actor` was looked at: its 30 layers do not divide so")]
+    assert told(answer) == [(Severity.NOTE, "no plan with pp 4 of `actor` was looked at: its 30 layers do not divide so")]
 
 
 def test_where_only_such_degrees_are_open_they_are_planned_with_a_warning(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def untimed(folder: Path, hints: str) -> Reading:
 def test_without_times_too_layers_that_do_not_divide_are_chosen_only_where_nothing_else_is(tmp_path: Path) -> None:
     answer = pw.solve(untimed(tmp_path, "accelerators: 6-14, parallel: {tp: [1, 2], pp: [7, 3]}"), sandbox=False)
     assert answer.plan is not None and answer.plan.degrees["actor"].pp == 3
-    assert told(answer) == [(Severity.INFO, "no plan with pp 7 of `actor` was looked at: its 30 layers do not divide so")]
+    assert told(answer) == [(Severity.NOTE, "no plan with pp 7 of `actor` was looked at: its 30 layers do not divide so")]
     answer = pw.solve(untimed(tmp_path, "accelerators: 8, parallel: {pp: [4, 8]}"), sandbox=False)
     assert answer.plan is not None
     pp = answer.plan.degrees["actor"].pp
@@ -122,8 +122,8 @@ def test_verify_tells_where_no_open_degree_divides_the_model(tmp_path: Path, off
     file = tmp_path / "job.yaml"
     file.write_text(f"cluster: 1x8xH100\ncomponents:\n  actor: {{accelerators: 8, parallel: {{tp: {offered}}}}}\n")
     reading = with_models(pw.load(file), read_model_config(str(config)))
-    found = [each.message for each in verify(reading).errors if each.code == "PW404"]
+    found = [each.notes for each in verify(reading).errors if each.code == "PW404"]
     assert len(found) == wrong
-    assert all(message.endswith("; no other that it may have is one") == ("," in offered) for message in found)
+    assert all(("no other degree that the hints leave open is legal" in notes) == ("," in offered) for notes in found)
     if not wrong:
         assert pw.solve(reading, sandbox=False).plan is not None

@@ -28,7 +28,7 @@ from placewright.solver.rules import RULES
 PAGES = Path(next(iter(placewright.__path__))) / "report" / "pages"
 LONGEST = 60
 CODE = re.compile(r"(?:error|warning|note)\[(PW\d{3})\]")
-"""A code as the output shows it; a remark (`info[...]`) is no fault."""
+"""A code as the output shows it; a note (`note[...]`) is no fault."""
 
 NEEDS_RAY = "needs Ray: tests/scenarios/launch and tests/runtime play it"
 NOT_RUN = {

@@ -58,8 +58,8 @@ def test_a_replica_lies_inside_one_node_or_on_whole_nodes(size: int, held: tuple
     starts = [sum(held[:position]) for position in range(len(held))]
     runs = [Run(range(start, start + count), node) for node, (start, count) in enumerate(zip(starts, held))]
     found = check_explicit(problem(THREE_NODES, engine(size, *runs), crossing=True, whole=True))
-    told = [finding.message for finding in found if finding.code == "PW214"]
-    assert told == ([f"{message}; it must lie inside one node or on whole nodes"] if message else [])
+    told = [(finding.message, finding.notes) for finding in found if finding.code == "PW214"]
+    assert told == ([(message, ("a replica must lie inside one node or on whole nodes",))] if message else [])
     assert not [finding for finding in check_explicit(problem(THREE_NODES, engine(size, *runs), crossing=True)) if finding.code == "PW214"]
 
 

@@ -69,10 +69,10 @@ class ModelDivides:
         most = max(problem.cluster.total(problem.kind(component)), degree)
         legal = [size for size in range(1, most + 1) if not any(_left(card, peer, size) for peer in splits)]
         message = f"the {amount} {WORDS[split.card_field]} of `{card.name}` do not divide among {split.degree} {degree} of {component.name}"
-        message += f"; legal up to {most}: {_listed(legal)}"
         fixed_amount = component.least if component.least == component.most else 0
         edit, text = self._fix(component, split, legal, assignment.amount(component.name) or fixed_amount)
-        notes = [f"the model is taken for `{card.name}`, by the last part of its path"] if card.assumed else []
+        notes = [f"legal up to {most}: {_listed(legal)}"]
+        notes += [f"the model is taken for `{card.name}`, by the last part of its path"] if card.assumed else []
         notes += [split.when] if split.when else []
         tell = error if split.proved and not card.assumed else warning
         use_of = problem.job.models[component.name]
@@ -163,7 +163,7 @@ def no_legal_choice(problem: Problem, use: Use) -> Iterator[Finding]:
             return
         first = first or failure
     if first is not None:
-        yield replace(first, message=f"{first.message}; no other that it may have is one")
+        yield replace(first, notes=(*first.notes, "no other degree that the hints leave open is legal"))
 
 
 def _left(card: ModelCard, split: Split, degree: int) -> int:

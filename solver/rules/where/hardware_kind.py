@@ -60,9 +60,7 @@ class HardwareKind:
         for run, node, _ in runs_by_node_sort(problem.cluster, assignment.repeats(component.name)):
             model = node.accelerator_model
             if model != wanted:
-                message = (
-                    f"rank {run.ranks.start} of {component.name} is on a {model or 'node without accelerators'}; it must be on a {wanted}"
-                )
+                message = f"rank {run.ranks.start} of {component.name} is on {model or 'a node without accelerators'}, not on {wanted}"
                 span = component.span("accelerator_model")
                 yield error(
                     self.code,

@@ -99,10 +99,10 @@ def test_of_a_component_with_a_fault_nothing_else_is_said(fault: str, tmp_path: 
 @pytest.mark.parametrize(
     ("plan", "cluster", "code", "severity", "message", "at"),
     [
-        ("{phases: [a, b]}", "2x8", "PW121", "info", "`plan.phases` changes nothing: the cost model `stream` does not look at it", "[a, b]"),
+        ("{phases: [a, b]}", "2x8", "PW121", "note", "`plan.phases` changes nothing: the cost model `stream` does not look at it", "[a, b]"),
         ("{phases: []}", "2x8", "PW105", "error", "`phases` of `plan`: the list is empty", "[]"),
         (
-            "{cost_model: steady, batches: 32}", "2x8", "PW121", "info",
+            "{cost_model: steady, batches: 32}", "2x8", "PW121", "note",
             "`plan.batches` changes nothing: the cost model `steady` does not look at it", "32",
         ),
         (

@@ -49,7 +49,7 @@ def test_where_only_others_fit_the_best_of_these_wins_and_what_would_win_is_said
     problem = _problem(tmp_path)
     assert not any(each.tight for each in bill(problem, its.question, its.best.design))
     assert any(each.tight for each in bill(problem, its.question, its.without_estimates.design))
-    assert codes(answer) == [("PW805", Severity.INFO)]
+    assert codes(answer) == [("PW805", Severity.NOTE)]
     assert f"{its.without_estimates.nanoseconds / 1e9:.6g} s and not {its.best.nanoseconds / 1e9:.6g} s" in answer.findings[0].message
 
 

@@ -81,6 +81,6 @@ def test_the_best_of_all_that_fit_is_planned(first: int) -> None:
             assert found == best and without is None and codes == [], seed
         else:
             ways.add("another fits")
-            assert found == fitting and without is not None and codes == [("PW805", Severity.INFO)], seed
+            assert found == fitting and without is not None and codes == [("PW805", Severity.NOTE)], seed
             assert price(question, model, without.design) == best, seed
     assert ways == {"nothing fits", "the best fits", "another fits"}
