@@ -214,7 +214,8 @@ def none_of_choices(chosen: Sequence[str], answers: Sequence[Answer]) -> Answer:
     if len(why) < 2:
         return answers[0]
     reasons = [(_any_of(names), finding) for finding, names in why.values()][:MOST_TOLD]
-    notes = [f"with {names}, {': '.join(_in_full(finding))}" for names, finding in reasons]
+    common = [note for note in reasons[0][1].notes if all(note in finding.notes for _, finding in reasons)]
+    notes = [f"with {names}, {': '.join(_in_full(finding, common))}" for names, finding in reasons] + common
     notes += [f"{len(why) - MOST_TOLD} more reasons"] if len(why) > MOST_TOLD else []
     message = f"impossible: no plan with any of {len(chosen)} choices of degrees and models"
     helps = "; ".join(f"with {names}, {finding.help}" for names, finding in reasons if finding.help)
@@ -222,11 +223,11 @@ def none_of_choices(chosen: Sequence[str], answers: Sequence[Answer]) -> Answer:
     return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, span, help=helps, notes=tuple(notes)),), how="search")
 
 
-def _in_full(finding: Finding) -> Iterator[str]:
-    """Yield the message and the notes of an infeasible choice."""
+def _in_full(finding: Finding, common: Sequence[str]) -> Iterator[str]:
+    """Yield the message of an infeasible choice, then the notes that are not common."""
     yield finding.message.removeprefix("impossible: ")
-    if finding.notes:
-        yield "; ".join(finding.notes)
+    if notes := [note for note in finding.notes if note not in common]:
+        yield "; ".join(notes)
 
 
 def _any_of(names: Sequence[str]) -> str:

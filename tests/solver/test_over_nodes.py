@@ -69,7 +69,7 @@ def test_replicas_that_are_searched_are_whole_on_one_node() -> None:
     assert [mask.bit_count() for mask in plan.assignment.masks("rollout").values()] == [6, 6, 6]
     answer = solve(problem(THREE_NODES, component("rollout", 18, tp=3, pp=6, role="rollout"), whole=True))
     assert [finding.message for finding in answer.findings] == [
-        "not searched: a replica of rollout is 18 accelerators, the largest node has 9; replicas over whole nodes are not searched"
+        "not searched: a replica of rollout needs 18 accelerators, more than the 9 of the largest node"
     ]
 
 

@@ -60,7 +60,7 @@ def test_where_accelerators_are_to_be_few_it_is_said_how_few_would_be_enough(tmp
     answer = pw.solve(file)
     assert answer.planned is not None and answer.planned.without_estimates is not None
     few, more = answer.planned.without_estimates.design.accelerators, answer.planned.best.design.accelerators
-    told = f"without the estimates of memory, {few} accelerators would be enough and not {more}: rollout on "
+    told = f"without memory estimates, {few} accelerators would be enough and not {more}: rollout on "
     assert few < more and answer.findings[0].message.startswith(told)
 
 
