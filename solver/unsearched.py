@@ -207,7 +207,7 @@ def _sum(name: str, description: str, most: int, span: Span | None) -> Finding:
 def unsupported(problem: Problem) -> tuple[Finding, ...]:
     """Return reasons against a search: it would miss answers, or accept wrong ones."""
     layout = Layout(problem)
-    findings = [_said(problem, subject, why, advice) for subject, why, advice in _reasons(layout)]
+    findings = [_not_searched(problem, subject, why, advice) for subject, why, advice in _reasons(layout)]
     return (*findings, *too_large(problem, layout))
 
 
@@ -311,7 +311,7 @@ def _whole(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
             yield component.name, why, f"give {component.name} ranks, or smaller replicas"
 
 
-def _said(problem: Problem, subject: str, why: str, advice: str) -> Finding:
+def _not_searched(problem: Problem, subject: str, why: str, advice: str) -> Finding:
     name = subject.split("+")[0]
     return error("PW604", name, f"not searched: {why}", _span(problem, name), help=advice)
 

@@ -14,8 +14,8 @@ from ..session import Session
 class Stopped(Exception):
     """The search ended without an answer. The text is the reason, `help` the remedy."""
 
-    def __init__(self, what: str, help_text: str) -> None:
-        super().__init__(what)
+    def __init__(self, message: str, help_text: str) -> None:
+        super().__init__(message)
         self.help = help_text
 
     @property
@@ -32,8 +32,8 @@ class Stopped(Exception):
 class Faulty(Stopped):
     """The search failed by a bug, which no input excuses. The text describes the failure."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(what, "please report it, with the file")
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "please report it, with the file")
 
     @property
     def with_answer(self) -> Finding:
