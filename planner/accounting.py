@@ -23,15 +23,15 @@ from ..solver.explaining.explain import explain as explained
 from ..solver.explaining.explanation import Explanation
 from ..solver.session import Session
 from .assumptions import assumed, bases, emptied
-from .baseline import left_open, own, own_of, without_ranks
+from .baseline import baseline_of, baseline_of_file, left_open, without_ranks
 from .benders import as_listed
 from .bills import bills
 from .check import price
 from .costs import cost_model
 from .dividing import evenly
 from .memory import without_estimates
-from .placing.laying import laid_out
-from .problem import asked
+from .placing.laying import in_pool_layouts
+from .problem import planning_problem
 from .scope import as_it_spans
 from .search.search import search
 from .sensitivity import SEARCHES, SPENT, Placeable, sensitivity
@@ -114,12 +114,12 @@ def iteration_of(problem: Problem) -> tuple[Derivation, ...]:
     workload = problem.job.planning.workload
     if workload is None or not (problem.job.planning.own or any(component.runs for component in problem.components)):
         return ()
-    from .baseline import own_of
+    from .baseline import baseline_of
     from .costs import cost_model
-    from .problem import asked
+    from .problem import planning_problem
 
-    question, model = asked(problem, workload), cost_model(workload.model)
-    own = own_of(problem, question, model)
+    question, model = planning_problem(problem, workload), cost_model(workload.model)
+    own = baseline_of(problem, question, model)
     priced, question = own.priced, own.question
     if priced is None:
         return ()
@@ -166,7 +166,9 @@ def account(
         else []
     )
     placeables = (
-        [Placeable(part, part_question, laid_out(solve)) for part, part_question in zip(spanning, questions)] if solve is not None else []
+        [Placeable(part, part_question, in_pool_layouts(solve)) for part, part_question in zip(spanning, questions)]
+        if solve is not None
+        else []
     )
     left, traffic = max(limit - planned.spent, SHARE * limit), workload is not None and bool(workload.bandwidth)
     changes = sensitivity(planned, searches, left, placeables, traffic, session)
@@ -190,7 +192,7 @@ def account_of(problem: Problem, planned: PlanningResult, placed: Assignment | N
             ReportedAlternative(alternative.priced, _adds(question, model, planned.best, alternative.priced))
             for alternative in planned.further
         ),
-        own(problem, planned),
+        baseline_of_file(problem, planned),
         resources={name: problem.kind(problem[name]) for name in question.components if not best.blocks_of(name)},
         assumed=(*assumed(problem, question), *emptied(needs)),
     )
@@ -202,7 +204,9 @@ def _adds(question: PlanningProblem, model: CostModel, best: CostedDesign, alter
     return tuple(sorted(differences, key=lambda difference: -difference[1]))
 
 
-def given(problem: Problem, limit: float = 10.0, solve: Solve | None = None, session: Session | None = None) -> Account | None:
+def account_of_given_ranks(
+    problem: Problem, limit: float = 10.0, solve: Solve | None = None, session: Session | None = None
+) -> Account | None:
     """Return the account of the file's own ranks; None without a price.
 
     Also None if some components with times have no ranks. The designs beside the ranks are the best
@@ -219,14 +223,14 @@ def given(problem: Problem, limit: float = 10.0, solve: Solve | None = None, ses
     parts = tuple(left_open(component) if component.timed else component for component in problem.components)
     opened = replace(problem, job=replace(problem.job, components=parts, planning=replace(problem.job.planning, own=own)))
     opened = evenly(opened) or opened
-    question, model = asked(opened, workload), cost_model(workload.model)
+    question, model = planning_problem(opened, workload), cost_model(workload.model)
     searched = search(question, model, limit, OTHERS, session)
     bare = without_estimates(opened) if searched.best is None and searched.proved else None
     if bare is not None and bare.job.planning.workload is not None:  # nothing fits by the estimates
         opened, workload = bare, bare.job.planning.workload
-        question = asked(opened, workload)
+        question = planning_problem(opened, workload)
         searched = search(question, model, limit, OTHERS, session)
-    baseline = own_of(opened, question, model)
+    baseline = baseline_of(opened, question, model)
     priced = baseline.priced
     if priced is None:
         return None

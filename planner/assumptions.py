@@ -19,8 +19,8 @@ from ..models.planning.workload import SECONDS, TimedComponent
 from ..models.problem import Problem
 from ..models.quantity import write_memory
 from ..solver.wording import listed
+from .capacity import model_on
 from .dividing import refused_degrees
-from .room import model_on
 from .times import evenly_on, model_of, rests_on, slowest, time_of, times_on
 
 
@@ -107,7 +107,7 @@ def _basis(problem: Problem, question: PlanningProblem, design: Design, timed: T
     def is_as_long(parallel: Parallel) -> bool:
         return rests_on(timed, task.phase, option.amount, parallel, model) == rows
 
-    degrees = _unsaid(problem.job.choices.get(task.component, ()), option.parallel, is_as_long)
+    degrees = _without_effect(problem.job.choices.get(task.component, ()), option.parallel, is_as_long)
     bound = len(question.scope.confined.get(task.component, ())) == 1
     chosen = task.component in question.of_one_kind or (on is not None and bool(on.models) and not bound)
     models = chosen and not at_once and any(not row.model for row in rows)
@@ -130,7 +130,7 @@ def _model(problem: Problem, name: str, on: AcceleratorKind | None) -> str:
     return model_on(problem, problem[name]) if on.holders else on.model
 
 
-def _unsaid(
+def _without_effect(
     choices: Sequence[Parallel],
     parallel: Parallel,
     is_as_long: Callable[[Parallel], bool],

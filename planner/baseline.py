@@ -30,21 +30,21 @@ from .costs import cost_model
 from .memory import without_estimates
 from .own_design import NoPrice, as_it_lies, design_of_ranks, refused, runs_of, seats_of
 from .placing.lying_over import all_held
-from .problem import asked
+from .problem import planning_problem
 from .related import related
 from .scope import counts_by_model
 from .traffic import Traffic
 
 
-def own(problem: Problem, planned: PlanningResult) -> Baseline | None:
+def baseline_of_file(problem: Problem, planned: PlanningResult) -> Baseline | None:
     """Return the baseline by the ranks of the file; None without ranks."""
     if not problem.job.planning.own:
         return None
     if planned.question.scope.over_kinds:  # its ranks may be on other models, or on one
         written = as_written_degrees(problem)
-        return own_of(written, asked(written, written.job.planning.workload or Workload()), cost_model(planned.model))
+        return baseline_of(written, planning_problem(written, written.job.planning.workload or Workload()), cost_model(planned.model))
     written, question = (problem, planned.question) if not planned.in_part else _as_written(problem, planned)
-    return own_of(written, question, cost_model(planned.model))
+    return baseline_of(written, question, cost_model(planned.model))
 
 
 def _as_written(problem: Problem, planned: PlanningResult) -> tuple[Problem, PlanningProblem]:
@@ -57,13 +57,13 @@ def _as_written(problem: Problem, planned: PlanningResult) -> tuple[Problem, Pla
         if (
             variant is not None
             and workload is not None
-            and asked(as_chosen(variant, planned), workload, planned.question.barred) == planned.question
+            and planning_problem(as_chosen(variant, planned), workload, planned.question.barred) == planned.question
         ):
-            return as_written_degrees(variant), asked(as_written_degrees(variant), workload)
+            return as_written_degrees(variant), planning_problem(as_written_degrees(variant), workload)
     return problem, planned.question
 
 
-def own_of(problem: Problem, question: PlanningProblem, model: CostModel) -> Baseline:
+def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -> Baseline:
     """Price the ranks that the file gives to the planned components."""
     question = given_over_nodes(problem, question)
     try:
@@ -251,7 +251,7 @@ def given_over_nodes(problem: Problem, question: PlanningProblem) -> PlanningPro
     workload = problem.job.planning.workload
     if workload is None or not problem.job.capabilities.groups_may_cross:
         return question
-    wide = asked(problem, workload, over_nodes=True)
+    wide = planning_problem(problem, workload, over_nodes=True)
     options = {}
     for name, candidates in question.options.items():
         known = {(option.kind, option.amount, option.parallel) for option in candidates}

@@ -33,7 +33,7 @@ from .counting import Counting, OnCounting, silent
 from .no_goods import ruled_out, this_alone
 from .placing.lying_over import all_held
 from .placing.placing import placing
-from .problem import asked
+from .problem import planning_problem
 from .refusing import Refused
 from .search.found import Price, Searched, SearchResult
 from .search.search import search
@@ -56,7 +56,7 @@ SMALL, MORE = 16, 8
 """(accelerators, factor): small clusters get that many times more rounds and designs."""
 
 
-def nobody(plan: Plan, design: Design) -> Sequence[Finding]:
+def accept_placement(plan: Plan, design: Design) -> Sequence[Finding]:
     """Accept every plan."""
     return ()
 
@@ -74,7 +74,7 @@ class Rounds:
     limit: float
     session: Session
     counting: OnCounting
-    refused: Refused = nobody
+    refused: Refused = accept_placement
     spent: float = 0.0
     number: int = 0
     probes: int = ALL_PROBES
@@ -148,7 +148,7 @@ class Rounds:
 
     def search(self) -> None:
         """Search the problem with all no-goods for its best designs."""
-        self.question: PlanningProblem = asked(self.problem, self.workload, (*self.out, *self.done))
+        self.question: PlanningProblem = planning_problem(self.problem, self.workload, (*self.out, *self.done))
         least = 0.0 if self.first else FIRST * self.limit
         self.listing = ASKED * sum(map(len, self.question.options.values()))
         self.spent += self.listing

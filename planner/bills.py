@@ -145,7 +145,7 @@ def bills(problem: Problem, question: PlanningProblem, design: Design, placed: A
     if placed is not None and any(kind.mixed or (kind.holders and kind.memory is None) for kind in question.kinds):
         return _mixed(problem, question, design, placed)
     over = _over(problem, question, design, placed) if placed is not None and problem.job.overlaps else ()
-    return over or (*bill(problem, question, design), *beside(problem, question, design))
+    return over or (*bill(problem, question, design), *bills_of_unplanned(problem, question, design))
 
 
 def _mixed(problem: Problem, question: PlanningProblem, design: Design, placed: Assignment) -> tuple[BlockBill, ...]:
@@ -172,7 +172,7 @@ def _over(problem: Problem, question: PlanningProblem, design: Design, placed: A
     return tuple(bill_of(problem, question, design, *row) for row in rows)
 
 
-def beside(problem: Problem, question: PlanningProblem, design: Design) -> tuple[BlockBill, ...]:
+def bills_of_unplanned(problem: Problem, question: PlanningProblem, design: Design) -> tuple[BlockBill, ...]:
     """Return the bills of sets outside the planning problem, for each size of accelerators."""
     components = [component for component in problem.components if component.name not in question.options and component.runs is not None]
     sets = _sets(problem, problem.given(), components).items()

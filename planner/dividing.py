@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CODE = "PW404"
 
 
-def dividing(plan: Solve) -> Solve:
+def with_even_degrees(plan: Solve) -> Solve:
     """Wrap a planner: degrees without warnings first, all degrees if these allow no plan."""
 
     def planned(problem: Problem) -> Answer:

@@ -21,9 +21,9 @@ from ..models.problem import Problem
 from ..solver.rules.amounts.all_placed import asked_for
 from ..solver.rules.amounts.even_shares import EvenShares
 from ..solver.wording import listed
-from .problem import counted, in_order
+from .capacity import AcceleratorCapacity, OwnKind, model_on, own_kind
+from .problem import in_order, with_given_count
 from .profile import options
-from .room import AcceleratorCapacity, OwnKind, model_on, own_kind
 from .search.segmentations import segmentations
 from .times import model_of, on_the_slowest, time_of, untimed_on
 
@@ -248,7 +248,7 @@ def _masks(seats: Collection[Seat]) -> dict[int, int]:
 
 def _options(problem: Problem, placed: Problem, question: PlanningProblem, name: str, own: OwnKind) -> tuple[Option, ...]:
     """Return a component's options on its kind; its own count if hints allow it."""
-    component = counted(placed, placed[name])
+    component = with_given_count(placed, placed[name])
     amount = component.least
     if problem[name].runs is None and not problem[name].may_have(amount):
         return ()

@@ -19,8 +19,8 @@ from ..models.planning.option import NO_KIND, Option
 from ..models.planning.way import ProcessShape
 from ..models.planning.workload import TimedComponent
 from ..models.problem import Problem
+from .capacity import AcceleratorCapacity
 from .memory import MemoryNeed, least, need_on, unheeded
-from .room import AcceleratorCapacity
 from .times import Time, times_of
 
 Figures = tuple[int, ...]

@@ -25,7 +25,7 @@ Refused = Callable[[Plan, Design], Sequence[Finding]]
 """Function from a placement and its design to the framework's findings; empty if accepted."""
 
 
-def nobody(problem: Problem, plan: Plan) -> Sequence[Finding]:
+def accept_all(problem: Problem, plan: Plan) -> Sequence[Finding]:
     """Accept every plan."""
     return ()
 
@@ -39,7 +39,7 @@ def refusing(reading: Reading | None) -> Refuses:
     demand of the file, that demand is still in the file: only findings of the framework count then.
     """
     if reading is None or reading.session.as_before is None or reading.problem is None:
-        return nobody
+        return accept_all
     file, own_problem = reading, reading.problem
 
     def refuses(problem: Problem, plan: Plan) -> Sequence[Finding]:

@@ -44,11 +44,11 @@ def related(problem: Problem, parts: Sequence[Component]) -> Related:
         return frozenset(
             (pair[0], pair[1])
             for pair in named
-            if names.issuperset(pair) and (not on_accelerators or all(hold(problem, component) for component in pair))
+            if names.issuperset(pair) and (not on_accelerators or all(holds_accelerators(problem, component) for component in pair))
         )
 
     same, inside, strange = _given(
-        problem, [component for component in parts if component.runs is not None and hold(problem, component.name)]
+        problem, [component for component in parts if component.runs is not None and holds_accelerators(problem, component.name)]
     )
     orders = [frozenset(component.components) for component in problem.related(IN_ORDER) if names.issuperset(component.components)]
     in_order = frozenset(pair for order in orders for pair in combinations(sorted(order), 2))
@@ -94,7 +94,7 @@ def _followed(together: Pairs, within: Pairs) -> tuple[Pairs, Pairs]:
     return together | same, within | rest
 
 
-def hold(problem: Problem, name: str) -> bool:
+def holds_accelerators(problem: Problem, name: str) -> bool:
     """Return True if the component's resources are accelerators."""
     return problem.kind(problem[name]) == ACCELERATOR
 
@@ -104,7 +104,7 @@ def overlaps(problem: Problem, parts: Sequence[Component]) -> tuple[str, str] | 
 
     No design can express that.
     """
-    given = [component.name for component in parts if component.runs is not None and hold(problem, component.name)]
+    given = [component.name for component in parts if component.runs is not None and holds_accelerators(problem, component.name)]
     seats = {name: problem.given().accelerators(name) for name in given}
     for first, second in combinations(given, 2):
         if seats[first] & seats[second] and not (seats[first] <= seats[second] or seats[second] <= seats[first]):

@@ -20,8 +20,8 @@ from ..models.planning.workload import Workload
 from ..models.problem import Problem
 from ..models.scope import HETEROGENEOUS, LIMITS, NESTED, SPANNING, has_groups, let_over_nodes
 from ..solver.wording import listed
+from .capacity import names_a_model
 from .costs import cost_model
-from .room import names_a_model
 from .times import model_of, models_there, on_models
 
 Models = Mapping[str, tuple[str, ...]]

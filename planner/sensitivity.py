@@ -25,7 +25,7 @@ from .benders import as_listed, fitting
 from .costs import cost_model
 from .memory import without_estimates
 from .no_goods import ruled_out, this_alone
-from .problem import asked
+from .problem import planning_problem
 from .search.found import Price
 from .search.search import search
 
@@ -265,6 +265,6 @@ class Placeable:
         """Return the problem with all no-goods, with estimates if the plan heeds them."""
         for problem in (self.problem, without_estimates(self.problem)):
             workload = problem.job.planning.workload if problem is not None else None
-            if problem is not None and workload is not None and asked(problem, workload, self.question.barred) == self.question:
-                return asked(problem, workload, (*self.question.barred, *self.out))
+            if problem is not None and workload is not None and planning_problem(problem, workload, self.question.barred) == self.question:
+                return planning_problem(problem, workload, (*self.question.barred, *self.out))
         return replace(self.question, barred=(*self.question.barred, *self.out))

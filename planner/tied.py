@@ -18,7 +18,7 @@ from ..solver.session import Session
 from ..solver.wording import listed
 from .benders import ALTERNATIVES
 from .costs import cost_model
-from .problem import asked
+from .problem import planning_problem
 from .scope import choices_of_models
 from .search.found import ENDLESS
 from .search.search import search
@@ -32,7 +32,7 @@ MOST_TOLD = 4
 """Maximum number of reasons, and of choices listed for a reason."""
 
 
-def tied(plan: Solve, limit: float, session: Session) -> Solve:
+def over_leading_choices(plan: Solve, limit: float, session: Session) -> Solve:
     """Wrap a planner for choices of leading degrees and of models.
 
     Choices whose lower bound exceeds the incumbent are not planned; the bounds take a share of
@@ -76,7 +76,7 @@ def _named(choice: Problem, leaders: Sequence[str]) -> str:
 def _questions(problem: Problem, planned: PlanningResult | None) -> tuple[PlanningProblem, ...]:
     """Return the planning problems of a choice, as answered in the end."""
     if planned is None:
-        return (asked(problem, problem.job.planning.workload or Workload()),)
+        return (planning_problem(problem, problem.job.planning.workload or Workload()),)
     return planned.parts or (planned.question,)
 
 
@@ -112,13 +112,13 @@ def _best(
     ties_open = proved and any(result.ties_open or not result.proved for result, _ in known if result.bound <= bound)
     merged = replace(
         planned, bound=bound, proved=proved, ties_open=ties_open, alternatives=kept, alternatives_open=alternatives_open, parts=questions,
-        unplaceable=tuple(_of_its_question(out, result, planned) for result, _ in known for out in result.unplaceable), not_placed=tuple(alternative for alternative in kept if id(alternative) in unsure),
+        unplaceable=tuple(_with_question(out, result, planned) for result, _ in known for out in result.unplaceable), not_placed=tuple(alternative for alternative in kept if id(alternative) in unsure),
         spent=sum(result.spent for result, _ in known),
     )  # fmt: skip
     return replace(best, planned=not_all_known(merged) if open_ else merged)
 
 
-def _of_its_question(out: Unplaceable, result: PlanningResult, planned: PlanningResult) -> Unplaceable:
+def _with_question(out: Unplaceable, result: PlanningResult, planned: PlanningResult) -> Unplaceable:
     """Return an unplaceable design, with the planning problem of its choice if different."""
     return out if result is planned else replace(out, question=out.question or result.question)
 
@@ -181,7 +181,7 @@ class Bounds:
     def _least(self, problem: Problem) -> int:
         """Return a lower bound; 0 if unknown, as with the file's own ranks."""
         workload = problem.job.planning.workload or Workload()
-        question = asked(problem, workload)
+        question = planning_problem(problem, workload)
         if problem.job.planning.own or self.spent >= self.limit or self.session.cancelled:
             return 0
         if not all(question.options.values()):

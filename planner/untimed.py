@@ -20,13 +20,13 @@ from ..models.record import dataclass
 from ..models.tied_degrees import each_choice
 from ..solver.session import Session
 from .placing.placing import placing
-from .problem import asked
+from .problem import planning_problem
 from .scope import led_inside
 
 Plan = Callable[[Problem], Answer]
 
 
-def going_along(plan: Plan, session: Session) -> Plan:
+def with_companions(plan: Plan, session: Session) -> Plan:
     """Wrap a planner: an untimed companion uses all accelerators of its timed component.
 
     Other plans count only if an iteration takes less: the companion's own time is unknown, and it
@@ -95,7 +95,7 @@ def may_lie_inside(problem: Problem) -> Problem | None:
     if not going:
         return None
     workload = problem.job.planning.workload or Workload()
-    every = [asked(variant, workload).options for variant in each_choice(problem)]
+    every = [planning_problem(variant, workload).options for variant in each_choice(problem)]
 
     def has_fewer(leader: str, follower: str) -> bool:
         counts = ({option.amount for option in options.get(follower, ())} for options in every)

@@ -15,7 +15,7 @@ from ...models.preference import WEIGHTED
 from ...models.problem import Problem
 from ...solver.objectives import OBJECTIVES
 from ...solver.objectives.traffic import BytesAcross
-from ..refusing import Refuses, nobody
+from ..refusing import Refuses, accept_all
 
 MOST_REFUSED = 32
 """Maximum number of refused layouts; further ones stay unknown."""
@@ -24,7 +24,7 @@ MOST_REFUSED = 32
 Laid = Mapping[str, Runs]
 
 
-def laid_out(place: Solve, refused: Refuses = nobody) -> Solve:
+def in_pool_layouts(place: Solve, refused: Refuses = accept_all) -> Solve:
     """Wrap a solver: try the framework's layouts of its pools until one holds.
 
     A `refused` layout does not count: other parts of the same size may be accepted. If traffic has
@@ -40,16 +40,16 @@ def laid_out(place: Solve, refused: Refuses = nobody) -> Solve:
         refusals = list[Finding]()
         names = ", ".join(f"`{pool.name}`" for pool in laying.pools)
         ways: Iterable[Laid | None] = laying.laid(sizes, problem.cluster)
-        ways = least_first(problem, ways) if weighs(problem) else ways
+        ways = by_traffic(problem, ways) if weighs(problem) else ways
         for runs in ways:
             if runs is None:
                 message = f"undecided: of the ways to divide {names} into equal parts not all were tried, and none of the others holds"
                 return Answer(UNDECIDED, findings=(error("PW602", "", message, help="leave fewer sizes open"),), how="given")
-            placed = place(_at(problem, runs, True))
+            placed = place(_with_ranks(problem, runs, True))
             if placed.verdict == IMPOSSIBLE and any(_is_over_nodes(problem, component, runs) for component in problem.components):
                 # Parts that are small enough tear no server: reading the file tells, and where nobody reads it nobody knows.
-                split = place(_at(problem, runs, False))
-                placed = split if refused is not nobody or split.plan is None else _unread(names)
+                split = place(_with_ranks(problem, runs, False))
+                placed = split if refused is not accept_all or split.plan is None else _unread(names)
             last = placed if last is None or last.verdict == IMPOSSIBLE else last  # what is undecided of one way is so of all
             if placed.plan is None:
                 continue
@@ -78,7 +78,7 @@ def _refused(names: str, first: Finding) -> Answer:
     return Answer(IMPOSSIBLE, findings=(error("PW601", first.subject, message, help="give other counts"),), how="given")
 
 
-def _at(problem: Problem, runs: Laid, whole: bool) -> Problem:
+def _with_ranks(problem: Problem, runs: Laid, whole: bool) -> Problem:
     """Return the problem with components at these ranks.
 
     `whole`: a component with unequal amounts per node has no replica over nodes, as servers of
@@ -130,7 +130,7 @@ def weighs(problem: Problem) -> bool:
     return problem.job.preference.order == WEIGHTED
 
 
-def least_first(problem: Problem, ways: Iterable[Laid | None]) -> list[Laid | None]:
+def by_traffic(problem: Problem, ways: Iterable[Laid | None]) -> list[Laid | None]:
     """Return the layouts by their traffic; None for unknown ones at the end."""
     every = list(ways)
     known = [layout for layout in every if layout is not None]

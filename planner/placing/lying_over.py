@@ -39,7 +39,7 @@ def lying_over(place: Solve, workload: Workload) -> Solve:
     most, by_time = workload.budget.accelerators, workload.aim == SECONDS and bool(workload.bandwidth)
 
     def answer(problem: Problem) -> Answer:
-        found = overlaid(place)(problem)
+        found = over_given_ranks(place)(problem)
         if found.plan is None or not problem.job.overlaps or not problem.hinted:
             return found
         used, least = all_held(problem, found.plan.assignment), _least(problem, found.plan.assignment)
@@ -47,7 +47,7 @@ def lying_over(place: Solve, workload: Workload) -> Solve:
         if used > enough and not (by_time and most is None):
             for way in islice(_ways(place, problem, found.plan.assignment, least, used), MOST):
                 over = way()
-                if over.plan is None or any(met(problem, over.plan.assignment)):
+                if over.plan is None or any(overlapped(problem, over.plan.assignment)):
                     continue
                 if (now := all_held(problem, over.plan.assignment)) < used:
                     found, used = over, now
@@ -97,7 +97,7 @@ def _undecided(problem: Problem, used: int, most: int) -> Answer:
     return Answer(UNDECIDED, findings=(error("PW602", "", message, help=f"say `seconds` of {names}, or allow more"),), how="given")
 
 
-def overlaid(place: Solve) -> Solve:
+def over_given_ranks(place: Solve) -> Solve:
     """Wrap a solver for given components that share their accelerators (`Job.overlaps`).
 
     First they are left out: without a placement then, there is none. If the placement breaks an
@@ -113,7 +113,7 @@ def overlaid(place: Solve) -> Solve:
         placed = place(_without(problem, overlaps))
         if placed.plan is None:
             return placed
-        if not any(met(problem, placed.plan.assignment)):
+        if not any(overlapped(problem, placed.plan.assignment)):
             checked = place(_given(problem, placed.plan.assignment))
             if checked.plan is not None:
                 return checked
@@ -157,7 +157,7 @@ def _without(problem: Problem, names: Collection[str]) -> Problem:
     return replace(part, job=replace(part.job, links=links, overlaps={}))
 
 
-def met(problem: Problem, placed: Assignment) -> Iterator[str]:
+def overlapped(problem: Problem, placed: Assignment) -> Iterator[str]:
     """Yield given components with accelerators used by an excluded component."""
     given = problem.given()
     for component in problem.components:
@@ -185,7 +185,7 @@ def _on_ground(problem: Problem, seats: Sequence[Seat]) -> Problem:
     job, ground, there = problem.job, _holding(seats), frozenset(seats)
     held = {name: problem.given().accelerators(name) for name in job.overlaps}
     components = tuple(
-        _on(component, usable & there) if (usable := held.get(component.name, there)) & there != usable else component
+        _reduced_to(component, usable & there) if (usable := held.get(component.name, there)) & there != usable else component
         for component in problem.components
     )
     parts = Parts(problem)
@@ -203,7 +203,7 @@ def _on_ground(problem: Problem, seats: Sequence[Seat]) -> Problem:
     return replace(problem, job=replace(job, components=(*components, ground), relations=relations, overlaps={}))
 
 
-def _on(given: Component, seats: frozenset[Seat]) -> Component:
+def _reduced_to(given: Component, seats: frozenset[Seat]) -> Component:
     """Return a given component reduced to some of its accelerators; unchanged without any."""
     runs = compress(((rank, [seat]) for rank, seat in enumerate(sorted(seats))), ACCELERATOR)
     bare = Component(given.name, least=len(seats), most=len(seats), runs=runs, phases=given.phases)

@@ -131,16 +131,16 @@ def _sharing(problem: Problem, question: PlanningProblem, design: Design, open_:
     """Yield relations for the sharing of a design, unless implied by the problem."""
     uses = {name: frozenset(blocks) for name in question.components if name not in open_ and (blocks := design.blocks_of(name))}
     for first, second in combinations(uses, 2):
-        if uses[first] == uses[second] and not _is_said(problem, first, second, COLOCATED):
+        if uses[first] == uses[second] and not _is_demanded(problem, first, second, COLOCATED):
             yield Relation(COLOCATED, (first, second), reason=REASON)
     firsts = [name for place, name in enumerate(uses) if uses[name] not in list(uses.values())[:place]]
     for inner, outer in permutations(firsts, 2):
         between = any(uses[inner] < uses[third] < uses[outer] for third in firsts)
-        if uses[inner] < uses[outer] and not between and not _is_said(problem, inner, outer, COLOCATED, SUBSET):
+        if uses[inner] < uses[outer] and not between and not _is_demanded(problem, inner, outer, COLOCATED, SUBSET):
             yield Relation(SUBSET, (inner, outer), reason=REASON)
 
 
-def _is_said(problem: Problem, first: str, second: str, *kinds: str) -> bool:
+def _is_demanded(problem: Problem, first: str, second: str, *kinds: str) -> bool:
     """Return True if the problem itself has such a relation."""
     return any(relation.implies in kinds and {first, second} == set(relation.components) for relation in problem.job.relations)
 

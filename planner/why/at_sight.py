@@ -18,11 +18,11 @@ from ...models.planning.workload import Workload
 from ...models.problem import AMOUNT, Problem
 from ...solver.refuting.conflict import merged, quickxplain, with_line
 from ...solver.wording import few, in_seconds, listed
+from ..capacity import free_capacity
 from ..costs import cost_model
-from ..problem import asked
+from ..problem import planning_problem
 from ..profile import options
 from ..related import overlaps
-from ..room import room
 from ..scope import may_span
 from ..times import untimed_on
 from .demands import BUDGET_ACCELERATORS, BUDGET_SECONDS, RANKS, TIMES, demands, in_words, model_name, too_small, without
@@ -40,14 +40,14 @@ def of_times(problem: Problem, workload: Workload) -> Iterator[Finding]:
         return
     workload = replace(workload, heeds_estimates=False)  # an estimate makes nothing impossible
     problem = replace(problem, job=replace(job, planning=replace(job.planning, workload=workload)))
-    question = asked(problem, workload)
+    question = planning_problem(problem, workload)
     if (known := by_given_ranks(problem, question)) is not None:
         yield from known.findings if known.verdict == IMPOSSIBLE else ()
         return
-    yield from [finding for finding, _ in unfit(problem, question)] or _over_budget(workload, question)
+    yield from [finding for finding, _ in infeasible_components(problem, question)] or _over_budget(workload, question)
 
 
-def unfit(problem: Problem, question: PlanningProblem) -> Iterator[tuple[Finding, list[Demand]]]:
+def infeasible_components(problem: Problem, question: PlanningProblem) -> Iterator[tuple[Finding, list[Demand]]]:
     """Yield components without feasible options, with the fewest demands to blame."""
     holding = [component for component in problem.components if component.name not in question.options]
     for name, candidates in question.options.items():
@@ -81,7 +81,7 @@ def unfit(problem: Problem, question: PlanningProblem) -> Iterator[tuple[Finding
 def _options(problem: Problem, name: str, holding: Sequence[Component]) -> tuple[tuple[Option, ...], Sequence[AcceleratorKind]]:
     """Return the options of a component and its kinds, beside given ranks."""
     names = {component.name for component in problem.components}
-    space = room(problem, [component for component in holding if component.name in names])
+    space = free_capacity(problem, [component for component in holding if component.name in names])
     return options(problem, problem[name], problem[name].timed, space, 1), space.kinds
 
 

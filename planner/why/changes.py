@@ -22,7 +22,7 @@ from ...solver.rules.amounts.all_placed import amount_of
 from ...solver.session import Session
 from ...solver.wording import in_seconds
 from ..costs import cost_model
-from ..problem import asked
+from ..problem import planning_problem
 from ..scope import widened
 from ..search.search import search
 from .demands import BUDGET_ACCELERATORS, BUDGET_SECONDS, COST_MODEL, RANKS, TIMES, without
@@ -46,7 +46,7 @@ class Planner(Oracle):
         """Return possible for a design, refuted for a proof of none."""
         (problem,) = alternatives
         workload = problem.job.planning.workload or Workload()
-        question = asked(problem, workload)
+        question = planning_problem(problem, workload)
         self._searches += 1
         if not all(question.options.values()):
             return Verdict.REFUTED
@@ -117,7 +117,7 @@ def _of_one(planner: Planner, problem: Problem, demand: Demand, slow: int | None
 def _other_counts(planner: Planner, problem: Problem, demand: Demand) -> Iterator[str]:
     """Yield the nearest feasible counts below and above a component's."""
     part, free = problem[demand.component], without(problem, [demand])
-    can = sorted({option.amount for option in asked(free, free.job.planning.workload or Workload()).options.get(part.name, ())})
+    can = sorted({option.amount for option in planning_problem(free, free.job.planning.workload or Workload()).options.get(part.name, ())})
     less, more = [count for count in can if count < part.least], [count for count in can if count > part.most]
 
     def works(count: int) -> bool:

@@ -20,10 +20,10 @@ from ...solver.refuting.impossible import NO_CHANGE, OPEN, SHARING, open_choices
 from ...solver.refuting.oracle import Verdict
 from ...solver.wording import listed
 from ..costs import cost_model
-from ..problem import asked
+from ..problem import planning_problem
 from ..search.found import Searched
 from ..search.search import search
-from .at_sight import unfit
+from .at_sight import infeasible_components
 from .changes import EACH, Planner, changes
 from .demands import BUDGET_ACCELERATORS, BUDGET_SECONDS, COST_MODEL, demands, in_words, too_small, without
 
@@ -39,7 +39,7 @@ def why_none(problem: Problem, workload: Workload, question: PlanningProblem, pl
     """Return the infeasible answer, with helps that were planned and placed."""
     problem = replace(problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=workload)))
     every, reasons = demands(problem), list[Finding]()
-    for finding, blamed in unfit(problem, question):
+    for finding, blamed in infeasible_components(problem, question):
         helps = changes(planner, problem, blamed, every, question.scope.left_out) if not reasons else []
         reasons.append(replace(finding, help="; or ".join(helps) or NO_CHANGE))
     if not reasons:
@@ -121,7 +121,7 @@ def _of_memory(kept: Problem) -> Sum | None:
 
 def _at_once(problem: Problem, kept: Problem, blamed: Sequence[Demand], planner: Planner) -> Sum | None:
     """Return the accelerators needed at the same time on an unlimited cluster."""
-    question = asked(problem, problem.job.planning.workload or Workload())
+    question = planning_problem(problem, problem.job.planning.workload or Workload())
     have = question.accelerators + question.given.held
     for part, names in ((problem, set(question.options)), (kept, {name for demand in blamed for name in demand.component.split("+")})):
         found, held = _least(part, ACCELERATORS, planner, ENOUGH)
@@ -138,7 +138,7 @@ def _at_once(problem: Problem, kept: Problem, blamed: Sequence[Demand], planner:
 def _least(problem: Problem, aim: str, planner: Planner, times: int = 1) -> tuple[Searched, int]:
     """Search the least time or accelerators on a larger cluster; also return held ones."""
     workload = problem.job.planning.workload or Workload()
-    question = asked(problem, workload)
+    question = planning_problem(problem, workload)
     if times > 1:
         kinds = tuple(replace(kind, accelerators=kind.accelerators * times) for kind in question.kinds)
         question = replace(question, kinds=kinds, areas=())

@@ -12,7 +12,7 @@ from placewright.models.findings.finding import Severity
 from placewright.models.model_cards.card import read_model_config
 from placewright.models.reading import Reading
 from placewright.models.resolving import with_models
-from placewright.planner.accounting import given
+from placewright.planner.accounting import account_of_given_ranks
 from placewright.planner.verify import verify
 
 ROWS = "{accelerators: 8, pp: 1, seconds: 100}, {accelerators: 8, pp: 2, seconds: 60}, {accelerators: 8, pp: 4, seconds: 20}"
@@ -77,7 +77,7 @@ def test_given_ranks_are_compared_with_what_would_be_planned(tmp_path: Path) -> 
     solved(tmp_path, "[2, 1, 4]", ", placement: 0-7")
     problem = with_models(pw.load(tmp_path / "job.yaml"), read_model_config(str(tmp_path / "config.json"))).problem
     assert problem is not None
-    account = given(problem)
+    account = account_of_given_ranks(problem)
     assert account is not None
     assert {each.parallel.pp for each in account.planned.question.options["actor"]} == {2}
 

@@ -20,7 +20,7 @@ from placewright.models.quantity import read_rate
 from placewright.planner import profile as every_option
 from placewright.planner.placing.placing import placing
 from placewright.planner.plan import plan
-from placewright.planner.problem import asked
+from placewright.planner.problem import planning_problem
 from placewright.planner.traffic import Traffic
 from placewright.solver.searching.search import solve
 
@@ -49,7 +49,7 @@ def drawn(seed: int) -> tuple[Problem, Workload]:
 
 def best_of_all(asked_for: Problem, workload: Workload) -> int:
     """Nanoseconds of the best design with the least that crosses in any placement of it."""
-    question, traffic = asked(asked_for, workload), Traffic(asked_for, workload)
+    question, traffic = planning_problem(asked_for, workload), Traffic(asked_for, workload)
     seen: dict[object, int] = {}
     for (time, _), design in sorted(priced(question, False), key=lambda each: each[0]):
         key = design.blocks, tuple(design.options.items())

@@ -17,7 +17,7 @@ from placewright.models.problem import Problem
 from placewright.planner import alternatives as further
 from placewright.planner.answer import Solver
 from placewright.planner.benders import ALTERNATIVES
-from placewright.planner.problem import asked
+from placewright.planner.problem import planning_problem
 from placewright.solver.searching.search import solve
 from placewright.solver.session import Session
 
@@ -59,7 +59,7 @@ def best(its: Problem) -> tuple[int, int] | None:
     """What the best of all designs costs: ns and accelerators."""
     workload = its.job.planning.workload
     assert workload is not None
-    every = (each for each, _ in priced(asked(its, workload), False))
+    every = (each for each, _ in priced(planning_problem(its, workload), False))
     found = min(every, default=None)
     return found if found is None or workload.aim == SECONDS else found[::-1]
 

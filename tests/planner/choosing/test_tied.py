@@ -14,7 +14,7 @@ from placewright.models.planning.measured import SECOND, Measured
 from placewright.models.planning.workload import After, Budget, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
-from placewright.planner.tied import tied
+from placewright.planner.tied import over_leading_choices
 from placewright.solver.searching.search import solve
 from placewright.solver.session import Session
 
@@ -101,5 +101,5 @@ def test_a_ctrl_c_after_a_choice_that_is_impossible_leaves_it_open_whether_all_a
         return answer
 
     with Session() as session:
-        answer = tied(plan, 10.0, session)(too_slow())
+        answer = over_leading_choices(plan, 10.0, session)(too_slow())
     assert answer.verdict == UNDECIDED and "2 others were not planned" in answer.findings[0].message

@@ -25,7 +25,7 @@ Place = Union[int, tuple[int, int]]
 """Free accelerators of a node by rank, or a shared one by (node, index)."""
 
 
-Its = tuple[AcceleratorKind, tuple[Node, ...]]
+KindNodes = tuple[AcceleratorKind, tuple[Node, ...]]
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ class AcceleratorCapacity:
         return [size for size in sorted(set(sizes)) if any(count % size for count in counts)]
 
 
-def room(problem: Problem, given: Sequence[Component], over_nodes: bool = False) -> AcceleratorCapacity:
+def free_capacity(problem: Problem, given: Sequence[Component], over_nodes: bool = False) -> AcceleratorCapacity:
     """Return the kinds, without accelerators held exclusively by `given` components."""
     held = _held(problem, [component for component in given if component.name not in problem.job.overlaps])
     free = {node.rank: node.free(ACCELERATOR) & ~held.get(node.rank, 0) for node in problem.cluster.nodes}
@@ -188,7 +188,7 @@ def room(problem: Problem, given: Sequence[Component], over_nodes: bool = False)
     )
 
 
-def held_back(problem: Problem, given: Sequence[Component]) -> int:
+def exclusively_held(problem: Problem, given: Sequence[Component]) -> int:
     """Return the number of accelerators held exclusively by given components."""
     return sum(
         mask.bit_count()
@@ -241,7 +241,7 @@ def _unions(sets: Iterable[frozenset[Place]]) -> Iterator[frozenset[Place]]:
     yield from known
 
 
-def kinds_of(problem: Problem, counts: Mapping[int, int]) -> list[Its]:
+def kinds_of(problem: Problem, counts: Mapping[int, int]) -> list[KindNodes]:
     """Return the kinds of free accelerators with their nodes; `counts` is by node.
 
     Every model is a kind if the problem names models, unless a plan may mix models; else all models
@@ -264,7 +264,7 @@ def kinds_of(problem: Problem, counts: Mapping[int, int]) -> list[Its]:
     return [_mixed(groups, counts) if is_mixed(groups) else _kind(groups, counts) for groups in kinds.values()]
 
 
-def _mixed(groups: Sequence[Sequence[Node]], counts: Mapping[int, int]) -> Its:
+def _mixed(groups: Sequence[Sequence[Node]], counts: Mapping[int, int]) -> KindNodes:
     """Return a mixed kind of these kinds."""
     kind, nodes = _kind(groups, counts)
     memories = [group[0].accelerator_memory for group in groups]
@@ -272,7 +272,7 @@ def _mixed(groups: Sequence[Sequence[Node]], counts: Mapping[int, int]) -> Its:
     return replace(kind, memory=most, least=kind.memory, mixed=True), nodes
 
 
-def _kind(groups: Sequence[Sequence[Node]], counts: Mapping[int, int]) -> Its:
+def _kind(groups: Sequence[Sequence[Node]], counts: Mapping[int, int]) -> KindNodes:
     """Return a kind of these accelerators, equal in model and memory."""
     nodes = tuple(sorted((node for group in groups for node in group), key=lambda node: node.rank))
     models = tuple(dict.fromkeys(group[0].accelerator_model for group in groups))
@@ -322,7 +322,7 @@ def model_on(problem: Problem, component: Component) -> str:
     return models.pop() if len(models) == 1 else ""
 
 
-def own_kinds(problem: Problem, parts: Sequence[Component], kinds: Sequence[Its]) -> tuple[OwnKind, ...]:
+def own_kinds(problem: Problem, parts: Sequence[Component], kinds: Sequence[KindNodes]) -> tuple[OwnKind, ...]:
     """Return kinds for given components on several models.
 
     With all components that share them, if their times are known; on several models the slowest
