@@ -199,7 +199,7 @@ def _segment(piece: str, position: int, size: int | None, noun: str) -> Segment:
     start, end = position + len(piece) - len(piece.lstrip()), position + len(piece.rstrip())
     sides = piece.split(":")
     if len(sides) > 2:
-        message = f"`{piece.strip()[:40]}` has {len(sides) - 1} colons; a segment is `resources` or `resources:processes`"
+        message = f"`{piece.strip()[:40]}` has {len(sides) - 1} colons, but a segment is `resources` or `resources:processes`"
         raise RankError("form", message, start, end, "more than one colon")
     resources = parse_ranks(sides[0], size, noun, position)
     if not resources.ranges:

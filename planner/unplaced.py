@@ -24,7 +24,7 @@ def nothing(proved: bool, unplaceable: Sequence[Unplaceable]) -> Answer:
         finding = error("PW601", "", "impossible: no counts and degrees fit together", help="leave more open")
         return Answer(IMPOSSIBLE, findings=(finding,), how="search")
     if not reason:
-        message = "undecided: within the limit no counts and degrees were found that fit together, and no proof that there are none"
+        message = "undecided: within the limit no counts and degrees were found, and no proof that there are none"
         finding = error("PW602", "", message, help="give it longer with `--limit`, or leave more open")
         return Answer(UNDECIDED, findings=(finding,), how="search")
     if proved:
@@ -33,20 +33,21 @@ def nothing(proved: bool, unplaceable: Sequence[Unplaceable]) -> Answer:
             note = "of the counts and degrees that keep to that without their traffic these take the least with it"
         first, *rest = reason
         return Answer(IMPOSSIBLE, findings=(replace(first, notes=(*first.notes, note)), *rest), how="search")
-    message = "undecided: of the counts and degrees that fit together none was placed; why the best of them cannot be is told beside this"
-    finding = error("PW602", "", message, help="loosen what stands in the way of these, or leave more open")
+    message = "undecided: none of the counts and degrees that fit together was placed"
+    notes = ("the next finding has the reason of the best of them",)
+    finding = error("PW602", "", message, help="loosen what stands in the way of these, or leave more open", notes=notes)
     return Answer(UNDECIDED, findings=(finding, *reason), how="search")
 
 
 def not_all_read(count: int) -> Answer:
     """Return the undecided answer for unread choices of degrees."""
-    message = f"undecided: with no choice of degrees that was planned a plan is possible, and {count:,} others were not planned"
+    message = f"undecided: no planned choice of degrees has a plan, and {count:,} others were not planned"
     return Answer(UNDECIDED, findings=(error("PW602", "", message, help="leave fewer degrees open"),), how="search")
 
 
 def not_all_sizes(count: int) -> Answer:
     """Return the undecided answer for unread pool sizes."""
-    message = f"undecided: with no size of the pools that was read a plan is possible, and {count:,} others were not read"
+    message = f"undecided: no read size of the pools has a plan, and {count:,} others were not read"
     return Answer(UNDECIDED, findings=(error("PW602", "", message, help="leave fewer degrees open"),), how="search")
 
 

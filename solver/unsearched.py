@@ -66,14 +66,14 @@ def _wishes(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
     component, keep = cut[0]
     pinned = [member for member in bundle.components if member.pins]
     if component in pinned:
-        why = f"{component.name} has pinned ranks and groups that are better kept together; only one of these is searched"
+        why = f"{component.name} has pinned ranks and groups that are better kept together, only one of which is searched"
         yield component.name, why, f"drop `pin`, or require what `keep` says of `{keep.what}`"
     elif pinned:
         pinned_name = pinned[0].name
         why = f"{pinned_name} has pinned ranks, and {component.name} on the same accelerators groups that are better kept together"
         yield (
             component.name,
-            f"{why}; only one of these is searched",
+            f"{why}, only one of which is searched",
             f"drop `pin` of {pinned_name}, or require what `keep` of {component.name} says of `{keep.what}`",
         )
     elif layout.problem.job.capabilities.nodes_in_order:

@@ -79,7 +79,7 @@ class Notes(KeyFix):
         plain = "".join(str(decimal(letter)) if letter.isdecimal() else letter for letter in text.text)
         if plain != text.text:
             edit = text.replaced(plain, in_flow)
-            message = f"`{text.text}` has digits that are not ASCII; {self.framework} reads them as `{plain}`"
+            message = f"`{text.text}` has digits that are not ASCII, which {self.framework} reads as `{plain}`"
             self.warn("PW118", subject, message, scalar, f"read as `{plain}`", f"write `{plain}`", edit)
         return ScalarText(plain, scalar, text.shift)
 

@@ -279,7 +279,7 @@ class _TextReader:
         if problem.reason == "range":
             message = f"`{self.text[start:end]}` is outside {self.numbered.where}: {self.numbered.shape}"
             if (problem.last or 0) < (self.numbered.size or 0) + self.numbered.excess:
-                message += "; RLinf counts more and notices only at launch, with an IndexError"
+                message += ", which RLinf notices only at launch"
         elif problem.reason == "empty" and not label:
             label = "names nothing"
         self._fault(CODES_BY_REASON[problem.reason], message, (start, end), label, problem.last)

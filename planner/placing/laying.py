@@ -43,7 +43,7 @@ def in_pool_layouts(place: Solve, refused: Refuses = accept_all) -> Solve:
         ways = by_traffic(problem, ways) if weighs(problem) else ways
         for runs in ways:
             if runs is None:
-                message = f"undecided: of the ways to divide {names} into equal parts not all were tried, and none of the others holds"
+                message = f"undecided: not all divisions of {names} into equal parts were tried, and no tried one holds"
                 return Answer(UNDECIDED, findings=(error("PW602", "", message, help="leave fewer sizes open"),), how="given")
             placed = place(_with_ranks(problem, runs, True))
             if placed.verdict == IMPOSSIBLE and any(_is_over_nodes(problem, component, runs) for component in problem.components):
@@ -62,12 +62,15 @@ def in_pool_layouts(place: Solve, refused: Refuses = accept_all) -> Solve:
                 return replace(last, verdict=UNDECIDED)
         if last is not None:
             return last
-        message = f"the parts of {names} have no room where the framework puts them"
-        if laying.may_have_room(sizes, problem.cluster):
-            message += "; they would have some only if it happened to put them onto other nodes, which nothing tells it to"
+        message = f"the parts of {names} do not fit on the nodes where the framework puts them"
+        notes = (
+            ("they fit on other nodes, but no setting makes the framework take these",)
+            if laying.may_have_room(sizes, problem.cluster)
+            else ()
+        )
         sized = ", ".join(f"`{pool.name}`" for pool in laying.pools if pool.parts)
         help_text = f"leave the size of {sized} open" if sized else ""
-        return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, help=help_text),), how="given")
+        return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, help=help_text, notes=notes),), how="given")
 
     return answer
 

@@ -93,7 +93,7 @@ def _ways(place: Solve, problem: Problem, placed: Assignment, least: int, used: 
 def _undecided(problem: Problem, used: int, most: int) -> Answer:
     """Return the undecided answer if all found placements exceed the budget."""
     names = listed([f"`{name}`" for name in problem.job.overlaps])
-    message = f"undecided: {used} accelerators are used beside {names}, {most} may be; over {names} no placement was found"
+    message = f"undecided: {used} accelerators are used beside {names}, more than {most}, and none was found over {names}"
     return Answer(UNDECIDED, findings=(error("PW602", "", message, help=f"say `seconds` of {names}, or allow more"),), how="given")
 
 
@@ -242,7 +242,7 @@ def _impossible(names: list[str], row: CountingRow | None = None) -> Answer:
 def _not_decided(names: list[str], placed: Answer) -> Answer:
     """Return the undecided answer after an incomplete search."""
     listing = ", ".join(f"`{name}`" for name in names)
-    message = f"undecided: no placement was found over {listing}, whose ranks are given, or beside: not all ways are searched"
+    message = f"undecided: no placement was found beside or over the given ranks of {listing}, and not all are searched"
     return Answer(UNDECIDED, findings=(error("PW602", "", message, help=_advice(listing)), *placed.findings), how="given")
 
 

@@ -124,10 +124,10 @@ NODES = cluster({"count": 8}, {"count": 8}, back=(1,), front=(0,))
             )
             for pin in [(Pin(range(2), (1,)),)]
             for both, why in [
-                (True, "a has pinned ranks and groups that are better kept together; only one of these is searched"),
+                (True, "a has pinned ranks and groups that are better kept together, only one of which is searched"),
                 (
                     False,
-                    "b has pinned ranks, and a on the same accelerators groups that are better kept together; only one of these is searched",
+                    "b has pinned ranks, and a on the same accelerators groups that are better kept together, only one of which is searched",
                 ),
             ]
         ),

@@ -43,7 +43,7 @@ class HardwareKind:
         kinds = {kind} if kind == NODE else {groups[label].kind for label in component.node_groups}
         for run in (run for repeat in assignment.repeats(component.name) for run in repeat.runs):
             if run.kind not in kinds:
-                message = f"rank {run.ranks.start} of {component.name} holds a {run.kind}; its node groups number {kind}s"
+                message = f"rank {run.ranks.start} of {component.name} holds a {run.kind}, but its node groups number {kind}s"
                 yield error(
                     self.code,
                     component.name,
