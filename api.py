@@ -422,7 +422,7 @@ def account(
     """
     from .models.findings.finding import UnusableInput
     from .planner.accounting import account as found
-    from .planner.accounting import given
+    from .planner.accounting import account_of_given_ranks
 
     question = question_of(file, cluster, dialect, **options)
     with Session(answers=sandbox) as session:
@@ -431,7 +431,7 @@ def account(
         if answer.plan is None:
             raise UnusableInput(answer.findings)
         if answer.planned is None:
-            result = given(question.problem, limit, search, session)
+            result = account_of_given_ranks(question.problem, limit, search, session)
         else:
             result = found(question.problem, answer.planned, searches, limit, search, answer.plan.assignment, session)
     if result is None:

@@ -124,5 +124,5 @@ def _answered(reading: Reading, changes: Sequence[Named], solve: Callable[[Probl
 
     pricing, name = price(reading.problem, changes, solved), reading.source.name
     click.echo(to_json(name, pricing) if form == "json" else render(name, pricing, wants_colour(sys.stdout)), color=True)
-    verdicts = [each.answer.verdict for each in pricing.after] if asked else [pricing.before.verdict]
+    verdicts = [change.answer.verdict for change in pricing.after] if asked else [pricing.before.verdict]
     return UNDECIDED_CODE if UNDECIDED in verdicts else FINDINGS if IMPOSSIBLE in verdicts else OK

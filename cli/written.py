@@ -46,16 +46,16 @@ def _other_times(reading: Reading, after: Reading, degrees: Mapping[str, Paralle
     """
     from ..models.times import times_with
 
-    before, now = (times_with(its.problem.job, degrees) if its.problem else {} for its in (reading, after))
+    before, now = (times_with(file.problem.job, degrees) if file.problem else {} for file in (reading, after))
     from ..solver.wording import listed
 
     names = [f"`{name}`" for name, timed in now.items() if before.get(name) not in (None, timed)]
     if not names:
         return
-    why = [each.message for each in after.findings if each.code == NOT_SEARCHED and each.severity is Severity.INFO]
-    known = {each.message for each in reading.findings}
-    told = "".join(f": {each}" for each in why if each not in known)
-    message = f"with this plan in the file the times of {listed(names)} are read otherwise{told}"
+    why = [finding.message for finding in after.findings if finding.code == NOT_SEARCHED and finding.severity is Severity.NOTE]
+    known = {finding.message for finding in reading.findings}
+    reasons = "".join(f": {reason}" for reason in why if reason not in known)
+    message = f"with this plan in the file the times of {listed(names)} are read otherwise{reasons}"
     yield warning(
         NOT_SEARCHED, "", message, help="give their times as `seconds`, by count, in `placewright.components` before you plan again"
     )

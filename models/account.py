@@ -267,7 +267,7 @@ class Account:
         seconds.
     bills : memory of each block, then of accelerators with given ranks that are not planned.
     bases : measurements behind the time of each task.
-    others : best designs of other structures, and why they are slower.
+    alternatives : best designs of other structures, and why they are slower.
     further : the same for fewer accelerators and for other degrees, if there are few other
         structures.
     own : baseline under the same cost model; None if the file has no ranks.
@@ -276,7 +276,7 @@ class Account:
     without_ranks : plan without fixed ranks of timed components; None if there are none, or if not
         requested.
     assumed : assumptions about an iteration besides the times, one sentence each.
-    given : True if the ranks are those of the file and `others` were searched beside them.
+    given : True if the ranks are those of the file and `alternatives` were searched beside them.
     """
 
     planned: PlanningResult
@@ -285,7 +285,7 @@ class Account:
     usages: tuple[Usage, ...]
     bills: tuple[BlockBill, ...]
     bases: tuple[Basis, ...]
-    others: tuple[ReportedAlternative, ...]
+    alternatives: tuple[ReportedAlternative, ...]
     further: tuple[ReportedAlternative, ...] = ()
     own: Baseline | None = None
     sensitivity: Sensitivity | None = None

@@ -15,9 +15,9 @@ def holds(counts: Iterable[tuple[int, int]], count: int) -> bool:
     return any(low <= count <= high for low, high in counts)
 
 
-def intersection(one: Iterable[tuple[int, int]], other: Sequence[tuple[int, int]]) -> Counts:
+def intersection(first: Iterable[tuple[int, int]], second: Sequence[tuple[int, int]]) -> Counts:
     """Return the intersection of two sets of counts."""
-    overlaps = ((max(low, second_low), min(high, second_high)) for low, high in one for second_low, second_high in other)
+    overlaps = ((max(low, second_low), min(high, second_high)) for low, high in first for second_low, second_high in second)
     return tuple((low, high) for low, high in overlaps if low <= high)
 
 

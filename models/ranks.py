@@ -97,13 +97,13 @@ def merge(ranges: list[range]) -> tuple[range, ...]:
     return tuple(merged)
 
 
-def without(ranges: Iterable[range], others: Iterable[range]) -> tuple[range, ...]:
+def without(ranges: Iterable[range], excluded: Iterable[range]) -> tuple[range, ...]:
     """Return the part of ascending, disjoint ranges outside of other disjoint ranges.
 
-    `others` must ascend too.
+    `excluded` must ascend too.
     """
     left: list[range] = []
-    rest = list(others)
+    rest = list(excluded)
     position = 0
     for ranks in ranges:
         start = ranks.start
@@ -120,14 +120,14 @@ def without(ranges: Iterable[range], others: Iterable[range]) -> tuple[range, ..
     return tuple(left)
 
 
-def parse_ranks(text: str, size: int | None, what: str, offset: int = 0) -> Ranks:
+def parse_ranks(text: str, size: int | None, unit: str, offset: int = 0) -> Ranks:
     """Return the ranks of an expression.
 
     Parameters
     ----------
     size : ranks must lie in 0..size-1 and `all` means all of them; None: unbounded, and `all` is
         refused.
-    what : noun for messages, such as "accelerator of `a800`".
+    unit : noun for messages, such as "accelerator of `a800`".
     offset : added to every position.
 
     Empty items are skipped; an expression without items gives no ranks. Raises RankError.
@@ -142,7 +142,7 @@ def parse_ranks(text: str, size: int | None, what: str, offset: int = 0) -> Rank
     ranges, position = [], offset
     for item in text.split(","):
         if item.strip():
-            ranges.append(_item(item, position, size, what))
+            ranges.append(_item(item, position, size, unit))
         position += len(item) + 1
     return Ranks(merge(ranges), offset, end)
 
@@ -181,7 +181,7 @@ class Segment:
     end: int
 
 
-def parse_segments(text: str, size: int | None, what: str) -> list[Segment]:
+def parse_segments(text: str, size: int | None, unit: str) -> list[Segment]:
     """Return the segments of a placement like `0-1:0-3,3-5,7-10:7-14`.
 
     Empty segments are skipped. The reader checks relations between segments (order, continuity).
@@ -190,7 +190,7 @@ def parse_segments(text: str, size: int | None, what: str) -> list[Segment]:
     segments, position = [], 0
     for piece in text.split(","):
         if piece.strip():
-            segments.append(_segment(piece, position, size, what))
+            segments.append(_segment(piece, position, size, unit))
         position += len(piece) + 1
     return segments
 
@@ -199,7 +199,7 @@ def _segment(piece: str, position: int, size: int | None, noun: str) -> Segment:
     start, end = position + len(piece) - len(piece.lstrip()), position + len(piece.rstrip())
     sides = piece.split(":")
     if len(sides) > 2:
-        message = f"`{piece.strip()[:40]}` has {len(sides) - 1} colons; a segment is `resources` or `resources:processes`"
+        message = f"`{piece.strip()[:40]}` has {len(sides) - 1} colons, but a segment is `resources` or `resources:processes`"
         raise RankError("form", message, start, end, "more than one colon")
     resources = parse_ranks(sides[0], size, noun, position)
     if not resources.ranges:

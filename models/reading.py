@@ -58,14 +58,14 @@ class FileSession:
     opening : reader with open ranks; None if no component has both ranks and times.
     times_follow_ranks : True if the times with open ranks can depend on the ranks of the file.
     elsewhere : reads what the framework accepts on other clusters; None if nothing changes.
-    told : True if the refusal of all degrees was already reported.
+    refusal_reported : True if the refusal of all degrees was already reported.
     """
 
     as_before: TextReader | None = None
     opening: RankOpener | None = None
     times_follow_ranks: bool = False
     elsewhere: ClusterReader | None = None
-    told: bool = False
+    refusal_reported: bool = False
 
     def read(self, text: str, machines: Cluster | None = None) -> Reading:
         """Return the reading of another text of the file.
@@ -87,7 +87,7 @@ class FileSession:
 
     def refused(self) -> tuple[Finding, ...]:
         """Return unreported errors about refused degrees (see `RankOpener.refused`)."""
-        return () if self.opening is None or self.told else self.opening.refused()
+        return () if self.opening is None or self.refusal_reported else self.opening.refused()
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,11 @@ class Reading:
     @property
     def to_solve(self) -> Reading:
         """Reading for a search: with open ranks if components are planned by time."""
-        return self._beside(replace(self.session.opened().in_scope(), session=replace(self.session, told=True))) if self.opens else self
+        return (
+            self._beside(replace(self.session.opened().in_scope(), session=replace(self.session, refusal_reported=True)))
+            if self.opens
+            else self
+        )
 
     def in_scope(self) -> Reading:
         """Return the reading with the problem widened to the scope of the plan."""

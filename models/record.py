@@ -129,8 +129,8 @@ def _values(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
 
 
 def _comparison(values: Callable[[Any], tuple[Any, ...]], compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], Any]:
-    def compared(self: Any, other: Any) -> Any:
-        return compare(values(self), values(other)) if other.__class__ is self.__class__ else NotImplemented
+    def compared(self: Any, value: Any) -> Any:
+        return compare(values(self), values(value)) if value.__class__ is self.__class__ else NotImplemented
 
     return compared
 

@@ -71,13 +71,13 @@ def foreign_model_notes(problem: Problem, models: Mapping[str, ModelUse], named:
             advice = "" if use.card else "write its numbers in its `estimate`, such as `{heads: 32, kv_heads: 8, layers: 32}`"
             message = f"the model of `{named.name}` is not taken for `{name}`: {why}"
             span = use.span or component.span(ESTIMATE if component.estimate else DEGREES)
-            yield Finding(CODE, Severity.INFO, name, message, span, help=advice)
+            yield Finding(CODE, Severity.NOTE, name, message, span, help=advice)
 
 
 def unused_model_note(named: ModelCard) -> Finding:
     """Return the note for a named model that no component uses."""
     message = f"the model of `{named.name}` is taken for no component: none has an estimate of its memory, nor degrees that divide a model"
-    return Finding(CODE, Severity.INFO, "", message)
+    return Finding(CODE, Severity.NOTE, "", message)
 
 
 def _asks(problem: Problem, component: Component, models: Mapping[str, ModelUse]) -> bool:
@@ -193,7 +193,7 @@ def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
         # An estimate without a model is about the policy if the component's role runs the policy.
         path = use.path or (next(filter(None, paths), "") if is_policy and use.key == ESTIMATE else "")
         card = described if described and is_policy else _known(path)
-        models[name] = replace(use, card=_told(problem, name, card), passed=named.name if named and not is_policy else "")
+        models[name] = replace(use, card=_overridden(problem, name, card), passed=named.name if named and not is_policy else "")
     if named:
         new_findings += [finding for finding in foreign_model_notes(problem, models, named) if finding not in reading.findings]
     job = replace(problem.job, models=models)
@@ -251,7 +251,7 @@ def _known(path: str) -> ModelCard | None:
     return known_model(path)
 
 
-def _told(problem: Problem, name: str, card: ModelCard | None) -> ModelCard | None:
+def _overridden(problem: Problem, name: str, card: ModelCard | None) -> ModelCard | None:
     """Return the card, overridden by the component's estimate."""
     component = next((candidate for candidate in problem.components if candidate.name == name and candidate.estimate), None)
     if component is None:

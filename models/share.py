@@ -24,7 +24,7 @@ class Share:
     multiple_name : origin of the multiple, such as ``rollout.pipeline_stage_num x group_size``; ""
         if it is 1.
     span : place of the amount.
-    reason : who demands it and when a fault shows, in one sentence; "" for no remark.
+    reason : who demands it and when a fault shows, in one sentence; "" for no finding.
     proved : True if a run is proved to fail without it. Otherwise given ranks that break it get a
         warning; a search keeps it in both cases.
     factor : `amount` divided by the written number.

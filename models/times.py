@@ -50,13 +50,13 @@ def shortest(timed: TimedComponent, parallel: Parallel) -> float:
     return min((row.nanoseconds for row in timed.measured if row.holds_with(parallel)), default=inf)
 
 
-def as_it_runs(workload: Workload, said: Collection[str], asynchronous: str) -> Workload:
+def as_it_runs(workload: Workload, written_keys: Collection[str], asynchronous: str) -> Workload:
     """Return the workload with cost model `steady` for an asynchronous job.
 
-    A cost model in the plan (`said`) has priority. `asynchronous` is the evidence, such as the key
+    A cost model in the plan (`written_keys`) has priority. `asynchronous` is the evidence, such as the key
     of a file; "" without evidence.
     """
-    if not asynchronous or "cost_model" in said:
+    if not asynchronous or "cost_model" in written_keys:
         return workload
     why = f"cost model {STEADY}: the job generates while it trains ({asynchronous}); `cost_model` in `placewright.plan` may name another"
     return replace(workload, model=STEADY, assumed=(*workload.assumed, why))

@@ -34,7 +34,7 @@ class WhyAccelerator:
     holders : (component, process rank), in the order of the components.
     taken : True if another job holds it.
     idle : number of idle accelerators on its node.
-    others : reason of each searched component that does not hold it.
+    rejected : reason of each searched component that does not hold it.
     proved : True if the answer is proved optimal.
     """
 
@@ -43,7 +43,7 @@ class WhyAccelerator:
     holders: tuple[tuple[str, int], ...]
     taken: bool
     idle: int
-    others: tuple[Reason, ...]
+    rejected: tuple[Reason, ...]
     proved: bool
 
 

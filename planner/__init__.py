@@ -3,7 +3,7 @@
 Read the files in this order.
 
 1. `problem.py` turns a Problem into a Question: tasks in the order of the workflow, options of each component (`profile.py`: count,
-   degrees, time by `times.py`, memory by `memory.py`), kinds of accelerators and their room (`room.py`), all within a scope (`scope.py`).
+   degrees, time by `times.py`, memory by `memory.py`), kinds of accelerators and their capacity (`capacity.py`), all within a scope (`scope.py`).
 2. `search/` finds the cheapest Design of a Question. A structure is a set partition (or a forest, where nesting is in scope) of the
    components onto blocks of accelerators, with a cut of the iteration into segments. `search/search.py` takes arrangements
    (bounded by `search/busiest.py`) and their structures best first, `search/branching.py` divides the counts of one (a

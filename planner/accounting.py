@@ -23,15 +23,15 @@ from ..solver.explaining.explain import explain as explained
 from ..solver.explaining.explanation import Explanation
 from ..solver.session import Session
 from .assumptions import assumed, bases, emptied
-from .baseline import left_open, own, own_of, without_ranks
+from .baseline import baseline_of, baseline_of_file, left_open, without_ranks
 from .benders import as_listed
 from .bills import bills
 from .check import price
 from .costs import cost_model
 from .dividing import evenly
 from .memory import without_estimates
-from .placing.laying import laid_out
-from .problem import asked
+from .placing.laying import in_pool_layouts
+from .problem import planning_problem
 from .scope import as_it_spans
 from .search.search import search
 from .sensitivity import SEARCHES, SPENT, Placeable, sensitivity
@@ -45,15 +45,15 @@ def usages(question: PlanningProblem, model: CostModel, design: Design) -> tuple
     """
     places: list[tuple[int | None, tuple[str, ...]]] = [(number, block.components) for number, block in enumerate(design.blocks)]
     places += [(None, (name,)) for name in question.components if not design.blocks_of(name)]
-    found: list[Usage] = []
+    rows: list[Usage] = []
     for segment, length in enumerate(segment_times(model, question, design)):
-        tasks = [task for task, its in enumerate(design.segments) if its == segment]
+        tasks = [task for task, part in enumerate(design.segments) if part == segment]
         turns = _in_turns(question, design, tasks) if model.turns else _batch_by_batch(question, design, tasks)
         for block, names in places:
             here = tuple(turn for turn in turns if question.tasks[turn.task].component in names)
             untimed = tuple(name for name in names if not question.tasks_of[name])
-            found.append(Usage(block, names, segment, length, here, untimed))
-    return () if any(usage.idle < 0 for usage in found) else tuple(found)
+            rows.append(Usage(block, names, segment, length, here, untimed))
+    return () if any(usage.idle < 0 for usage in rows) else tuple(rows)
 
 
 def _in_turns(question: PlanningProblem, design: Design, tasks: list[int]) -> list[BusyInterval]:
@@ -70,10 +70,10 @@ def _batch_by_batch(question: PlanningProblem, design: Design, tasks: list[int])
     turns: dict[int, BusyInterval] = {}
     for task in tasks:  # none comes before one that it works on
         works = design.nanoseconds(question, task)
-        each = works // question.flow.batches
+        batch_time = works // question.flow.batches
         before = [turns[edge.earlier] for edge in question.flow.edges if edge.later == task and edge.earlier in turns]
         begins = max((_first(question, design, turn) for turn in before), default=0)
-        ends = max([begins + works, *((turn.ends or 0) + each for turn in before)])
+        ends = max([begins + works, *((turn.ends or 0) + batch_time for turn in before)])
         turns[task] = BusyInterval(task, works, begins, ends)
     return list(turns.values())
 
@@ -89,16 +89,16 @@ def shares(question: PlanningProblem, model: CostModel, design: Design) -> Mappi
     The sum is the time of the iteration. Each maximum of the cost model is a sum of task times:
     these tasks add their time, the others are hidden behind them.
     """
-    found = dict.fromkeys(range(len(question.tasks)), 0)
+    added = dict.fromkeys(range(len(question.tasks)), 0)
     divisor, users = model.divisor(question), [block.components for block in design.blocks]
     for segment in sorted(set(design.segments)):
-        tasks = [task for task in found if design.segments[task] == segment]
+        tasks = [task for task in added if design.segments[task] == segment]
         for maximum in model.maxima(question, users, tasks):
-            times = [[design.nanoseconds(question, task) // divisor for task in its] for its in maximum.sums]
+            times = [[design.nanoseconds(question, task) // divisor for task in summed] for summed in maximum.sums]
             longest = max(range(len(times)), key=lambda place: sum(times[place]))  # the first of those that are as long
             for task, time in zip(maximum.sums[longest], times[longest]):
-                found[task] += maximum.weight * time
-    return found
+                added[task] += maximum.weight * time
+    return added
 
 
 ITERATION = "seconds an iteration"
@@ -112,14 +112,14 @@ def explain(reading: Reading, again: Callable[[AsDeclared], Reading]) -> Explana
 def iteration_of(problem: Problem) -> tuple[Derivation, ...]:
     """Derive the time of an iteration of the file's own ranks; empty if unknown."""
     workload = problem.job.planning.workload
-    if workload is None or not (problem.job.planning.own or any(each.runs for each in problem.components)):
+    if workload is None or not (problem.job.planning.own or any(component.runs for component in problem.components)):
         return ()
-    from .baseline import own_of
+    from .baseline import baseline_of
     from .costs import cost_model
-    from .problem import asked
+    from .problem import planning_problem
 
-    question, model = asked(problem, workload), cost_model(workload.model)
-    own = own_of(problem, question, model)
+    question, model = planning_problem(problem, workload), cost_model(workload.model)
+    own = baseline_of(problem, question, model)
     priced, question = own.priced, own.question
     if priced is None:
         return ()
@@ -153,19 +153,27 @@ def account(
     the plan left of `limit` (deterministic seconds), at least `SHARE` of it: equal input, equal
     account. There is no sensitivity if some choices of degrees or some sizes were not planned.
     """
-    found, session = account_of(problem, planned, placed), session or Session()
+    base, session = account_of(problem, planned, placed), session or Session()
     if not searches:
-        return found
+        return base
     if problem.job.planning.not_read or problem.job.planning.sizes_not_read:  # what else is better nobody knows
-        return replace(found, without_ranks=without_ranks(problem, solve) if solve is not None and not session.cancelled else None)
+        return replace(base, without_ranks=without_ranks(problem, solve) if solve is not None and not session.cancelled else None)
     workload = problem.job.planning.workload
     questions = planned.parts or (planned.question,)
-    its = [as_it_spans(with_leading_degrees(problem, each), each) for each in questions] if solve is not None else []
-    placeables = [Placeable(part, each, laid_out(solve)) for part, each in zip(its, questions)] if solve is not None else []
+    spanning = (
+        [as_it_spans(with_leading_degrees(problem, part_question), part_question) for part_question in questions]
+        if solve is not None
+        else []
+    )
+    placeables = (
+        [Placeable(part, part_question, in_pool_layouts(solve)) for part, part_question in zip(spanning, questions)]
+        if solve is not None
+        else []
+    )
     left, traffic = max(limit - planned.spent, SHARE * limit), workload is not None and bool(workload.bandwidth)
     changes = sensitivity(planned, searches, left, placeables, traffic, session)
     freed = without_ranks(problem, solve) if solve is not None and not session.cancelled else None
-    return replace(found, without_ranks=freed, sensitivity=changes)
+    return replace(base, without_ranks=freed, sensitivity=changes)
 
 
 def account_of(problem: Problem, planned: PlanningResult, placed: Assignment | None = None) -> Account:
@@ -175,25 +183,30 @@ def account_of(problem: Problem, planned: PlanningResult, placed: Assignment | N
     return Account(
         planned,
         model.source,
-        {question.tasks[task]: its for task, its in shares(question, model, best).items()},
+        {question.tasks[task]: time for task, time in shares(question, model, best).items()},
         usages(question, model, best),
         needs,
         rests,
-        tuple(ReportedAlternative(each, _adds(question, model, planned.best, each)) for each in planned.others),
-        tuple(ReportedAlternative(each.priced, _adds(question, model, planned.best, each.priced)) for each in planned.further),
-        own(problem, planned),
+        tuple(ReportedAlternative(alternative, _adds(question, model, planned.best, alternative)) for alternative in planned.alternatives),
+        tuple(
+            ReportedAlternative(alternative.priced, _adds(question, model, planned.best, alternative.priced))
+            for alternative in planned.further
+        ),
+        baseline_of_file(problem, planned),
         resources={name: problem.kind(problem[name]) for name in question.components if not best.blocks_of(name)},
         assumed=(*assumed(problem, question), *emptied(needs)),
     )
 
 
-def _adds(question: PlanningProblem, model: CostModel, best: CostedDesign, other: CostedDesign) -> tuple[tuple[Task, int], ...]:
-    here, there = shares(question, model, best.design), shares(question, model, other.design)
-    found = ((question.tasks[task], there[task] - here[task]) for task in here if there[task] != here[task])
-    return tuple(sorted(found, key=lambda its: -its[1]))
+def _adds(question: PlanningProblem, model: CostModel, best: CostedDesign, alternative: CostedDesign) -> tuple[tuple[Task, int], ...]:
+    here, there = shares(question, model, best.design), shares(question, model, alternative.design)
+    differences = ((question.tasks[task], there[task] - here[task]) for task in here if there[task] != here[task])
+    return tuple(sorted(differences, key=lambda difference: -difference[1]))
 
 
-def given(problem: Problem, limit: float = 10.0, solve: Solve | None = None, session: Session | None = None) -> Account | None:
+def account_of_given_ranks(
+    problem: Problem, limit: float = 10.0, solve: Solve | None = None, session: Session | None = None
+) -> Account | None:
     """Return the account of the file's own ranks; None without a price.
 
     Also None if some components with times have no ranks. The designs beside the ranks are the best
@@ -203,44 +216,46 @@ def given(problem: Problem, limit: float = 10.0, solve: Solve | None = None, ses
     seconds.
     """
     workload = problem.job.planning.workload
-    timed = [each for each in problem.components if each.timed]
-    if workload is None or any(each.runs is None for each in timed):
+    timed = [component for component in problem.components if component.timed]
+    if workload is None or any(component.runs is None for component in timed):
         return None
-    own = {each.name: each.runs for each in timed if each.runs is not None}
-    parts = tuple(left_open(each) if each.timed else each for each in problem.components)
+    own = {component.name: component.runs for component in timed if component.runs is not None}
+    parts = tuple(left_open(component) if component.timed else component for component in problem.components)
     opened = replace(problem, job=replace(problem.job, components=parts, planning=replace(problem.job.planning, own=own)))
     opened = evenly(opened) or opened
-    question, model = asked(opened, workload), cost_model(workload.model)
+    question, model = planning_problem(opened, workload), cost_model(workload.model)
     searched = search(question, model, limit, OTHERS, session)
     bare = without_estimates(opened) if searched.best is None and searched.proved else None
     if bare is not None and bare.job.planning.workload is not None:  # nothing fits by the estimates
         opened, workload = bare, bare.job.planning.workload
-        question = asked(opened, workload)
+        question = planning_problem(opened, workload)
         searched = search(question, model, limit, OTHERS, session)
-    mine = own_of(opened, question, model)
-    priced = mine.priced
+    baseline = baseline_of(opened, question, model)
+    priced = baseline.priced
     if priced is None:
         return None
-    designs = [as_listed(each.design, question, model, question) for each in searched.found]
-    others = tuple(CostedDesign(its, iteration(model, question, its), tuple(segment_times(model, question, its))) for its in designs)
+    designs = [as_listed(alternative.design, question, model, question) for alternative in searched.found]
+    alternatives = tuple(
+        CostedDesign(design, iteration(model, question, design), tuple(segment_times(model, question, design))) for design in designs
+    )
     by_time = question.aim == SECONDS
     value = priced.nanoseconds + priced.traffic if by_time else price(question, model, priced.design)[0] + question.given.held
     least = value if searched.bound is None else searched.bound + (0 if by_time else question.given.held)
-    bound = min(value, least) if mine.on_several_kinds else least
+    bound = min(value, least) if baseline.on_several_kinds else least
     # What is near enough to the bound of what was not placed stays as it is: then no placement is looked for.
     far = (value - bound) * 100 > bound * KEEP
     placed = _placed(opened, question, solve) if solve is not None and far else None
-    unsure = others
+    unsure = alternatives
     if placed is not None:
         plan, known = placed
-        every = known if known and plan.proved else (*known, *others)
-        by_cost = sorted(every, key=lambda each: _costs(question, each), reverse=True)
-        cheapest = {each.design.structure(): each for each in by_cost if _costs(question, each) >= plan.bound}
-        others = tuple(sorted(cheapest.values(), key=lambda each: _costs(question, each)))[:OTHERS]
-        unsure = tuple(each for each in others if each not in known or each in plan.not_placed)
+        every = known if known and plan.proved else (*known, *alternatives)
+        by_cost = sorted(every, key=lambda alternative: _costs(question, alternative), reverse=True)
+        cheapest = {alternative.design.structure(): alternative for alternative in by_cost if _costs(question, alternative) >= plan.bound}
+        alternatives = tuple(sorted(cheapest.values(), key=lambda alternative: _costs(question, alternative)))[:OTHERS]
+        unsure = tuple(alternative for alternative in alternatives if alternative not in known or alternative in plan.not_placed)
         bound = max(bound, min(value, plan.bound))
-    planned = PlanningResult(question, model.name, priced, bound, value <= bound, others, (), searched.structures, not_placed=unsure)
-    return replace(account_of(mine.problem, replace(planned, question=mine.question), problem.given()), given=True)
+    planned = PlanningResult(question, model.name, priced, bound, value <= bound, alternatives, (), searched.structures, not_placed=unsure)
+    return replace(account_of(baseline.problem, replace(planned, question=baseline.question), problem.given()), given=True)
 
 
 def _placed(opened: Problem, question: PlanningProblem, solve: Solve) -> tuple[PlanningResult, tuple[CostedDesign, ...]] | None:
@@ -252,7 +267,7 @@ def _placed(opened: Problem, question: PlanningProblem, solve: Solve) -> tuple[P
     if planned is None:
         return None
     is_alike = planned.question.kinds == question.kinds and planned.question.scope.over_kinds == question.scope.over_kinds
-    return planned, (planned.best,) * (is_alike and not planned.is_own) + planned.others * is_alike
+    return planned, (planned.best,) * (is_alike and not planned.is_own) + planned.alternatives * is_alike
 
 
 def _takes(priced: CostedDesign) -> int:

@@ -1,8 +1,9 @@
 """Front door of the planner: plan components with times, then place everything.
 
-The policies wrap each other: `solve_in_turn` (pools), `preferring` (memory estimates), `dividing`
-(degrees that divide the model), `going_along` (untimed components), `with_further` (alternatives)
-and `tied` (degrees of followers) around `plan` for one problem.
+The policies wrap each other: `solve_in_turn` (pools), `within_estimates` (memory estimates),
+`with_even_degrees` (degrees that divide the model), `with_companions` (untimed components),
+`with_further` (alternatives) and `over_leading_choices` (degrees of followers) around `plan` for
+one problem.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ..models.record import dataclass
 from ..solver.in_turn import solve_in_turn
 from ..solver.session import Session
 from .counting import OnCounting, silent
-from .refusing import Refuses, nobody
+from .refusing import Refuses, accept_all
 
 if TYPE_CHECKING:
     from ..models.findings.finding import Finding
@@ -46,7 +47,7 @@ class Solver:
     limit: float = 10.0
     session: Session = field(default_factory=Session)
     counting: OnCounting = silent
-    refuses: Refuses = nobody
+    refuses: Refuses = accept_all
 
     def __call__(self, problem: Problem) -> Answer:
         """Return the best verified plan, or the reason why there is none."""
@@ -57,13 +58,13 @@ class Solver:
 
     def _answer_placing(self, problem: Problem, place: Solve) -> Answer:
         """Return the answer, with `place` for problems with decided counts."""
-        from .dividing import dividing
+        from .dividing import with_even_degrees
 
         workload = problem.job.planning.workload
         if workload is None or all(component.runs is not None for component in problem.components if component.timed):
             if workload is not None and workload.bandwidth:
                 place = partial(_with_traffic, workload=workload, place=place)
-            return dividing(place)(problem)
+            return with_even_degrees(place)(problem)
         from .related import overlaps
         from .unplaced import around_nothing
 
@@ -72,22 +73,24 @@ class Solver:
 
     def _planned(self, problem: Problem, workload: Workload, place: Solve) -> Answer:
         """Return the answer for a problem with times; the innermost policy runs first."""
-        from .dividing import dividing
-        from .others import with_further
-        from .placing.laying import laid_out
+        from .alternatives import with_further
+        from .dividing import with_even_degrees
+        from .placing.laying import in_pool_layouts
         from .placing.lying_over import lying_over
-        from .policies import preferring, unless_all_sizes_are_read
-        from .tied import tied
-        from .untimed import going_along
+        from .policies import unless_all_sizes_are_read, within_estimates
+        from .tied import over_leading_choices
+        from .untimed import with_companions
 
         refused = partial(self._refused, problem)
         # Without a check of the written file, only arrangements are used that are right for every
         # file.
-        laid = laid_out(place) if self.refuses is nobody else laid_out(place, partial(_refused, self.refuses, problem))
+        laid = in_pool_layouts(place) if self.refuses is accept_all else in_pool_layouts(place, partial(_refused, self.refuses, problem))
         plan_one = partial(self._plan, workload, laid, refused)
-        with_ties = tied(plan_one, self.limit, self.session)
+        with_ties = over_leading_choices(plan_one, self.limit, self.session)
         with_ties = with_further(with_ties, partial(lying_over, laid), refused, self.limit, self.session)
-        answer = preferring(problem, dividing(unless_all_sizes_are_read(going_along(with_ties, self.session))), self.limit, self.session)
+        answer = within_estimates(
+            problem, with_even_degrees(unless_all_sizes_are_read(with_companions(with_ties, self.session))), self.limit, self.session
+        )
         if answer.plan is not None and answer.planned is not None:
             answer = replace(answer, plan=_with_degrees(answer.plan, answer.planned.best.design, problem))
         return _as_proved(answer)

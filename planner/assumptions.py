@@ -19,8 +19,8 @@ from ..models.planning.workload import SECONDS, TimedComponent
 from ..models.problem import Problem
 from ..models.quantity import write_memory
 from ..solver.wording import listed
+from .capacity import model_on
 from .dividing import refused_degrees
-from .room import model_on
 from .times import evenly_on, model_of, rests_on, slowest, time_of, times_on
 
 
@@ -50,11 +50,15 @@ def _left_alone(problem: Problem, question: PlanningProblem) -> Iterator[str]:
     """
     if not problem.job.capabilities.shares_accelerators:
         return
-    given = [each for each in problem.components if each.runs is not None and each.timed is None and each.name not in question.options]
-    names = [each.name for each in given if problem.kind(each) == ACCELERATOR and each.name not in problem.job.overlaps]
+    given = [
+        component
+        for component in problem.components
+        if component.runs is not None and component.timed is None and component.name not in question.options
+    ]
+    names = [component.name for component in given if problem.kind(component) == ACCELERATOR and component.name not in problem.job.overlaps]
     if names:
-        have, them = ("has", "its ranks stay") if len(names) == 1 else ("have", "their ranks stay")
-        yield f"{listed(names)}: {them}, and nobody else is put onto them, since {'it' if len(names) == 1 else 'they'} {have} no `seconds`"
+        have, ranks_stay = ("has", "its ranks stay") if len(names) == 1 else ("have", "their ranks stay")
+        yield f"{listed(names)}: {ranks_stay}, and nobody else is put onto them, since {'it' if len(names) == 1 else 'they'} {have} no `seconds`"
 
 
 def _beside(question: PlanningProblem) -> Iterator[str]:
@@ -63,8 +67,11 @@ def _beside(question: PlanningProblem) -> Iterator[str]:
     unnamed = [task for task in range(len(question.tasks)) if task not in named]
     if not unnamed or len(question.tasks) < 2:
         return
-    whole = {name for name, its in question.tasks_of.items() if set(its) <= set(unnamed)}
-    names = dict.fromkeys(its.component if its.component in whole else str(its) for its in (question.tasks[task] for task in unnamed))
+    whole = {name for name, tasks in question.tasks_of.items() if set(tasks) <= set(unnamed)}
+    names = dict.fromkeys(
+        unnamed_task.component if unnamed_task.component in whole else str(unnamed_task)
+        for unnamed_task in (question.tasks[task] for task in unnamed)
+    )
     why = "no chain of `workflow` names " + ("it" if len(names) == 1 else "them") if named else "no `workflow` says what works on what"
     yield f"{listed(list(names))}: {'waits' if len(names) == 1 else 'wait'} for nobody, since {why}"
 
@@ -88,29 +95,29 @@ def _basis(problem: Problem, question: PlanningProblem, design: Design, timed: T
     model, alike = slowest(times, task.phase, option.amount, option.parallel)
     model = model or (open_on[0] if open_on else _model(problem, task.component, on))
     timed = times.get(model, timed)
-    its = rests_on(timed, task.phase, option.amount, option.parallel, model)
-    counts = tuple(each.accelerators for each in its)
+    rows = rests_on(timed, task.phase, option.amount, option.parallel, model)
+    counts = tuple(row.accelerators for row in rows)
     if counts == (option.amount,):
-        kind, scaling = (FORMULA if its[0].assumed else MEASURED), its[0].assumed
+        kind, scaling = (FORMULA if rows[0].assumed else MEASURED), rows[0].assumed
     else:
         follows = time_of(timed, task.phase, option.amount, option.parallel, model)
         kind = BEYOND if follows is not None and follows.extrapolated else BETWEEN
-        scaling = timed.scaling if len(its) > 1 else LINEAR
+        scaling = timed.scaling if len(rows) > 1 else LINEAR
 
-    def is_as_long(other: Parallel) -> bool:
-        return rests_on(timed, task.phase, option.amount, other, model) == its
+    def is_as_long(parallel: Parallel) -> bool:
+        return rests_on(timed, task.phase, option.amount, parallel, model) == rows
 
-    degrees = _unsaid(problem.job.choices.get(task.component, ()), option.parallel, is_as_long)
+    degrees = _without_effect(problem.job.choices.get(task.component, ()), option.parallel, is_as_long)
     bound = len(question.scope.confined.get(task.component, ())) == 1
     chosen = task.component in question.of_one_kind or (on is not None and bool(on.models) and not bound)
-    models = chosen and not at_once and any(not each.model for each in its)
+    models = chosen and not at_once and any(not row.model for row in rows)
     time = design.nanoseconds(question, number)
     as_written = task.component in problem.job.planning.own and option.parallel == problem.own_degrees(problem[task.component])
     on_model = model if at_once else ""
-    rising = its[0].nanoseconds < its[-1].nanoseconds
+    rising = rows[0].nanoseconds < rows[-1].nanoseconds
     return Basis(
         task, option.amount, time, kind, counts, scaling, degrees, models, on_model, at_once,
-        as_written, alike, rising, _named(its),
+        as_written, alike, rising, _named(rows),
     )  # fmt: skip
 
 
@@ -123,16 +130,16 @@ def _model(problem: Problem, name: str, on: AcceleratorKind | None) -> str:
     return model_on(problem, problem[name]) if on.holders else on.model
 
 
-def _unsaid(
+def _without_effect(
     choices: Sequence[Parallel],
     parallel: Parallel,
     is_as_long: Callable[[Parallel], bool],
 ) -> str:
     """Return the degrees that differ among the choices without any effect on the time."""
-    differ = [degree for degree in DEGREES if len({getattr(each, degree) for each in choices}) > 1]
+    differ = [degree for degree in DEGREES if len({getattr(choice, degree) for choice in choices}) > 1]
 
     def is_unsaid(degree: str) -> bool:
-        return all(is_as_long(replace(parallel, **{degree: getattr(each, degree)})) for each in choices)
+        return all(is_as_long(replace(parallel, **{degree: getattr(choice, degree)})) for choice in choices)
 
     unsaid = [degree for degree in differ if is_unsaid(degree)]
     return "degrees" if unsaid == differ and unsaid else listed(unsaid)
@@ -140,7 +147,7 @@ def _unsaid(
 
 def _named(used: Sequence[Measured]) -> tuple[str, ...]:
     """Return the name of each measurement, such as ``tp 2``; () if all are alike."""
-    named = [(each.degrees or "any degrees", each.model or "any model") for each in used]
+    named = [(measurement.degrees or "any degrees", measurement.model or "any model") for measurement in used]
     differing = [column for column in zip(*named) if len(set(column)) > 1]
     return tuple(", ".join(words) for words in zip(*differing))
 
@@ -150,7 +157,7 @@ def emptied(bills: Sequence[BlockBill]) -> Iterator[str]:
 
     Nothing is said if the capacity is unknown: no plan rests on it then.
     """
-    names = dict.fromkeys(name for each in bills if each.capacity is not None for name in _emptied(each, each.capacity))
+    names = dict.fromkeys(name for bill in bills if bill.capacity is not None for name in _emptied(bill, bill.capacity))
     if names:
         of = "its" if len(names) == 1 else "their"
         yield f"{listed(list(names))}: nothing of {of} memory stays while others work there, as no `offloaded` says more; all of it would have no room"
@@ -158,13 +165,13 @@ def emptied(bills: Sequence[BlockBill]) -> Iterator[str]:
 
 def _emptied(bill: BlockBill, capacity: int) -> Iterator[str]:
     """Yield the components beyond a segment's capacity, alone or together."""
-    works = [its for moment in bill.moments for its in moment.entries if its.state == WORKS]
-    needs = {its.component: its.mebibytes for its in sorted(works, key=lambda its: its.mebibytes)}
+    works = [entry for moment in bill.moments for entry in moment.entries if entry.state == WORKS]
+    needs = {entry.component: entry.mebibytes for entry in sorted(works, key=lambda entry: entry.mebibytes)}
     gone = set[str]()
     for moment in bill.moments:
-        if any(its.state == WORKS for its in moment.entries):
+        if any(entry.state == WORKS for entry in moment.entries):
             left = capacity - moment.mebibytes
-            away = [its.component for its in moment.entries if its.state == KEPT and its.origin == DECLARED and not its.mebibytes]
+            away = [entry.component for entry in moment.entries if entry.state == KEPT and entry.origin == DECLARED and not entry.mebibytes]
             large = {name for name in away if needs.get(name, 0) > left}
             rest = {name for name in away if name not in large}
             gone |= large | (rest if sum(needs.get(name, 0) for name in rest) > left else set())
@@ -177,33 +184,39 @@ def never_shared(problem: Problem, question: PlanningProblem) -> Iterator[str]:
     They have no `phase`, so that their memory counts all the time.
     """
     parted = {frozenset(pair) for pair in question.sharing.apart}
-    open_ = [its for name in question.options if (its := problem[name]).runs is None and its.timed is not None and its.memory]
+    open_ = [
+        component
+        for name in question.options
+        if (component := problem[name]).runs is None and component.timed is not None and component.memory
+    ]
     pairs = [
-        pair for pair in combinations(open_, 2) if frozenset(each.name for each in pair) not in parted and _only_in_turns(question, *pair)
+        pair
+        for pair in combinations(open_, 2)
+        if frozenset(component.name for component in pair) not in parted and _only_in_turns(question, *pair)
     ]
     if not pairs:
         return
-    names = [its.name for its in open_ if any(its in pair for pair in pairs)]
-    phases = [each for each in names if each in question.memory.resident]
+    names = [component.name for component in open_ if any(component in pair for pair in pairs)]
+    phases = [name for name in names if name in question.memory.resident]
     if len(pairs) == 1:
-        (one, other) = pairs[0]
-        both = f"{write_memory(one.memory)} and {write_memory(other.memory)}"
-        said = f"never on the same accelerators: {both} at once are more than the {write_memory(_room(question, one, other))} of one"
+        (first, second) = pairs[0]
+        both = f"{write_memory(first.memory)} and {write_memory(second.memory)}"
+        reason = f"never on the same accelerators: {both} at once are more than the {write_memory(_room(question, first, second))} of one"
     else:
-        said = "not all on the same accelerators, where they would need more memory at once than there is"
-    yield f"{listed(names)}: {said}; a `phase` of {'each' if phases == names else listed(phases)} would say that they take turns"
+        reason = "not all on the same accelerators, where they would need more memory at once than there is"
+    yield f"{listed(names)}: {reason}; a `phase` of {'each' if phases == names else listed(phases)} would say that they take turns"
 
 
-def _only_in_turns(question: PlanningProblem, one: Component, other: Component) -> bool:
+def _only_in_turns(question: PlanningProblem, first: Component, second: Component) -> bool:
     """Return True if two resident components fit together only by taking turns."""
-    if question.memory.resident.isdisjoint((one.name, other.name)) or question.idle.among((one.name, other.name)):
+    if question.memory.resident.isdisjoint((first.name, second.name)) or question.idle.among((first.name, second.name)):
         return False
-    in_turns = max(one.memory + other.offloaded, other.memory + one.offloaded)
-    return in_turns <= _room(question, one, other) < one.memory + other.memory
+    in_turns = max(first.memory + second.offloaded, second.memory + first.offloaded)
+    return in_turns <= _room(question, first, second) < first.memory + second.memory
 
 
-def _room(question: PlanningProblem, one: Component, other: Component) -> int:
+def _room(question: PlanningProblem, first: Component, second: Component) -> int:
     """Return the MiB of the largest accelerators open to both; 0 if unknown or none."""
-    kinds = {option.kind for option in question.options[one.name]} & {option.kind for option in question.options[other.name]} - {NO_KIND}
+    kinds = {option.kind for option in question.options[first.name]} & {option.kind for option in question.options[second.name]} - {NO_KIND}
     sizes = [question.kinds[kind].memory for kind in kinds]
     return 0 if None in sizes else max((size for size in sizes if size is not None), default=0)

@@ -22,15 +22,15 @@ HELP = "`placewright solve` says which changes would make it possible"
 
 def at_sight(problem: Problem) -> Iterator[Finding]:
     """Yield the reason for infeasibility if no search is needed to find it."""
-    if not problem.cluster.counted or not problem.hinted or any("placement" in each.spans for each in problem.hinted):
+    if not problem.cluster.counted or not problem.hinted or any("placement" in component.spans for component in problem.hinted):
         return  # ranks that cannot be told yet are not left to solve
     workload = problem.job.planning.workload
-    if workload is not None and any(each.timed for each in problem.hinted):
+    if workload is not None and any(component.timed for component in problem.hinted):
         from .why.at_sight import of_times
 
         reasons = list(of_times(problem, workload))
         both = find_contradiction(problem)
-        yield from (replace(each, help=each.help or HELP) for each in reasons or ([both] if both else []))
+        yield from (replace(finding, help=finding.help or HELP) for finding in reasons or ([both] if both else []))
     elif both := find_contradiction(problem):
         yield both
     elif len(problem.cluster.nodes) <= MOST_NODES:

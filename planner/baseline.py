@@ -30,21 +30,21 @@ from .costs import cost_model
 from .memory import without_estimates
 from .own_design import NoPrice, as_it_lies, design_of_ranks, refused, runs_of, seats_of
 from .placing.lying_over import all_held
-from .problem import asked
+from .problem import planning_problem
 from .related import related
 from .scope import counts_by_model
 from .traffic import Traffic
 
 
-def own(problem: Problem, planned: PlanningResult) -> Baseline | None:
+def baseline_of_file(problem: Problem, planned: PlanningResult) -> Baseline | None:
     """Return the baseline by the ranks of the file; None without ranks."""
     if not problem.job.planning.own:
         return None
     if planned.question.scope.over_kinds:  # its ranks may be on other models, or on one
-        its = as_written_degrees(problem)
-        return own_of(its, asked(its, its.job.planning.workload or Workload()), cost_model(planned.model))
-    its, question = (problem, planned.question) if not planned.in_part else _as_written(problem, planned)
-    return own_of(its, question, cost_model(planned.model))
+        written = as_written_degrees(problem)
+        return baseline_of(written, planning_problem(written, written.job.planning.workload or Workload()), cost_model(planned.model))
+    written, question = (problem, planned.question) if not planned.in_part else _as_written(problem, planned)
+    return baseline_of(written, question, cost_model(planned.model))
 
 
 def _as_written(problem: Problem, planned: PlanningResult) -> tuple[Problem, PlanningProblem]:
@@ -52,18 +52,18 @@ def _as_written(problem: Problem, planned: PlanningResult) -> tuple[Problem, Pla
 
     It heeds estimates of memory if the plan does.
     """
-    for its in (problem, without_estimates(problem)):
-        workload = its.job.planning.workload if its is not None else None
+    for variant in (problem, without_estimates(problem)):
+        workload = variant.job.planning.workload if variant is not None else None
         if (
-            its is not None
+            variant is not None
             and workload is not None
-            and asked(as_chosen(its, planned), workload, planned.question.barred) == planned.question
+            and planning_problem(as_chosen(variant, planned), workload, planned.question.barred) == planned.question
         ):
-            return as_written_degrees(its), asked(as_written_degrees(its), workload)
+            return as_written_degrees(variant), planning_problem(as_written_degrees(variant), workload)
     return problem, planned.question
 
 
-def own_of(problem: Problem, question: PlanningProblem, model: CostModel) -> Baseline:
+def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -> Baseline:
     """Price the ranks that the file gives to the planned components."""
     question = given_over_nodes(problem, question)
     try:
@@ -93,28 +93,38 @@ def own_of(problem: Problem, question: PlanningProblem, model: CostModel) -> Bas
 
 def _forbidden(question: PlanningProblem, model: CostModel, design: Design) -> Iterator[str]:
     """Yield what forbids the ranks; estimates of memory do not."""
-    asked_for, its = as_declared(question, design)
-    return forbidden(asked_for, model, its)
+    asked_for, declared = as_declared(question, design)
+    return forbidden(asked_for, model, declared)
 
 
 def _refusals(problem: Problem, question: PlanningProblem, design: Design) -> tuple[list[str], PlanningProblem]:
     """Return why counts of a design are no options, and the problem with these options."""
     options, reasons = dict(question.options), []
-    for name, mine in design.options.items():
-        if mine not in options[name] and (reason := refused(problem, problem[name], mine.amount, mine.parallel)):
+    for name, option in design.options.items():
+        if option not in options[name] and (reason := refused(problem, problem[name], option.amount, option.parallel)):
             reasons.append(reason)
-            options[name] = (*options[name], mine)
-    others = {name for name, mine in design.options.items() if mine.parallel not in problem.job.choices.get(name, (mine.parallel,))}
+            options[name] = (*options[name], option)
+    with_foreign_degrees = {
+        name for name, option in design.options.items() if option.parallel not in problem.job.choices.get(name, (option.parallel,))
+    }
     ways = tuple(  # pairs say of offered degrees alone what goes together
-        replace(way, paired=tuple(each for each in way.paired if others.isdisjoint((each.one, each.other)))) for way in question.ways
+        replace(way, paired=tuple(pair for pair in way.paired if with_foreign_degrees.isdisjoint((pair.component, pair.partner))))
+        for way in question.ways
     )
     return reasons, replace(question, options=options, ways=ways)
 
 
 def _with_offered(problem: Problem, question: PlanningProblem, design: Design) -> PlanningProblem:
     """Return the problem with options of a design whose degrees the hints offer."""
-    mine = {name: its for name, its in design.options.items() if its.parallel in problem.job.choices.get(name, (problem[name].parallel,))}
-    return replace(question, options={name: (*its, *([mine[name]] if name in mine else [])) for name, its in question.options.items()})
+    offered = {
+        name: option
+        for name, option in design.options.items()
+        if option.parallel in problem.job.choices.get(name, (problem[name].parallel,))
+    }
+    return replace(
+        question,
+        options={name: (*candidates, *([offered[name]] if name in offered else [])) for name, candidates in question.options.items()},
+    )
 
 
 def _too_many(question: PlanningProblem, priced: CostedDesign) -> Iterator[str]:
@@ -133,21 +143,21 @@ def _demanded(problem: Problem, question: PlanningProblem) -> PlanningProblem:
     Relations that keep untimed components in place go, and what follows from them, unless they are
     demanded too. A component that had to lie inside another for that reason may then lie anywhere.
     """
-    relations = tuple(each for each in problem.job.relations if not each.proposed)
+    relations = tuple(relation for relation in problem.job.relations if not relation.proposed)
     if len(relations) == len(problem.job.relations):
         return question
     bare = replace(problem, job=replace(problem.job, relations=relations))
-    said = related(bare, [bare[name] for name in question.components])
-    same = {frozenset(pair) for pair in said.together}
+    demanded = related(bare, [bare[name] for name in question.components])
+    same = {frozenset(pair) for pair in demanded.together}
     together = frozenset(pair for pair in question.sharing.together if frozenset(pair) in same)
-    led = {name for each in problem.job.relations if each.proposed for name in each.components if problem[name].timed is None}
+    led = {name for relation in problem.job.relations if relation.proposed for name in relation.components if problem[name].timed is None}
     return replace(
         question,
         sharing=replace(
             question.sharing,
             together=together,
-            within=question.sharing.within & said.within,
-            inside=question.sharing.within - said.within,
+            within=question.sharing.within & demanded.within,
+            inside=question.sharing.within - demanded.within,
             alone=question.sharing.alone - led,
         ),
     )
@@ -165,12 +175,12 @@ def _broken(problem: Problem, question: PlanningProblem, design: Design) -> Iter
 def _with_beaten(problem: Problem, question: PlanningProblem, design: Design) -> PlanningProblem:
     """Return the problem with the dominated options of a design."""
     options = dict(question.options)
-    for name, mine in design.options.items():
+    for name, option in design.options.items():
         offered = problem.job.choices.get(name, (problem[name].parallel,))
-        whole = not mine.amount % problem.divided(name, mine.parallel).replica
-        beaten = mine not in options[name] and mine.parallel in offered and whole
-        if beaten and any((its.kind, its.amount) == (mine.kind, mine.amount) for its in options[name]):
-            options[name] = (*options[name], mine)
+        whole = not option.amount % problem.divided(name, option.parallel).replica
+        beaten = option not in options[name] and option.parallel in offered and whole
+        if beaten and any((candidate.kind, candidate.amount) == (option.kind, option.amount) for candidate in options[name]):
+            options[name] = (*options[name], option)
     return replace(question, options=options)
 
 
@@ -179,16 +189,20 @@ def _traffic(problem: Problem, question: PlanningProblem) -> int:
     workload = problem.job.planning.workload
     if workload is None or not workload.bandwidth:
         return 0
-    runs = {each.name: its for each in problem.components if (its := problem.job.planning.own.get(each.name) or each.runs)}
+    runs = {
+        component.name: ranks
+        for component in problem.components
+        if (ranks := problem.job.planning.own.get(component.name) or component.runs)
+    }
     return Traffic(problem, workload).nanoseconds(Assignment(runs))
 
 
 def without_ranks(problem: Problem, solve: Solve) -> WithoutRanks | None:
     """Return the plan without the fixed ranks; None without such ranks or plans."""
-    names = tuple(each.name for each in problem.components if each.timed and each.runs is not None)
+    names = tuple(component.name for component in problem.components if component.timed and component.runs is not None)
     if not names:
         return None
-    parts = tuple(left_open(each) if each.name in names else each for each in problem.components)
+    parts = tuple(left_open(component) if component.name in names else component for component in problem.components)
     planned = solve(replace(problem, job=replace(problem.job, components=parts))).planned
     return WithoutRanks(names, planned) if planned is not None else None
 
@@ -202,8 +216,8 @@ def left_open(component: Component) -> Component:
 
 def as_declared(question: PlanningProblem, design: Design) -> tuple[PlanningProblem, Design]:
     """Return problem and design with declared memory only."""
-    options = {name: tuple(map(_declared, its)) for name, its in question.options.items()}
-    return replace(question, options=options), replace(design, options={name: _declared(its) for name, its in design.options.items()})
+    options = {name: tuple(map(_declared, candidates)) for name, candidates in question.options.items()}
+    return replace(question, options=options), replace(design, options={name: _declared(option) for name, option in design.options.items()})
 
 
 def _declared(option: Option) -> Option:
@@ -215,13 +229,17 @@ def over_estimates(problem: Problem, question: PlanningProblem, design: Design) 
 
     Accelerators overfilled by declared memory are left out.
     """
-    runs = {each.name: its for each in problem.components if (its := problem.job.planning.own.get(each.name) or each.runs)}
-    for each in bills(problem, question, design, Assignment(runs)):
-        if each.tight and each.capacity is not None and not _is_overfilled(each, each.capacity):
-            need = max(moment.demanded for moment in each.moments)
-            names = listed(list(each.block.components))
-            verb = "need" if len(each.block.components) > 1 else "needs"
-            yield f"{names} {verb} {write_estimate(need)} of an accelerator, a tenth of which is to stay free, and it has {write_memory(each.capacity)}"
+    runs = {
+        component.name: ranks
+        for component in problem.components
+        if (ranks := problem.job.planning.own.get(component.name) or component.runs)
+    }
+    for bill in bills(problem, question, design, Assignment(runs)):
+        if bill.tight and bill.capacity is not None and not _is_overfilled(bill, bill.capacity):
+            need = max(moment.demanded for moment in bill.moments)
+            names = listed(list(bill.block.components))
+            verb = "need" if len(bill.block.components) > 1 else "needs"
+            yield f"{names} {verb} {write_estimate(need)} of an accelerator, a tenth of which is to stay free, and it has {write_memory(bill.capacity)}"
 
 
 def _is_overfilled(bill: BlockBill, capacity: int) -> bool:
@@ -233,10 +251,10 @@ def given_over_nodes(problem: Problem, question: PlanningProblem) -> PlanningPro
     workload = problem.job.planning.workload
     if workload is None or not problem.job.capabilities.groups_may_cross:
         return question
-    wide = asked(problem, workload, over_nodes=True)
+    wide = planning_problem(problem, workload, over_nodes=True)
     options = {}
-    for name, its in question.options.items():
-        known = {(each.kind, each.amount, each.parallel) for each in its}
-        more = (each for each in wide.options[name] if (each.kind, each.amount, each.parallel) not in known)
-        options[name] = (*its, *more)
+    for name, candidates in question.options.items():
+        known = {(option.kind, option.amount, option.parallel) for option in candidates}
+        more = (option for option in wide.options[name] if (option.kind, option.amount, option.parallel) not in known)
+        options[name] = (*candidates, *more)
     return replace(question, options=options, areas=wide.areas)

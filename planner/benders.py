@@ -33,7 +33,7 @@ from .counting import Counting, OnCounting, silent
 from .no_goods import ruled_out, this_alone
 from .placing.lying_over import all_held
 from .placing.placing import placing
-from .problem import asked
+from .problem import planning_problem
 from .refusing import Refused
 from .search.found import Price, Searched, SearchResult
 from .search.search import search
@@ -56,7 +56,7 @@ SMALL, MORE = 16, 8
 """(accelerators, factor): small clusters get that many times more rounds and designs."""
 
 
-def nobody(plan: Plan, design: Design) -> Sequence[Finding]:
+def accept_placement(plan: Plan, design: Design) -> Sequence[Finding]:
     """Accept every plan."""
     return ()
 
@@ -74,7 +74,7 @@ class Rounds:
     limit: float
     session: Session
     counting: OnCounting
-    refused: Refused = nobody
+    refused: Refused = accept_placement
     spent: float = 0.0
     number: int = 0
     probes: int = ALL_PROBES
@@ -148,14 +148,14 @@ class Rounds:
 
     def search(self) -> None:
         """Search the problem with all no-goods for its best designs."""
-        self.question: PlanningProblem = asked(self.problem, self.workload, (*self.out, *self.done))
+        self.question: PlanningProblem = planning_problem(self.problem, self.workload, (*self.out, *self.done))
         least = 0.0 if self.first else FIRST * self.limit
         self.listing = ASKED * sum(map(len, self.question.options.values()))
         self.spent += self.listing
         left = max(self.limit - self.spent, least)
         self.searched: Searched = search(self.question, self.model, left, ALTERNATIVES + 1, session=self.session, counting=self._tell)
         self.first = first = self.first or self.question
-        listed = (replace(each, design=as_listed(each.design, self.question, self.model, first)) for each in self.searched.found)
+        listed = (replace(result, design=as_listed(result.design, self.question, self.model, first)) for result in self.searched.found)
         self.searched = replace(self.searched, found=tuple(listed))
         self.spent += self.searched.spent
         self.least = max(self.least, self.searched.bound or 0)
@@ -235,8 +235,8 @@ class Rounds:
 
     def as_placed(self, priced: CostedDesign, answer: Answer, plan: Plan) -> Placed:
         """Return the design with its placement."""
-        its = replace(priced, traffic=self.traffic.nanoseconds(plan.assignment), held=self.held(plan))
-        return Placed(its, replace(answer, plan=self.traffic.answered(plan)), self.price(its))
+        with_traffic = replace(priced, traffic=self.traffic.nanoseconds(plan.assignment), held=self.held(plan))
+        return Placed(with_traffic, replace(answer, plan=self.traffic.answered(plan)), self.price(with_traffic))
 
 
 @dataclass(frozen=True)
@@ -251,9 +251,9 @@ class Placed:
     price: Price
     is_own: bool = False
 
-    def is_better(self, other: Placed) -> bool:
+    def is_better(self, rival: Placed) -> bool:
         """Return True if this placement is better by the objective of placements."""
-        return effect(other.answer, self.answer) == BETTER
+        return effect(rival.answer, self.answer) == BETTER
 
 
 def is_where(plan: Plan, own: Mapping[str, Sequence[Run]]) -> bool:
@@ -287,7 +287,7 @@ def unweighed(placed: Problem) -> Problem:
     """Return the problem without preferences between placements."""
     if placed.caps:
         return placed
-    components = tuple(replace(each, traffic=0) for each in placed.components)
+    components = tuple(replace(component, traffic=0) for component in placed.components)
     return replace(placed, job=replace(placed.job, components=components, links=()), previous=None)
 
 
@@ -297,10 +297,11 @@ def as_written(problem: Problem, question: PlanningProblem, design: Design) -> P
     Relations that keep untimed components in place only guide a plan, and are left out.
     """
     placed = placing(problem, question, design)
-    relations = tuple(each for each in placed.job.relations if not each.proposed)
+    relations = tuple(relation for relation in placed.job.relations if not relation.proposed)
     own, servers = problem.job.planning.own, problem.job.planning.own_servers
     components = tuple(
-        replace(each, runs=own.get(each.name, each.runs), server=servers.get(each.name, each.server)) for each in placed.components
+        replace(component, runs=own.get(component.name, component.runs), server=servers.get(component.name, component.server))
+        for component in placed.components
     )
     return replace(
         placed,
@@ -332,13 +333,13 @@ def as_listed(design: Design, question: PlanningProblem, model: CostModel, first
     return design
 
 
-def _before(mine: Option, options: tuple[Option, ...]) -> Iterator[Option]:
+def _before(option: Option, options: tuple[Option, ...]) -> Iterator[Option]:
     """Yield equally good options listed before this one.
 
     All of them if the option is only considered because of no-goods.
     """
-    for each in options:
-        if each == mine:
+    for candidate in options:
+        if candidate == option:
             return
-        if (each.kind, each.amount, each.nanoseconds) == (mine.kind, mine.amount, mine.nanoseconds):
-            yield each
+        if (candidate.kind, candidate.amount, candidate.nanoseconds) == (option.kind, option.amount, option.nanoseconds):
+            yield candidate

@@ -57,8 +57,10 @@ def bill_of(
 
     moments, open_ = [], _open(problem, question, block)
     for part in sorted(set(design.segments)) or [0]:
-        each = (moment(part, turn) for turn in _turns(question, design, block, part, open_))
-        moments.append(max(each, key=lambda its: its.demanded))  # where components take turns in a part, the worst of these
+        turn_bills = (moment(part, turn) for turn in _turns(question, design, block, part, open_))
+        moments.append(
+            max(turn_bills, key=lambda turn_bill: turn_bill.demanded)
+        )  # where components take turns in a part, the worst of these
     timed = {phase for task in range(len(question.tasks)) for phase in _phases(question, task)}
     moments += [moment(None, (phase, "")) for phase in open_ if phase not in timed]
     return BlockBill(block, capacity, tuple(moments), models)
@@ -78,8 +80,8 @@ def _turns(question: PlanningProblem, design: Design, block: Block, part: int, o
 
 def _phases(question: PlanningProblem, task: int) -> tuple[str, ...]:
     """Return the phases of a task; by default those of its component."""
-    its, phases = question.tasks[task], question.memory.turns.get(question.tasks[task].component, ())
-    return (its.phase,) if its.phase in phases else phases
+    timed_task, phases = question.tasks[task], question.memory.turns.get(question.tasks[task].component, ())
+    return (timed_task.phase,) if timed_task.phase in phases else phases
 
 
 def _open(problem: Problem, question: PlanningProblem, block: Block) -> list[str]:
@@ -95,21 +97,21 @@ def _entry(
     problem: Problem, question: PlanningProblem, design: Design, name: str, turn: Turn, capacity: int | None, idle: Iterable[str]
 ) -> ComponentMemory:  # fmt: skip
     component = problem[name]
-    does_work = any(question.idle.workers.get(other) == name and _is_in(problem[other], turn) for other in idle)
+    does_work = any(question.idle.workers.get(idle_name) == name and _is_in(problem[idle_name], turn) for idle_name in idle)
     state = WORKS if does_work else _state(component, turn, bool(question.tasks_of.get(name)))
     if component.memory or component.offloaded:
         amount = component.offloaded if state == KEPT else component.memory
         return ComponentMemory(name, amount, state, DECLARED)
     option = design.options.get(name)
     parallel, amount = (option.parallel, option.amount) if option else (component.parallel, problem.given().amount(name))
-    found = estimate(problem, component, parallel, amount, capacity)
-    if found is None:
+    estimated = estimate(problem, component, parallel, amount, capacity)
+    if estimated is None:
         return ComponentMemory(name, 0, state, SILENT)
     if state == KEPT:
         return ComponentMemory(
-            name, found.kept, state, ESTIMATED, tuple(term for term in found.terms if term.stays and not found.offloaded)
+            name, estimated.kept, state, ESTIMATED, tuple(term for term in estimated.terms if term.stays and not estimated.offloaded)
         )
-    return ComponentMemory(name, found.mebibytes, state, ESTIMATED, found.terms)
+    return ComponentMemory(name, estimated.mebibytes, state, ESTIMATED, estimated.terms)
 
 
 def _state(component: Component, turn: Turn, timed: bool) -> str:
@@ -143,61 +145,68 @@ def bills(problem: Problem, question: PlanningProblem, design: Design, placed: A
     if placed is not None and any(kind.mixed or (kind.holders and kind.memory is None) for kind in question.kinds):
         return _mixed(problem, question, design, placed)
     over = _over(problem, question, design, placed) if placed is not None and problem.job.overlaps else ()
-    return over or (*bill(problem, question, design), *beside(problem, question, design))
+    return over or (*bill(problem, question, design), *bills_of_unplanned(problem, question, design))
 
 
 def _mixed(problem: Problem, question: PlanningProblem, design: Design, placed: Assignment) -> tuple[BlockBill, ...]:
     """Return the bills on accelerators with unequal memory, a bill for each size."""
-    holds = [each for each in problem.components if each.name in question.options or each.runs is not None]
+    holds = [component for component in problem.components if component.name in question.options or component.runs is not None]
     kinds = {frozenset(block.components): block.kind for block in design.blocks}
     sets = _sets(problem, placed, holds).items()
-    its = ((Block(kinds.get(frozenset(names), NO_KIND), held.count, names), capacity, held) for (names, capacity), held in sets)
-    return tuple(bill_of(problem, question, design, block, capacity, tuple(held.models)) for block, capacity, held in its)
+    blocks = ((Block(kinds.get(frozenset(names), NO_KIND), held.count, names), capacity, held) for (names, capacity), held in sets)
+    return tuple(bill_of(problem, question, design, block, capacity, tuple(held.models)) for block, capacity, held in blocks)
 
 
 def _over(problem: Problem, question: PlanningProblem, design: Design, placed: Assignment) -> tuple[BlockBill, ...]:
     """Return the bills of a placement; empty unless unplanned components lie over planned ones."""
-    holds = [each for each in problem.components if each.name in question.options or each.runs is not None]
+    holds = [component for component in problem.components if component.name in question.options or component.runs is not None]
     blocks = {frozenset(block.components): block for block in design.blocks}
-    found: list[tuple[Block, int | None, tuple[str, ...]]] = []
+    rows: list[tuple[Block, int | None, tuple[str, ...]]] = []
     for (names, capacity), held in _sets(problem, placed, holds).items():
         block = blocks.get(frozenset(name for name in names if name in question.options))
         kind = block.kind if block is not None else NO_KIND
         known = (capacity, tuple(held.models)) if block is None else (question.kinds[kind].memory, ())
-        found.append((Block(kind, held.count, names), *known))
-    if all(block.kind == NO_KIND or frozenset(block.components) in blocks for block, *_ in found):
+        rows.append((Block(kind, held.count, names), *known))
+    if all(block.kind == NO_KIND or frozenset(block.components) in blocks for block, *_ in rows):
         return ()
-    return tuple(bill_of(problem, question, design, *its) for its in found)
+    return tuple(bill_of(problem, question, design, *row) for row in rows)
 
 
-def beside(problem: Problem, question: PlanningProblem, design: Design) -> tuple[BlockBill, ...]:
+def bills_of_unplanned(problem: Problem, question: PlanningProblem, design: Design) -> tuple[BlockBill, ...]:
     """Return the bills of sets outside the planning problem, for each size of accelerators."""
-    its = [each for each in problem.components if each.name not in question.options and each.runs is not None]
-    sets = _sets(problem, problem.given(), its).items()
-    found = ((Block(NO_KIND, held.count, names), capacity, held) for (names, capacity), held in sets)
-    return tuple(bill_of(problem, question, design, block, capacity, tuple(held.models)) for block, capacity, held in found)
+    components = [component for component in problem.components if component.name not in question.options and component.runs is not None]
+    sets = _sets(problem, problem.given(), components).items()
+    blocks = ((Block(NO_KIND, held.count, names), capacity, held) for (names, capacity), held in sets)
+    return tuple(bill_of(problem, question, design, block, capacity, tuple(held.models)) for block, capacity, held in blocks)
 
 
-def _sets(problem: Problem, placed: Assignment, its: Sequence[Component]) -> dict[Set, GivenMemory]:
+def _sets(problem: Problem, placed: Assignment, components: Sequence[Component]) -> dict[Set, GivenMemory]:
     """Return set of components -> accelerators held together."""
     sets: dict[Set, GivenMemory] = {}
-    for nodes, node, held in stretches(problem, placed, its):
-        shares = [(mask, each.name) for each in its if (mask := held.get((each.name, ACCELERATOR), 0))]
+    for nodes, node, held in stretches(problem, placed, components):
+        shares = [(mask, component.name) for component in components if (mask := held.get((component.name, ACCELERATOR), 0))]
         for piece in pieces([mask for mask, _ in shares]):
             alike = (tuple(name for mask, name in shares if mask & piece), node.accelerator_memory)
-            found = sets.setdefault(alike, GivenMemory())
-            found.count += piece.bit_count() * len(nodes)
-            found.models.update({node.accelerator_model: None} if node.accelerator_model else {})
+            entry = sets.setdefault(alike, GivenMemory())
+            entry.count += piece.bit_count() * len(nodes)
+            entry.models.update({node.accelerator_model: None} if node.accelerator_model else {})
     return sets
 
 
 def none_fits(problem: Problem, bills: tuple[BlockBill, ...]) -> Finding:
     """Report that no plan fits the estimates; the answer is the best without them."""
-    tight = [each for each in bills if each.tight]
-    message = f"by the estimates of memory no plan leaves {SLACK} % of each accelerator; this is the best one without them"
-    first = next((name for each in tight for name in each.block.components if problem[name].estimate), _first(problem))
+    tight = [bill for bill in bills if bill.tight]
+    message = f"no plan leaves {SLACK} % of each accelerator free by the estimates of memory"
+    first = next((name for bill in tight for name in bill.block.components if problem[name].estimate), _first(problem))
     advice = "write the `memory` that was measured, or leave more open: counts, degrees, `sharding`, `recompute`"
-    return warning("PW805", first, message, problem[first].span("estimate"), help=advice, notes=tuple(map(needed, tight)))
+    return warning(
+        "PW805",
+        first,
+        message,
+        problem[first].span("estimate"),
+        help=advice,
+        notes=("this is the best plan without the estimates", *map(needed, tight)),
+    )
 
 
 def decides(
@@ -205,15 +214,15 @@ def decides(
 ) -> Finding:
     """Report that another plan would win without the estimates."""
     more, fewer = best.accelerators(question), without.accelerators(question)
-    message = f"without the estimates of memory, {_counts(without)} would take {_seconds(without)} s and not {_seconds(best)} s"
+    message = f"without memory estimates, {_counts(without)} would take {_seconds(without)} s and not {_seconds(best)} s"
     if problem.job.planning.workload is not None and problem.job.planning.workload.aim != SECONDS and fewer != more:
-        message = f"without the estimates of memory, {fewer} accelerators would be enough and not {more}: {_counts(without)}"
+        message = f"without memory estimates, {fewer} accelerators would be enough and not {more}: {_counts(without)}"
     elif without.nanoseconds + without.traffic == best.nanoseconds + best.traffic:
-        message = f"without the estimates of memory, {_counts(without)} would do"
-    first = next((name for each in bills if each.tight for name in each.block.components if problem[name].estimate), _first(problem))
-    notes = tuple(needed(each) for each in bills if each.tight)
+        message = f"without memory estimates, {_counts(without)} would do"
+    first = next((name for bill in bills if bill.tight for name in bill.block.components if problem[name].estimate), _first(problem))
+    notes = tuple(needed(bill) for bill in bills if bill.tight)
     advice = "write the `memory` that was measured, if it is less"
-    return Finding("PW805", Severity.INFO, first, message, problem[first].span("estimate"), help=advice, notes=notes)
+    return Finding("PW805", Severity.NOTE, first, message, problem[first].span("estimate"), help=advice, notes=notes)
 
 
 def needed(bill: BlockBill) -> str:
@@ -233,7 +242,7 @@ def _why(state: str, origin: str) -> str:
 
 
 def _first(problem: Problem) -> str:
-    return next(each.name for each in problem.components if each.estimate)
+    return next(component.name for component in problem.components if component.estimate)
 
 
 def _counts(priced: CostedDesign) -> str:

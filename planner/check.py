@@ -21,8 +21,8 @@ from ..solver.wording import exactly_in_seconds, in_seconds, listed, with_unit
 def faults(question: PlanningProblem, model: CostModel, design: Design) -> Iterator[str]:
     """Yield the faults of a design, a sentence each; none for an admissible design."""
     yield from forbidden(question, model, design)
-    for one, other in design.overlapping:
-        yield f"`{one}` and `{other}` share some accelerators, and neither lies inside the other"
+    for first, second in design.overlapping:
+        yield f"`{first}` and `{second}` share some accelerators, and neither lies inside the other"
 
 
 def forbidden(question: PlanningProblem, model: CostModel, design: Design) -> Iterator[str]:
@@ -58,9 +58,9 @@ def memory(question: PlanningProblem, design: Design, block: Block) -> int:
     none; a stand-in also works in their turns.
     """
     idle = question.idle.among(block.components)
-    its = [(name, design.options[name]) for name in block.components if name not in idle]
-    always = sum(option.memory for name, option in its if name in question.memory.resident)
-    turns = [(name, option) for name, option in its if name not in question.memory.resident]
+    members = [(name, design.options[name]) for name in block.components if name not in idle]
+    always = sum(option.memory for name, option in members if name in question.memory.resident)
+    turns = [(name, option) for name, option in members if name not in question.memory.resident]
     rises: dict[tuple[str, str], int] = {}
     for name, option in turns:
         for turn in question.turns_beside(name, idle):
@@ -103,23 +103,23 @@ def _kinds(question: PlanningProblem, design: Design) -> Iterator[str]:
 
 def _needs(design: Design, names: list[str], mebibytes: int) -> str:
     """Format the need of components on an accelerator; estimates have their slack."""
-    told = f"{listed(names)} {'need' if len(names) > 1 else 'needs'}"
+    need = f"{listed(names)} {'need' if len(names) > 1 else 'needs'}"
     if not any(design.options[name].estimated for name in names):
-        return f"{told} {write_memory(mebibytes)} of an accelerator"
-    return f"by estimates {told} {write_estimate(mebibytes)} of an accelerator, a tenth of which is to stay free"
+        return f"{need} {write_memory(mebibytes)} of an accelerator"
+    return f"by estimates {need} {write_estimate(mebibytes)} of an accelerator, a tenth of which is to stay free"
 
 
 def _relations(question: PlanningProblem, design: Design) -> Iterator[str]:
     uses = {name: set(design.blocks_of(name)) for name in question.components}
-    for one, other in sorted(question.sharing.together):
-        if uses[one] != uses[other]:
-            yield f"`{one}` and `{other}` are not on the same accelerators"
-    for one, other in sorted(question.sharing.apart):
-        if uses[one] & uses[other]:
-            yield f"`{one}` and `{other}` share accelerators"
-    for one, other in sorted(question.sharing.within):
-        if not uses[one] <= uses[other]:
-            yield f"`{one}` is not within `{other}`"
+    for first, second in sorted(question.sharing.together):
+        if uses[first] != uses[second]:
+            yield f"`{first}` and `{second}` are not on the same accelerators"
+    for first, second in sorted(question.sharing.apart):
+        if uses[first] & uses[second]:
+            yield f"`{first}` and `{second}` share accelerators"
+    for first, second in sorted(question.sharing.within):
+        if not uses[first] <= uses[second]:
+            yield f"`{first}` is not within `{second}`"
     if question.sharing.only_within:
         yield from _not_demanded(question, uses)
     if question.ways and not any(_is_arranged(way, uses) for way in question.ways):
@@ -130,9 +130,13 @@ def _relations(question: PlanningProblem, design: Design) -> Iterator[str]:
             else f"it is none of the arrangements {', '.join(names)}"
         )
     related = {frozenset(pair) for pair in (*question.sharing.together, *question.sharing.within, *question.sharing.inside)}
-    for one, other in combinations(question.components, 2):
-        if uses[one] & uses[other] and not question.sharing.alone.isdisjoint((one, other)) and frozenset((one, other)) not in related:
-            yield f"`{one}` and `{other}` share accelerators, and nothing says that they may"
+    for first, second in combinations(question.components, 2):
+        if (
+            uses[first] & uses[second]
+            and not question.sharing.alone.isdisjoint((first, second))
+            and frozenset((first, second)) not in related
+        ):
+            yield f"`{first}` and `{second}` share accelerators, and nothing says that they may"
 
 
 def _not_demanded(question: PlanningProblem, uses: Mapping[str, set[int]]) -> Iterator[str]:
@@ -146,16 +150,16 @@ def _not_demanded(question: PlanningProblem, uses: Mapping[str, set[int]]) -> It
         if not uses[inner] < uses[outer] or not uses[inner]:
             continue
         reached = [uses[inner]]
-        for its in reached:
-            reached += [uses[other] for one, other in may if uses[one] == its and uses[other] not in reached]
+        for blocks in reached:
+            reached += [uses[larger] for smaller, larger in may if uses[smaller] == blocks and uses[larger] not in reached]
         if uses[outer] not in reached:
             yield f"`{inner}` uses only some of the accelerators of `{outer}`, {why}"
 
 
 def _is_arranged(way: FrameworkArrangement, uses: Mapping[str, set[int]]) -> bool:
     """Return True if the components use blocks as the arrangement demands."""
-    apart = all(uses[one].isdisjoint(uses[other]) for one, other in way.apart)
-    return apart and all(uses[one] == uses[other] for one, other in way.together)
+    apart = all(uses[first].isdisjoint(uses[second]) for first, second in way.apart)
+    return apart and all(uses[first] == uses[second] for first, second in way.together)
 
 
 def _segments(question: PlanningProblem, model: CostModel, design: Design) -> Iterator[str]:
@@ -173,10 +177,10 @@ def _segments(question: PlanningProblem, model: CostModel, design: Design) -> It
         if model.by_phase and model.segment(question, index) != segments[index]:
             yield f"{task} runs in another phase than its own"
     if not model.turns:
-        for one, other in combinations(range(len(segments)), 2):
-            first, second = question.tasks[one].component, question.tasks[other].component
-            if segments[one] == segments[other] and takes_turns(question, design, first, second):
-                yield f"{question.tasks[one]} and {question.tasks[other]} run at the same time on the same accelerators"
+        for low, high in combinations(range(len(segments)), 2):
+            first, second = question.tasks[low].component, question.tasks[high].component
+            if segments[low] == segments[high] and takes_turns(question, design, first, second):
+                yield f"{question.tasks[low]} and {question.tasks[high]} run at the same time on the same accelerators"
         yield from in_rounds(question, design)
     if fault := model.refuses(question, [block.components for block in design.blocks], segments):
         yield fault
@@ -187,30 +191,30 @@ def limited(question: PlanningProblem, design: Design) -> Iterator[str]:
     uses = {name: frozenset(design.blocks_of(name)) for name in question.components}
     for area in question.areas:
         yield from _in_area(design, uses, area)
-    for one, other in sorted(question.sharing.whole):
-        if uses[one] & uses[other] and uses[one] != uses[other]:
-            yield f"`{one}` and `{other}` share some accelerators and not all"
-    for one, other in sorted(question.sharing.not_fewer):
-        few, many = design.options[one].processes, design.options[other].processes
+    for first, second in sorted(question.sharing.whole):
+        if uses[first] & uses[second] and uses[first] != uses[second]:
+            yield f"`{first}` and `{second}` share some accelerators and not all"
+    for first, second in sorted(question.sharing.not_fewer):
+        few, many = design.options[first].processes, design.options[second].processes
         if few < many:
-            yield f"`{one}` has {few} {plural('process', few)} and `{other}` {many}"
-    for one, other in sorted(question.sharing.in_step):
-        has, met = design.options[one].amount, design.options[other]
-        if uses[one] & uses[other] and has * met.processes % met.amount:
+            yield f"`{first}` has {few} {plural('process', few)} and `{second}` {many}"
+    for first, second in sorted(question.sharing.in_step):
+        has, met = design.options[first].amount, design.options[second]
+        if uses[first] & uses[second] and has * met.processes % met.amount:
             size = met.amount // met.processes
-            yield f"`{one}` shares accelerators with `{other}`, but {has} are no whole groups for processes of {size}"
-    for multiple in dict.fromkeys(each for way in question.ways for each in way.multiples):
-        mine, its = design.options[multiple.one].amount, design.options[multiple.other].amount
+            yield f"`{first}` shares accelerators with `{second}`, but {has} are no whole groups for processes of {size}"
+    for multiple in dict.fromkeys(constraint for way in question.ways for constraint in way.multiples):
+        amount, beside = design.options[multiple.component].amount, design.options[multiple.partner].amount
         if any(degrees not in (None, design.options[name].parallel) for name, degrees in multiple.meant):
             continue
-        if not multiple.holds(mine, its):
+        if not multiple.holds(amount, beside):
             step = f"a multiple of {multiple.step}, and " if multiple.step > 1 else ""
-            yield f"`{multiple.one}` has {mine} accelerators beside {its} of `{multiple.other}`: it may have {step}no more than these or a multiple of them"
+            yield f"`{multiple.component}` has {amount} accelerators beside {beside} of `{multiple.partner}`: it may have {step}no more than these or a multiple of them"
     for names in question.sharing.filling:
         used = sum(block.accelerators for block in design.blocks if not names.isdisjoint(block.components))
         if used != sum(kind.accelerators for kind in question.kinds):
             yield f"{', '.join(sorted(names))} leave accelerators over"
-    if any(bars(each, design) for each in question.barred):
+    if any(bars(no_good, design) for no_good in question.barred):
         yield "it is barred"
     if (way := design.way(question)) is not None:
         yield from _amiss(question, design, way)
@@ -222,23 +226,23 @@ def _amiss(question: PlanningProblem, design: Design, way: FrameworkArrangement)
         if name in design.options and design.options[name].amount < least:
             yield f"`{name}` has {design.options[name].amount}, fewer than the {least} that it needs where the job is {way.name}"
     for pair in way.paired:
-        if {pair.one, pair.other} <= design.options.keys():
-            mine, its = (design.options[name].parallel for name in (pair.one, pair.other))
-            if pair.of(mine, its) is None:
-                yield f"`{pair.one}` has {mine} beside {its} of `{pair.other}`, which do not go together where the job is {way.name}"
+        if {pair.component, pair.partner} <= design.options.keys():
+            degrees, beside = (design.options[name].parallel for name in (pair.component, pair.partner))
+            if pair.of(degrees, beside) is None:
+                yield f"`{pair.component}` has {degrees} beside {beside} of `{pair.partner}`, which do not go together where the job is {way.name}"
     for name, shape in way.shapes.items():
-        known = name in design.options and all(name in each.shapes for each in question.ways)
+        known = name in design.options and all(name in arrangement.shapes for arrangement in question.ways)
         if known and design.options[name].parallel != shape.parallel:
             yield f"`{name}` has {design.options[name].parallel}, and {shape.parallel} where the job is {way.name}"
 
 
 def _in_area(design: Design, uses: dict[str, frozenset[int]], area: Area) -> Iterator[str]:
     """Yield blocks of an area not in whole groups of all components."""
-    outermost = {its for its in uses.values() if its and not any(its < other for other in uses.values())}
+    outermost = {touched for touched in uses.values() if touched and not any(touched < wider for wider in uses.values())}
     for size, most in area.rooms.items():
         used = 0
         for blocks in outermost:
-            members = [name for name, its in uses.items() if its == blocks]
+            members = [name for name, touched in uses.items() if touched == blocks]
             groups = lcm(*(design.options[name].group for name in members))
             if groups % size == 0 and not area.components.isdisjoint(members):
                 used += sum(design.blocks[index].accelerators for index in blocks if design.blocks[index].kind == area.kind)
@@ -249,19 +253,19 @@ def _in_area(design: Design, uses: dict[str, frozenset[int]], area: Area) -> Ite
 def in_rounds(question: PlanningProblem, design: Design) -> Iterator[str]:
     """Yield faults for cost models in which sharing tasks never run at the same time."""
     wholes = {(edge.earlier, edge.later) for edge in question.flow.edges if edge.whole}
-    for its in question.flow.rounds:
-        names, in_turn = ", ".join(str(question.tasks[task]) for task in sorted(its)), False
-        for one, other in combinations(sorted(its), 2):
-            first, second = question.tasks[one].component, question.tasks[other].component
-            in_turn |= takes_turns(question, design, first, second) or (one, other) in wholes
-        parts = len({design.segments[task] for task in its})
-        if in_turn and parts < len(its):
+    for tasks in question.flow.rounds:
+        names, in_turn = ", ".join(str(question.tasks[task]) for task in sorted(tasks)), False
+        for low, high in combinations(sorted(tasks), 2):
+            first, second = question.tasks[low].component, question.tasks[high].component
+            in_turn |= takes_turns(question, design, first, second) or (low, high) in wholes
+        parts = len({design.segments[task] for task in tasks})
+        if in_turn and parts < len(tasks):
             yield f"{names} wait for each other and some share accelerators, so that no two of them run at the same time"
         if not in_turn and parts > 1:
             yield f"{names} wait for each other, so that they run at the same time"
 
 
-def takes_turns(question: PlanningProblem, design: Design, one: str, other: str) -> bool:
+def takes_turns(question: PlanningProblem, design: Design, first: str, second: str) -> bool:
     """Return True if all tasks of two sharing components run one after another."""
-    shared = set(design.blocks_of(one)) & set(design.blocks_of(other))
-    return one == other or bool(shared)
+    shared = set(design.blocks_of(first)) & set(design.blocks_of(second))
+    return first == second or bool(shared)

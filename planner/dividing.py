@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CODE = "PW404"
 
 
-def dividing(plan: Solve) -> Solve:
+def with_even_degrees(plan: Solve) -> Solve:
     """Wrap a planner: degrees without warnings first, all degrees if these allow no plan."""
 
     def planned(problem: Problem) -> Answer:
@@ -31,8 +31,8 @@ def dividing(plan: Solve) -> Solve:
             even, answer = None, plan(problem)
         if answer.planned is None and answer.plan is None:
             return answer
-        told = (*_torn(problem, answer), *(_left_out(problem, even) if even else ()))
-        return replace(answer, findings=(*answer.findings, *told))
+        findings = (*_torn(problem, answer), *(_left_out(problem, even) if even else ()))
+        return replace(answer, findings=(*answer.findings, *findings))
 
     return planned
 
@@ -41,7 +41,7 @@ def _chosen(problem: Problem, answer: Answer) -> Mapping[str, Parallel]:
     """Return the chosen degrees of components with a choice."""
     if answer.planned is not None:
         return {name: option.parallel for name, option in answer.planned.best.design.options.items() if name in problem.job.choices}
-    return {name: its for name, its in answer.plan.degrees.items() if name in problem.job.choices} if answer.plan else {}
+    return {name: degrees for name, degrees in answer.plan.degrees.items() if name in problem.job.choices} if answer.plan else {}
 
 
 def _torn(problem: Problem, answer: Answer) -> Iterator[Finding]:
@@ -53,9 +53,9 @@ def _torn(problem: Problem, answer: Answer) -> Iterator[Finding]:
         component, card = problem[name], card_of(problem, name)
         if not (name in problem.job.planning.own and parallel == problem.own_degrees(component)):
             for split in uneven(problem, component, parallel):
-                amount, most = getattr(card, split.what), problem.cluster.total(problem.kind(component))
-                what, even = f"{amount} {WORDS[split.what]}", [size for size in range(1, most + 1) if split.fits(amount, size)]
-                message = f"the plan has {split.degree} {split.of(parallel)} for `{name}`, among which its {what} do not divide"
+                amount, most = getattr(card, split.card_field), problem.cluster.total(problem.kind(component))
+                divided, even = f"{amount} {WORDS[split.card_field]}", [size for size in range(1, most + 1) if split.fits(amount, size)]
+                message = f"the plan has {split.degree} {split.of(parallel)} for `{name}`, among which its {divided} do not divide"
                 advice = f"if what runs it needs them divided evenly, let {split.degree} be one of {few(even)} too"
                 yield warning(CODE, name, message, component.span("parallel"), help=advice)
 
@@ -64,7 +64,7 @@ def _left_out(problem: Problem, even: Problem) -> Iterator[Finding]:
     """Yield findings for degrees left out although they only cause a warning."""
     for name, kept in even.job.choices.items():
         component, card = problem[name], card_of(problem, name)
-        dropped = (each for each in problem.job.choices[name] if each not in kept)
+        dropped = (choice for choice in problem.job.choices[name] if choice not in kept)
         torn: dict[Split, dict[int, None]] = {}
         for parallel in dropped:
             splits = list(uneven(problem, component, parallel))
@@ -73,11 +73,9 @@ def _left_out(problem: Problem, even: Problem) -> Iterator[Finding]:
                     torn.setdefault(split, {})[split.of(parallel)] = None
         for split, sizes in torn.items():
             degrees = " or ".join(f"{split.degree} {size}" for size in sorted(sizes))
-            message = (
-                f"no plan with {degrees} of `{name}` was looked at: its {getattr(card, split.what)} {WORDS[split.what]} do not divide so"
-            )
+            message = f"no plan with {degrees} of `{name}` was looked at: its {getattr(card, split.card_field)} {WORDS[split.card_field]} do not divide so"
             advice = "leave only such degrees open, if what runs it takes them"
-            yield Finding(CODE, Severity.INFO, name, message, component.span("parallel"), help=advice)
+            yield Finding(CODE, Severity.NOTE, name, message, component.span("parallel"), help=advice)
 
 
 def refused_degrees(problem: Problem) -> Iterator[str]:
@@ -90,8 +88,10 @@ def refused_degrees(problem: Problem) -> Iterator[str]:
             against = [split for split in uneven(problem, problem[name], parallel) if split.proved]
             if against and parallel not in kept:
                 degree = f"{against[0].degree} {against[0].of(parallel)}"
-                torn.setdefault(f"{getattr(card, against[0].what)} {WORDS[against[0].what]}", {})[degree] = None
-        yield from (f"{name}: not with {' or '.join(degrees)}, among which its {what} do not divide" for what, degrees in torn.items())
+                torn.setdefault(f"{getattr(card, against[0].card_field)} {WORDS[against[0].card_field]}", {})[degree] = None
+        yield from (
+            f"{name}: not with {' or '.join(degrees)}, among which its {divided} do not divide" for divided, degrees in torn.items()
+        )
 
 
 def evenly(problem: Problem) -> Problem | None:
@@ -99,21 +99,27 @@ def evenly(problem: Problem) -> Problem | None:
 
     A component whose degrees would all go keeps them, and a running component its present degrees.
     """
-    found = {}
+    kept_choices = {}
     for component in problem.components:
-        its = problem.job.choices.get(component.name, ())
+        choices = problem.job.choices.get(component.name, ())
         runs = component.name in problem.job.planning.own
-        kept = tuple(each for each in its if (runs and each == problem.own_degrees(component)) or not any(uneven(problem, component, each)))
-        if kept and len(kept) < len(its):
-            found[component.name] = kept
-    return replace(problem, job=replace(problem.job, choices={**problem.job.choices, **found})) if found else None
+        kept = tuple(
+            choice
+            for choice in choices
+            if (runs and choice == problem.own_degrees(component)) or not any(uneven(problem, component, choice))
+        )
+        if kept and len(kept) < len(choices):
+            kept_choices[component.name] = kept
+    return replace(problem, job=replace(problem.job, choices={**problem.job.choices, **kept_choices})) if kept_choices else None
 
 
 def as_planned(problem: Problem, planned: PlanningResult) -> Problem:
     """Return the problem with the degrees from which a plan was chosen."""
     even = evenly(problem)
     options = planned.question.options
-    if even is None or any(each.parallel not in its for name, its in even.job.choices.items() for each in options.get(name, ())):
+    if even is None or any(
+        option.parallel not in degrees for name, degrees in even.job.choices.items() for option in options.get(name, ())
+    ):
         return problem
     return even
 
@@ -128,6 +134,6 @@ def uneven(problem: Problem, component: Component, parallel: Parallel) -> Iterat
     """Yield the parts of a model that do not divide by open degrees."""
     card = card_of(problem, component.name)
     for split in problem.job.models[component.name].splits if card is not None else ():
-        amount = getattr(card, split.what)
+        amount = getattr(card, split.card_field)
         if amount and is_open(problem, component, split) and not split.fits(amount, split.of(parallel)):
             yield split

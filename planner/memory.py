@@ -33,15 +33,15 @@ def need_on(problem: Problem, component: Component, parallel: Parallel, amount: 
     these fails on every size.
     """
     largest = None if None in sizes else max((size for size in sizes if size is not None), default=None)
-    its = need(problem, component, parallel, amount, largest)
-    if len(sizes) < 2 or not its.estimated or component.estimate is None or not component.estimate.utilization:
-        return its
+    needed = need(problem, component, parallel, amount, largest)
+    if len(sizes) < 2 or not needed.estimated or component.estimate is None or not component.estimate.utilization:
+        return needed
     known = ((size, need(problem, component, parallel, amount, size)) for size in sorted(size for size in sizes if size is not None))
-    each = tuple(OnSize(size, on.memory, on.kept) for size, on in known)
+    on_sizes = tuple(OnSize(size, on.memory, on.kept) for size, on in known)
     if largest is None:
-        return replace(its, on_sizes=each)
-    memory, kept = min(on.memory * largest // on.capacity for on in each), min(on.kept * largest // on.capacity for on in each)
-    return MemoryNeed(memory, kept, True, each)
+        return replace(needed, on_sizes=on_sizes)
+    memory, kept = min(on.memory * largest // on.capacity for on in on_sizes), min(on.kept * largest // on.capacity for on in on_sizes)
+    return MemoryNeed(memory, kept, True, on_sizes)
 
 
 def need(problem: Problem, component: Component, parallel: Parallel, amount: int, capacity: int | None) -> MemoryNeed:
@@ -85,7 +85,9 @@ def estimate(problem: Problem, component: Component, parallel: Parallel, amount:
 def without_estimates(problem: Problem) -> Problem | None:
     """Return the problem without estimates; None if planning uses none."""
     workload = problem.job.planning.workload
-    if workload is None or not any(each.estimate and not (each.memory or each.offloaded) for each in problem.components):
+    if workload is None or not any(
+        component.estimate and not (component.memory or component.offloaded) for component in problem.components
+    ):
         return None
     return replace(
         problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=replace(workload, heeds_estimates=False)))

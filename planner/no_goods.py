@@ -43,7 +43,7 @@ def ruled_out(problem: Problem, question: PlanningProblem, design: Design, solve
     names = dict(every)
     # Which way a design keeps to, and what its terms come to, all components say together.
     for name in every if not (question.ways or problem.caps or problem.unlike) else ():
-        fewer = {each: amount for each, amount in names.items() if each != name}
+        fewer = {remaining: amount for remaining, amount in names.items() if remaining != name}
         if fewer and probing.is_impossible(fewer, False):
             names = fewer
     # On a mixed kind an estimate may be less with more accelerators.
@@ -92,8 +92,8 @@ class _Probing:
     def _part(self, amounts: Mapping[str, int], or_more: bool) -> Problem:
         placed = replace(placing(self.problem, self.question, self.design), explained=False)
         left_out = set(self.question.components).difference(amounts)
-        placed = restricted(placed, {each.name for each in placed.components} - left_out)
-        components = tuple(self._bare(each, amounts, or_more) for each in placed.components)
+        placed = restricted(placed, {component.name for component in placed.components} - left_out)
+        components = tuple(self._bare(component, amounts, or_more) for component in placed.components)
         job = replace(placed.job, components=components, shares=())
         if placed.caps:
             return replace(placed, job=job)

@@ -21,9 +21,9 @@ from ..models.problem import Problem
 from ..solver.rules.amounts.all_placed import asked_for
 from ..solver.rules.amounts.even_shares import EvenShares
 from ..solver.wording import listed
-from .problem import counted, in_order
+from .capacity import AcceleratorCapacity, OwnKind, model_on, own_kind
+from .problem import in_order, with_given_count
 from .profile import options
-from .room import AcceleratorCapacity, OwnKind, model_on, own_kind
 from .search.segmentations import segmentations
 from .times import model_of, on_the_slowest, time_of, untimed_on
 
@@ -39,14 +39,16 @@ class NoPrice(Exception):
 
 def seats_of(problem: Problem, question: PlanningProblem) -> Seats:
     """Return the accelerators of each component. Raises NoPrice for a file without ranks."""
-    return {name: its for name in question.components if (its := _seats(problem, question, name))}
+    return {name: seats for name in question.components if (seats := _seats(problem, question, name))}
 
 
 def runs_of(problem: Problem, question: PlanningProblem, name: str) -> Sequence[Run]:
     """Return the runs of a component, or of its stand-in. Raises NoPrice."""
     runs = problem.job.planning.own.get(name) or problem[name].runs
     if runs is None:
-        runs = next((problem.job.planning.own[other] for other in _stand_ins(question, name) if other in problem.job.planning.own), None)
+        runs = next(
+            (problem.job.planning.own[stand_in] for stand_in in _stand_ins(question, name) if stand_in in problem.job.planning.own), None
+        )
     if runs is None:
         raise NoPrice(f"the file gives no ranks of `{name}` on these nodes")
     return runs
@@ -78,7 +80,7 @@ def _seats(problem: Problem, question: PlanningProblem, name: str) -> frozenset[
 def _stand_ins(question: PlanningProblem, name: str) -> list[str]:
     """Return the stand-ins for a component that the framework does not start."""
     pairs = [pair for way in question.ways if name in way.without for pair in sorted(way.together) if name in pair]
-    return [other for pair in pairs for other in pair if other != name]
+    return [member for pair in pairs for member in pair if member != name]
 
 
 def design_of_ranks(lies: Lies, seats: Seats, model: CostModel) -> Design:
@@ -91,7 +93,7 @@ def design_of_ranks(lies: Lies, seats: Seats, model: CostModel) -> Design:
     }
     users: dict[tuple[int, tuple[str, ...]], int] = {}
     for seat in sorted(set().union(*seats.values())):
-        key = (kinds[seat], tuple(name for name, its in seats.items() if seat in its))
+        key = (kinds[seat], tuple(name for name, own_seats in seats.items() if seat in own_seats))
         users[key] = users.get(key, 0) + 1
     blocks = tuple(Block(kind, count, names) for (kind, names), count in users.items())
     best: Design | None = None
@@ -107,9 +109,13 @@ def design_of_ranks(lies: Lies, seats: Seats, model: CostModel) -> Design:
 def _ways(question: PlanningProblem, seats: Seats) -> dict[str, Parallel]:
     """Return the degrees changed by the arrangement of the seats."""
     for way in question.ways:
-        together = all(seats.get(one) == seats.get(other) for one, other in way.together)
-        if together and not any(seats.get(one, frozenset()) & seats.get(other, frozenset()) for one, other in way.apart):
-            return {name: its.parallel for name, its in way.shapes.items() if all(name in each.shapes for each in question.ways)}
+        together = all(seats.get(first) == seats.get(second) for first, second in way.together)
+        if together and not any(seats.get(first, frozenset()) & seats.get(second, frozenset()) for first, second in way.apart):
+            return {
+                name: shape.parallel
+                for name, shape in way.shapes.items()
+                if all(name in arrangement.shapes for arrangement in question.ways)
+            }
     return {}
 
 
@@ -118,10 +124,10 @@ def _option(lies: Lies, component: Component, seats: frozenset[Seat], parallel: 
     problem, question, kinds = lies
     options = question.options[component.name]
     if not seats:
-        return min(options, key=lambda each: each.nanoseconds) if component.runs is None else _bare(problem, question, component)
+        return min(options, key=lambda option: option.nanoseconds) if component.runs is None else _bare(problem, question, component)
     kind, amount = kinds[min(seats)], len(seats)
-    found = [each for each in options if (each.kind, each.amount, each.parallel) == (kind, amount, parallel)]
-    return found[0] if found else _beside(problem, question, component, kind, amount, parallel)
+    matching = [option for option in options if (option.kind, option.amount, option.parallel) == (kind, amount, parallel)]
+    return matching[0] if matching else _beside(problem, question, component, kind, amount, parallel)
 
 
 def _beside(problem: Problem, question: PlanningProblem, component: Component, kind: int, amount: int, parallel: Parallel) -> Option:
@@ -143,19 +149,19 @@ def _beside(problem: Problem, question: PlanningProblem, component: Component, k
 
 def _model(problem: Problem, question: PlanningProblem, component: Component, kind: int) -> str:
     """Return the model for a component's times on a kind; "" if several are possible."""
-    its = question.kinds[kind] if kind != NO_KIND else None
-    if its is None:
+    node_kind = question.kinds[kind] if kind != NO_KIND else None
+    if node_kind is None:
         return ""
-    if component.name in its.holders:
+    if component.name in node_kind.holders:
         return model_on(problem, component)
-    return model_of(problem, component) or its.model if its.mixed and len(its.models) > 1 else its.model
+    return model_of(problem, component) or node_kind.model if node_kind.mixed and len(node_kind.models) > 1 else node_kind.model
 
 
 def _bare(problem: Problem, question: PlanningProblem, component: Component) -> Option:
     """Return the option of a component on other resources, with its given processes."""
     amount = Assignment({component.name: component.runs or ()}).world_size(component.name)
-    its = [each for each in question.options[component.name] if each.amount == amount]
-    return its[0] if its else _beside(problem, question, component, NO_KIND, amount, component.parallel)
+    candidates = [option for option in question.options[component.name] if option.amount == amount]
+    return candidates[0] if candidates else _beside(problem, question, component, NO_KIND, amount, component.parallel)
 
 
 class Lies(NamedTuple):
@@ -186,18 +192,18 @@ def as_it_lies(problem: Problem, question: PlanningProblem, seats: Seats) -> Lie
         left.append(own.kind)
         kinds.update(dict.fromkeys(_held(seats, names), number))
         for name in names:
-            every[name] = (*every[name], *(replace(each, kind=number) for each in _options(problem, placed, question, name, own)))
+            every[name] = (*every[name], *(replace(option, kind=number) for option in _options(problem, placed, question, name, own)))
     return Lies(placed, replace(question, kinds=tuple(left), options=every), kinds)
 
 
 def _kinds(problem: Problem, question: PlanningProblem, seats: Seats) -> dict[Seat, int]:
     """Return the kind of each accelerator; a kind of given ranks goes first."""
-    found: dict[Seat, int] = {}
+    kinds: dict[Seat, int] = {}
     for number, kind in enumerate(question.kinds):
         given = (name for name in kind.holders if problem[name].runs is not None)
-        found.update((seat, number) for name in given for seat in seats.get(name, ()))
-    others = (seat for its in seats.values() for seat in its)
-    return found | {seat: kind_of_seat(problem, question, seat) for seat in others if seat not in found}
+        kinds.update((seat, number) for name in given for seat in seats.get(name, ()))
+    remaining = (seat for own_seats in seats.values() for seat in own_seats)
+    return kinds | {seat: kind_of_seat(problem, question, seat) for seat in remaining if seat not in kinds}
 
 
 def _strays(problem: Problem, question: PlanningProblem, names: Collection[str], kinds: Collection[int]) -> bool:
@@ -226,7 +232,8 @@ def _held(seats: Seats, names: Collection[str]) -> frozenset[Seat]:
 def _given(problem: Problem, question: PlanningProblem, names: Collection[str]) -> Problem:
     """Return the problem with the file's ranks for these components."""
     parts = tuple(
-        replace(each, runs=tuple(runs_of(problem, question, each.name))) if each.name in names else each for each in problem.components
+        replace(component, runs=tuple(runs_of(problem, question, component.name))) if component.name in names else component
+        for component in problem.components
     )
     return replace(problem, job=replace(problem.job, components=parts))
 
@@ -241,7 +248,7 @@ def _masks(seats: Collection[Seat]) -> dict[int, int]:
 
 def _options(problem: Problem, placed: Problem, question: PlanningProblem, name: str, own: OwnKind) -> tuple[Option, ...]:
     """Return a component's options on its kind; its own count if hints allow it."""
-    component = counted(placed, placed[name])
+    component = with_given_count(placed, placed[name])
     amount = component.least
     if problem[name].runs is None and not problem[name].may_have(amount):
         return ()
@@ -283,10 +290,12 @@ def untimed(problem: Problem, component: Component, phase: str, amount: int, par
 
     The time on this count, or with these degrees if it is known with others.
     """
-    what = f"nothing says how long `{component.name}` takes on {amount}"
+    message = f"nothing says how long `{component.name}` takes on {amount}"
     if reason := refused(problem, component, amount, parallel):
-        return f"{what}: {reason}"
+        return f"{message}: {reason}"
     timed = component.timed
-    every = dict.fromkeys(each.parallel for each in timed.measured if each.parallel is not None) if timed else {}
-    others = [str(each) for each in every if timed and each != parallel and time_of(timed, phase, amount, each, model) is not None]
-    return f"{what} with {parallel}: its times there are of {listed(others)}" if others else what
+    every = dict.fromkeys(measurement.parallel for measurement in timed.measured if measurement.parallel is not None) if timed else {}
+    measured = [
+        str(degrees) for degrees in every if timed and degrees != parallel and time_of(timed, phase, amount, degrees, model) is not None
+    ]
+    return f"{message} with {parallel}: its times there are of {listed(measured)}" if measured else message

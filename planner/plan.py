@@ -24,13 +24,13 @@ from ..models.planning.workload import SECONDS, Workload
 from ..models.problem import Problem
 from ..solver.rules import RULES
 from ..solver.session import Session
-from .baseline import own_of
-from .benders import Placed, Rounds, as_written, is_where, nobody, trial, unweighed
+from .alternatives import best_alternatives
+from .baseline import baseline_of
+from .benders import Placed, Rounds, accept_placement, as_written, is_where, trial, unweighed
 from .check import faults
 from .counting import OnCounting, silent
-from .others import others
 from .placing.placing import placing
-from .problem import asked
+from .problem import planning_problem
 from .refusing import Refused
 from .scope import with_limits
 from .unplaced import not_placed, nothing, slowly_placed, too_many, with_help
@@ -45,7 +45,7 @@ TRIED = 6
 
 def plan(
     problem: Problem, workload: Workload, solve: Solve, limit: float = 10.0,
-    session: Session | None = None, counting: OnCounting = silent, refused: Refused = nobody,
+    session: Session | None = None, counting: OnCounting = silent, refused: Refused = accept_placement,
 ) -> Answer:  # fmt: skip
     """Return the best design with a placement; among equal designs, the better placement.
 
@@ -67,9 +67,9 @@ def plan(
 
 def _answer(rounds: Rounds) -> Answer:
     """Return the incumbent with its proof, or the reason why there is none."""
-    question = asked(rounds.problem, rounds.workload, rounds.out) if rounds.done else rounds.question
-    baseline = own_of(rounds.problem, question, rounds.model) if rounds.problem.job.planning.own else None
-    best, stopped, unplaceable = _or_own(rounds, question, baseline) or rounds.unwritable, rounds.stopped, rounds.unplaceable
+    question = planning_problem(rounds.problem, rounds.workload, rounds.out) if rounds.done else rounds.question
+    baseline = baseline_of(rounds.problem, question, rounds.model) if rounds.problem.job.planning.own else None
+    best, stopped, unplaceable = _best_or_baseline(rounds, question, baseline) or rounds.unwritable, rounds.stopped, rounds.unplaceable
     if best is None and stopped is not None:
         return not_placed(stopped, rounds.searched.best is not None or bool(unplaceable))
     if best is None and rounds.searched.best is None and rounds.closed and not unplaceable:
@@ -87,7 +87,7 @@ def _answer(rounds: Rounds) -> Answer:
     possible_prices = [rounds.price(baseline.priced)] if baseline is not None and baseline.priced is not None and stands else []
     unproved_prices = (*rounds.unsure, *possible_prices)
     bound = min([best.price[0], *bounds, *(price[0] for price in unproved_prices)])
-    alternatives, unplaced = others(rounds, best)
+    alternatives, unplaced = best_alternatives(rounds, best)
     full, filled = _filled(rounds, best, question)
     # A component that was enlarged to the size of the set around it makes this plan one of another
     # structure.
@@ -148,7 +148,7 @@ def _tried(rounds: Rounds, problem: Problem) -> tuple[int, int] | None:
     return priced.nanoseconds + priced.traffic, priced.accelerators(run.question)
 
 
-def _or_own(rounds: Rounds, question: PlanningProblem, baseline: Baseline | None) -> Placed | None:
+def _best_or_baseline(rounds: Rounds, question: PlanningProblem, baseline: Baseline | None) -> Placed | None:
     """Return the incumbent, or the baseline if that costs no more.
 
     The file then needs no change.

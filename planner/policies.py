@@ -20,13 +20,13 @@ from .check import price
 from .costs import cost_model
 from .dividing import as_planned
 from .memory import without_estimates
-from .problem import asked
+from .problem import planning_problem
 from .search.search import search
 from .tied import not_all_known
 from .unplaced import not_all_sizes
 
 
-def preferring(problem: Problem, plan: Solve, limit: float, session: Session) -> Answer:
+def within_estimates(problem: Problem, plan: Solve, limit: float, session: Session) -> Answer:
     """Return the best plan within all memory estimates; without one, the best regardless.
 
     Estimates are not demands: they never make a problem infeasible. A finding names the plan that
@@ -77,7 +77,7 @@ def _better(open_: Problem, planned: PlanningResult, plan: Solve, limit: float, 
         if relaxed is None or answer.plan is None or relaxed.price >= planned.price:
             return None
         return _Without(relaxed.best, relaxed.question, answer.plan.assignment)
-    question, model = asked(as_planned(open_, planned), workload, planned.question.barred), cost_model(workload.model)
+    question, model = planning_problem(as_planned(open_, planned), workload, planned.question.barred), cost_model(workload.model)
     incumbent = search(question, model, limit, session=session).best
     if incumbent is None or incumbent.price >= price(planned.question, model, planned.compared):
         return None

@@ -1,6 +1,6 @@
 """Planning problem of a job: tasks, options, sharing, memory turns and remaining capacity.
 
-`asked` compiles a Problem (cluster, job, hints) into a PlanningProblem, which knows kinds of
+`planning_problem` compiles a Problem (cluster, job, hints) into a PlanningProblem, which knows kinds of
 accelerators but no node and no rank. In the words of the field: every component has candidate
 configurations (options); the components are partitioned into sets that share accelerators (set
 partitioning), the tasks of an iteration into segments. Costs and limits of a design are sums and
@@ -24,9 +24,9 @@ from ..models.planning.way import FrameworkArrangement
 from ..models.planning.workload import Budget, TimedComponent, Workload
 from ..models.problem import Problem
 from ..models.task_order import ordered
+from .capacity import AcceleratorCapacity, areas, exclusively_held, free_capacity
 from .profile import options, undominated
-from .related import Pairs, Related, hold, related
-from .room import AcceleratorCapacity, areas, held_back, room
+from .related import Pairs, Related, holds_accelerators, related
 from .scope import forbids_nesting, led_inside, left_out
 from .times import models_there, on_the_slowest
 
@@ -37,7 +37,9 @@ A merged entry is a relaxation: every user of either may use all of its accelera
 """
 
 
-def asked(problem: Problem, workload: Workload, barred: Sequence[RefusedCount] = (), over_nodes: bool = False) -> PlanningProblem:
+def planning_problem(
+    problem: Problem, workload: Workload, barred: Sequence[RefusedCount] = (), over_nodes: bool = False
+) -> PlanningProblem:
     """Return the planning problem; the `barred` designs are no-goods.
 
     Components with fixed ranks that no relation ties to a planned component only take up
@@ -45,20 +47,20 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[RefusedCount] =
     over nodes, and so may processes where the framework allows it.
     """
     fixed_components = [component for component in problem.components if component.runs is not None and not _related(problem, component)]
-    parts = [counted(problem, component) for component in problem.components if component not in fixed_components]
-    space, taken = room(problem, fixed_components, over_nodes), held_back(problem, fixed_components)
+    parts = [with_given_count(problem, component) for component in problem.components if component not in fixed_components]
+    space, taken = free_capacity(problem, fixed_components, over_nodes), exclusively_held(problem, fixed_components)
     tasks, edges, rounds = ordered(parts, workload)
     options_by_name = {
         component.name: options(problem, component, in_order(component.timed, component.name, tasks), space, workload.handed_on)
         for component in parts
     }
-    barred = (*barred, *(no_good for no_good in strangers(problem, parts, options_by_name, space) if no_good not in barred))
+    barred = (*barred, *(no_good for no_good in incompatible_pairs(problem, parts, options_by_name, space) if no_good not in barred))
     relations = related(problem, parts)
     resident = frozenset(component.name for component in parts if is_resident(component))
     turns = {component.name: component.phases for component in parts if component.phases}
     nested, led = bool(relations.within) or workload.nested, led_inside(problem)
     in_step_outers = {outer for _, outer in relations.in_step}
-    arranged = _arranged(problem, frozenset(component.name for component in parts if hold(problem, component.name)))
+    arranged = _arranged(problem, frozenset(component.name for component in parts if holds_accelerators(problem, component.name)))
     no_goods = (*barred, *PlanningProblem(space.kinds, tasks, options_by_name, ways=arranged).misshapen)
     ways = {
         name: undominated(name, candidates, space, no_goods, name in in_step_outers, _bound(arranged, name))
@@ -154,7 +156,7 @@ def in_order(timed: TimedComponent | None, name: str, tasks: Sequence[Task]) -> 
     return replace(timed, measured=tuple(sorted(timed.measured, key=lambda row: place[row.phase])))
 
 
-def counted(problem: Problem, component: Component) -> Component:
+def with_given_count(problem: Problem, component: Component) -> Component:
     """Return the component; with fixed ranks, with their count and the times on their models."""
     if component.runs is None:
         return component
@@ -183,7 +185,7 @@ def _related(problem: Problem, component: Component) -> bool:
 
 def _lets_all(problem: Problem, holder: Component, parts: Sequence[Component]) -> bool:
     """Return True if all planned components may use accelerators of a fixed component."""
-    open_ = {component.name for component in parts if component.runs is None and hold(problem, component.name)}
+    open_ = {component.name for component in parts if component.runs is None and holds_accelerators(problem, component.name)}
     return open_ <= problem.job.overlaps.get(holder.name, frozenset())
 
 
@@ -200,21 +202,21 @@ def _is_with_a_timed_component(problem: Problem, component: Component, together:
     return any(problem[name].timed and problem[name].runs is None for name in reached)
 
 
-def strangers(
-    problem: Problem, parts: Sequence[Component], options: Mapping[str, Sequence[Option]], room: AcceleratorCapacity
+def incompatible_pairs(
+    problem: Problem, parts: Sequence[Component], options: Mapping[str, Sequence[Option]], capacity: AcceleratorCapacity
 ) -> tuple[RefusedCount, ...]:
     """Return no-goods for pairs without a common allowed accelerator on a mixed kind.
 
     On a kind whose accelerators are all alike, the placement itself finds the conflict.
     """
     no_goods: list[RefusedCount] = []
-    for kind, node_kind in enumerate(room.kinds):
+    for kind, node_kind in enumerate(capacity.kinds):
         open_ = [
             component
             for component in parts
             if node_kind.mixed and component.runs is None and any(option.kind == kind for option in options[component.name])
         ]
-        allowed = {component.name: room.allowed(problem, component, kind) for component in open_}
+        allowed = {component.name: capacity.allowed(problem, component, kind) for component in open_}
         for first, second in combinations(allowed, 2):
             if allowed[first].isdisjoint(allowed[second]):
                 uses = {name: Use(kind, 0, None, True) for name in (first, second)}
@@ -224,18 +226,18 @@ def strangers(
 
 
 def shared(
-    problem: Problem, parts: Sequence[Component], options: Mapping[str, Sequence[Option]], room: AcceleratorCapacity
+    problem: Problem, parts: Sequence[Component], options: Mapping[str, Sequence[Option]], capacity: AcceleratorCapacity
 ) -> tuple[Shared, ...]:
     """Return how many accelerators of `AcceleratorCapacity.overlaid` are usable by which components."""
-    seats = [(rank, index) for rank, mask in room.overlaid.items() for index in range(mask.bit_length()) if mask >> index & 1]
+    seats = [(rank, index) for rank, mask in capacity.overlaid.items() for index in range(mask.bit_length()) if mask >> index & 1]
     kinds_of = {
-        rank: frozenset(kind for kind, nodes in enumerate(room.nodes) if any(node.rank == rank for node in nodes)) for rank, _ in seats
+        rank: frozenset(kind for kind, nodes in enumerate(capacity.nodes) if any(node.rank == rank for node in nodes)) for rank, _ in seats
     }
     reached = (
         {
-            component.name: _reached(problem, component, options[component.name], room)
+            component.name: _reached(problem, component, options[component.name], capacity)
             for component in parts
-            if hold(problem, component.name)
+            if holds_accelerators(problem, component.name)
         }
         if seats
         else {}
@@ -252,12 +254,12 @@ def shared(
     return tuple(entries)
 
 
-def _reached(problem: Problem, component: Component, options: Sequence[Option], room: AcceleratorCapacity) -> frozenset[object]:
+def _reached(problem: Problem, component: Component, options: Sequence[Option], capacity: AcceleratorCapacity) -> frozenset[object]:
     """Return the places a component may use; with fixed ranks, its own places."""
     if component.runs is not None:
         return frozenset(problem.given().accelerators(component.name))
     kinds = {option.kind for option in options if option.accelerators}
-    return frozenset(place for kind in kinds for place in room.places(problem, component, kind))
+    return frozenset(place for kind in kinds for place in capacity.places(problem, component, kind))
 
 
 def crossing(problem: Problem, workload: Workload, parts: Sequence[Component], apart: Pairs, space: AcceleratorCapacity) -> Crossing | None:

@@ -19,8 +19,8 @@ from ..models.planning.option import NO_KIND, Option
 from ..models.planning.way import ProcessShape
 from ..models.planning.workload import TimedComponent
 from ..models.problem import Problem
+from .capacity import AcceleratorCapacity
 from .memory import MemoryNeed, least, need_on, unheeded
-from .room import AcceleratorCapacity
 from .times import Time, times_of
 
 Figures = tuple[int, ...]
@@ -94,7 +94,7 @@ def undominated(
     """
     uses = [no_good.uses[name] for no_good in barred if name in no_good.uses]
     sizes = room.splitting(option.group for option in found if option.kind != NO_KIND)
-    processes = sorted({option.each for option in found}) if met else []
+    processes = sorted({option.per_process for option in found}) if met else []
 
     def figures(option: Option) -> Figures:
         """Return times, memory, divisibility of the group and process size.
@@ -102,7 +102,7 @@ def undominated(
         Only sizes count that leave a remainder on some node.
         """
         on_sizes = (mebibytes for need in option.on_sizes for mebibytes in (need.memory, need.kept))
-        shape = (*(option.group % size == 0 for size in sizes), *(option.each == size for size in processes))
+        shape = (*(option.group % size == 0 for size in sizes), *(option.per_process == size for size in processes))
         return (*option.nanoseconds, option.memory, option.kept, *on_sizes, *map(int, shape))
 
     def all_figures(option: Option) -> Figures:
@@ -190,7 +190,7 @@ def _divides(problem: Problem, component: Component, parallel: Parallel) -> bool
     if use is None or use.card is None or use.card.assumed:
         return True
     proved = (split for split in use.splits if split.proved)
-    return all(not (amount := getattr(use.card, split.what)) or split.fits(amount, split.of(parallel)) for split in proved)
+    return all(not (amount := getattr(use.card, split.card_field)) or split.fits(amount, split.of(parallel)) for split in proved)
 
 
 def _undominated(found: Sequence[Option], *figures: Callable[[Option], Figures]) -> Iterator[Option]:
@@ -217,5 +217,6 @@ def _is_undominated(every: Sequence[Figures], place: int, times: int) -> bool:
     figures = every[place]
     rivals = ((rival, number) for number, rival in enumerate(every) if number != place)
     return not any(
-        all(a <= b for a, b in zip(theirs, figures)) and (theirs[:times] != figures[:times] or number < place) for theirs, number in rivals
+        all(a <= b for a, b in zip(rival_figures, figures)) and (rival_figures[:times] != figures[:times] or number < place)
+        for rival_figures, number in rivals
     )

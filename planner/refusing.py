@@ -25,7 +25,7 @@ Refused = Callable[[Plan, Design], Sequence[Finding]]
 """Function from a placement and its design to the framework's findings; empty if accepted."""
 
 
-def nobody(problem: Problem, plan: Plan) -> Sequence[Finding]:
+def accept_all(problem: Problem, plan: Plan) -> Sequence[Finding]:
     """Accept every plan."""
     return ()
 
@@ -39,8 +39,8 @@ def refusing(reading: Reading | None) -> Refuses:
     demand of the file, that demand is still in the file: only findings of the framework count then.
     """
     if reading is None or reading.session.as_before is None or reading.problem is None:
-        return nobody
-    file, its = reading, reading.problem
+        return accept_all
+    file, own_problem = reading, reading.problem
 
     def refuses(problem: Problem, plan: Plan) -> Sequence[Finding]:
         placed = replace(problem, cluster=plan.cluster)
@@ -50,17 +50,17 @@ def refusing(reading: Reading | None) -> Refuses:
             return refusal.findings if problem.job.planning.by_size else ()
         if not edits:
             return ()
-        machines = None if plan.cluster == its.cluster else replace(plan.cluster, declared=())
-        whole = problem.demands == its.demands
+        machines = None if plan.cluster == own_problem.cluster else replace(plan.cluster, declared=())
+        whole = problem.demands == own_problem.demands
 
         def errors(text: str) -> list[Finding]:
             # The plan has degrees of its own: whether any of those that hints leave open could be taken is not asked again.
             there = file.session.read(text, machines)
-            return list(_errors(replace(there, session=replace(there.session, told=True)), whole))
+            return list(_errors(replace(there, session=replace(there.session, refusal_reported=True)), whole))
 
-        found = errors(apply_edits(file.source.text, edits))
-        before = {(each.code, each.subject) for each in errors(file.source.text)} if found else set()
-        return [each for each in found if (each.code, each.subject) not in before]
+        after = errors(apply_edits(file.source.text, edits))
+        before = {(finding.code, finding.subject) for finding in errors(file.source.text)} if after else set()
+        return [finding for finding in after if (finding.code, finding.subject) not in before]
 
     return refuses
 
@@ -68,4 +68,4 @@ def refusing(reading: Reading | None) -> Refuses:
 def _errors(reading: Reading, whole: bool) -> Iterator[Finding]:
     """Yield the errors of a file; without `whole` only those of reading it."""
     findings = findings_of(reading, why_not) if whole else reading.findings
-    return (each for each in findings if each.severity is Severity.ERROR)
+    return (finding for finding in findings if finding.severity is Severity.ERROR)

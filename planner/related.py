@@ -37,19 +37,21 @@ class Related(NamedTuple):
 
 def related(problem: Problem, parts: Sequence[Component]) -> Related:
     """Return the relations between components; of given ranks also their overlap."""
-    names = {each.name for each in parts}
+    names = {component.name for component in parts}
 
     def pairs(*kinds: str, on_accelerators: bool = True) -> Pairs:
-        found = (relation.components for kind in kinds for relation in problem.related(kind))
+        named = (relation.components for kind in kinds for relation in problem.related(kind))
         return frozenset(
             (pair[0], pair[1])
-            for pair in found
-            if names.issuperset(pair) and (not on_accelerators or all(hold(problem, each) for each in pair))
+            for pair in named
+            if names.issuperset(pair) and (not on_accelerators or all(holds_accelerators(problem, component) for component in pair))
         )
 
-    same, inside, strange = _given(problem, [each for each in parts if each.runs is not None and hold(problem, each.name)])
-    orders = [frozenset(each.components) for each in problem.related(IN_ORDER) if names.issuperset(each.components)]
-    in_order = frozenset(pair for its in orders for pair in combinations(sorted(its), 2))
+    same, inside, strange = _given(
+        problem, [component for component in parts if component.runs is not None and holds_accelerators(problem, component.name)]
+    )
+    orders = [frozenset(component.components) for component in problem.related(IN_ORDER) if names.issuperset(component.components)]
+    in_order = frozenset(pair for order in orders for pair in combinations(sorted(order), 2))
     together, within = _followed(pairs(COLOCATED, RANK_ALIGNED, ZERO_COPY) | same, pairs(SUBSET) | inside)
     return Related(
         together=_once(together),
@@ -74,22 +76,25 @@ def _followed(together: Pairs, within: Pairs) -> tuple[Pairs, Pairs]:
     """
     names = sorted({name for pair in (*together, *within) for name in pair})
     outer = {name: {name} for name in names}
-    for one, other in (*together, *within, *((other, one) for one, other in together)):
-        outer[one].add(other)
+    for first, second in (*together, *within, *((second, first) for first, second in together)):
+        outer[first].add(second)
     for between in names:
-        for its in outer.values():
-            if between in its:
-                its |= outer[between]
+        for reach in outer.values():
+            if between in reach:
+                reach |= outer[between]
     known = {frozenset(pair) for pair in (*together, *within)}
-    followed = [(one, other) for one, other in combinations(names, 2) if frozenset((one, other)) not in known]
-    same = {(one, other) for one, other in followed if one in outer[other] and other in outer[one]}
+    followed = [(first, second) for first, second in combinations(names, 2) if frozenset((first, second)) not in known]
+    same = {(first, second) for first, second in followed if first in outer[second] and second in outer[first]}
     rest = {
-        pair for one, other in followed for pair in ((one, other), (other, one)) if (one, other) not in same and pair[1] in outer[pair[0]]
+        pair
+        for first, second in followed
+        for pair in ((first, second), (second, first))
+        if (first, second) not in same and pair[1] in outer[pair[0]]
     }
     return together | same, within | rest
 
 
-def hold(problem: Problem, name: str) -> bool:
+def holds_accelerators(problem: Problem, name: str) -> bool:
     """Return True if the component's resources are accelerators."""
     return problem.kind(problem[name]) == ACCELERATOR
 
@@ -99,25 +104,25 @@ def overlaps(problem: Problem, parts: Sequence[Component]) -> tuple[str, str] | 
 
     No design can express that.
     """
-    given = [each.name for each in parts if each.runs is not None and hold(problem, each.name)]
+    given = [component.name for component in parts if component.runs is not None and holds_accelerators(problem, component.name)]
     seats = {name: problem.given().accelerators(name) for name in given}
-    for one, other in combinations(given, 2):
-        if seats[one] & seats[other] and not (seats[one] <= seats[other] or seats[other] <= seats[one]):
-            return one, other
+    for first, second in combinations(given, 2):
+        if seats[first] & seats[second] and not (seats[first] <= seats[second] or seats[second] <= seats[first]):
+            return first, second
     return None
 
 
 def _given(problem: Problem, given: Sequence[Component]) -> tuple[Pairs, Pairs, Pairs]:
     """Return the pairs on equal accelerators, nested, and disjoint."""
-    seats = {each.name: problem.given().accelerators(each.name) for each in given}
+    seats = {component.name: problem.given().accelerators(component.name) for component in given}
     same, inside, strange = set(), set(), set()
-    for one, other in combinations(seats, 2):
-        if seats[one] == seats[other]:
-            same.add((one, other))
-        elif seats[one] <= seats[other]:
-            inside.add((one, other))
-        elif seats[other] <= seats[one]:
-            inside.add((other, one))
+    for first, second in combinations(seats, 2):
+        if seats[first] == seats[second]:
+            same.add((first, second))
+        elif seats[first] <= seats[second]:
+            inside.add((first, second))
+        elif seats[second] <= seats[first]:
+            inside.add((second, first))
         else:
-            strange.add((one, other))
+            strange.add((first, second))
     return frozenset(same), frozenset(inside), frozenset(strange)

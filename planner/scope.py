@@ -20,8 +20,8 @@ from ..models.planning.workload import Workload
 from ..models.problem import Problem
 from ..models.scope import HETEROGENEOUS, LIMITS, NESTED, SPANNING, has_groups, let_over_nodes
 from ..solver.wording import listed
+from .capacity import names_a_model
 from .costs import cost_model
-from .room import names_a_model
 from .times import model_of, models_there, on_models
 
 Models = Mapping[str, tuple[str, ...]]
@@ -208,7 +208,7 @@ def as_it_spans(problem: Problem, question: PlanningProblem) -> Problem:
 
 def _own_spans(problem: Problem) -> bool:
     """Return True if the baseline has a component on several distinguished models."""
-    several = any(len(its) > 1 for its in _own_models(problem).values())
+    several = any(len(models) > 1 for models in _own_models(problem).values())
     return several and any(map(names_a_model, problem.components))
 
 

@@ -25,7 +25,7 @@ from .benders import as_listed, fitting
 from .costs import cost_model
 from .memory import without_estimates
 from .no_goods import ruled_out, this_alone
-from .problem import asked
+from .problem import planning_problem
 from .search.found import Price
 from .search.search import search
 
@@ -59,7 +59,7 @@ def sensitivity(
     """
     run = _Run(planned, most, limit, placeables, traffic, session or Session())
     names = [name for name, tasks in planned.question.tasks_of.items() if tasks]
-    ways = [_Way(name, list(its), planned.bound) for name in names for its in (SLOWER, QUICKER)]
+    ways = [_Way(name, list(factors), planned.bound) for name in names for factors in (SLOWER, QUICKER)]
     if run.is_best():
         run.session.unless_cancelled(lambda: run.judge_all(ways), lambda: None)
     flips = tuple(way.flip for way in ways if way.flip is not None)
@@ -191,7 +191,7 @@ class _Run:
         barred = (plan,) if self.planned.best.traffic else ()  # priced without its traffic
         while self.searches < self.most and self.spent < until:
             plain = self.questions[number]
-            options = [scaled(each, there.percent, plain.flow.batches) for each in plain.options[name]]
+            options = [scaled(candidate, there.percent, plain.flow.batches) for candidate in plain.options[name]]
             every = {**plain.options, name: tuple(options)}
             asked = replace(plain, options=every, budget=there.budget, barred=(*plain.barred, *barred))
             searched = search(asked, self.model, until - self.spent, session=self.session)
@@ -244,7 +244,9 @@ class Placeable:
         return self._verdict(design) not in (IMPOSSIBLE, UNDECIDED)
 
     def _verdict(self, design: Design) -> str:
-        options = tuple((name, replace(option, nanoseconds=())) for name, option in sorted(design.options.items(), key=lambda its: its[0]))
+        options = tuple(
+            (name, replace(option, nanoseconds=())) for name, option in sorted(design.options.items(), key=lambda entry: entry[0])
+        )
         key = frozenset(design.blocks), options, design.segments
         if key not in self._verdicts:
             self._verdicts[key] = self._solved(fitting(self.problem, self.question, design)).verdict
@@ -263,6 +265,6 @@ class Placeable:
         """Return the problem with all no-goods, with estimates if the plan heeds them."""
         for problem in (self.problem, without_estimates(self.problem)):
             workload = problem.job.planning.workload if problem is not None else None
-            if problem is not None and workload is not None and asked(problem, workload, self.question.barred) == self.question:
-                return asked(problem, workload, (*self.question.barred, *self.out))
+            if problem is not None and workload is not None and planning_problem(problem, workload, self.question.barred) == self.question:
+                return planning_problem(problem, workload, (*self.question.barred, *self.out))
         return replace(self.question, barred=(*self.question.barred, *self.out))

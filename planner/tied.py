@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
-from typing import Sequence
+from typing import Iterator, Sequence
 
 from ..models.answer import IMPOSSIBLE, Answer, Solve
 from ..models.findings.finding import Finding, error
@@ -18,7 +18,7 @@ from ..solver.session import Session
 from ..solver.wording import listed
 from .benders import ALTERNATIVES
 from .costs import cost_model
-from .problem import asked
+from .problem import planning_problem
 from .scope import choices_of_models
 from .search.found import ENDLESS
 from .search.search import search
@@ -32,7 +32,7 @@ MOST_TOLD = 4
 """Maximum number of reasons, and of choices listed for a reason."""
 
 
-def tied(plan: Solve, limit: float, session: Session) -> Solve:
+def over_leading_choices(plan: Solve, limit: float, session: Session) -> Solve:
     """Wrap a planner for choices of leading degrees and of models.
 
     Choices whose lower bound exceeds the incumbent are not planned; the bounds take a share of
@@ -44,22 +44,22 @@ def tied(plan: Solve, limit: float, session: Session) -> Solve:
             return not_all_read(problem.job.planning.not_read)
         leaders = {leader: problem.job.choices.get(leader, ()) for leader in problem.job.leaders}
         is_open = any(choices and choices != (problem.own_degrees(problem[name]),) for name, choices in leaders.items())
-        of_models = [choices_of_models(each) for each in (each_choice(problem) if is_open else [problem])]
-        every = [each for its, _ in of_models for each in its]
+        of_models = [choices_of_models(variant) for variant in (each_choice(problem) if is_open else [problem])]
+        every = [variant for problems, _ in of_models for variant in problems]
         if len(every) == 1 and not is_open:
             return plan(every[0])
         some, left, least = cheapest_first(plan, every, limit, session)
-        answers = [its for _, its in sorted(some.items())]
+        answers = [result for _, result in sorted(some.items())]
         unread = problem.job.planning.not_read + sum(count for _, count in of_models)
         open_ = left or unread > 0
-        if all(its.verdict == IMPOSSIBLE for its in answers):
+        if all(result.verdict == IMPOSSIBLE for result in answers):
             if open_:
                 return not_all_read(unread + len(every) - len(answers))
-            return none_of_choices([_named(each, [name for name, its in leaders.items() if its]) for each in every], answers)
+            return none_of_choices([_named(variant, [name for name, choices in leaders.items() if choices]) for variant in every], answers)
         questions = tuple(
-            replace(question, leading={leader: each[leader].parallel for leader, choices in leaders.items() if choices})
-            for number, each in enumerate(every)
-            for question in _questions(each, some[number].planned if number in some else None)
+            replace(question, leading={leader: variant[leader].parallel for leader, choices in leaders.items() if choices})
+            for number, variant in enumerate(every)
+            for question in _questions(variant, some[number].planned if number in some else None)
         )
         return _best(answers, open_, questions, least)
 
@@ -70,13 +70,13 @@ def _named(choice: Problem, leaders: Sequence[str]) -> str:
     """Format a choice: degrees of leaders, and models of components."""
     models = choice.job.planning.workload.on_models if choice.job.planning.workload else {}
     degrees = [f"{choice[name].parallel} of `{name}`" for name in leaders]
-    return listed([*degrees, *(f"`{name}` on {listed(its)}" for name, its in models.items())])
+    return listed([*degrees, *(f"`{name}` on {listed(names)}" for name, names in models.items())])
 
 
 def _questions(problem: Problem, planned: PlanningResult | None) -> tuple[PlanningProblem, ...]:
     """Return the planning problems of a choice, as answered in the end."""
     if planned is None:
-        return (asked(problem, problem.job.planning.workload or Workload()),)
+        return (planning_problem(problem, problem.job.planning.workload or Workload()),)
     return planned.parts or (planned.question,)
 
 
@@ -91,46 +91,46 @@ def _best(
     `left` : True if some were not planned. `questions` : of all choices. `least` : lower bound of
     the unplanned choices.
     """
-    known = [(each.planned, each) for each in answers if each.planned is not None]
+    known = [(answer.planned, answer) for answer in answers if answer.planned is not None]
     if not known:
-        return next(each for each in answers if each.verdict != IMPOSSIBLE)
-    planned, best = min(known, key=lambda its: (its[0].price, not its[0].is_own))
+        return next(answer for answer in answers if answer.verdict != IMPOSSIBLE)
+    planned, best = min(known, key=lambda entry: (entry[0].price, not entry[0].is_own))
 
-    open_ = left or any(each.planned is None and each.verdict != IMPOSSIBLE for each in answers)
-    bound = 0 if open_ else min(each.bound for each, _ in known)
-    others = dict[object, CostedDesign]()
-    each_beside = [_beside(each, planned.question) for each, _ in known]
-    beside = [other for every, _ in each_beside for other in every]
-    for other in sorted(beside, key=lambda its: its.price(planned.question)):
-        if other.design.structure() != planned.best.design.structure():
-            others.setdefault(other.design.structure(), other)
-    kept = tuple(others.values())[:ALTERNATIVES]
-    left_out = any(not every for every, _ in each_beside) or any(each.others_open for each, _ in known)
-    others_open = left_out or (least is not None and (len(kept) < ALTERNATIVES or kept[-1].price(planned.question)[0] >= least))
+    open_ = left or any(answer.planned is None and answer.verdict != IMPOSSIBLE for answer in answers)
+    bound = 0 if open_ else min(result.bound for result, _ in known)
+    by_structure = dict[object, CostedDesign]()
+    each_beside = [_beside(result, planned.question) for result, _ in known]
+    beside = [alternative for every, _ in each_beside for alternative in every]
+    for alternative in sorted(beside, key=lambda priced: priced.price(planned.question)):
+        if alternative.design.structure() != planned.best.design.structure():
+            by_structure.setdefault(alternative.design.structure(), alternative)
+    kept = tuple(by_structure.values())[:ALTERNATIVES]
+    left_out = any(not every for every, _ in each_beside) or any(result.alternatives_open for result, _ in known)
+    alternatives_open = left_out or (least is not None and (len(kept) < ALTERNATIVES or kept[-1].price(planned.question)[0] >= least))
     unsure = {id(priced) for _, not_placed in each_beside for priced in not_placed}
     proved = bound == planned.price[0]
-    ties_open = proved and any(each.ties_open or not each.proved for each, _ in known if each.bound <= bound)
+    ties_open = proved and any(result.ties_open or not result.proved for result, _ in known if result.bound <= bound)
     merged = replace(
-        planned, bound=bound, proved=proved, ties_open=ties_open, others=kept, others_open=others_open, parts=questions,
-        unplaceable=tuple(_of_its_question(out, each, planned) for each, _ in known for out in each.unplaceable), not_placed=tuple(each for each in kept if id(each) in unsure),
-        spent=sum(each.spent for each, _ in known),
+        planned, bound=bound, proved=proved, ties_open=ties_open, alternatives=kept, alternatives_open=alternatives_open, parts=questions,
+        unplaceable=tuple(_with_question(out, result, planned) for result, _ in known for out in result.unplaceable), not_placed=tuple(alternative for alternative in kept if id(alternative) in unsure),
+        spent=sum(result.spent for result, _ in known),
     )  # fmt: skip
     return replace(best, planned=not_all_known(merged) if open_ else merged)
 
 
-def _of_its_question(out: Unplaceable, its: PlanningResult, planned: PlanningResult) -> Unplaceable:
+def _with_question(out: Unplaceable, result: PlanningResult, planned: PlanningResult) -> Unplaceable:
     """Return an unplaceable design, with the planning problem of its choice if different."""
-    return out if its is planned else replace(out, question=out.question or its.question)
+    return out if result is planned else replace(out, question=out.question or result.question)
 
 
 def _beside(planned: PlanningResult, question: PlanningProblem) -> tuple[Sequence[CostedDesign], Sequence[CostedDesign]]:
     """Return designs and unplaced designs of a choice; empty for other kinds."""
     if planned.question.kinds != question.kinds:
         return (), ()
-    unsure = {id(each) for each in planned.not_placed}
-    every = [planned.best, *planned.others]
-    found = [replace(each, models=each.models or planned.question.scope.on_models) for each in every]
-    return found, [its for its, each in zip(found, every) if id(each) in unsure]
+    unsure = {id(priced) for priced in planned.not_placed}
+    every = [planned.best, *planned.alternatives]
+    designs = [replace(priced, models=priced.models or planned.question.scope.on_models) for priced in every]
+    return designs, [priced for priced, original in zip(designs, every) if id(original) in unsure]
 
 
 def cheapest_first(plan: Solve, every: Sequence[Problem], limit: float, session: Session) -> tuple[dict[int, Answer], bool, int | None]:
@@ -139,28 +139,28 @@ def cheapest_first(plan: Solve, every: Sequence[Problem], limit: float, session:
     Answers of choices that may have the best plan or an alternative. The bound is None without
     further feasible choices; it is above the best plan.
     """
-    bounds, found, beside = Bounds(SHARE * limit, session).of(every), dict[int, Answer](), 0
-    for number in sorted(range(len(every)), key=lambda each: bounds[each]):
-        if found and session.cancelled:
-            return found, True, None
-        planned, least = [its.planned for its in found.values() if its.planned is not None], bounds[number]
-        if planned and least > min(its.price[0] for its in planned):
+    bounds, answers, beside = Bounds(SHARE * limit, session).of(every), dict[int, Answer](), 0
+    for number in sorted(range(len(every)), key=lambda index: bounds[index]):
+        if answers and session.cancelled:
+            return answers, True, None
+        planned, least = [answer.planned for answer in answers.values() if answer.planned is not None], bounds[number]
+        if planned and least > min(result.price[0] for result in planned):
             beside += 1
             if least >= ENDLESS:
                 break
             if beside > MOST_BESIDE or _are_known(planned, least):
-                return found, False, least
-        found[number] = plan(every[number])
-    return found, False, None
+                return answers, False, least
+        answers[number] = plan(every[number])
+    return answers, False, None
 
 
 def _are_known(planned: Sequence[PlanningResult], least: int) -> bool:
     """Return True if the best other structures are known, given the bound of the rest."""
-    best = min(planned, key=lambda its: its.price)
+    best = min(planned, key=lambda result: result.price)
     by_time = best.question.aim == SECONDS
-    beside = (each for its in planned for each in (its.best, *its.others))
-    less = (each for each in beside if (each.nanoseconds + each.traffic if by_time else each.accelerators(best.question)) < least)
-    return len({each.design.structure() for each in less} - {best.best.design.structure()}) >= ALTERNATIVES
+    beside = (priced for result in planned for priced in (result.best, *result.alternatives))
+    less = (priced for priced in beside if (priced.nanoseconds + priced.traffic if by_time else priced.accelerators(best.question)) < least)
+    return len({priced.design.structure() for priced in less} - {best.best.design.structure()}) >= ALTERNATIVES
 
 
 @dataclass
@@ -176,12 +176,12 @@ class Bounds:
 
     def of(self, every: Sequence[Problem]) -> list[int]:
         """Return a lower bound for every problem, in ns or accelerators."""
-        return [self._least(each) for each in every]
+        return [self._least(problem) for problem in every]
 
     def _least(self, problem: Problem) -> int:
         """Return a lower bound; 0 if unknown, as with the file's own ranks."""
         workload = problem.job.planning.workload or Workload()
-        question = asked(problem, workload)
+        question = planning_problem(problem, workload)
         if problem.job.planning.own or self.spent >= self.limit or self.session.cancelled:
             return 0
         if not all(question.options.values()):
@@ -199,7 +199,7 @@ class Bounds:
 
 def not_all_known(planned: PlanningResult) -> PlanningResult:
     """Return the plan without its lower bound: some choices were not planned."""
-    return replace(planned, bound=0, proved=False, ties_open=False, others_open=True)
+    return replace(planned, bound=0, proved=False, ties_open=False, alternatives_open=True)
 
 
 def none_of_choices(chosen: Sequence[str], answers: Sequence[Answer]) -> Answer:
@@ -207,18 +207,27 @@ def none_of_choices(chosen: Sequence[str], answers: Sequence[Answer]) -> Answer:
 
     Equal reasons are given once. A lower bound of a choice says nothing about others.
     """
-    why = dict[str, tuple[Finding, list[str]]]()
-    for name, its in zip(chosen, answers):
-        for finding in its.findings[:1]:
-            why.setdefault(finding.message, (finding, []))[1].append(name)
+    why = dict[tuple[str, ...], tuple[Finding, list[str]]]()
+    for name, answer in zip(chosen, answers):
+        for finding in answer.findings[:1]:
+            why.setdefault((finding.message, *finding.notes), (finding, []))[1].append(name)
     if len(why) < 2:
         return answers[0]
-    told = [(_any_of(names), finding) for finding, names in why.values()][:MOST_TOLD]
-    more = f"; and so on, {len(chosen)} choices in all" if len(why) > MOST_TOLD else ""
-    message = "; ".join(f"with {names}, {finding.message.removeprefix('impossible: ')}" for names, finding in told)
-    helps = "; ".join(f"with {names}, {finding.help}" for names, finding in told if finding.help)
-    span = next((finding.span for _, finding in told if finding.span is not None), None)
-    return Answer(IMPOSSIBLE, findings=(error("PW601", "", f"impossible: {message}{more}", span, help=helps),), how="search")
+    reasons = [(_any_of(names), finding) for finding, names in why.values()][:MOST_TOLD]
+    common = [note for note in reasons[0][1].notes if all(note in finding.notes for _, finding in reasons)]
+    notes = [f"with {names}, {': '.join(_in_full(finding, common))}" for names, finding in reasons] + common
+    notes += [f"{len(why) - MOST_TOLD} more reasons"] if len(why) > MOST_TOLD else []
+    message = f"impossible: no plan with any of {len(chosen)} choices of degrees and models"
+    helps = "; ".join(f"with {names}, {finding.help}" for names, finding in reasons if finding.help)
+    span = next((finding.span for _, finding in reasons if finding.span is not None), None)
+    return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, span, help=helps, notes=tuple(notes)),), how="search")
+
+
+def _in_full(finding: Finding, common: Sequence[str]) -> Iterator[str]:
+    """Yield the message of an infeasible choice, then the notes that are not common."""
+    yield finding.message.removeprefix("impossible: ")
+    if notes := [note for note in finding.notes if note not in common]:
+        yield "; ".join(notes)
 
 
 def _any_of(names: Sequence[str]) -> str:

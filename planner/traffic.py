@@ -48,7 +48,7 @@ class Traffic:
         asked = replace(problem, job=replace(problem.job, preference=preference))
         if not self.by_node:
             return asked
-        back = {said: name for name, said in _NAMES.items()}
+        back = {renamed: name for name, renamed in _NAMES.items()}
         caps = tuple(Cap(tuple((back.get(name, name), cost) for name, cost in cap.terms), cap.most) for cap in problem.caps)
         return replace(asked, cluster=_with_domains(problem.cluster), caps=caps)
 
@@ -57,8 +57,8 @@ class Traffic:
         """Return the ns of traffic between fixed components, and of forced colocations."""
         runs = {}
         for members in self.problem.colocated_sets:
-            given = next((each.runs for each in members if each.runs is not None), None)
-            runs.update({each.name: each.runs or given for each in members} if given else {})
+            given = next((component.runs for component in members if component.runs is not None), None)
+            runs.update({component.name: component.runs or given for component in members} if given else {})
         return self.nanoseconds(Assignment(runs)) if runs else 0
 
     def at_most(self, problem: Problem, nanoseconds: int) -> Problem:
@@ -83,7 +83,7 @@ class Traffic:
         if not self.costs:
             return 0
         asked = self.asked(self.problem)
-        parts = tuple(replace(each, runs=None) for each in asked.components if placed.of(each.name))
+        parts = tuple(replace(component, runs=None) for component in asked.components if placed.of(component.name))
         there = replace(asked, job=replace(asked.job, components=parts))
         terms = (term for term in OBJECTIVES if isinstance(term, BytesAcross) and self.costs.get(term.level))
         return sum(self.costs[term.level] * term.value(there, placed) for term in terms)

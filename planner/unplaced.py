@@ -21,32 +21,33 @@ def nothing(proved: bool, unplaceable: Sequence[Unplaceable]) -> Answer:
     """
     reason, slow = _best(unplaceable)
     if not reason and proved:
-        found = error("PW601", "", "impossible: no counts and degrees fit together", help="leave more open")
-        return Answer(IMPOSSIBLE, findings=(found,), how="search")
+        finding = error("PW601", "", "impossible: no counts and degrees fit together", help="leave more open")
+        return Answer(IMPOSSIBLE, findings=(finding,), how="search")
     if not reason:
-        message = "undecided: within the limit no counts and degrees were found that fit together, and no proof that there are none"
-        found = error("PW602", "", message, help="give it longer with `--limit`, or leave more open")
-        return Answer(UNDECIDED, findings=(found,), how="search")
+        message = "undecided: within the limit no counts and degrees were found, and no proof that there are none"
+        finding = error("PW602", "", message, help="give it longer with `--limit`, or leave more open")
+        return Answer(UNDECIDED, findings=(finding,), how="search")
     if proved:
-        others = "these counts and degrees are the best by time; none of the others that fit together can be placed either"
+        note = "these counts and degrees are the best by time; none of the others that fit together can be placed either"
         if slow:
-            others = "of the counts and degrees that keep to that without their traffic these take the least with it"
+            note = "of the counts and degrees that keep to that without their traffic these take the least with it"
         first, *rest = reason
-        return Answer(IMPOSSIBLE, findings=(replace(first, notes=(*first.notes, others)), *rest), how="search")
-    message = "undecided: of the counts and degrees that fit together none was placed; why the best of them cannot be is told beside this"
-    found = error("PW602", "", message, help="loosen what stands in the way of these, or leave more open")
-    return Answer(UNDECIDED, findings=(found, *reason), how="search")
+        return Answer(IMPOSSIBLE, findings=(replace(first, notes=(*first.notes, note)), *rest), how="search")
+    message = "undecided: none of the counts and degrees that fit together was placed"
+    notes = ("the next finding has the reason of the best of them",)
+    finding = error("PW602", "", message, help="loosen what stands in the way of these, or leave more open", notes=notes)
+    return Answer(UNDECIDED, findings=(finding, *reason), how="search")
 
 
 def not_all_read(count: int) -> Answer:
     """Return the undecided answer for unread choices of degrees."""
-    message = f"undecided: with no choice of degrees that was planned a plan is possible, and {count:,} others were not planned"
+    message = f"undecided: no planned choice of degrees has a plan, and {count:,} others were not planned"
     return Answer(UNDECIDED, findings=(error("PW602", "", message, help="leave fewer degrees open"),), how="search")
 
 
 def not_all_sizes(count: int) -> Answer:
     """Return the undecided answer for unread pool sizes."""
-    message = f"undecided: with no size of the pools that was read a plan is possible, and {count:,} others were not read"
+    message = f"undecided: no read size of the pools has a plan, and {count:,} others were not read"
     return Answer(UNDECIDED, findings=(error("PW602", "", message, help="leave fewer degrees open"),), how="search")
 
 
@@ -59,8 +60,8 @@ def too_many(unplaceable: Sequence[Unplaceable]) -> Answer:
 
 def slowly_placed(unplaceable: Sequence[Unplaceable]) -> Unplaceable | None:
     """Return the placed design with the least time among those with too much traffic."""
-    placed = [each for each in unplaceable if each.priced.traffic]
-    return min(placed, key=lambda each: each.priced.nanoseconds + each.priced.traffic, default=None)
+    placed = [design for design in unplaceable if design.priced.traffic]
+    return min(placed, key=lambda design: design.priced.nanoseconds + design.priced.traffic, default=None)
 
 
 def _best(unplaceable: Sequence[Unplaceable]) -> tuple[tuple[Finding, ...], bool]:
@@ -72,13 +73,13 @@ def _best(unplaceable: Sequence[Unplaceable]) -> tuple[tuple[Finding, ...], bool
 
 def with_help(answer: Answer, helps: Iterable[str]) -> Answer:
     """Return the answer with tested helps first."""
-    known = [each for each in helps if each]
+    known = [text for text in helps if text]
     if not known:
         return answer
-    first, *others = answer.findings
+    first, *rest = answer.findings
     return replace(
         answer,
-        findings=(replace(first, help="; or ".join([*known, *([first.help] if first.help not in ("", NO_CHANGE) else [])])), *others),
+        findings=(replace(first, help="; or ".join([*known, *([first.help] if first.help not in ("", NO_CHANGE) else [])])), *rest),
     )
 
 
@@ -96,11 +97,11 @@ def over_budget(takes: int, crossing: int, most: int) -> Finding:
     return error("PW601", "", message, help="allow more seconds, or leave more open")
 
 
-def around_nothing(one: str, other: str) -> Answer:
+def around_nothing(first: str, second: str) -> Answer:
     """Return the answer for given ranks that overlap in part: out of scope."""
-    message = f"undecided: the given ranks of `{one}` and `{other}` overlap in part, and no plan beside such ranks is searched"
+    message = f"undecided: given ranks that overlap in part, as of `{first}` and `{second}`, are out of scope"
     help_ = "give both the same ranks, or none in common, or leave those of one open"
-    return Answer(UNDECIDED, findings=(error("PW602", one, message, help=help_),), how="given")
+    return Answer(UNDECIDED, findings=(error("PW602", first, message, help=help_),), how="given")
 
 
 def refusal(finding: Finding) -> Finding:

@@ -20,13 +20,13 @@ from ..models.record import dataclass
 from ..models.tied_degrees import each_choice
 from ..solver.session import Session
 from .placing.placing import placing
-from .problem import asked
+from .problem import planning_problem
 from .scope import led_inside
 
 Plan = Callable[[Problem], Answer]
 
 
-def going_along(plan: Plan, session: Session) -> Plan:
+def with_companions(plan: Plan, session: Session) -> Plan:
     """Wrap a planner: an untimed companion uses all accelerators of its timed component.
 
     Other plans count only if an iteration takes less: the companion's own time is unknown, and it
@@ -34,76 +34,79 @@ def going_along(plan: Plan, session: Session) -> Plan:
     """
 
     def planned(problem: Problem) -> Answer:
-        found = plan(problem)
-        for other in (may_lie_inside(problem), may_be_apart(problem)):
-            undecided = found.planned is None and found.verdict != IMPOSSIBLE
-            if other is not None and not undecided and not session.cancelled:
-                found = _better(plan, found, other)
-        return found
+        answer = plan(problem)
+        for variant in (may_lie_inside(problem), may_be_apart(problem)):
+            undecided = answer.planned is None and answer.verdict != IMPOSSIBLE
+            if variant is not None and not undecided and not session.cancelled:
+                answer = _better(plan, answer, variant)
+        return answer
 
     return planned
 
 
-def _better(plan: Plan, found: Answer, problem: Problem) -> Answer:
+def _better(plan: Plan, answer: Answer, problem: Problem) -> Answer:
     """Return the better answer of both problems, with both proofs."""
-    other = plan(problem)
-    if other.planned is None:
-        return found if other.verdict == IMPOSSIBLE else other if found.planned is None else _unproved(found)
-    if found.planned is None:
-        return _not_all_compared(_on_more(plan, problem, other))
-    better, worse = found, other.planned
-    if other.planned.price[0] < found.planned.price[0]:
-        better, worse = _on_more(plan, problem, other), found.planned
+    rival = plan(problem)
+    if rival.planned is None:
+        return answer if rival.verdict == IMPOSSIBLE else rival if answer.planned is None else _unproved(answer)
+    if answer.planned is None:
+        return _not_all_compared(_on_more(plan, problem, rival))
+    better, worse = answer, rival.planned
+    if rival.planned.price[0] < answer.planned.price[0]:
+        better, worse = _on_more(plan, problem, rival), answer.planned
     return _not_all_compared(_proved_beside(better, worse))
 
 
-def _proved_beside(found: Answer, other: PlanningResult) -> Answer:
+def _proved_beside(answer: Answer, rival: PlanningResult) -> Answer:
     """Return the answer with the weaker of both lower bounds."""
-    planned = found.planned
+    planned = answer.planned
     if planned is None:
-        return found
-    bound = min(planned.bound, other.bound)
-    return replace(found, planned=replace(planned, bound=bound, proved=planned.proved and bound == planned.price[0]))
+        return answer
+    bound = min(planned.bound, rival.bound)
+    return replace(answer, planned=replace(planned, bound=bound, proved=planned.proved and bound == planned.price[0]))
 
 
-def _on_more(plan: Plan, problem: Problem, found: Answer) -> Answer:
+def _on_more(plan: Plan, problem: Problem, answer: Answer) -> Answer:
     """Return the plan with companions widened as far as the iteration takes no longer."""
-    if found.planned is None:
-        return found
-    its, most = found.planned.best.design.options, dict[str, int]()
+    if answer.planned is None:
+        return answer
+    options, most = answer.planned.best.design.options, dict[str, int]()
     for inner, outer in led_inside(problem):
-        counts = [each.amount for each in found.planned.question.options[inner] if each.amount <= its[outer].amount]
-        most |= {inner: max(counts)} if max(counts, default=0) > its[inner].amount else {}
+        counts = [option.amount for option in answer.planned.question.options[inner] if option.amount <= options[outer].amount]
+        most |= {inner: max(counts)} if max(counts, default=0) > options[inner].amount else {}
     if not most:
-        return found
-    components = tuple(each.between(most[each.name], each.most) if each.name in most else each for each in problem.components)
+        return answer
+    components = tuple(
+        component.between(most[component.name], component.most) if component.name in most else component for component in problem.components
+    )
     more = plan(replace(problem, job=replace(problem.job, components=components)))
-    if more.planned is None or more.planned.price[0] > found.planned.price[0]:
-        return found
-    question = found.planned.question  # what was asked: that it is on no fewer is no demand
+    if more.planned is None or more.planned.price[0] > answer.planned.price[0]:
+        return answer
+    question = answer.planned.question  # what was asked: that it is on no fewer is no demand
     known = all(option in question.options[name] for name, option in more.planned.best.design.options.items())
-    further = found.planned.further  # on fewer accelerators it may be on fewer too
-    planned = replace(more.planned, bound=found.planned.bound, proved=found.planned.proved, further=further)
+    further = answer.planned.further  # on fewer accelerators it may be on fewer too
+    planned = replace(more.planned, bound=answer.planned.bound, proved=answer.planned.proved, further=further)
     return replace(more, planned=replace(planned, question=question) if known else planned)
 
 
 def may_lie_inside(problem: Problem) -> Problem | None:
     """Return the problem with companions inside their component; None if they always fill it."""
-    going = [each for each in problem.related(COLOCATED) if each.proposed]
+    going = [relation for relation in problem.related(COLOCATED) if relation.proposed]
     if not going:
         return None
     workload = problem.job.planning.workload or Workload()
-    every = [asked(each, workload).options for each in each_choice(problem)]
+    every = [planning_problem(variant, workload).options for variant in each_choice(problem)]
 
     def has_fewer(leader: str, follower: str) -> bool:
         counts = ({option.amount for option in options.get(follower, ())} for options in every)
-        return any(option.amount not in its for options, its in zip(every, counts) for option in options.get(leader, ()))
+        return any(option.amount not in amounts for options, amounts in zip(every, counts) for option in options.get(leader, ()))
 
-    led = [each for each in going if has_fewer(*each.components)]
+    led = [relation for relation in going if has_fewer(*relation.components)]
     if not led:
         return None
     relations = tuple(
-        replace(each, kind=SUBSET, components=each.components[::-1]) if each in led else each for each in problem.job.relations
+        replace(relation, kind=SUBSET, components=relation.components[::-1]) if relation in led else relation
+        for relation in problem.job.relations
     )
     return replace(problem, job=replace(problem.job, relations=relations))
 
@@ -114,24 +117,24 @@ def may_be_apart(problem: Problem) -> Problem | None:
     def needs(component: Component) -> bool:
         return bool(component.memory or component.offloaded or component.estimate)
 
-    going = [each for each in problem.related(COLOCATED) if each.proposed and needs(problem[each.components[-1]])]
+    going = [relation for relation in problem.related(COLOCATED) if relation.proposed and needs(problem[relation.components[-1]])]
     if not going:
         return None
-    relations = tuple(each for each in problem.job.relations if each not in going)
+    relations = tuple(relation for relation in problem.job.relations if relation not in going)
     return replace(problem, job=replace(problem.job, relations=relations))
 
 
-def _not_all_compared(found: Answer) -> Answer:
+def _not_all_compared(answer: Answer) -> Answer:
     """Return the answer without alternatives found for only a part of the variants."""
-    if found.planned is None:
-        return found
-    further = tuple(replace(each, proved=False) for each in found.planned.further)
-    return replace(found, planned=replace(found.planned, further=further, others_open=True))
+    if answer.planned is None:
+        return answer
+    further = tuple(replace(alternative, proved=False) for alternative in answer.planned.further)
+    return replace(answer, planned=replace(answer.planned, further=further, alternatives_open=True))
 
 
-def _unproved(found: Answer) -> Answer:
+def _unproved(answer: Answer) -> Answer:
     """Return the answer without its optimality claim."""
-    return found if found.planned is None else replace(found, planned=replace(found.planned, bound=0, proved=False))
+    return answer if answer.planned is None else replace(answer, planned=replace(answer.planned, bound=0, proved=False))
 
 
 @dataclass(frozen=True)
@@ -178,11 +181,15 @@ class UntimedPlacement:
         if self.problem.job.planning.laying is not None:
             return []
         parts = ((name, self.problem[name]) for name in self.question.components if name in self.question.sharing.alone)
-        return [name for name, its in parts if its.runs is None and its.timed is None and its.least < its.most < UNBOUNDED]
+        return [
+            name
+            for name, component in parts
+            if component.runs is None and component.timed is None and component.least < component.most < UNBOUNDED
+        ]
 
     def _takes(self, design: Design, name: str) -> bool:
         """Return True if the component takes accelerators outside a surrounding component."""
-        return design.options[name].kind != NO_KIND and all(one != name for one, _ in self.question.sharing.within)
+        return design.options[name].kind != NO_KIND and all(inner != name for inner, _ in self.question.sharing.within)
 
     def _together(self, names: Sequence[str]) -> Iterator[list[str]]:
         """Yield the sets of components on the same accelerators."""
@@ -197,22 +204,22 @@ class UntimedPlacement:
 
     def _amounts(self, design: Design, name: str) -> list[int]:
         """Return the counts open to a component without more memory."""
-        mine = design.options[name]
-        its = (each for each in self.question.options[name] if (each.kind, each.parallel) == (mine.kind, mine.parallel))
-        return sorted(each.amount for each in its if each.memory <= mine.memory and each.kept <= mine.kept)
+        chosen = design.options[name]
+        alike = (option for option in self.question.options[name] if (option.kind, option.parallel) == (chosen.kind, chosen.parallel))
+        return sorted(option.amount for option in alike if option.memory <= chosen.memory and option.kept <= chosen.kept)
 
     def _caps(self, design: Design, names: Collection[str], more: Mapping[str, int] | None = None) -> dict[str, int]:
         """Return the largest count of each component: remaining accelerators, and `more`."""
         free = [kind.accelerators for kind in self.question.kinds]
         for block in design.blocks:
             free[block.kind] -= block.accelerators if not set(block.components) <= set(names) else 0
-        found = {}
+        largest = {}
         for name in names:
-            mine = design.options[name]
-            most = free[mine.kind] if self._takes(design, name) else UNBOUNDED
-            most = min(most, mine.amount + more[name]) if more else most
-            found[name] = max([mine.amount, *(amount for amount in self._amounts(design, name) if amount <= most)])
-        return found
+            chosen = design.options[name]
+            most = free[chosen.kind] if self._takes(design, name) else UNBOUNDED
+            most = min(most, chosen.amount + more[name]) if more else most
+            largest[name] = max([chosen.amount, *(amount for amount in self._amounts(design, name) if amount <= most)])
+        return largest
 
     def _more(self, design: Design, caps: Mapping[str, int]) -> Iterator[int]:
         return (cap - design.options[name].amount for name, cap in caps.items() if self._takes(design, name))
@@ -226,11 +233,11 @@ class UntimedPlacement:
                 return design, answer.verdict == IMPOSSIBLE
             placed = answer.plan.assignment
             amounts = {name: placed.held(name) if self._takes_any(design, name) else _processes(placed, name) for name in caps}
-            strange = {name: its for name, its in amounts.items() if its not in self._amounts(design, name)}
+            strange = {name: amount for name, amount in amounts.items() if amount not in self._amounts(design, name)}
             if not strange:
                 return self._redrawn(design, amounts, placed), answer.plan.status == OPTIMAL
             for name, amount in strange.items():  # a count between two that it may have
-                caps[name] = max(its for its in self._amounts(design, name) if its < amount)
+                caps[name] = max(count for count in self._amounts(design, name) if count < amount)
         return design, True
 
     def _takes_any(self, design: Design, name: str) -> bool:
@@ -240,9 +247,9 @@ class UntimedPlacement:
         """Return the design with the counts of a placement."""
         options = dict(design.options)
         for name, amount in amounts.items():
-            mine = design.options[name]
-            alike = (each for each in self.question.options[name] if (each.kind, each.parallel) == (mine.kind, mine.parallel))
-            options[name] = next(each for each in alike if each.amount == amount)
+            chosen = design.options[name]
+            alike = (option for option in self.question.options[name] if (option.kind, option.parallel) == (chosen.kind, chosen.parallel))
+            options[name] = next(option for option in alike if option.amount == amount)
         users: dict[tuple[str, ...], int] = {}
         for names in _users(self.question.components, placed):
             users[names] = users.get(names, 0) + 1
@@ -260,8 +267,8 @@ def _processes(placed: Assignment, name: str) -> int:
 def _users(names: Sequence[str], placed: Assignment) -> Iterator[tuple[str, ...]]:
     """Yield, for every accelerator of these components, its users."""
     masks = {name: {node: mask for (node, kind), mask in placed.masks(name).items() if kind == ACCELERATOR} for name in names}
-    for node in sorted({node for its in masks.values() for node in its}):
-        here = {name: its[node] for name, its in masks.items() if node in its}
+    for node in sorted({node for by_node in masks.values() for node in by_node}):
+        here = {name: by_node[node] for name, by_node in masks.items() if node in by_node}
         for index in range(max(mask.bit_length() for mask in here.values())):
             if users := tuple(name for name, mask in here.items() if mask >> index & 1):
                 yield users

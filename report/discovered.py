@@ -47,11 +47,11 @@ def nodes_table(cluster: Cluster) -> str:
     head = ["rank", "node", "accelerators", "memory", "ids", "taken", "NUMA", "CPUs", "host memory", "hardware", "place", "labels"]
     count = len(cluster.nodes)
     rows = [_row(cluster.nodes[rank]) for rank in range(min(count, MOST_ROWS))]
-    told = [column for column in range(len(head)) if column < 3 or any(row[column] for row in rows)]
-    shown = [[row[column] or "-" for column in told] for row in rows]
-    right = tuple(position for position, column in enumerate(told) if head[column] in ("rank", "NUMA", "CPUs"))
+    known = [column for column in range(len(head)) if column < 3 or any(row[column] for row in rows)]
+    shown = [[row[column] or "-" for column in known] for row in rows]
+    right = tuple(position for position, column in enumerate(known) if head[column] in ("rank", "NUMA", "CPUs"))
     left = f"\n... and {count - MOST_ROWS:,} more" if count > MOST_ROWS else ""
-    return table([[head[column] for column in told], *shown], right=right) + left
+    return table([[head[column] for column in known], *shown], right=right) + left
 
 
 def _row(node: Node) -> list[str]:

@@ -10,14 +10,14 @@ from ..models.placements.plan import Plan, TermValue
 
 def distance(plan: Plan) -> str:
     """Format the gap by the first unproved terms; later ones are only named."""
-    its, bound = plan.first_open
-    if not its or its[0].tier == plan.terms[0].tier:
+    terms, bound = plan.first_open
+    if not terms or terms[0].tier == plan.terms[0].tier:
         gap = "less than 0.1%" if 0 < plan.gap < 0.0005 else f"{plan.gap:.1%}"
-        said = f"within {gap} of the best possible"
+        text = f"within {gap} of the best possible"
     else:
-        said = f"the best possible but for {of_tier(its, bound)}"
-    later = bool(its) and any(term.value > term.bound and term.tier > its[0].tier for term in plan.terms)
-    return f"{said}; later terms not proved" if later else said
+        text = f"the best possible but for {of_tier(terms, bound)}"
+    later = bool(terms) and any(term.value > term.bound and term.tier > terms[0].tier for term in plan.terms)
+    return f"{text}; later terms not proved" if later else text
 
 
 def of_tier(terms: Sequence[TermValue], bound: int) -> str:

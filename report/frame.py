@@ -14,7 +14,7 @@ REACH = 2 * WIDTH
 MAX_SENTENCE = 1000
 _BREAK = re.compile("[\n\r\x85\u2028\u2029]")  # what ends a line in YAML 1.1
 _CUT = "..."
-_STYLE = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+_STYLE = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 
 
 def frame(finding: Finding, texts: Mapping[str, str], colour: bool = False) -> str:

@@ -60,20 +60,20 @@ def _rows(plan: Plan, keys: dict[str, str]) -> list[_Row]:
     held: list[dict[str, Counter[int]]] = [{} for _ in plan.cluster.nodes]
     besides: list[list[str]] = [[] for _ in plan.cluster.nodes]
     for name in plan.components:
-        others: Counter[tuple[int, str]] = Counter()
+        other_resources: Counter[tuple[int, str]] = Counter()
         devices: dict[tuple[int, str], list[range]] = {}
         for run in plan.assignment.of(name):
             if run.kind == ACCELERATOR:
-                its = held[run.node].setdefault(keys[name], Counter())
+                counts = held[run.node].setdefault(keys[name], Counter())
                 for rank in run.ranks:
-                    its.update(run.held_by(rank))
+                    counts.update(run.held_by(rank))
             else:
-                others[run.node, run.kind] += len(run.ranks)
+                other_resources[run.node, run.kind] += len(run.ranks)
                 devices.setdefault((run.node, run.kind), []).extend(range(i, i + 1) for rank in run.ranks for i in run.held_by(rank))
-        for (node, kind), count in others.items():
-            what = "process" if count == 1 else "processes"
+        for (node, kind), count in other_resources.items():
+            noun = "process" if count == 1 else "processes"
             on = "" if kind == NODE else f" on {kind} {write_ranks(merge(devices[node, kind]))}"
-            besides[node].append(f"{keys[name]}: {count} {what}{on}")
+            besides[node].append(f"{keys[name]}: {count} {noun}{on}")
     return [_row(node, held[node.rank], besides[node.rank]) for node in plan.cluster.nodes]
 
 
@@ -113,5 +113,5 @@ def _lines(row: _Row, label: int, width: int, columns: int) -> list[str]:
 def _legend(rows: Sequence[_Row], keys: dict[str, str]) -> str:
     seen = "".join(cell for row in rows for cell in row.cells)
     parts = [f"{key} {escape(name)}" for name, key in keys.items()]
-    parts += [f"{mark} {what}" for mark, what in ((IDLE, "idle"), (TAKEN, "held by another job")) if mark in seen]
+    parts += [f"{mark} {meaning}" for mark, meaning in ((IDLE, "idle"), (TAKEN, "held by another job")) if mark in seen]
     return "  ".join(parts)

@@ -101,8 +101,8 @@ def parse_page(code: str, text: str, rule: str = "", source: str = "") -> Page:
     if list(sections) != [name for name in SECTIONS if name in sections] or not {"Wrong", "Right", "Mend"} <= sections.keys():
         raise ValueError(f"the page of {code} has the sections {', '.join(sections)}; they are {', '.join(SECTIONS)}, in this order")
     wrong, right = _examples(sections["Wrong"]), _examples(sections["Right"])
-    words = "\n\n".join(each for each in (rule, _joined(first.strip())) if each)
-    sources = "; ".join(each for each in (source, _joined(sections.get("Source", ""))) if each)
+    words = "\n\n".join(text_part for text_part in (rule, _joined(first.strip())) if text_part)
+    sources = "; ".join(text_part for text_part in (source, _joined(sections.get("Source", ""))) if text_part)
     see_also = tuple(re.findall(r"PW\d{3}", sections.get("See also", "")))
     return Page(code, CODES[code], family_of(code), words, wrong, right, _joined(sections["Mend"]), sources, see_also)
 
@@ -130,9 +130,9 @@ def _example(language: str, use: str, text: str) -> Example:
 
 def _said_by(rule: RulePage) -> tuple[str, str]:
     """Return (rule in words, source)."""
-    said = cleandoc(type(rule).__doc__ or "").replace("``", "`")
-    source = said.partition("Source: ")[2]
-    return " ".join(said.partition("\n\n")[0].split()), " ".join(source.split()).rstrip(".")
+    documented = cleandoc(type(rule).__doc__ or "").replace("``", "`")
+    source = documented.partition("Source: ")[2]
+    return " ".join(documented.partition("\n\n")[0].split()), " ".join(source.split()).rstrip(".")
 
 
 def _no_code(name: str) -> str:

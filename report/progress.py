@@ -21,14 +21,14 @@ def standing(plan: Plan | None, refuted: bool = False, costs: Mapping[str, int] 
         return "impossible; looking for what would help"
     if plan is None:
         return "no answer yet"
-    its, bound = plan.first_open
-    if not its:
+    terms, bound = plan.first_open
+    if not terms:
         return "optimal"
-    scale = _scale(its, costs or {})
+    scale = _scale(terms, costs or {})
     if scale:
-        value = sum(term.weight * term.value for term in its)
+        value = sum(term.weight * term.value for term in terms)
         return f"traffic: {with_unit(_seconds(value / scale))}, at least {_seconds(max(0, bound) / scale)}, gap {plan.gap:.1%}"
-    return f"{of_tier(its, bound)}, gap {plan.gap:.1%}"
+    return f"{of_tier(terms, bound)}, gap {plan.gap:.1%}"
 
 
 def _scale(terms: Sequence[TermValue], costs: Mapping[str, int]) -> int:

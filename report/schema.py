@@ -56,7 +56,7 @@ _BACKTICKS = re.compile(r"`([^`]+)`")
 def schema(kind: str) -> Node:
     """Return the schema of one of KINDS, as JSON data."""
     written, interpolated = _of_plan() if kind == "plan" else _written(_form(kind)), kind not in ("cluster", "plan")
-    definitions = {_short(name): _Converter(interpolated).definition(its) for name, its in sorted(written.pop("$defs", {}).items())}
+    definitions = {_short(name): _Converter(interpolated).definition(node) for name, node in sorted(written.pop("$defs", {}).items())}
     if interpolated:
         definitions[_INTERPOLATION] = _MARK
     root = _Converter(interpolated).definition(written)
@@ -79,21 +79,21 @@ def _written(form: type[Form]) -> Node:
         current = waiting.pop()
         if current.__name__ not in definitions:
             definitions[current.__name__] = _keys_of(current)
-            kinds = [each.kind for each in current.keys.values()]
+            kinds = [key.kind for key in current.keys.values()]
             waiting += [kind.form for kind in kinds if kind.form and f'"$ref": "{kind.form.__name__}"' in json.dumps(kind.schema)]
     return {**definitions.pop(form.__name__), "$defs": definitions}
 
 
 def _keys_of(form: type[Form]) -> Node:
-    needed = [each.written for each in form.keys.values() if each.default is REQUIRED]
-    found: Node = {"description": form.__doc__ or "", "properties": {each.written: _written_key(each) for each in form.keys.values()}}
-    return found | {"additionalProperties": form.is_open} | ({"required": needed} if needed else {})
+    needed = [key.written for key in form.keys.values() if key.default is REQUIRED]
+    node: Node = {"description": form.__doc__ or "", "properties": {key.written: _written_key(key) for key in form.keys.values()}}
+    return node | {"additionalProperties": form.is_open} | ({"required": needed} if needed else {})
 
 
 def _written_key(key: Key) -> Node:
     schema = {"anyOf": [key.kind.schema, {"type": "null"}]} if key.default is None else key.kind.schema
-    said = {"description": key.description, "title": key.title}
-    return {**schema, **said} if key.default is REQUIRED else {**schema, **said, "default": key.default}
+    meaning = {"description": key.description, "title": key.title}
+    return {**schema, **meaning} if key.default is REQUIRED else {**schema, **meaning, "default": key.default}
 
 
 def _of_plan() -> Node:
@@ -129,22 +129,22 @@ class _Converter:
     def definition(self, node: Node) -> Node:
         """Convert a form: keys with descriptions and values."""
         required = set(node.get("required", ()))
-        keys = {name: self._key(name, its, name in required) for name, its in node.get("properties", {}).items()}
-        found: Node = {"description": _one_line(node["description"])} if "description" in node else {}
-        found |= {"type": "object", "properties": keys, "additionalProperties": node.get("additionalProperties", True)}
-        return found | ({"required": node["required"]} if required else {})
+        keys = {name: self._key(name, value, name in required) for name, value in node.get("properties", {}).items()}
+        converted: Node = {"description": _one_line(node["description"])} if "description" in node else {}
+        converted |= {"type": "object", "properties": keys, "additionalProperties": node.get("additionalProperties", True)}
+        return converted | ({"required": node["required"]} if required else {})
 
     def _key(self, name: str, node: Node, required: bool) -> Node:
-        said = node.get("description", "")
+        description = node.get("description", "")
         title = node.get("title", "")
         meaning = "" if title == name.rstrip("_").replace("_", " ").title() else title
-        found: Node = {"description": ": ".join(filter(None, (meaning, said)))} if meaning or said else {}
+        converted: Node = {"description": ": ".join(filter(None, (meaning, description)))} if meaning or description else {}
         value = self._value(node)
-        found |= value if "$ref" not in value else {"allOf": [value]}
+        converted |= value if "$ref" not in value else {"allOf": [value]}
         default = node.get("default")
         if isinstance(default, (bool, int, str)) and default != "" and not required:
-            found["default"] = default
-        return found | ({"examples": examples} if (examples := _examples(said)) else {})
+            converted["default"] = default
+        return converted | ({"examples": examples} if (examples := _examples(description)) else {})
 
     def _value(self, node: Node) -> Node:
         """Convert the allowed values, without description."""
@@ -160,25 +160,29 @@ class _Converter:
             return {"$ref": "#/definitions/" + _short(node["$ref"].rpartition("/")[2])}
         for word in ("anyOf", "oneOf"):
             if word in node:
-                every = [self._plain(each) for each in node[word]]
-                return {"anyOf": [one for each in every for one in (each["anyOf"] if set(each) == {"anyOf"} else [each])]}
+                every = [self._plain(choice) for choice in node[word]]
+                return {
+                    "anyOf": [
+                        choice for converted in every for choice in (converted["anyOf"] if set(converted) == {"anyOf"} else [converted])
+                    ]
+                }
         found = {word: node[word] for word in _KEPT if word in node}
         if "prefixItems" in node:  # a list of so many items, each of its own kind
-            return found | {"items": [self._value(each) for each in node["prefixItems"]], "additionalItems": False}
+            return found | {"items": [self._value(item) for item in node["prefixItems"]], "additionalItems": False}
         if "items" in node:
             found["items"] = self._value(node["items"])
         for word in ("properties", "patternProperties"):
             if word in node:
-                found[word] = {name: self._value(its) for name, its in node[word].items()}
+                found[word] = {name: self._value(value) for name, value in node[word].items()}
         if "additionalProperties" in node:
-            its = node["additionalProperties"]
-            found["additionalProperties"] = self._value(its) if isinstance(its, dict) else its
+            rest = node["additionalProperties"]
+            found["additionalProperties"] = self._value(rest) if isinstance(rest, dict) else rest
         return found
 
 
 def _any_text(node: Node) -> bool:
     """Return True if a schema already allows every short text."""
-    return any(each.get("type") == "string" and not {"pattern", "enum", "const"} & each.keys() for each in node.get("anyOf", [node]))
+    return any(choice.get("type") == "string" and not {"pattern", "enum", "const"} & choice.keys() for choice in node.get("anyOf", [node]))
 
 
 def _one_line(text: str) -> str:
@@ -187,4 +191,4 @@ def _one_line(text: str) -> str:
 
 def _examples(text: str) -> list[object]:
     """Return the examples in backticks after `such as`, as values."""
-    return [yaml.safe_load(each) for listed in _EXAMPLES.findall(text) for each in _BACKTICKS.findall(listed)]
+    return [yaml.safe_load(example) for listed in _EXAMPLES.findall(text) for example in _BACKTICKS.findall(listed)]

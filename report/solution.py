@@ -86,9 +86,9 @@ def to_json(
     from .moves import to_data
 
     text, more = plan_to_json(plan), {**({"moves": to_data(moves)} if moves else {}), **(further or {})}
-    told = [finding_to_data(finding, file) for finding in findings]
+    finding_data = [finding_to_data(finding, file) for finding in findings]
     left = [unchecked_to_data(item) for item in unchecked]
-    more |= {**({"findings": told} if told else {}), **({"unchecked": left} if left else {})}
+    more |= {**({"findings": finding_data} if finding_data else {}), **({"unchecked": left} if left else {})}
     return json.dumps({**json.loads(text), **more}, indent=1) + "\n" if more else text
 
 
@@ -97,7 +97,7 @@ def without_plan(file: str, verdict: str, findings: Iterable[Finding]) -> str:
     from .json import SCHEMA, finding_to_data
 
     return json.dumps(
-        {"schema": SCHEMA, "file": file, "verdict": verdict, "findings": [finding_to_data(each, file) for each in findings]}, indent=1
+        {"schema": SCHEMA, "file": file, "verdict": verdict, "findings": [finding_to_data(finding, file) for finding in findings]}, indent=1
     )
 
 
@@ -109,8 +109,8 @@ def _change(reading: Reading, edits: list[Edit], written: bool, keeps: bool, col
     name = escape(reading.source.name)
     if written:
         return f"{name}: written, as `--write` asks; what it was may be kept as well" if keeps else f"{name}: written"
-    said = f"{name} may stay as it is; to take the plan all the same, add `--write`:\n" if keeps else ""
-    return said + diff(reading.source, edits, colour)
+    hint = f"{name} may stay as it is; to take the plan all the same, add `--write`:\n" if keeps else ""
+    return hint + diff(reading.source, edits, colour)
 
 
 def _note(finding: Finding, colour: bool) -> str:

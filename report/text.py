@@ -37,8 +37,8 @@ def render(report: Report, placements: bool = False, sizes: bool = True, colour:
         blocks.append(f"without errors:\n{components_table(report.sizes)}")
     blocks.append(render_unchecked(report.unchecked))
     blocks.append(more_about(report.findings) if sizes else "")
-    said = [block for block in blocks if block]
-    return "\n\n".join([*said, verdict(report, colour)])
+    shown = [block for block in blocks if block]
+    return "\n\n".join([*shown, verdict(report, colour)])
 
 
 def render_findings(findings: Iterable[Finding], texts: Mapping[str, str], colour: bool = False) -> str:
@@ -61,8 +61,8 @@ def render_unchecked(unchecked: Iterable[Unchecked], title: str = "not checked")
     for item in unchecked:
         subjects.setdefault((item.rule, item.why), []).append(item.subject)
     lines = []
-    for (rule, why), its in subjects.items():
-        every = list(dict.fromkeys(escape(name) for name in its if name))
+    for (rule, why), names_of_rule in subjects.items():
+        every = list(dict.fromkeys(escape(name) for name in names_of_rule if name))
         names = ", ".join(every[:MAX_NAMES]) + (f" and {len(every) - MAX_NAMES} more" if len(every) > MAX_NAMES else "")
         lines.append(f"  {escape(rule)}{' ' + names if names else ''}: {escape(why)}")
     return "\n".join([f"{title}:", *lines]) if lines else ""
@@ -86,9 +86,9 @@ def verdict(report: Report, colour: bool = False) -> str:
 
 def scope(report: Report) -> str:
     """Format the scope: `placement and training arithmetic of verl 0.9.0 (stated) on 2x8xH100`."""
-    what = "placement" if report.level == PLACEMENT else "placement and training arithmetic"
-    whose = str(report.release) if report.release else f"{'an' if report.dialect == 'unknown' else 'a'} {report.dialect} file"
-    return f"{what} of {escape(whose)}{f' on {escape(report.machines)}' if report.machines else ''}"
+    checked = "placement" if report.level == PLACEMENT else "placement and training arithmetic"
+    subject = str(report.release) if report.release else f"{'an' if report.dialect == 'unknown' else 'a'} {report.dialect} file"
+    return f"{checked} of {escape(subject)}{f' on {escape(report.machines)}' if report.machines else ''}"
 
 
 def _not_checked(report: Report, besides: Missing | None = None) -> str:
@@ -108,8 +108,7 @@ def count_findings(findings: Iterable[Finding]) -> str:
     by_severity = dict.fromkeys(Severity, 0)
     for finding in findings:
         by_severity[finding.severity] += 1
-    names = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "remark"}
-    return ", ".join(with_noun(count, names[severity]) for severity, count in by_severity.items() if count)
+    return ", ".join(with_noun(count, severity.value) for severity, count in by_severity.items() if count)
 
 
 def summary(reports: Sequence[Report], skipped: int = 0, colour: bool = False) -> str:
@@ -127,8 +126,8 @@ def _by_code(reports: Sequence[Report], severity: Severity) -> str:
     counts = Counter(code for codes in found for code in codes)
     if not counts:
         return ""
-    said = ", ".join(f"{code} x{counts[code]}" for code in sorted(counts))
-    return f"{with_noun(sum(map(bool, found)), 'file')} with {severity.value}s: {said}"
+    codes_text = ", ".join(f"{code} x{counts[code]}" for code in sorted(counts))
+    return f"{with_noun(sum(map(bool, found)), 'file')} with {severity.value}s: {codes_text}"
 
 
 def _verdicts(reports: Sequence[Report], colour: bool) -> str:

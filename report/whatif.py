@@ -27,7 +27,7 @@ MAX_WHYS = 3
 def render(file: str, pricing: Pricing, colour: bool = False) -> str:
     """Format the table of all changes; for a single change all terms before and after."""
     rows = [["change", "verdict", "effect", "what changes"], [AS_IT_IS, _verdict(pricing.before), "", _terms(pricing.before)]]
-    rows += [[each.name, _verdict(each.answer), each.effect, _differences(pricing.before, each)] for each in pricing.after]
+    rows += [[change.name, _verdict(change.answer), change.effect, _differences(pricing.before, change)] for change in pricing.after]
     blocks = [table(rows, width=WIDTH)]
     if (
         len(pricing.after) == 1
@@ -36,15 +36,15 @@ def render(file: str, pricing: Pricing, colour: bool = False) -> str:
         and (terms := _by_term(pricing.before, pricing.after[0]))
     ):
         blocks.append(terms)
-    told = [each for each in pricing.after if each.answer.findings and (each.effect != SAME or len(pricing.after) <= MAX_WHYS)]
-    blocks += [_why(each, colour) for each in told[:MAX_WHYS]]
+    explained = [change for change in pricing.after if change.answer.findings and (change.effect != SAME or len(pricing.after) <= MAX_WHYS)]
+    blocks += [_why(change, colour) for change in explained[:MAX_WHYS]]
     blocks += [_unchecked(pricing)] if _unchecked(pricing) else []
     return "\n\n".join([*blocks, f"{escape(file)}: {_summary(pricing)}"])
 
 
 def to_json(file: str, pricing: Pricing) -> str:
     """Format the prices as JSON with ``"schema": 1``."""
-    changes = [{"change": each.name, "effect": each.effect, **_answer(each.answer, file)} for each in pricing.after]
+    changes = [{"change": change.name, "effect": change.effect, **_answer(change.answer, file)} for change in pricing.after]
     return json.dumps({"schema": SCHEMA, "file": file, "before": _answer(pricing.before, file), "changes": changes}, indent=1)
 
 
@@ -97,7 +97,7 @@ def _differences(before: Answer, after: PricedChange) -> str:
         return ""
     names = [name for name in dict.fromkeys((*old, *new)) if old.get(name, 0) != new.get(name, 0)]
     then, now = _taken(before), _taken(after.answer)
-    taken = [f"{then[name].split()[0]} -> {its}" for name, its in now.items() if name in then and its != then[name]] or _sizes(
+    taken = [f"{then[name].split()[0]} -> {size}" for name, size in now.items() if name in then and size != then[name]] or _sizes(
         before, after
     )
     return _listed([*taken, *(f"{name} {old.get(name, 0)} -> {new.get(name, 0)}" for name in names)])
@@ -123,33 +123,33 @@ def _by_term(before: Answer, after: PricedChange) -> str:
 
 def _unchecked(pricing: Pricing) -> str:
     """Format unchecked demands of the answer, and of a few changes alone."""
-    known = _each(pricing.before)
+    known = _unchecked_of(pricing.before)
     blocks = [render_unchecked(known)]
-    for each in pricing.after if len(pricing.after) <= MAX_WHYS else ():
-        new = [item for item in _each(each.answer) if item not in known]
-        blocks.append(render_unchecked(new, f"{escape(each.name)}, not checked"))
+    for change in pricing.after if len(pricing.after) <= MAX_WHYS else ():
+        new = [item for item in _unchecked_of(change.answer) if item not in known]
+        blocks.append(render_unchecked(new, f"{escape(change.name)}, not checked"))
     return "\n\n".join(filter(None, blocks))
 
 
-def _each(answer: Answer) -> list[Unchecked]:
+def _unchecked_of(answer: Answer) -> list[Unchecked]:
     """Return the unchecked demands of an answer by component."""
     return [replace(item, subject=name) for item in answer.unchecked for name in item.subject.split(", ")]
 
 
-def _why(each: PricedChange, colour: bool) -> str:
-    finding = each.answer.findings[0]
+def _why(change: PricedChange, colour: bool) -> str:
+    finding = change.answer.findings[0]
     more = [*(f"note: {note}" for note in finding.notes), *([f"help: {finding.help}"] if finding.help else [])]
-    head = f"{paint(escape(f'{each.name} [{finding.code}]'), 'cyan', colour)}: {escape(finding.message)}"
+    head = f"{paint(escape(f'{change.name} [{finding.code}]'), 'cyan', colour)}: {escape(finding.message)}"
     return "\n".join([head, *(f"  = {escape(line)}" for line in more)])
 
 
 def _summary(pricing: Pricing) -> str:
     """Format the last line: number of changes by result."""
     counts: dict[str, int] = {}
-    for each in pricing.after:
-        counts[each.effect] = counts.get(each.effect, 0) + 1
-    told = ", ".join(f"{count} {effect}" for effect, count in counts.items()) or "there is no demand that could be dropped"
-    return f"{_verdict(pricing.before)} as it is; {told}"
+    for change in pricing.after:
+        counts[change.effect] = counts.get(change.effect, 0) + 1
+    counts_text = ", ".join(f"{count} {effect}" for effect, count in counts.items()) or "there is no demand that could be dropped"
+    return f"{_verdict(pricing.before)} as it is; {counts_text}"
 
 
 def _listed(words: Iterable[str]) -> str:

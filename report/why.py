@@ -19,13 +19,13 @@ def of_component(why: WhyComponent) -> str:
     if why.given:
         return escape(lines[0]) + "\n  its place was not searched: it is given, or spread over nodes"
     may, total = why.may
-    others = [where for where in why.possible if where not in dict(why.held)]
+    other_places = [where for where in why.possible if where not in dict(why.held)]
     lines.append(
         f"  it may use {may} of {total} {plural('node', total)}"
-        + (f", also {_at(why.level, _some(others))}" if others else f", in no other {level_name(why.level)}")
+        + (f", also {_at(why.level, _some(other_places))}" if other_places else f", in no other {level_name(why.level)}")
     )
     lines += [f"  {_nodes(count)} kept off by {code}: {CODES[code]}" for code, count in why.barred]
-    lines += [f"  without {_domain(why.level, each.domain or 'none')}: {_price(each)}" for each in why.without]
+    lines += [f"  without {_domain(why.level, candidate.domain or 'none')}: {_price(candidate)}" for candidate in why.without]
     return "\n".join(map(escape, lines))
 
 
@@ -36,7 +36,7 @@ def of_accelerator(why: WhyAccelerator) -> str:
         head = "held by " + ", ".join(f"{component} (rank {rank})" for component, rank in why.holders)
     else:
         head = "held by another job" if why.taken else f"idle, as {why.idle} of this node are"
-    return "\n".join(map(escape, [f"why {name}: {head}", *(f"  {_reason(each, why)}" for each in why.others)]))
+    return "\n".join(map(escape, [f"why {name}: {head}", *(f"  {_reason(rejected, why)}" for rejected in why.rejected)]))
 
 
 def _reason(reason: Reason, why: WhyAccelerator) -> str:
@@ -81,20 +81,20 @@ def component_data(why: WhyComponent) -> dict[str, object]:
         "component": why.name, "given": why.given, "level": why.level, "held": dict(why.held), "may_use": why.may[0], "nodes": why.may[1],
         "barred": dict(why.barred), "possible": list(why.possible),
         "without": [
-            {"domain": each.domain, "verdict": each.verdict, "changes": [{"term": t, "now": a, "then": b} for t, a, b in each.changes]}
-            for each in why.without
+            {"domain": candidate.domain, "verdict": candidate.verdict, "changes": [{"term": t, "now": a, "then": b} for t, a, b in candidate.changes]}
+            for candidate in why.without
         ],
     }  # fmt: skip
 
 
 def accelerator_data(why: WhyAccelerator) -> dict[str, object]:
     """Convert an accelerator to JSON data."""
-    others = [
+    rejected = [
         {"component": o.component, "why": o.why, **({"code": o.code, "message": o.message} if o.code else {"figure": o.figure})}
-        for o in why.others
+        for o in why.rejected
     ]
     holders = [{"component": component, "rank": rank} for component, rank in why.holders]
     return {
-        "node": why.node, "index": why.index, "holders": holders, "taken": why.taken, "idle": why.idle, "others": others,
+        "node": why.node, "index": why.index, "holders": holders, "taken": why.taken, "idle": why.idle, "others": rejected,
         "proved": why.proved,
     }  # fmt: skip

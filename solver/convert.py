@@ -83,12 +83,13 @@ def _left_behind(reading: Reading) -> Iterator[Finding]:
             keys.append(name)
     program = reading.document.program
     if program is not None and program.count > 1:
-        message = f"of the {program.count} programs that the script starts only program {program.number} is carried over: `{program.name}`"
+        message = f"only program {program.number} of {program.count} in the script is carried over: `{program.name}`"
         yield moved("", f"{message} in line {program.span.line}")
     if keys:
         more = f" and {len(keys) - MAX_KEYS} more" if len(keys) > MAX_KEYS else ""
         named = ", ".join(f"`{key}`" for key in keys[:MAX_KEYS]) + more
-        yield dropped("", f"of {named} only what is about placement is carried over", "add the settings that the job needs")
+        finding = dropped("", "settings without relation to placement are not carried over", "add the settings that the job needs")
+        yield replace(finding, notes=(f"only placement is carried over of {named}",))
     for rule in _OF_PLACES:
         unread = list(dict.fromkeys((item.subject, item.why) for item in reading.unchecked if item.rule == rule))
         if unread:
@@ -123,7 +124,7 @@ def _faults(problem: Problem, rendering: Rendering, target: str, name: str) -> I
             announced[loss.subject] = announced.get(loss.subject, False) or loss.severity is Severity.WARNING
     for difference in differences(problem, reread.problem, rendering.names):
         if difference.component not in announced or (difference.moves and not announced[difference.component]):
-            message = f"in the text that was made for {target} `{difference.component}` {difference.what}"
+            message = f"in the text that was made for {target} `{difference.component}` {difference.loss}"
             yield refusal(
                 difference.component,
                 f"{message}, which is a fault of placewright: please report it",

@@ -42,10 +42,10 @@ def contiguous_range(problem: Problem, component: Component) -> range | None:
     return range(low, high) if used == high - low == assignment.world_size(component.name) else None
 
 
-def moved_off(problem: Problem, one: Component, other: Component) -> Iterator[RankFix]:
-    """Yield `one` without the resources of `other`, if a contiguous range remains."""
-    own_range, partner_range = contiguous_range(problem, one), contiguous_range(problem, other)
-    if own_range is None or partner_range is None or one.node_groups != other.node_groups:
+def moved_off(problem: Problem, moved: Component, partner: Component) -> Iterator[RankFix]:
+    """Yield `moved` without the resources of `partner`, if a contiguous range remains."""
+    own_range, partner_range = contiguous_range(problem, moved), contiguous_range(problem, partner)
+    if own_range is None or partner_range is None or moved.node_groups != partner.node_groups:
         return
     common = len(range(max(own_range.start, partner_range.start), min(own_range.stop, partner_range.stop)))
     for rest in (
@@ -53,14 +53,14 @@ def moved_off(problem: Problem, one: Component, other: Component) -> Iterator[Ra
         range(max(own_range.start, partner_range.stop), own_range.stop),
     ):
         if rest and len(rest) + common == len(own_range):
-            yield fix_with_ranges(problem, {one.name: rest})
+            yield fix_with_ranges(problem, {moved.name: rest})
 
 
-def moved_onto(problem: Problem, one: Component, other: Component) -> Iterator[RankFix]:
-    """Yield both components on the range of `other`, if contiguous."""
-    partner_range = contiguous_range(problem, other)
-    if partner_range is not None and contiguous_range(problem, one) is not None and one.node_groups == other.node_groups:
-        yield fix_with_ranges(problem, {other.name: partner_range, one.name: partner_range})
+def moved_onto(problem: Problem, moved: Component, target: Component) -> Iterator[RankFix]:
+    """Yield both components on the range of `target`, if contiguous."""
+    partner_range = contiguous_range(problem, target)
+    if partner_range is not None and contiguous_range(problem, moved) is not None and moved.node_groups == target.node_groups:
+        yield fix_with_ranges(problem, {target.name: partner_range, moved.name: partner_range})
 
 
 def fix_with_ranges(problem: Problem, ranges: Mapping[str, range]) -> RankFix:

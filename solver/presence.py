@@ -18,14 +18,14 @@ DomainCount = tuple[str, int, int]
 """First domain or node rank, first node of the component there, number of domains."""
 
 
-def common_domains(cluster: Cluster, level: str, assignment: Assignment, one: str, other: str) -> DomainCount | None:
+def common_domains(cluster: Cluster, level: str, assignment: Assignment, first: str, second: str) -> DomainCount | None:
     """Return the domains with some of both components; None without any."""
-    return _compared(cluster, level, assignment, (one, other), met=True)
+    return _compared(cluster, level, assignment, (first, second), met=True)
 
 
-def first_only(cluster: Cluster, level: str, assignment: Assignment, one: str, other: str) -> DomainCount | None:
+def first_only(cluster: Cluster, level: str, assignment: Assignment, first: str, second: str) -> DomainCount | None:
     """Return the domains with some of the first component and none of the second."""
-    return _compared(cluster, level, assignment, (one, other), met=False)
+    return _compared(cluster, level, assignment, (first, second), met=False)
 
 
 def _compared(cluster: Cluster, level: str, assignment: Assignment, pair: tuple[str, str], met: bool) -> DomainCount | None:

@@ -15,13 +15,13 @@ from ..models.problem import Problem
 from ..models.structure import AMOUNT, DOMAINS, SHARED, Key, Structure
 
 
-def structure_of(problem: Problem, assignment: Assignment, other: Structure | None = None) -> Structure:
+def structure_of(problem: Problem, assignment: Assignment, model_structure: Structure | None = None) -> Structure:
     """Return the structure of an answer at the degrees of `problem`.
 
-    With `other`, domain kinds are taken from that structure.
+    With `model_structure`, domain kinds are taken from that structure.
     """
     level = level_of(problem)
-    alike = other.alike if other else tuple(kinds(problem, level).values()) if level else ()
+    alike = model_structure.alike if model_structure else tuple(kinds(problem, level).values()) if level else ()
     domains_of = {domains[0]: domains for domains in alike}
     domains_by_name = {name: _domains(problem, assignment, name, level) for name in leads(problem)}
     figures = []

@@ -38,14 +38,14 @@ def with_tested_edits(reading: Reading, findings: Sequence[Finding], found_in: E
     if reading.session.as_before is None or not any(finding.severity is Severity.ERROR for finding in findings):
         return list(findings)
     remaining = list(findings)
-    before = Counter(map(_said, findings))
+    before = Counter(map(_identity, findings))
     for edit in _offered(reading, findings):
         after = found_in(reading.session.read(_with(reading, edit)))
-        left = Counter(map(_said, after))
+        left = Counter(map(_identity, after))
         mended = [finding for finding in remaining if finding.edit == edit]
         if not mended:
             continue  # repaired by another edit
-        works = all(left[_said(finding)] < before[_said(finding)] for finding in mended) and not _fresh(mended, findings, after)
+        works = all(left[_identity(finding)] < before[_identity(finding)] for finding in mended) and not _fresh(mended, findings, after)
         if not works:
             remaining = [
                 replace(finding, edit=None, help=_without_edit(finding)) if finding.edit == edit else finding for finding in remaining
@@ -77,7 +77,7 @@ def _with(reading: Reading, edit: Edit) -> str:
     return apply_edits(reading.source.text, [edit])
 
 
-def _said(finding: Finding) -> tuple[str, str, str]:
+def _identity(finding: Finding) -> tuple[str, str, str]:
     """Return the identity of a finding, without its numbers."""
     return finding.code, finding.subject, skeleton(finding.subject, finding.message) if finding.subject else finding.message
 

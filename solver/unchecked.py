@@ -32,7 +32,7 @@ def missing_in(reading: Reading, unchecked: Iterable[Unchecked]) -> tuple[Missin
 
     Empty for a file with errors alone.
     """
-    missing_facts = [Missing(_what(item), item.add) for item in unchecked if item.decides]
+    missing_facts = [Missing(_missing_fact(item), item.add) for item in unchecked if item.decides]
     problem = reading.problem
     if problem is None:
         if not reading.failed and not missing_facts:
@@ -53,7 +53,7 @@ def missing_in(reading: Reading, unchecked: Iterable[Unchecked]) -> tuple[Missin
     return tuple(dict.fromkeys(sorted((_with_folder(missing, reading) for missing in missing_facts), key=_urgency)))
 
 
-def _what(item: Unchecked) -> str:
+def _missing_fact(item: Unchecked) -> str:
     return item.why if item.rule in _WHOLE else f"{topic_of(item.rule)} not checked: {item.why}"
 
 
@@ -167,4 +167,4 @@ def _models(problem: Problem) -> Iterator[Unchecked]:
 
 def _are_unknown(split: Split, card: ModelCard, parallel: Parallel) -> bool:
     """Return True if an unknown number of experts is divided."""
-    return split.what == "experts" and split.of(parallel) > 1 and not card.experts
+    return split.card_field == "experts" and split.of(parallel) > 1 and not card.experts

@@ -48,7 +48,7 @@ def unsupported_demands(layout: Layout) -> Iterator[Reason]:
             [member for member in linked if member.contiguous and member.stride > 1 and member.group_size > 1],
         )
         if component.pins and any(size % member.block for member in interleaved):
-            why = f"{component.name} has pinned ranks, and groups that interleave may lie on several nodes; which rank is where is not searched then"
+            why = f"{component.name} has pinned ranks, and groups that interleave and may lie on several nodes"
             yield component.name, why, f"drop `pin`, or keep the tp groups of {component.name} in one node"
     for bundle in layout.searched:
         yield from _wishes(layout, bundle)
@@ -66,14 +66,14 @@ def _wishes(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
     component, keep = cut[0]
     pinned = [member for member in bundle.components if member.pins]
     if component in pinned:
-        why = f"{component.name} has pinned ranks and groups that are better kept together; only one of these is searched"
+        why = f"{component.name} has pinned ranks and groups that are better kept together, only one of which is searched"
         yield component.name, why, f"drop `pin`, or require what `keep` says of `{keep.what}`"
     elif pinned:
         pinned_name = pinned[0].name
         why = f"{pinned_name} has pinned ranks, and {component.name} on the same accelerators groups that are better kept together"
         yield (
             component.name,
-            f"{why}; only one of these is searched",
+            f"{why}, only one of which is searched",
             f"drop `pin` of {pinned_name}, or require what `keep` of {component.name} says of `{keep.what}`",
         )
     elif layout.problem.job.capabilities.nodes_in_order:
@@ -112,7 +112,7 @@ def unsupported_keeps(layout: Layout) -> Iterator[Reason]:
         for component in (layout.problem[name] for name in relation.components):
             placed_bundle = layout.bundle_of.get(component.name)
             if placed_bundle and not placed_bundle.fixed and placed_bundle.unit % component.parallel.tp:
-                why = f"tp groups of {component.name} may lie on several nodes, and where each part of the weights is then is not searched"
+                why = f"{component.name} is handed weights in place, and its tp groups may lie on several nodes"
                 yield component.name, why, f"keep its tp groups in one node, or drop `{ZERO_COPY.replace(' ', '_')}_with`"
 
 
@@ -143,7 +143,7 @@ def _kept_whole(component: Component) -> Iterator[Reason]:
 def _any_order(component: Component) -> Iterator[Reason]:
     keeps = [keep for keep in component.keep if keep.required and keep.what != WHOLE]
     if keeps and component.contiguous and component.any_order:
-        why = f"the processes of {component.name} may lie in its range in any order, and which groups that keeps together is not searched"
+        why = f"groups of {component.name} are kept together, and its processes lie in its range in any order"
         groups = "tp groups" if keeps[0].what == TP else "groups"
         yield (
             component.name,
@@ -156,7 +156,7 @@ def too_large(problem: Problem, layout: Layout) -> Iterator[Finding]:
     """Yield findings for problems beyond the size limits."""
     decisions = len(layout.counted) * len(layout.cells) + sum(layout.numbering(bundle).size for bundle in layout.ranged)
     if decisions > MOST_DECISIONS:
-        message = f"this is not searched: it takes {decisions:,} decisions, and no more than {MOST_DECISIONS:,} are searched"
+        message = f"not searched: {decisions:,} decisions are needed, more than the {MOST_DECISIONS:,} allowed"
         many = f"{len(layout.searched)} components that are placed each by itself, on {len(layout.cells):,} sorts of nodes"
         yield error("PW604", "", message, notes=(many,), help="place some of the components by hand, or colocate them")
     for component in problem.hinted:
@@ -200,14 +200,14 @@ def _largest(problem: Problem) -> tuple[str, str, Span | None]:
 
 
 def _sum(name: str, description: str, most: int, span: Span | None) -> Finding:
-    message = f"this is not searched: {description} amounts to sums above {most:,}, which are not exact"
+    message = f"not searched: {description} amounts to sums above {most:,}, which are not exact"
     return error("PW604", name, message, span, help="write smaller amounts; to weigh them against each other only their ratio matters")
 
 
 def unsupported(problem: Problem) -> tuple[Finding, ...]:
     """Return reasons against a search: it would miss answers, or accept wrong ones."""
     layout = Layout(problem)
-    findings = [_said(problem, subject, why, advice) for subject, why, advice in _reasons(layout)]
+    findings = [_not_searched(problem, subject, why, advice) for subject, why, advice in _reasons(layout)]
     return (*findings, *too_large(problem, layout))
 
 
@@ -274,7 +274,7 @@ def _nested(layout: Layout, bundle: Bundle, hosts: Sequence[Bundle]) -> str:
 def _within_searched(layout: Layout, bundle: Bundle, hosts: Sequence[Bundle]) -> Iterator[Reason]:
     names = listed([host.name for host in layout.hosts[bundle]])
     if innermost(layout, bundle) is None or not _nest(layout, bundle, hosts):
-        why = f"{bundle.name} lies within {names}; where the place of these is open, only one inside another is searched"
+        why = f"{bundle.name} lies within {names}, whose places are open and not one inside another"
         yield (
             bundle.name,
             why,
@@ -307,11 +307,11 @@ def _whole(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
     for component in bundle.components:
         if largest < layout.problem.whole_replica(component):
             size = component.parallel.replica
-            why = f"a replica of {component.name} is {size} accelerators, the largest node has {largest}; replicas over whole nodes are not searched"
+            why = f"a replica of {component.name} needs {size} accelerators, more than the {largest} of the largest node"
             yield component.name, why, f"give {component.name} ranks, or smaller replicas"
 
 
-def _said(problem: Problem, subject: str, why: str, advice: str) -> Finding:
+def _not_searched(problem: Problem, subject: str, why: str, advice: str) -> Finding:
     name = subject.split("+")[0]
     return error("PW604", name, f"not searched: {why}", _span(problem, name), help=advice)
 

@@ -49,6 +49,11 @@ def demanded(relation: Relation) -> str:
     return f"; {relation.reason} demands it" if relation.reason else ""
 
 
+def demanding(relation: Relation) -> tuple[str, ...]:
+    """Return the note that names the framework behind a relation; () without a framework."""
+    return (f"demanded by {relation.reason}",) if relation.reason else ()
+
+
 def open_choice(relation: Relation) -> str:
     """Return the demand of a relation with an open choice; "" for other relations."""
     first, second = relation.components[0], relation.components[-1]

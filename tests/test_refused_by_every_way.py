@@ -14,7 +14,7 @@ from placewright.cli.main import run
 from placewright.models.answer import Answer
 from placewright.models.component import COLOCATED, Relation
 from placewright.models.demand import Demand
-from placewright.planner.refusing import nobody, refusing
+from placewright.planner.refusing import accept_all, refusing
 from placewright.runtime.failure import failed
 from placewright.runtime.recovery.replanner import ReplacementScope, Replanner, solve_in_child
 from placewright.solver.pricing.price import without
@@ -68,7 +68,7 @@ def test_a_problem_without_a_file_is_refused_nowhere(file: str) -> None:
     answer = pw.solve(problem, sandbox=False)
     assert answer.planned is not None
     assert answer.planned.best.nanoseconds / 1e9 == REFUSED
-    assert refusing(None) is nobody
+    assert refusing(None) is accept_all
 
 
 def test_whatif_and_the_further_questions_give_what_is_taken(file: str) -> None:

@@ -42,8 +42,8 @@ def launch_detached(wanted: LaunchOptions, name: str) -> int:
         reading=reading_to_text(wanted.reading), share_nodes=wanted.share_nodes, elastic=wanted.elastic,
     )  # fmt: skip
     try:
-        with shown_steps(wanted.progress) as told:
-            record = detach(request, len(used_nodes(wanted.plan)), told)
+        with shown_steps(wanted.progress) as steps:
+            record = detach(request, len(used_nodes(wanted.plan)), steps)
     except LaunchFailed as problem:
         return failed(problem)
     click.echo(workers_and_given(record.workers, record.given))

@@ -40,26 +40,26 @@ def launch_here(wanted: LaunchOptions, kept: bool) -> int:
             if claim is not None:
                 stack.callback(claim.give_up)
                 claim.take()
-            told = stack.enter_context(shown_steps(wanted.progress))
+            steps = stack.enter_context(shown_steps(wanted.progress))
             running = stack.enter_context(
                 launch(
                     wanted.plan, address=wanted.address, worker=wanted.worker, timeout=wanted.timeout, trusted_env=wanted.trusted_env,
-                    progress=told, wait=wanted.wait, restarts=wanted.restarts, problem=wanted.problem, reading=wanted.reading, methods=wanted.methods,
+                    progress=steps, wait=wanted.wait, restarts=wanted.restarts, problem=wanted.problem, reading=wanted.reading, methods=wanted.methods,
                     share_nodes=wanted.share_nodes, elastic=wanted.elastic, name=claim.name if claim is not None else wanted.stem,
                 )
             )  # fmt: skip
-            told.clear()
+            steps.clear()
             verdict, workers = FAILED, workers_of(running)
             click.echo(workers_and_given(workers, running.given))
             if running.unchecked:
                 click.echo("\n" + render_unchecked(running.unchecked))
             if claim is not None:
-                notes = _Notes(wanted, claim, told)
+                notes = _Notes(wanted, claim, steps)
                 with suppress(KeyboardInterrupt), stopping_on_request(claim):
                     run_kept(running, wanted.method, notes.runs, notes.lost, stay=True)
                 workers = notes.workers or workers
             elif wanted.method:
-                told(Step(f"calling `{wanted.method}`"))
+                steps(Step(f"calling `{wanted.method}`"))
                 running.run(wanted.method)
                 workers = workers_of(running)
     except LaunchFailed as problem:
@@ -71,10 +71,10 @@ def launch_here(wanted: LaunchOptions, kept: bool) -> int:
 class _Notes:
     """Writes down, and says, how a launch is that is kept."""
 
-    def __init__(self, wanted: LaunchOptions, claim: Claim, told: StepOutput) -> None:
+    def __init__(self, wanted: LaunchOptions, claim: Claim, steps: StepOutput) -> None:
         self._wanted = wanted
         self._claim = claim
-        self._told = told
+        self._steps = steps
         self._record: Record | None = None
 
     @property
@@ -91,7 +91,7 @@ class _Notes:
         again, record = self._record is not None, record_of(self._claim.name, self._wanted.file, running, self._wanted.simulated)
         self._record = record
         self._claim.keep(record, plan_to_json(running.plan))
-        self._told.clear()
+        self._steps.clear()
         if again:
             click.echo(f"\n{running.recoveries[-1]}\n" + workers_and_given(record.workers, running.given))
             if running.unchecked:

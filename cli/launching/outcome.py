@@ -22,15 +22,15 @@ def workers_table(workers: Sequence[Worker]) -> str:
     from ...report.table import table
 
     rows = [["component", "rank", "node", "name", "Ray node", "pid", "local", "sees", "audit"]]
-    for its in workers:
-        place = [str(its.node_rank), its.node, its.ray_node[:8], str(its.pid), f"{its.local_rank}/{its.local_world_size}"]
-        rows.append([its.component, f"{its.rank}/{its.world_size}", *place, ",".join(its.sees) or "-", "as planned"])
+    for worker in workers:
+        place = [str(worker.node_rank), worker.node, worker.ray_node[:8], str(worker.pid), f"{worker.local_rank}/{worker.local_world_size}"]
+        rows.append([worker.component, f"{worker.rank}/{worker.world_size}", *place, ",".join(worker.sees) or "-", "as planned"])
     return table(rows, right=(2, 5))
 
 
 def workers_and_given(workers: Sequence[Worker], given: Iterable[object]) -> str:
     """Format the workers, with accelerators on shared nodes that differ from the plan."""
-    lines = "\n".join(escape(str(each)) for each in given)
+    lines = "\n".join(escape(str(shared)) for shared in given)
     return workers_table(workers) + (f"\n\n{lines}" if lines else "")
 
 
@@ -38,15 +38,15 @@ def not_checked(record: Record) -> str:
     """Format unchecked demands after an empty line; "" without any."""
     from ...report.text import render_unchecked
 
-    return f"\n{render_unchecked(each.unchecked() for each in record.unchecked)}" if record.unchecked else ""
+    return f"\n{render_unchecked(demand.unchecked() for demand in record.unchecked)}" if record.unchecked else ""
 
 
 def sizes(workers: Sequence[Worker], simulated: bool) -> tuple[str, str]:
     """("14 workers of 4 components", "2 simulated nodes")."""
     from ...models.findings.wording import with_noun
 
-    components = len({its.component for its in workers})
-    nodes = len({its.node_rank for its in workers})
+    components = len({worker.component for worker in workers})
+    nodes = len({worker.node_rank for worker in workers})
     return f"{with_noun(len(workers), 'worker', ',')} of {with_noun(components, 'component')}", with_noun(
         nodes, "simulated node" if simulated else "node", ","
     )

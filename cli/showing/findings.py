@@ -26,9 +26,9 @@ def echo_findings(findings: Iterable[Finding], err: bool = False, texts: Mapping
 
     `err` : print to standard error. `texts` : file name -> text; None to read the files.
     """
-    found = tuple(findings)
+    shown = tuple(findings)
     if texts is None:
-        files = {span.file for finding in found for span in (finding.span, finding.origin) if span}
+        files = {span.file for finding in shown for span in (finding.span, finding.origin) if span}
         texts = {file: text for file in files if (text := text_of(file))}
-    said = [render_findings(found, texts, wants_colour(sys.stderr if err else sys.stdout)), more_about(found)]
-    click.echo("\n\n".join(filter(None, said)) + "\n", err=err, color=True)
+    blocks = [render_findings(shown, texts, wants_colour(sys.stderr if err else sys.stdout)), more_about(shown)]
+    click.echo("\n\n".join(filter(None, blocks)) + "\n", err=err, color=True)

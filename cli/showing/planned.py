@@ -32,22 +32,23 @@ def account_of(question: Problem, answer: Answer, limit: float, solve: Solver, v
     """
     if question.job.planning.workload is None:
         return NOTHING
-    from ...planner.accounting import account, given
+    from ...planner.accounting import account, account_of_given_ranks
     from ...planner.sensitivity import SEARCHES
     from ...report.planning.brief import render_brief
     from ...report.planning.data import to_data
     from ...report.planning.text import render
 
-    searches = 0 if any(each.code == "PW602" for each in answer.findings) else SEARCHES  # who ended the search wants no further ones
-    its, session = answer.planned, solve.session
-    if its is None:
-        found = session.unless_cancelled(lambda: given(question, limit, solve, session), lambda: None)
+    searches = 0 if any(finding.code == "PW602" for finding in answer.findings) else SEARCHES  # who ended the search wants no further ones
+    planned, session = answer.planned, solve.session
+    if planned is None:
+        account_found = session.unless_cancelled(lambda: account_of_given_ranks(question, limit, solve, session), lambda: None)
     else:  # after Ctrl-C the answer is there; what a wrong hint would change is not told
         placed = answer.plan.assignment if answer.plan is not None else None
-        found = session.unless_cancelled(
-            lambda: account(question, its, searches, limit, solve, placed, session), lambda: account(question, its, 0, placed=placed)
+        account_found = session.unless_cancelled(
+            lambda: account(question, planned, searches, limit, solve, placed, session),
+            lambda: account(question, planned, 0, placed=placed),
         )
-    if found is None:
+    if account_found is None:
         return NOTHING
-    blocks = render(found) if verbose else render_brief(found)
-    return PlanOutput(blocks, {"planned": to_data(found)}, found.keeps, not verbose)
+    blocks = render(account_found) if verbose else render_brief(account_found)
+    return PlanOutput(blocks, {"planned": to_data(account_found)}, account_found.keeps, not verbose)

@@ -53,10 +53,10 @@ def _from_the_first_doubt(tell: OnProgress) -> OnProgress:
     """Tells nothing of what is proved at once."""
     doubt = False
 
-    def told(progress: Incumbents) -> None:
+    def report(progress: Incumbents) -> None:
         nonlocal doubt
         doubt = doubt or progress.gap != 0.0
         if doubt:
             tell(progress)
 
-    return told
+    return report

@@ -28,7 +28,7 @@ def composed(
     source: Source,
     main: Source | None,
     given: Sequence[Setting],
-    said: CommandSettings,
+    command: CommandSettings,
     environment: Environment,
     roots: tuple[str, ...],
     library: Library,
@@ -36,10 +36,10 @@ def composed(
 ) -> Document:
     """Compose a main file with settings; see `Composer.started`.
 
-    `given` are the settings of a program's command line, `said` those of `--set`. Without a main
+    `given` are the settings of a program's command line, `command` those of `--set`. Without a main
     file, settings alone make the tree.
     """
-    findings, settings = list(said.findings), (*given, *said.settings)
+    findings, settings = list(command.findings), (*given, *command.settings)
     searchpath = next((setting.value for setting in reversed(settings) if setting.key == "hydra.searchpath"), None)
     added, unfound, walk = added or Added(), list[Unchecked](), None
     folders = [*searched(searchpath, environment, findings), *added.folders]
@@ -68,7 +68,7 @@ def composed(
         walk = Walk(search, library, chosen.choices, findings)
         empty = MapNode((), main.root.span, main.root.flow)
         root = _merged(main, empty, walk.from_(part, chosen.appended), environment, findings)
-        value_settings = chosen.others
+        value_settings = chosen.value_settings
     for setting in value_settings:
         try:
             root = apply_setting(root, setting, main is None or walk is None or walk.partial, _Follow(root, environment))
@@ -77,8 +77,8 @@ def composed(
     span = main.root.span if main else root.span
     root = replace(root, entries=tuple(entry for entry in root if entry.key.text != "hydra"), span=span)
     texts = {**(walk.texts if walk else {}), **({main.name: main} if main else {})}
-    if said.source.text:
-        texts[said.source.name] = said.source
+    if command.source.text:
+        texts[command.source.name] = command.source
     texts.pop(source.name, None)
     unchecked = [*unfound, *(walk.unchecked if walk else ())]
     if main is None:

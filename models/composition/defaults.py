@@ -156,7 +156,7 @@ class DefaultsEntry:
         """Return a copy with another option."""
         return replace(self, option=option)
 
-    def each(self) -> tuple[DefaultsEntry, ...]:
+    def single_entries(self) -> tuple[DefaultsEntry, ...]:
         """Split an entry with a list of options into entries with single options."""
         names = self.option if isinstance(self.option, tuple) else ()
         return tuple(DefaultsEntry(self.group, name, self.span, package=self.package, optional=self.optional) for name in names)

@@ -25,12 +25,12 @@ class GroupSettings:
     ----------
     choices : overrides and deletions of entries of the file.
     appended : entries to append to the `defaults` list.
-    others : settings of values, in the order of the command line.
+    value_settings : settings of values, in the order of the command line.
     """
 
     choices: GroupChoices = field(default_factory=GroupChoices)
     appended: list[DefaultsEntry] = field(default_factory=list)
-    others: list[Setting] = field(default_factory=list)
+    value_settings: list[Setting] = field(default_factory=list)
 
     @staticmethod
     def of(settings: Sequence[Setting], search: SearchPath, findings: list[Finding]) -> GroupSettings:
@@ -47,7 +47,7 @@ class GroupSettings:
                 message = f"there is no folder `{setting.key}`, so it is no group that could be chosen"
                 findings.append(_wrong(setting, message, search.why_not_found))
             else:
-                groups.others.append(setting)
+                groups.value_settings.append(setting)
         return groups
 
     def _sort(self, setting: Setting, findings: list[Finding]) -> None:

@@ -153,7 +153,7 @@ class Values:
             edit = Edit(self.span.part(start, len(self.text)), quoted) if '"' not in rest or "'" not in rest else None
             if rest.replace(",", "").strip().isdecimal():  # numbers are no text
                 help_, edit = f"write one of the values, or `[{rest}]` for a list", None
-            why = "it is a sweep, which Hydra refuses without `--multirun`, and runs as one job for each value with it"
+            why = "it is a sweep, which Hydra refuses without `--multirun`"
             raise invalid_setting(self.text, why, self.tokens[self.position].span, help_, edit)
         if self.position < len(self.tokens):
             raise self._unexpected()

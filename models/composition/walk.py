@@ -62,7 +62,7 @@ class Walk:
     unchecked: list[Unchecked] = field(default_factory=list)
     partial: bool = False
     texts: dict[str, Source] = field(default_factory=dict)
-    _told: set[str] = field(default_factory=set)
+    _reported: set[str] = field(default_factory=set)
     _length: int = 0
     _visits: int = 0
 
@@ -111,8 +111,8 @@ class Walk:
         deferred: bool = False,
     ) -> list[Step]:
         self_piece = ConfigPiece(part, node.package, node.entry.span)
-        if part.findings and part.source.name not in self._told:
-            self._told.add(part.source.name)
+        if part.findings and part.source.name not in self._reported:
+            self._reported.add(part.source.name)
             self.findings += part.findings
         entries = self._with_self(part.entries, bool(appended))
         children = [DefaultsNode(entry, node.group, node.package) for entry in (*entries, *appended)]
@@ -129,7 +129,7 @@ class Walk:
             if child.entry.is_self:
                 steps[position] = [self_piece]
             elif isinstance(child.entry.option, tuple):
-                option_nodes = [DefaultsNode(entry, node.group, node.package) for entry in child.entry.each()]
+                option_nodes = [DefaultsNode(entry, node.group, node.package) for entry in child.entry.single_entries()]
                 steps[position] = _flat(reversed([self._visit(option_node, trail, deferred) for option_node in reversed(option_nodes)]))
             elif child.entry.interpolated:
                 late.append((position, child))

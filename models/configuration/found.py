@@ -52,7 +52,7 @@ class ConfigurationFindings:
         *notes: str,
     ) -> None:  # fmt: skip
         """Add an informational finding."""
-        self._add(Severity.INFO, code, subject, message, at, label, help, edit, notes)
+        self._add(Severity.NOTE, code, subject, message, at, label, help, edit, notes)
 
     def _add(
         self, severity: Severity, code: str, subject: str, message: str, at: Span | Value, label: str, help: str, edit: Edit | None,

@@ -79,7 +79,7 @@ class Notes(KeyFix):
         plain = "".join(str(decimal(letter)) if letter.isdecimal() else letter for letter in text.text)
         if plain != text.text:
             edit = text.replaced(plain, in_flow)
-            message = f"`{text.text}` has digits that are not ASCII; {self.framework} reads them as `{plain}`"
+            message = f"`{text.text}` has digits that are not ASCII, which {self.framework} reads as `{plain}`"
             self.warn("PW118", subject, message, scalar, f"read as `{plain}`", f"write `{plain}`", edit)
         return ScalarText(plain, scalar, text.shift)
 
@@ -92,7 +92,7 @@ class Notes(KeyFix):
         return 1 if written[1:-1] == text and written[:1] in ("'", '"') else None
 
     def unknown_keys(
-        self, value: MapNode, subject: str, known: Iterable[str], refused: bool, what: str, required: tuple[str, ...] = ()
+        self, value: MapNode, subject: str, known: Iterable[str], refused: bool, section: str, required: tuple[str, ...] = ()
     ) -> MapNode:
         """Report unknown keys and return the map without them.
 
@@ -116,7 +116,7 @@ class Notes(KeyFix):
                 if close in required
                 else f"; {self.framework} ignores it silently"
             )
-            message = f"{what} has no key `{entry.key.text}`{missed}"
+            message = f"{section} has no key `{entry.key.text}`{missed}"
             help, edit = f"remove it; keys are {', '.join(f'`{name}`' for name in names)}", self.removed(value, entry)
             if not close and (existing := nearest(word, names)):
                 help = f"remove it: `{existing}` is set too"

@@ -34,7 +34,7 @@ class LostSetting:
     """
 
     component: str
-    what: str
+    loss: str
     moves: bool
 
 
@@ -157,7 +157,7 @@ def moved(subject: str, message: str, help: str = "") -> Finding:
 
 def dropped(subject: str, message: str, help: str = "") -> Finding:
     """Build the note for a loss without effect on the placement."""
-    return Finding(LOSS, Severity.INFO, subject, message, help=help)
+    return Finding(LOSS, Severity.NOTE, subject, message, help=help)
 
 
 def refusal(subject: str, message: str, help: str = "") -> Finding:
@@ -173,7 +173,7 @@ def lost_demands(problem: Problem) -> Iterator[Finding]:
     hinted = {component.name for component in problem.hinted}
     for relation in problem.job.relations:
         if relation.kind not in KEYS and relation.reason and hinted.intersection(relation.components):
-            message = f"that {_said(relation)}, as {relation.reason} demands, is not said any more"
+            message = f"that {_relation_text(relation)}, as {relation.reason} demands, is not said any more"
             yield moved("+".join(relation.components), message)
     for share in problem.shares:
         if share.component in hinted:
@@ -214,7 +214,7 @@ def _settings(value: Value, path: str = "") -> Iterator[tuple[str, object]]:
         yield path, value.value
 
 
-def _said(relation: Relation) -> str:
+def _relation_text(relation: Relation) -> str:
     names = [f"`{name}`" for name in relation.components]
     if relation.kind == NOT_FEWER:
         return f"{names[0]} has at least as many processes as {names[1]}"

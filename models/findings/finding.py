@@ -1,4 +1,4 @@
-"""Finding: a fault or a remark, and a fix."""
+"""Finding: an error, a warning or a note, with a fix."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ class Severity(str, Enum):
 
     ERROR = "error"
     WARNING = "warning"
-    INFO = "info"
+    NOTE = "note"
+    INFO = "note"  # the same, until every dialect names it NOTE
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Fault or remark about the input.
+    """Error, warning or note about the input.
 
     Attributes
     ----------

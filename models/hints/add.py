@@ -91,7 +91,7 @@ def add_hints(
         if by_name[name].timed is None:  # with times, the planner chooses degrees
             count *= len(alternatives)
     if count > MAX_CHOICES:
-        message = f"{count} combinations of parallel degrees are open; at most {MAX_CHOICES} are tried"
+        message = f"{count} combinations of parallel degrees are open, more than the {MAX_CHOICES} that are tried"
         findings.append(error("PW121", next(iter(choices)), message, inner.span, help="leave fewer degrees open"))
     findings += misspelt_phases(inner, faulty, cluster)
     unjudged = faulty.union(*(relation.components for relation in relations if not faulty.isdisjoint(relation.components)))
@@ -124,7 +124,7 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
         raise UnusableInput([error("PW121", name, fault, spans.get("node_group"), help="name groups that go together")])
     for requested in (form.accelerators, form.processes):
         if requested and requested[-1][1] >= UNBOUNDED:
-            message = f"`{name}` asks for {requested[-1][1]:,}; {UNBOUNDED - 1:,} is the most that is read"
+            message = f"`{name}` asks for {requested[-1][1]:,}, more than {UNBOUNDED - 1:,}, the most that is read"
             raise UnusableInput([error("PW121", name, message, spans.get("amount"), label="too many", help="ask for less")])
     per_process, least, most, counts = amount(form, name, cluster.kind(groups) == NODE, spans.get("amount", value.span))
     available = min(most, _room(cluster, groups))

@@ -64,7 +64,7 @@ def _edit(source: Source, entry: Entry, degree: int) -> Edit:
 class AmountHint(NamedTuple):
     """Resources per process, range of the total, and allowed counts in it (empty: all)."""
 
-    each: int
+    per_process: int
     least: int
     most: int
     counts: Counts = ()

@@ -133,7 +133,7 @@ def consistent(
     by_name = {component.name: component for component in components}
     wrong = []
     for relation in list(relations):
-        key = f"relation `{relation.kind}`" if any(relation is other for other in further) else f"`{KEYS[relation.kind]}`"
+        key = f"relation `{relation.kind}`" if any(relation is extra for extra in further) else f"`{KEYS[relation.kind]}`"
         faults = list(_relation(relation, by_name, choices, cluster, key))
         findings += faults
         if any(fault.severity is Severity.ERROR for fault in faults):

@@ -128,7 +128,7 @@ class EstimateForm(Form):
         values = {
             name: value for name in MemoryInput.__dataclass_fields__ if name != "written" and (value := getattr(self, name)) is not None
         }
-        return MemoryInput(**values, written=tuple(name for name in values if name in self.said))
+        return MemoryInput(**values, written=tuple(name for name in values if name in self.written_keys))
 
 
 def unlikely(component: Component, choices: Sequence[Parallel]) -> tuple[str, str, str] | None:

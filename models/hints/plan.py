@@ -51,13 +51,13 @@ class Wait(NamedTuple):
     """Arrow of a chain: dependency, tasks at both ends, and place."""
 
     after: After
-    ones: frozenset[str]
-    others: frozenset[str]
+    earlier: frozenset[str]
+    later: frozenset[str]
     arrow: Span
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Yield (task, dependent task)."""
-        return ((earlier, later) for earlier in sorted(self.ones) for later in sorted(self.others) if earlier != later)
+        return ((earlier, later) for earlier in sorted(self.earlier) for later in sorted(self.later) if earlier != later)
 
 
 def waits_in_circles(waits: Sequence[Wait], section: str) -> Iterator[Finding]:
@@ -78,10 +78,17 @@ def waits_in_circles(waits: Sequence[Wait], section: str) -> Iterator[Finding]:
         if wait.after.whole:
             quoted = [f"`{name}`" for name in names[number]]
             between = f"{', '.join(quoted[:-1])} and {quoted[-1]}" if len(quoted) > 1 else f"the phases of {quoted[0]}"
-            message = f"`{section}` has `{wait.after.later}` begin when all of `{wait.after.earlier}` is there"
-            message += f", and {between} wait for each other in a circle"
+            message = f"`{wait.after.later}` waits for all of `{wait.after.earlier}` inside a circle of `{section}`"
             help_ = f"write `{ARROW}`: a batch goes through a circle in the written order; or drop the arrow that leads back"
-            yield error("PW121", wait.after.later, message, wait.arrow, label="never all there", help=help_)
+            yield error(
+                "PW121",
+                wait.after.later,
+                message,
+                wait.arrow,
+                label="never all there",
+                help=help_,
+                notes=(f"{between} wait for each other",),
+            )
 
 
 class _PlanKey(NamedTuple):
@@ -345,12 +352,12 @@ def _ignored_keys(form: PlanForm, spans: Mapping[str, Span], key: str) -> Iterat
 
     If a dialect may choose another cost model, only keys that none of its models uses.
     """
-    judged = [form.cost_model] if "cost_model" in form.said or key == "plan" else [STREAM, STEADY]
+    judged = [form.cost_model] if "cost_model" in form.written_keys or key == "plan" else [STREAM, STEADY]
     for name in ("workflow", "batches", "phases"):
         if name in spans and not any(name in LOOKED_AT[model] for model in judged):
             users = ", ".join(f"`{model}`" for model in MODELS if name in LOOKED_AT[model])
             message = f"`{key}.{name}` changes nothing: the cost model `{form.cost_model}` does not look at it"
-            yield Finding("PW121", Severity.INFO, "", message, spans[name], help=f"drop it, or write a `cost_model` that does: {users}")
+            yield Finding("PW121", Severity.NOTE, "", message, spans[name], help=f"drop it, or write a `cost_model` that does: {users}")
 
 
 def _unused_bandwidths(form: BandwidthForm, spans: Mapping[str, Span], key: str, cluster: Cluster | None) -> Iterator[Finding]:

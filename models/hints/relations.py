@@ -59,7 +59,7 @@ def read_preference(written: Value | None, findings: list[Finding], key: str = "
     except UnusableInput as problem:
         findings += problem.findings
         return Preference()
-    weights = {level: getattr(form.weights, level) for level in LEVELS if form.weights and level in form.weights.said}
+    weights = {level: getattr(form.weights, level) for level in LEVELS if form.weights and level in form.weights.written_keys}
     order = form.order or (WEIGHTED if weights else LEXICOGRAPHIC)
     if weights and order != WEIGHTED:
         message = f"weights count in one sum, but the order is `{order}`"

@@ -148,7 +148,7 @@ def _all(value: dict[object, object], named: str, rows_below: RowsOf, place: tup
 def _phase_rows(value: object, place: tuple[str, ...]) -> list[dict[str, object]]:
     if isinstance(value, dict) and value and not any(_is_count(str(inner), below) for inner, below in value.items()):
         return _all(value, "accelerator", _model_rows, place)
-    return _counted(value, place, "counts of accelerators, such as `{8: 120}`, or models of these, such as `{H100: {8: 120}}`")
+    return _counted(value, place, "counts of accelerators (`{8: 120}`) or models (`{H100: {8: 120}}`)")
 
 
 def _model_rows(value: object, place: tuple[str, ...]) -> list[dict[str, object]]:
@@ -161,7 +161,7 @@ def _model_rows(value: object, place: tuple[str, ...]) -> list[dict[str, object]
 def _counted(value: object, place: tuple[str, ...], expected: str) -> list[dict[str, object]]:
     """Return the rows of a number of seconds, or of a map from counts.
 
-    `what` describes the keys at a place of the short form.
+    `expected` describes the keys at a place of the short form.
     """
     counts = value.items() if isinstance(value, dict) else ()
     strange = next((str(count) for count, below in counts if not _is_count(str(count), below)), None)

@@ -127,15 +127,15 @@ def _where(seconds: Value | None, model: str) -> Span | None:
     return next((value.span for value in named if isinstance(value, Scalar) and value.text == model), None)
 
 
-def missing_counts(name: str, seconds: Value, phases: Collection[str], cluster: Cluster, what: str, example: str) -> Iterator[Finding]:
+def missing_counts(name: str, seconds: Value, phases: Collection[str], cluster: Cluster, units: str, example: str) -> Iterator[Finding]:
     """Yield faults for keys of `seconds` without counts.
 
     Without such keys the fault is about the whole value. A key that is not a count is a phase, or a
-    model below a phase; an unknown key was probably meant as a count. `what` is the counted noun,
+    model below a phase; an unknown key was probably meant as a count. `units` is the counted noun,
     and `example` an example of a time.
     """
     keys = list(_keys(seconds))
-    message = f"nobody says on how many {what} the seconds of `{name}` were measured"
+    message = f"nobody says on how many {units} the seconds of `{name}` were measured"
     if not keys:
         yield error(CODE, name, message, seconds.span, label="on how many?", help=f"write `seconds: {example}`")
     outer = [entry.key for entry in seconds] if isinstance(seconds, MapNode) else []
@@ -144,7 +144,7 @@ def missing_counts(name: str, seconds: Value, phases: Collection[str], cluster: 
         if key.text in PHASES or key.text in phases or is_model(key.text, cluster):
             yield error(CODE, name, message, key.span, label="on how many?", help=below)
         else:
-            meant = f"`{key.text}` in `seconds` of `{name}` is no whole number of {what}, and no counts stand below it"
+            meant = f"`{key.text}` in `seconds` of `{name}` is no whole number of {units}, and no counts stand below it"
             as_phase = f"; or, if it is a phase, {below}" if key in outer else ""
             help = f"write on how many it was measured, such as `{example}`{as_phase}"
             yield error(CODE, name, meant, key.span, label="no whole number", help=help)

@@ -103,12 +103,12 @@ class Nodes(Sequence[Node]):
     def __iter__(self) -> Iterator[Node]:
         return (stretch.at(offset) for stretch in self.alike for offset in range(stretch.count))
 
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Nodes) and self.alike == other.alike:
+    def __eq__(self, value: object) -> bool:
+        if isinstance(value, Nodes) and self.alike == value.alike:
             return True
-        if not isinstance(other, (Nodes, tuple, list)):
+        if not isinstance(value, (Nodes, tuple, list)):
             return NotImplemented
-        return len(self) == len(other) and all(left == right for left, right in zip(self, other))
+        return len(self) == len(value) and all(left == right for left, right in zip(self, value))
 
     def __repr__(self) -> str:
         return f"Nodes({list(self.alike)!r})"

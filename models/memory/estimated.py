@@ -71,7 +71,7 @@ def _shape(estimate: MemoryInput, card: ModelCard | None) -> ModelShape:
 def _missing(work: Work) -> list[str]:
     """Return sentences on inputs that are unknown and not counted."""
     term, shape = "the cache" if work.serves else "activations", work.shape
-    sentences = ["parts of the model for images or sound: nobody says `parameters`"] if shape.partial and not shape.said else []
+    sentences = ["parts of the model for images or sound: nobody says `parameters`"] if shape.partial and not shape.stated else []
     if work.estimate.lora_rank and not work.estimate.trainable and work.optimizer != NONE and not shape.adapters(1):
         sentences.append("adapters: the layers and the width of the model are not known")
     if not work.estimate.sequence:
@@ -84,7 +84,7 @@ def _missing(work: Work) -> list[str]:
 def _assumed(work: Work, card: ModelCard | None, says_recompute: bool) -> list[str]:
     """Return sentences on the assumptions of the estimate."""
     sentences = [f"the model is taken for `{card.name}`, by the last part of its path"] if card is not None and card.assumed else []
-    if not work.shape.said:
+    if not work.shape.stated:
         sentences.append(f"{work.shape.counted:,} parameters, counted from the shape of the model, with gated feed-forward parts")
     estimate, shape = work.estimate, work.shape
     if work.serves or not (estimate.sequence and shape.layers and shape.hidden):
@@ -145,4 +145,4 @@ def _splits(component: Component) -> tuple[Split, ...]:
     """
     if optimizer_of(component) == NONE and role_of(component) == ROLLOUT:
         return engine_splits({})
-    return tuple(replace(split, proved=False) if split.what == "layers" else split for split in megatron_splits({}))
+    return tuple(replace(split, proved=False) if split.card_field == "layers" else split for split in megatron_splits({}))

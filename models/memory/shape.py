@@ -19,11 +19,11 @@ All models of models/model_cards/known.py have them (SwiGLU, arXiv 2002.05202).
 class ModelShape:
     """Numbers of a model, 0 if unknown; see ModelCard.
 
-    `said` is the stated number of parameters. `partial`: the numbers are those of the language
+    `stated` is the known number of parameters. `partial`: the numbers are those of the language
     model, beside parts for images or sound.
     """
 
-    said: int = 0
+    stated: int = 0
     layers: int = 0
     hidden: int = 0
     heads: int = 0
@@ -51,16 +51,16 @@ class ModelShape:
     @cached_property
     def head(self) -> int:
         """Parameters of a head that differs from the embedding."""
-        if not self.said or not self._in_layers:
+        if not self.stated or not self._in_layers:
             return 0 if self.tied else self.embedding
-        rest = self.said - self._in_layers  # the remainder shows if there is a head
+        rest = self.stated - self._in_layers  # the remainder shows if there is a head
         return self.embedding if 2 * rest > 3 * self.embedding else 0
 
     @cached_property
     def expert_parameters(self) -> int:
         """Parameters of all routed experts, at most the stated number."""
         computed = GATED * self.experts * self.hidden * self.expert_intermediate * max(0, self.layers - self.dense_layers)
-        return min(computed, self.said) if self.said else computed
+        return min(computed, self.stated) if self.stated else computed
 
     @cached_property
     def _in_layers(self) -> int:
@@ -130,7 +130,7 @@ class ModelShape:
     @property
     def parameters(self) -> int:
         """All parameters: stated, else computed from the shape; 0 if unknown."""
-        return self.said or self.counted
+        return self.stated or self.counted
 
     @cached_property
     def cached(self) -> int:

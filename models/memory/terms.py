@@ -239,10 +239,10 @@ def _attention(work: Work) -> int:
     return 2 * (shape.heads * shape.head_size or shape.hidden) + 2 * kv
 
 
-def cache(work: Work, others: Sequence[MemoryTerm]) -> Iterator[MemoryTerm]:
+def cache(work: Work, known_terms: Sequence[MemoryTerm]) -> Iterator[MemoryTerm]:
     """Yield the cache of the sequences, and the rest of a reserved share.
 
-    The rest is left beside `others` if the engine reserves a share of the accelerator whatever it
+    The rest is left beside `known_terms` if the engine reserves a share of the accelerator whatever it
     needs. tp ranks divide key-value heads, and repeat them if there are fewer; a latent is on every
     rank. Data parallel ranks in an engine have sequences of their own (vLLM,
     docs/serving/data_parallel_deployment.md).
@@ -259,7 +259,7 @@ def cache(work: Work, others: Sequence[MemoryTerm]) -> Iterator[MemoryTerm]:
         words = "{} sequence" + "s" * (sequences > 1) + " x {} tokens x {} layers x {} bytes"
         yield MemoryTerm("cache", needed, words, (sequences, tokens // sequences, work.stage_layers, token_bytes), PAPER)
     if estimate.utilization and work.capacity:
-        rest = work.capacity * MEBIBYTE * estimate.utilization // 100 - needed - sum(term.size for term in others)
+        rest = work.capacity * MEBIBYTE * estimate.utilization // 100 - needed - sum(term.size for term in known_terms)
         if rest > 0:
             words = "{} % of {} MiB, less what is needed"
             yield MemoryTerm("more cache", rest, words, (estimate.utilization, work.capacity), ENGINE)

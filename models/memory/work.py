@@ -17,7 +17,7 @@ from ..roles import ACTOR, CRITIC, STUDENT, role_of
 from .shape import ModelShape
 
 TRAINED = (ACTOR, CRITIC, STUDENT)
-_KEYS = tuple(each.name for each in fields(MemoryInput) if each.compare)
+_KEYS = tuple(field.name for field in fields(MemoryInput) if field.compare)
 
 
 def whole_groups(shards: int, accelerators: int, parallel: Parallel) -> bool:
@@ -60,13 +60,13 @@ def optimizer_of(component: Component) -> str:
     return written or ("adam" if role_of(component) in TRAINED else NONE)
 
 
-def as_run(said: MemoryInput, run: MemoryInput | None) -> MemoryInput:
+def as_run(stated: MemoryInput, run: MemoryInput | None) -> MemoryInput:
     """Return the user's estimate, completed by the framework's settings."""
     if run is None:
-        return said
+        return stated
     defaults = MemoryInput()
-    known = {key: value for key in _KEYS if (value := getattr(run, key)) != getattr(defaults, key) and key not in said.written}
-    return replace(said, written=(*said.written, *known), **known)
+    known = {key: value for key in _KEYS if (value := getattr(run, key)) != getattr(defaults, key) and key not in stated.written}
+    return replace(stated, written=(*stated.written, *known), **known)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ class Split:
 
     Attributes
     ----------
-    what : field of the card.
+    card_field : field of the card.
     degree : degree as people write it: ``tp``, ``pp``, ``sp``, ``vpp``, ``ep``.
     size : value of the degree; None to read the field of that name in the component's Parallel.
     either_way : the degree may also be a multiple of the number, whose parts are then repeated.
@@ -44,7 +44,7 @@ class Split:
     within : degree that divides the number first, such as the pipeline stages around virtual
         stages.
     proved : True if the program that runs the model refuses anything else.
-    when : time when the framework notices; "" for no remark.
+    when : time when the framework notices; "" for no finding.
     at_least : key and value of another degree that is a lower bound; ("", 1) without a bound.
     less : part of the number that is shared out otherwise, such as layers of the first and the last
         stage; negative for additions.
@@ -53,7 +53,7 @@ class Split:
     exact : True if the number must equal `less`, with nothing left to divide.
     """
 
-    what: str
+    card_field: str
     degree: str
     size: int | None = None
     either_way: bool = False

@@ -36,21 +36,21 @@ def numbered(cluster: Cluster, labels: tuple[str, ...], most: int | None = None)
     """Return the joint numbering of groups, cut at `most`."""
     where = ", ".join(f"`{label}`" for label in labels)
     kind = cluster.kind(labels)
-    what = {ACCELERATOR: "accelerator", NODE: "node"}.get(kind, kind)
+    unit = {ACCELERATOR: "accelerator", NODE: "node"}.get(kind, kind)
     if not is_counted(cluster, labels):
-        return Numbered(None, what, where, "")
+        return Numbered(None, unit, where, "")
     numbering = cluster.numbering(labels)
     size = numbering.size if most is None else min(numbering.size, most)
     if not size:
-        return Numbered(0, what, where, f"there is no {what}")
+        return Numbered(0, unit, where, f"there is no {unit}")
     exist = "only rank 0 exists" if size == 1 else f"ranks 0-{size - 1} exist"
     counts = {stretch.count for stretch in numbering.wide}
     nodes = numbering.nodes
     per_node = counts.pop() if len(counts) == 1 else 0
     amount = with_noun(nodes, "node")
     if kind != NODE:
-        amount += f" x {with_noun(per_node, what)}" if per_node else f", {size} {what}s"
-    return Numbered(size, what, where, f"{amount}, {exist}")
+        amount += f" x {with_noun(per_node, unit)}" if per_node else f", {size} {unit}s"
+    return Numbered(size, unit, where, f"{amount}, {exist}")
 
 
 def runs_of(pairs: Iterable[RankRange], cluster: Cluster, labels: tuple[str, ...]) -> Runs:
@@ -120,11 +120,11 @@ def _divided(pair: RankRange, rank: int, numbering: Numbering, kinds: dict[str, 
                 start, left = start + taken, left - taken
 
 
-def _solid(ranks: range, stretch: Stretch, kind: str, first: int, each: int) -> Run:
-    """Return a run of processes with `each` consecutive resources, or with the node itself."""
+def _solid(ranks: range, stretch: Stretch, kind: str, first: int, per_process: int) -> Run:
+    """Return a run of processes with `per_process` consecutive resources, or with the node itself."""
     if kind == NODE:
         return Run(ranks, stretch.node_rank, NODE, 0, 0, 1, 0, stretch.label)
-    return Run(ranks, stretch.node_rank, kind, first, each, 1, each, stretch.label)
+    return Run(ranks, stretch.node_rank, kind, first, per_process, 1, per_process, stretch.label)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class Numbered:
     Attributes
     ----------
     size : number of resources; None if unknown.
-    what : noun of a resource.
+    unit : noun of a resource.
     where : node groups, for messages.
     shape : text of the size.
     excess : further ranks that RLinf includes in `all`, if it counts accelerators but places on
@@ -142,14 +142,14 @@ class Numbered:
     """
 
     size: int | None
-    what: str
+    unit: str
     where: str
     shape: str
     excess: int = 0
 
     def plural(self, count: int) -> str:
         """Return text like `1 node` or `8 accelerators`."""
-        return with_noun(count, self.what)
+        return with_noun(count, self.unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +263,7 @@ class _TextReader:
                 message = f"RLinf takes `all` for {size + excess} ranks, but there are {exist}: IndexError at launch"
                 self._fault("PW102", message, self._place("resources"), "more than there are", size + excess - 1)
             else:
-                segment = parse_segments(self.piece, size, self.numbered.what)[0]
+                segment = parse_segments(self.piece, size, self.numbered.unit)[0]
                 resources, processes = segment.resources, segment.processes
                 self._segment(
                     resources.first, resources.last + 1, range(processes.first, processes.last + 1) if processes is not None else None
@@ -279,7 +279,7 @@ class _TextReader:
         if problem.reason == "range":
             message = f"`{self.text[start:end]}` is outside {self.numbered.where}: {self.numbered.shape}"
             if (problem.last or 0) < (self.numbered.size or 0) + self.numbered.excess:
-                message += "; RLinf counts more and notices only at launch, with an IndexError"
+                message += ", which RLinf notices only at launch"
         elif problem.reason == "empty" and not label:
             label = "names nothing"
         self._fault(CODES_BY_REASON[problem.reason], message, (start, end), label, problem.last)
@@ -288,9 +288,9 @@ class _TextReader:
         """Add a pair for resources `start` to `stop` (exclusive) and written process ranks."""
         repeated = self._held(start, stop)
         if repeated is not None:
-            self._fault("PW108", f"{self.numbered.what} {repeated} is named twice in one placement", self._place("resources"), "again here")
+            self._fault("PW108", f"{self.numbered.unit} {repeated} is named twice in one placement", self._place("resources"), "again here")
         elif start < self.last[0]:
-            message = f"{self.numbered.what} {start} comes after {self.last[1] - 1}, but ranks must ascend"
+            message = f"{self.numbered.unit} {start} comes after {self.last[1] - 1}, but ranks must ascend"
             self._fault("PW109", message, self._place("resources"), "goes back")
         self.last = (start, stop)
         resources = stop - start

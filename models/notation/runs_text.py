@@ -37,18 +37,18 @@ def joined(pieces: Iterable[P], both: Callable[[P, P], P | None]) -> Iterator[P]
 class _TextBlock:
     """Processes `rank` to `rank + count - 1`, with resources from `first` on.
 
-    Each process has `each` resources, or `share` processes share one.
+    Each process has `per_process` resources, or `share` processes share one.
     """
 
     first: int
     rank: int
     count: int
-    each: int
+    per_process: int
     share: int
 
     @property
     def resources(self) -> int:
-        return self.count * self.each if self.share == 1 else self.count // self.share
+        return self.count * self.per_process if self.share == 1 else self.count // self.share
 
     @property
     def stop(self) -> int:
@@ -149,9 +149,9 @@ def _processes(name: str, runs: Sequence[Run], cluster: Cluster, labels: tuple[s
 
 def _both(left: _TextBlock, right: _TextBlock) -> _TextBlock | None:
     """Return neighbours of the same pattern as a single block, else None."""
-    if (right.first, right.each, right.share) != (left.stop, left.each, left.share):
+    if (right.first, right.per_process, right.share) != (left.stop, left.per_process, left.share):
         return None
-    return _TextBlock(left.first, left.rank, left.count + right.count, right.each, right.share)
+    return _TextBlock(left.first, left.rank, left.count + right.count, right.per_process, right.share)
 
 
 def _range(start: int, stop: int) -> str:
@@ -159,7 +159,7 @@ def _range(start: int, stop: int) -> str:
 
 
 def _inexpressible(name: str, why: str, otherwise: str = "launch from the plan itself") -> UnusableInput:
-    message = f"a placement text cannot say where `{name}` is: {why}"
+    message = f"no placement text can hold `{name}`: {why}"
     return UnusableInput([error("PW603", name, message, help=otherwise)])
 
 

@@ -146,12 +146,12 @@ class Runs(Sequence[Run]):
     def __iter__(self) -> Iterator[Run]:
         return (run for repeat in self.repeats for run in repeat)
 
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Runs) and self.repeats == other.repeats:
+    def __eq__(self, value: object) -> bool:
+        if isinstance(value, Runs) and self.repeats == value.repeats:
             return True
-        if not isinstance(other, (Runs, tuple, list)):
+        if not isinstance(value, (Runs, tuple, list)):
             return NotImplemented
-        return len(self) == len(other) and all(left == right for left, right in zip(self, other))
+        return len(self) == len(value) and all(left == right for left, right in zip(self, value))
 
     def __hash__(self) -> int:
         return hash(tuple(self))

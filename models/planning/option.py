@@ -98,7 +98,7 @@ class Option:
         return self.amount if self.undivided or self.kind == NO_KIND else self.amount // self.parallel.replica
 
     @property
-    def each(self) -> int:
+    def per_process(self) -> int:
         """Accelerators per process."""
         return self.amount // max(self.processes, 1)
 
@@ -119,9 +119,9 @@ class Idle:
         """Component -> components that prevent the start on shared accelerators."""
         neighbours: dict[str, frozenset[str]] = {}
         for index, arrangement in enumerate(self.ways):
-            others = (*self.ways[:index], *self.ways[index + 1 :])
+            remaining = (*self.ways[:index], *self.ways[index + 1 :])
             for name in arrangement.without:
-                neighbours[name] = neighbours.get(name, frozenset()) | arrangement.beside_in_it_alone(name, others)
+                neighbours[name] = neighbours.get(name, frozenset()) | arrangement.colocated_only_here(name, remaining)
         return neighbours
 
     @cached_property

@@ -84,7 +84,7 @@ class PlanningResult:
     bound : lower bound on the objective over all designs with a placement: ns, or accelerators of
         all components.
     proved : True if the objective of `best` is proved optimal among designs with a placement.
-    others : best designs of other structures with a placement, the best first.
+    alternatives : best designs of other structures with a placement, the best first.
     further : if there are few other structures, the best on fewer accelerators (on any number, if
         accelerators are the objective) and with other degrees of a component, each with its
         placement, the best first.
@@ -93,7 +93,7 @@ class PlanningResult:
     without_estimates : best design without memory estimates, if different and better.
     without_question : planning problem of `without_estimates`, if different.
     structures : number of structures, and number of those with searched counts.
-    not_placed : those of `others` for which a placement is unknown.
+    not_placed : those of `alternatives` for which a placement is unknown.
     is_own : True if it is the baseline, which nothing beats.
     filled : components of the best design without times that got more than compared, as nobody else
         needs it.
@@ -102,7 +102,7 @@ class PlanningResult:
     lean : best design as compared, without `filled`; None if nothing is filled.
     ties_open : True if a design with an equal, proved objective may have a better tie-breaker.
     spent : deterministic seconds of the search.
-    others_open : True if designs of other structures may be better than `others` under unplanned
+    alternatives_open : True if designs of other structures may be better than `alternatives` under unplanned
         choices; none of these can be better than the best.
     """
 
@@ -111,7 +111,7 @@ class PlanningResult:
     best: CostedDesign
     bound: int
     proved: bool
-    others: tuple[CostedDesign, ...] = ()
+    alternatives: tuple[CostedDesign, ...] = ()
     unplaceable: tuple[Unplaceable, ...] = ()
     structures: tuple[int, int] = (0, 0)
     without_estimates: CostedDesign | None = None
@@ -123,7 +123,7 @@ class PlanningResult:
     lean: Design | None = None
     parts: tuple[PlanningProblem, ...] = ()
     ties_open: bool = False
-    others_open: bool = False
+    alternatives_open: bool = False
     spent: float = field(default=0.0, compare=False)
 
     @property

@@ -264,7 +264,7 @@ class PlanningProblem:
             RefusedCount({name: Use(kind, amount, parallel, parallel is not None), neighbour: Use(beside, 0, degrees, True)}, inside)
             for index, arrangement in enumerate(self.ways)
             for name, amount, parallel, neighbour_degrees in self._excluded_shapes(arrangement)
-            for neighbour, together in arrangement.told_by(name, [*self.ways[:index], *self.ways[index + 1 :]])
+            for neighbour, together in arrangement.distinguishing_neighbours(name, [*self.ways[:index], *self.ways[index + 1 :]])
             for degrees in [neighbour_degrees.get(neighbour) if neighbour_degrees else None]
             if not neighbour_degrees or degrees is not None
             for kind, beside in product(range(len(self.kinds)), repeat=2)
@@ -285,9 +285,9 @@ class PlanningProblem:
             counts = dict.fromkeys(option.amount for option in self.options.get(name, ()))
             yield from ((name, count, None, {}) for count in counts if count < least)
         for pair in arrangement.paired:
-            for first, second in product(self._degrees(pair.one), self._degrees(pair.other)):
+            for first, second in product(self._degrees(pair.component), self._degrees(pair.partner)):
                 if pair.of(first, second) is None:
-                    yield pair.one, 0, first, {pair.other: second}
+                    yield pair.component, 0, first, {pair.partner: second}
 
     def _degrees(self, name: str) -> tuple[Parallel, ...]:
         """Return the possible degrees of a component."""

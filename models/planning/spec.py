@@ -32,7 +32,7 @@ class FieldChanges:
         return {name: value for name in FIELDS if (value := getattr(self, name)) is not None}
 
 
-FIELDS = tuple(each.name for each in fields(FieldChanges))
+FIELDS = tuple(field.name for field in fields(FieldChanges))
 
 
 @dataclass(frozen=True)

@@ -33,49 +33,49 @@ class ProcessShape:
 
 @dataclass(frozen=True, slots=True)
 class CountConstraint:
-    """Constraint on two counts: that of `one` is a multiple of `step`.
+    """Constraint on two counts: that of `component` is a multiple of `step`.
 
-    It is also at most that of `other`, or a whole multiple of it if that is a multiple of `step`
-    too. `with_one`, `with_other`: degrees under which this holds; None for all. `equal`: it holds
-    for equal counts only; nothing is known of unequal counts.
+    It is also at most that of `partner`, or a whole multiple of it if that is a multiple of `step`
+    too. `degrees`, `partner_degrees`: degrees under which this holds; None for all. `equal`: it
+    holds for equal counts only; nothing is known of unequal counts.
     """
 
-    one: str
-    other: str
+    component: str
+    partner: str
     step: int = 1
-    with_one: Parallel | None = None
-    with_other: Parallel | None = None
+    degrees: Parallel | None = None
+    partner_degrees: Parallel | None = None
     equal: bool = False
 
     @property
     def meant(self) -> tuple[tuple[str, Parallel | None], ...]:
         """Both components with their degrees."""
-        return (self.one, self.with_one), (self.other, self.with_other)
+        return (self.component, self.degrees), (self.partner, self.partner_degrees)
 
-    def holds(self, one: int, other: int) -> bool:
+    def holds(self, count: int, partner_count: int) -> bool:
         """Return True if the counts satisfy the constraint."""
-        if self.equal and one != other:
+        if self.equal and count != partner_count:
             return True
-        return one % self.step == 0 and (one <= other or (one % other == 0 and other % self.step == 0))
+        return count % self.step == 0 and (count <= partner_count or (count % partner_count == 0 and partner_count % self.step == 0))
 
 
 @dataclass(frozen=True)
 class PairedShapes:
-    """Shapes of `one` by the degrees chosen for it and for `other`.
+    """Shapes of `component` by the degrees chosen for it and for `partner`.
 
     Attributes
     ----------
-    shapes : (degrees of `one`, degrees of `other`) -> shape of `one`; None stands for degrees that
-        are not chosen. Missing pairs do not go together.
+    shapes : (degrees of `component`, degrees of `partner`) -> shape of `component`; None stands for
+        degrees that are not chosen. Missing pairs do not go together.
     """
 
-    one: str
-    other: str
+    component: str
+    partner: str
     shapes: Mapping[tuple[Parallel | None, Parallel | None], ProcessShape]
 
-    def of(self, one: Parallel, other: Parallel) -> ProcessShape | None:
+    def of(self, degrees: Parallel, partner_degrees: Parallel) -> ProcessShape | None:
         """Return the shape with these degrees; None for an impossible pair."""
-        keys = ((one, other), (one, None), (None, other))
+        keys = ((degrees, partner_degrees), (degrees, None), (None, partner_degrees))
         return next((self.shapes[key] for key in keys if key in self.shapes), None)
 
 
@@ -107,18 +107,18 @@ class FrameworkArrangement:
     least: Mapping[str, int] = field(default_factory=dict)
     paired: tuple[PairedShapes, ...] = ()
 
-    def told_by(self, name: str, others: Sequence[FrameworkArrangement]) -> Iterator[tuple[str, bool]]:
+    def distinguishing_neighbours(self, name: str, rivals: Sequence[FrameworkArrangement]) -> Iterator[tuple[str, bool]]:
         """Yield (component, shared): neighbours of `name` that identify this arrangement.
 
         They are together in this arrangement and apart in all others, or the reverse.
         """
         for pairs, together in ((self.together, True), (self.apart, False)):
             for pair in sorted(pairs):
-                opposite = (way.apart if together else way.together for way in others)
+                opposite = (way.apart if together else way.together for way in rivals)
                 if name in pair and all(pair in pairs_of_way or pair[::-1] in pairs_of_way for pairs_of_way in opposite):
                     yield pair[0] if pair[1] == name else pair[1], together
 
-    def beside_in_it_alone(self, name: str, others: Sequence[FrameworkArrangement]) -> frozenset[str]:
+    def colocated_only_here(self, name: str, rivals: Sequence[FrameworkArrangement]) -> frozenset[str]:
         """Return the components colocated with `name` in this arrangement alone.
 
         In each of the other arrangements they are apart from it.
@@ -129,7 +129,7 @@ class FrameworkArrangement:
         return frozenset(
             neighbour
             for neighbour in reached - {name}
-            if all((neighbour, name) in way.apart or (name, neighbour) in way.apart for way in others)
+            if all((neighbour, name) in way.apart or (name, neighbour) in way.apart for way in rivals)
         )
 
     def worker(self, name: str) -> str | None:
@@ -145,7 +145,7 @@ class FrameworkArrangement:
         together = frozenset(pair for pair in self.together if names.issuperset(pair))
         apart = frozenset(pair for pair in self.apart if names.issuperset(pair))
         shapes = {name: shape for name, shape in self.shapes.items() if name in names}
-        multiples = tuple(multiple for multiple in self.multiples if {multiple.one, multiple.other} <= names)
+        multiples = tuple(multiple for multiple in self.multiples if {multiple.component, multiple.partner} <= names)
         least = {name: count for name, count in self.least.items() if name in names}
-        paired = tuple(entry for entry in self.paired if {entry.one, entry.other} <= names)
+        paired = tuple(entry for entry in self.paired if {entry.component, entry.partner} <= names)
         return FrameworkArrangement(self.name, together, apart, shapes, self.without & names, multiples, least, paired)

@@ -213,9 +213,9 @@ class Releases:
         return runs
 
 
-def same(one: Any, other: Any) -> bool:
+def same(first: Any, second: Any) -> bool:
     """Return True if two values are equal as text too: 1, 1.0 and true are different."""
-    return type(one) is type(other) and one == other
+    return type(first) is type(second) and first == second
 
 
 def _stored(value: Any) -> list[Any]:

@@ -55,7 +55,7 @@ class Environment:
         text = self.places.get(finding.span) if finding.span else None
         if text is None:
             return finding
-        message = f"{CODES[finding.code]}: `{text[:80]}` is a value from the environment, which is not shown"
+        message = f"{CODES[finding.code]}: `{text[:80]}` comes from the environment and is not shown"
         help_ = f"set the variable to another value; `placewright explain {finding.code}` shows which are right"
         return replace(finding, message=message, label="", help=help_, edit=None, witnesses=(), notes=())
 

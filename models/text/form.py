@@ -147,13 +147,13 @@ class Form:
         self.extra: Mapping[str, Any] = {}
 
     @property
-    def said(self) -> frozenset[str]:
+    def written_keys(self) -> frozenset[str]:
         """Names of the written keys."""
         return frozenset(self.keys.keys() & self.__dict__.keys())
 
     def changed(self: AnyForm, **values: Any) -> AnyForm:
         """Return a copy with changed values."""
-        return type(self)(**{**{name: getattr(self, name) for name in self.said}, **values})
+        return type(self)(**{**{name: getattr(self, name) for name in self.written_keys}, **values})
 
     def check(self) -> None:
         """Check that values of keys agree. Raises ValueError with a sentence for users."""

@@ -60,15 +60,15 @@ def closest(name: str, known: Iterable[str], most: int | None = None) -> str | N
 
 
 @lru_cache(maxsize=16384)
-def distance(one: str, other: str, limit: int = 64) -> int:
+def distance(first: str, second: str, limit: int = 64) -> int:
     """Count the edits between two names; more than `limit` if they are far apart.
 
     An edit changes, adds, drops or swaps a letter; to add or drop a word ``a_b`` counts as WORD
     letters.
     """
-    if one == other:
+    if first == second:
         return 0
-    lower, upper = one.lower(), other.lower()
+    lower, upper = first.lower(), second.lower()
     letters = _letters(lower, upper, limit) if abs(len(lower) - len(upper)) <= limit else limit + 1
     if "_" not in lower and "_" not in upper:
         return letters

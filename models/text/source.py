@@ -178,7 +178,7 @@ class _Reader:
             elif isinstance(event, yaml.AliasEvent):
                 value = self._aliased(event, stack)
             elif isinstance(event, yaml.DocumentStartEvent) and root is not None:
-                raise self._refuse("PW003", "a second document starts here; a configuration is one document", event)
+                raise self._refuse("PW003", "a second document starts here, but a configuration is one document", event)
             else:
                 continue
             if stack:

@@ -133,17 +133,17 @@ def _labels(value: object) -> object:
 
 
 class OneOfValues(ValueKind[str]):
-    """Kind of a text from a few words; `what` names them in messages."""
+    """Kind of a text from a few words; `noun` names them in messages."""
 
-    def __init__(self, what: str, words: Collection[str]) -> None:
-        self.what, self.words = what, tuple(words)
+    def __init__(self, noun: str, words: Collection[str]) -> None:
+        self.noun, self.words = noun, tuple(words)
         super().__init__(self._known, {"enum": [*words]})
 
     def _known(self, value: object) -> str:
         if not isinstance(value, str):
             raise ValueError(f"{shown_value(value)} is no text")
         if value not in self.words:
-            raise Faults([FormFault(f"{shown_value(value)} is no {self.what}", value, kind=UNKNOWN_WORD, words=self.words)])
+            raise Faults([FormFault(f"{shown_value(value)} is no {self.noun}", value, kind=UNKNOWN_WORD, words=self.words)])
         return value
 
 

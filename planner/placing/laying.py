@@ -15,7 +15,7 @@ from ...models.preference import WEIGHTED
 from ...models.problem import Problem
 from ...solver.objectives import OBJECTIVES
 from ...solver.objectives.traffic import BytesAcross
-from ..refusing import Refuses, nobody
+from ..refusing import Refuses, accept_all
 
 MOST_REFUSED = 32
 """Maximum number of refused layouts; further ones stay unknown."""
@@ -24,7 +24,7 @@ MOST_REFUSED = 32
 Laid = Mapping[str, Runs]
 
 
-def laid_out(place: Solve, refused: Refuses = nobody) -> Solve:
+def in_pool_layouts(place: Solve, refused: Refuses = accept_all) -> Solve:
     """Wrap a solver: try the framework's layouts of its pools until one holds.
 
     A `refused` layout does not count: other parts of the same size may be accepted. If traffic has
@@ -40,34 +40,37 @@ def laid_out(place: Solve, refused: Refuses = nobody) -> Solve:
         refusals = list[Finding]()
         names = ", ".join(f"`{pool.name}`" for pool in laying.pools)
         ways: Iterable[Laid | None] = laying.laid(sizes, problem.cluster)
-        ways = least_first(problem, ways) if weighs(problem) else ways
+        ways = by_traffic(problem, ways) if weighs(problem) else ways
         for runs in ways:
             if runs is None:
-                message = f"undecided: of the ways to divide {names} into equal parts not all were tried, and none of the others holds"
+                message = f"undecided: not all divisions of {names} into equal parts were tried, and no tried one holds"
                 return Answer(UNDECIDED, findings=(error("PW602", "", message, help="leave fewer sizes open"),), how="given")
-            found = place(_at(problem, runs, True))
-            if found.verdict == IMPOSSIBLE and any(_is_over_nodes(problem, each, runs) for each in problem.components):
+            placed = place(_with_ranks(problem, runs, True))
+            if placed.verdict == IMPOSSIBLE and any(_is_over_nodes(problem, component, runs) for component in problem.components):
                 # Parts that are small enough tear no server: reading the file tells, and where nobody reads it nobody knows.
-                other = place(_at(problem, runs, False))
-                found = other if refused is not nobody or other.plan is None else _unread(names)
-            last = found if last is None or last.verdict == IMPOSSIBLE else last  # what is undecided of one way is so of all
-            if found.plan is None:
+                split = place(_with_ranks(problem, runs, False))
+                placed = split if refused is not accept_all or split.plan is None else _unread(names)
+            last = placed if last is None or last.verdict == IMPOSSIBLE else last  # what is undecided of one way is so of all
+            if placed.plan is None:
                 continue
-            why = refused(problem, found.plan)
+            why = refused(problem, placed.plan)
             if not why:
-                return _the_best(found, found.plan) if isinstance(ways, list) and ways[-1] is not None else found
+                return _the_best(placed, placed.plan) if isinstance(ways, list) and ways[-1] is not None else placed
             refusals += why
-            last = _refused(names, refusals[0]) if last is found else last
+            last = _refused(names, refusals[0]) if last is placed else last
             if len(refusals) >= MOST_REFUSED:
                 return replace(last, verdict=UNDECIDED)
         if last is not None:
             return last
-        message = f"the parts of {names} have no room where the framework puts them"
-        if laying.may_have_room(sizes, problem.cluster):
-            message += "; they would have some only if it happened to put them onto other nodes, which nothing tells it to"
-        said = ", ".join(f"`{pool.name}`" for pool in laying.pools if pool.parts)
-        help_text = f"leave the size of {said} open" if said else ""
-        return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, help=help_text),), how="given")
+        message = f"the parts of {names} do not fit on the nodes where the framework puts them"
+        notes = (
+            ("they fit on other nodes, but no setting makes the framework take these",)
+            if laying.may_have_room(sizes, problem.cluster)
+            else ()
+        )
+        sized = ", ".join(f"`{pool.name}`" for pool in laying.pools if pool.parts)
+        help_text = f"leave the size of {sized} open" if sized else ""
+        return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, help=help_text, notes=notes),), how="given")
 
     return answer
 
@@ -78,7 +81,7 @@ def _refused(names: str, first: Finding) -> Answer:
     return Answer(IMPOSSIBLE, findings=(error("PW601", first.subject, message, help="give other counts"),), how="given")
 
 
-def _at(problem: Problem, runs: Laid, whole: bool) -> Problem:
+def _with_ranks(problem: Problem, runs: Laid, whole: bool) -> Problem:
     """Return the problem with components at these ranks.
 
     `whole`: a component with unequal amounts per node has no replica over nodes, as servers of
@@ -92,7 +95,8 @@ def _at(problem: Problem, runs: Laid, whole: bool) -> Problem:
         return component.parallel.replica if _is_torn(problem, component, runs) else component.server
 
     components = tuple(
-        replace(each, runs=runs[each.name], server=server(each)) if each.name in runs else each for each in problem.components
+        replace(component, runs=runs[component.name], server=server(component)) if component.name in runs else component
+        for component in problem.components
     )
     return replace(problem, job=replace(job, components=components, choices={}, planning=replace(job.planning, laying=None, accepted={})))
 
@@ -129,18 +133,18 @@ def weighs(problem: Problem) -> bool:
     return problem.job.preference.order == WEIGHTED
 
 
-def least_first(problem: Problem, ways: Iterable[Laid | None]) -> list[Laid | None]:
+def by_traffic(problem: Problem, ways: Iterable[Laid | None]) -> list[Laid | None]:
     """Return the layouts by their traffic; None for unknown ones at the end."""
     every = list(ways)
-    known = [each for each in every if each is not None]
-    return [*sorted(known, key=lambda each: crosses(problem, each)), *([None] if len(known) < len(every) else [])]
+    known = [layout for layout in every if layout is not None]
+    return [*sorted(known, key=lambda layout: crosses(problem, layout)), *([None] if len(known) < len(every) else [])]
 
 
 def crosses(problem: Problem, laid: Mapping[str, Sequence[Run]]) -> int:
     """Return a lower bound of the traffic between laid out and given components."""
     weights = problem.job.preference.weights
-    placed = Assignment({each.name: runs for each in problem.components if (runs := laid.get(each.name) or each.runs)})
-    parts = tuple(each for each in problem.components if placed.of(each.name))
+    placed = Assignment({component.name: runs for component in problem.components if (runs := laid.get(component.name) or component.runs)})
+    parts = tuple(component for component in problem.components if placed.of(component.name))
     there = replace(problem, job=replace(problem.job, components=parts))
     terms = (term for term in OBJECTIVES if isinstance(term, BytesAcross) and weights.get(term.level, 1))
     return sum(weights.get(term.level, 1) * term.value(there, placed) for term in terms)

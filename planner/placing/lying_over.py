@@ -39,7 +39,7 @@ def lying_over(place: Solve, workload: Workload) -> Solve:
     most, by_time = workload.budget.accelerators, workload.aim == SECONDS and bool(workload.bandwidth)
 
     def answer(problem: Problem) -> Answer:
-        found = overlaid(place)(problem)
+        found = over_given_ranks(place)(problem)
         if found.plan is None or not problem.job.overlaps or not problem.hinted:
             return found
         used, least = all_held(problem, found.plan.assignment), _least(problem, found.plan.assignment)
@@ -47,7 +47,7 @@ def lying_over(place: Solve, workload: Workload) -> Solve:
         if used > enough and not (by_time and most is None):
             for way in islice(_ways(place, problem, found.plan.assignment, least, used), MOST):
                 over = way()
-                if over.plan is None or any(met(problem, over.plan.assignment)):
+                if over.plan is None or any(overlapped(problem, over.plan.assignment)):
                     continue
                 if (now := all_held(problem, over.plan.assignment)) < used:
                     found, used = over, now
@@ -60,18 +60,18 @@ def lying_over(place: Solve, workload: Workload) -> Solve:
 
 def all_held(problem: Problem, placed: Assignment) -> int:
     """Return the number of accelerators held by all components."""
-    return len(frozenset[Seat]().union(*(placed.accelerators(each.name) for each in problem.components)))
+    return len(frozenset[Seat]().union(*(placed.accelerators(component.name) for component in problem.components)))
 
 
 def _least(problem: Problem, placed: Assignment) -> int:
     """Return a lower bound of the accelerators held with these counts."""
     given, overlaps = problem.given(), problem.job.overlaps
-    fixed = {each.name: given.accelerators(each.name) for each in problem.components if each.runs is not None}
+    fixed = {component.name: given.accelerators(component.name) for component in problem.components if component.runs is not None}
     every = frozenset[Seat]().union(*fixed.values())
-    open_ = {each.name: placed.accelerators(each.name) for each in problem.components if each.runs is None}
+    open_ = {component.name: placed.accelerators(component.name) for component in problem.components if component.runs is None}
     beside = [
-        len(its) + len(frozenset[Seat]().union(*(seats for g, seats in fixed.items() if g in overlaps and name not in overlaps[g])))
-        for name, its in open_.items()
+        len(own_seats) + len(frozenset[Seat]().union(*(seats for g, seats in fixed.items() if g in overlaps and name not in overlaps[g])))
+        for name, own_seats in open_.items()
     ]
     held = frozenset[Seat]().union(*(seats for name, seats in fixed.items() if name not in overlaps))
     return max([len(every), len(held | frozenset[Seat]().union(*open_.values())), *beside])
@@ -80,8 +80,8 @@ def _least(problem: Problem, placed: Assignment) -> int:
 def _ways(place: Solve, problem: Problem, placed: Assignment, least: int, used: int) -> Iterator[Callable[[], Answer]]:
     """Yield placements within the given and a few nearby accelerators, fewest first."""
     given = problem.given()
-    every = frozenset[Seat]().union(*(given.accelerators(each.name) for each in problem.components if each.runs is not None))
-    open_ = frozenset[Seat]().union(*(placed.accelerators(each.name) for each in problem.components if each.runs is None))
+    every = frozenset[Seat]().union(*(given.accelerators(component.name) for component in problem.components if component.runs is not None))
+    open_ = frozenset[Seat]().union(*(placed.accelerators(component.name) for component in problem.components if component.runs is None))
     there = {node for node, _ in every}
     free = [seat for seat in _free(problem) if seat not in every]
     orders = [sorted(free, key=lambda seat: (seat not in open_, seat)), sorted(free, key=lambda seat: (seat[0] not in there, seat))]
@@ -93,11 +93,11 @@ def _ways(place: Solve, problem: Problem, placed: Assignment, least: int, used: 
 def _undecided(problem: Problem, used: int, most: int) -> Answer:
     """Return the undecided answer if all found placements exceed the budget."""
     names = listed([f"`{name}`" for name in problem.job.overlaps])
-    message = f"undecided: {used} accelerators are used beside {names}, {most} may be; over {names} no placement was found"
+    message = f"undecided: {used} accelerators are used beside {names}, more than {most}, and none was found over {names}"
     return Answer(UNDECIDED, findings=(error("PW602", "", message, help=f"say `seconds` of {names}, or allow more"),), how="given")
 
 
-def overlaid(place: Solve) -> Solve:
+def over_given_ranks(place: Solve) -> Solve:
     """Wrap a solver for given components that share their accelerators (`Job.overlaps`).
 
     First they are left out: without a placement then, there is none. If the placement breaks an
@@ -110,21 +110,21 @@ def overlaid(place: Solve) -> Solve:
         overlaps = problem.job.overlaps
         if not overlaps or not problem.hinted:
             return place(problem)
-        found = place(_without(problem, overlaps))
-        if found.plan is None:
-            return found
-        if not any(met(problem, found.plan.assignment)):
-            checked = place(_given(problem, found.plan.assignment))
+        placed = place(_without(problem, overlaps))
+        if placed.plan is None:
+            return placed
+        if not any(overlapped(problem, placed.plan.assignment)):
+            checked = place(_given(problem, placed.plan.assignment))
             if checked.plan is not None:
                 return checked
         asked = _on_ground(problem, _free(problem))
-        rows = [counting_row(each) for each in asked.alternatives()]
+        rows = [counting_row(alternative) for alternative in asked.alternatives()]
         if all(rows):
             return _impossible(sorted(overlaps), rows[0])
-        found = place(asked)
-        if found.verdict == IMPOSSIBLE:
+        placed = place(asked)
+        if placed.verdict == IMPOSSIBLE:
             return _impossible(sorted(overlaps))
-        checked = found if found.plan is None else place(_given(problem, found.plan.assignment))
+        checked = placed if placed.plan is None else place(_given(problem, placed.plan.assignment))
         return checked if checked.plan is not None else _not_decided(sorted(overlaps), checked)
 
     return answer
@@ -132,39 +132,39 @@ def overlaid(place: Solve) -> Solve:
 
 def within(place: Solve, problem: Problem, seats: Sequence[Seat]) -> Answer:
     """Place the problem on these accelerators alone, shared given ranks included."""
-    its = _unrelated(problem)
-    free = frozenset(_free(its)).intersection(seats)
-    found = place(_on_ground(its, sorted(free))) if free else Answer(UNDECIDED)
-    return found if found.plan is None else place(_given(its, found.plan.assignment))
+    reduced = _unrelated(problem)
+    free = frozenset(_free(reduced)).intersection(seats)
+    placed = place(_on_ground(reduced, sorted(free))) if free else Answer(UNDECIDED)
+    return placed if placed.plan is None else place(_given(reduced, placed.plan.assignment))
 
 
 def _unrelated(problem: Problem) -> Problem:
     """Return the problem without shared components whose users a relation decides."""
-    overlaps = {name: its for name, its in problem.job.overlaps.items() if not _is_related(problem, name)}
+    overlaps = {name: users for name, users in problem.job.overlaps.items() if not _is_related(problem, name)}
     return replace(problem, job=replace(problem.job, overlaps=overlaps))
 
 
 def _is_related(problem: Problem, name: str) -> bool:
     """Return True if a relation decides the users of its accelerators."""
-    return any(name in each.components for kind in (*TOGETHER, SUBSET) for each in problem.related(kind))
+    return any(name in relation.components for kind in (*TOGETHER, SUBSET) for relation in problem.related(kind))
 
 
 def _without(problem: Problem, names: Collection[str]) -> Problem:
     """Return the problem without these components, their relations and links."""
-    left = {each.name for each in problem.components if each.name not in names}
-    links = tuple(each for each in problem.job.links if left.issuperset((each.source, each.target)))
+    left = {component.name for component in problem.components if component.name not in names}
+    links = tuple(link for link in problem.job.links if left.issuperset((link.source, link.target)))
     part = restricted(problem, left)
     return replace(part, job=replace(part.job, links=links, overlaps={}))
 
 
-def met(problem: Problem, placed: Assignment) -> Iterator[str]:
+def overlapped(problem: Problem, placed: Assignment) -> Iterator[str]:
     """Yield given components with accelerators used by an excluded component."""
     given = problem.given()
-    for each in problem.components:
-        mine = given.accelerators(each.name) if each.runs is not None and not _is_related(problem, each.name) else ()
-        beside = problem.job.overlaps.get(each.name, ())
-        if any(not placed.accelerators(other.name).isdisjoint(mine) for other in problem.hinted if other.name not in beside):
-            yield each.name
+    for component in problem.components:
+        seats = given.accelerators(component.name) if component.runs is not None and not _is_related(problem, component.name) else ()
+        beside = problem.job.overlaps.get(component.name, ())
+        if any(not placed.accelerators(user.name).isdisjoint(seats) for user in problem.hinted if user.name not in beside):
+            yield component.name
 
 
 def _given(problem: Problem, placed: Assignment) -> Problem:
@@ -185,24 +185,25 @@ def _on_ground(problem: Problem, seats: Sequence[Seat]) -> Problem:
     job, ground, there = problem.job, _holding(seats), frozenset(seats)
     held = {name: problem.given().accelerators(name) for name in job.overlaps}
     components = tuple(
-        _on(each, its & there) if (its := held.get(each.name, there)) & there != its else each for each in problem.components
+        _reduced_to(component, usable & there) if (usable := held.get(component.name, there)) & there != usable else component
+        for component in problem.components
     )
     parts = Parts(problem)
-    open_ = [its for its in parts.searched if its.kind == ACCELERATOR and not any(host.fixed for host in parts.hosts[its])]
-    within = [Relation(SUBSET, (its.components[0].name, GROUND)) for its in open_ if not parts.hosts[its]]
-    within += [Relation(SUBSET, (name, GROUND)) for name, its in held.items() if its & there]
+    open_ = [part for part in parts.searched if part.kind == ACCELERATOR and not any(host.fixed for host in parts.hosts[part])]
+    within = [Relation(SUBSET, (part.components[0].name, GROUND)) for part in open_ if not parts.hosts[part]]
+    within += [Relation(SUBSET, (name, GROUND)) for name, held_seats in held.items() if held_seats & there]
     apart = [
-        Relation(DISJOINT, (each.name, name))
-        for its in open_
-        for each in its.components
+        Relation(DISJOINT, (component.name, name))
+        for part in open_
+        for component in part.components
         for name, beside in job.overlaps.items()
-        if each.name not in beside
+        if component.name not in beside
     ]
     relations = (*job.relations, *within, *apart)
     return replace(problem, job=replace(job, components=(*components, ground), relations=relations, overlaps={}))
 
 
-def _on(given: Component, seats: frozenset[Seat]) -> Component:
+def _reduced_to(given: Component, seats: frozenset[Seat]) -> Component:
     """Return a given component reduced to some of its accelerators; unchanged without any."""
     runs = compress(((rank, [seat]) for rank, seat in enumerate(sorted(seats))), ACCELERATOR)
     bare = Component(given.name, least=len(seats), most=len(seats), runs=runs, phases=given.phases)
@@ -232,18 +233,18 @@ def _holding(seats: Sequence[Seat]) -> Component:
 
 def _impossible(names: list[str], row: CountingRow | None = None) -> Answer:
     """Return the infeasible answer; `row` proves it by a sum."""
-    told = ", ".join(f"`{name}`" for name in names)
+    listing = ", ".join(f"`{name}`" for name in names)
     why = row.sentence if row is not None and GROUND not in row.sentence else "what may not use theirs has no room, or memory is short"
-    message = f"impossible beside {told} and over it, whose ranks are given: {why}"
-    return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, help=_advice(told)),), how="given")
+    message = f"impossible beside {listing} and over it, whose ranks are given: {why}"
+    return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, help=_advice(listing)),), how="given")
 
 
-def _not_decided(names: list[str], found: Answer) -> Answer:
+def _not_decided(names: list[str], placed: Answer) -> Answer:
     """Return the undecided answer after an incomplete search."""
-    told = ", ".join(f"`{name}`" for name in names)
-    message = f"undecided: no placement was found over {told}, whose ranks are given, or beside: not all ways are searched"
-    return Answer(UNDECIDED, findings=(error("PW602", "", message, help=_advice(told)), *found.findings), how="given")
+    listing = ", ".join(f"`{name}`" for name in names)
+    message = f"undecided: no placement was found beside or over the given ranks of {listing}, and not all are searched"
+    return Answer(UNDECIDED, findings=(error("PW602", "", message, help=_advice(listing)), *placed.findings), how="given")
 
 
-def _advice(told: str) -> str:
-    return f"say `seconds` of {told}, or move it"
+def _advice(listing: str) -> str:
+    return f"say `seconds` of {listing}, or move it"

@@ -31,16 +31,17 @@ def placing(problem: Problem, question: PlanningProblem, design: Design, open_: 
     shapes = {**_shapes(problem, design), **(way.shapes if way else {}), **_paired(way, design)}
     idle = design.not_started(question.idle)
     components = tuple(
-        _on_kind(_decided(each, question, design, shapes.get(each.name), idle), problem, question, design)
-        if each.name in design.options
-        else each
-        for each in problem.components
+        _on_kind(_decided(component, question, design, shapes.get(component.name), idle), problem, question, design)
+        if component.name in design.options
+        else component
+        for component in problem.components
     )
     components = tuple(
-        replace(each, least=problem[each.name].least, most=open_[each.name]) if each.name in open_ else each for each in components
+        replace(component, least=problem[component.name].least, most=open_[component.name]) if component.name in open_ else component
+        for component in components
     )
-    choices = {name: its for name, its in problem.job.choices.items() if name not in design.options}
-    asked_for = tuple(each for each in problem.job.relations if not each.proposed or _is_followed(each, design))
+    choices = {name: degrees for name, degrees in problem.job.choices.items() if name not in design.options}
+    asked_for = tuple(relation for relation in problem.job.relations if not relation.proposed or _is_followed(relation, design))
     problem = replace(problem, job=replace(problem.job, relations=asked_for))
     relations = (*asked_for, *_sharing(problem, question, design, open_))
     job = replace(
@@ -55,22 +56,26 @@ def placing(problem: Problem, question: PlanningProblem, design: Design, open_: 
 
 def _is_followed(relation: Relation, design: Design) -> bool:
     """Return True if a design follows a proposed relation."""
-    its = [set(design.blocks_of(name)) for name in relation.components]
+    blocks = [set(design.blocks_of(name)) for name in relation.components]
     if not all(name in design.options for name in relation.components) or relation.implies not in (COLOCATED, SUBSET):
         return True
-    return its[0] == its[-1] if relation.implies == COLOCATED else its[0] <= its[-1]
+    return blocks[0] == blocks[-1] if relation.implies == COLOCATED else blocks[0] <= blocks[-1]
 
 
 def _shapes(problem: Problem, design: Design) -> dict[str, ProcessShape]:
     """Return process shapes by the dialect for the chosen degrees, if changed."""
-    known = ((name, its.get(design.options[name].parallel)) for name, its in problem.job.planning.shapes.items() if name in design.options)
+    known = (
+        (name, by_degrees.get(design.options[name].parallel))
+        for name, by_degrees in problem.job.planning.shapes.items()
+        if name in design.options
+    )
     return {name: shape for name, shape in known if shape is not None}
 
 
 def _paired(way: FrameworkArrangement | None, design: Design) -> dict[str, ProcessShape]:
     """Return process shapes by the arrangement for the chosen degrees of pairs."""
-    pairs = [each for each in way.paired if {each.one, each.other} <= design.options.keys()] if way else []
-    known = ((each.one, each.of(design.options[each.one].parallel, design.options[each.other].parallel)) for each in pairs)
+    pairs = [pair for pair in way.paired if {pair.component, pair.partner} <= design.options.keys()] if way else []
+    known = ((pair.component, pair.of(design.options[pair.component].parallel, design.options[pair.partner].parallel)) for pair in pairs)
     return {name: shape for name, shape in known if shape is not None}
 
 
@@ -97,8 +102,8 @@ def _decided(
 
 def least_of(option: Option) -> tuple[int, int]:
     """Return the least (MiB at work, MiB offloaded) on any accelerator."""
-    return min((its.memory for its in option.on_sizes), default=option.memory), min(
-        (its.kept for its in option.on_sizes), default=option.kept
+    return min((need.memory for need in option.on_sizes), default=option.memory), min(
+        (need.kept for need in option.on_sizes), default=option.kept
     )
 
 
@@ -116,28 +121,28 @@ def _on_kind(component: Component, problem: Problem, question: PlanningProblem, 
         return component
     if not kind.models:
         component = replace(component, accelerator_model=kind.model or component.accelerator_model)
-    if kind.model and not kind.models and sum(kind.model in each.named for each in question.kinds) == 1:
+    if kind.model and not kind.models and sum(kind.model in candidate.named for candidate in question.kinds) == 1:
         return component
-    others = (node.rank for node in problem.cluster.nodes if not kind.covers(node.accelerator_model, node.accelerator_memory))
-    return replace(component, excluded=tuple(sorted({*component.excluded, *others})))
+    excluded = (node.rank for node in problem.cluster.nodes if not kind.covers(node.accelerator_model, node.accelerator_memory))
+    return replace(component, excluded=tuple(sorted({*component.excluded, *excluded})))
 
 
 def _sharing(problem: Problem, question: PlanningProblem, design: Design, open_: Collection[str]) -> Iterator[Relation]:
     """Yield relations for the sharing of a design, unless implied by the problem."""
-    uses = {name: frozenset(its) for name in question.components if name not in open_ and (its := design.blocks_of(name))}
-    for one, other in combinations(uses, 2):
-        if uses[one] == uses[other] and not _is_said(problem, one, other, COLOCATED):
-            yield Relation(COLOCATED, (one, other), reason=REASON)
+    uses = {name: frozenset(blocks) for name in question.components if name not in open_ and (blocks := design.blocks_of(name))}
+    for first, second in combinations(uses, 2):
+        if uses[first] == uses[second] and not _is_demanded(problem, first, second, COLOCATED):
+            yield Relation(COLOCATED, (first, second), reason=REASON)
     firsts = [name for place, name in enumerate(uses) if uses[name] not in list(uses.values())[:place]]
-    for one, other in permutations(firsts, 2):
-        between = any(uses[one] < uses[third] < uses[other] for third in firsts)
-        if uses[one] < uses[other] and not between and not _is_said(problem, one, other, COLOCATED, SUBSET):
-            yield Relation(SUBSET, (one, other), reason=REASON)
+    for inner, outer in permutations(firsts, 2):
+        between = any(uses[inner] < uses[third] < uses[outer] for third in firsts)
+        if uses[inner] < uses[outer] and not between and not _is_demanded(problem, inner, outer, COLOCATED, SUBSET):
+            yield Relation(SUBSET, (inner, outer), reason=REASON)
 
 
-def _is_said(problem: Problem, one: str, other: str, *kinds: str) -> bool:
+def _is_demanded(problem: Problem, first: str, second: str, *kinds: str) -> bool:
     """Return True if the problem itself has such a relation."""
-    return any(relation.implies in kinds and {one, other} == set(relation.components) for relation in problem.job.relations)
+    return any(relation.implies in kinds and {first, second} == set(relation.components) for relation in problem.job.relations)
 
 
 def decided(problem: Problem, answer: Answer) -> Problem:
@@ -152,11 +157,11 @@ def decided(problem: Problem, answer: Answer) -> Problem:
         return placed
     components = tuple(
         replace(
-            each,
-            parallel=problem.divided(each.name, plan.degrees.get(each.name, each.parallel)),
-            runs=plan.assignment.of(each.name),
+            component,
+            parallel=problem.divided(component.name, plan.degrees.get(component.name, component.parallel)),
+            runs=plan.assignment.of(component.name),
         )
-        for each in placed.components
+        for component in placed.components
     )
     return replace(
         placed,

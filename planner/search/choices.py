@@ -114,9 +114,9 @@ class BlockChoices:
 
     def key(self, structure: BlockStructure, number: int) -> Key:
         """Return the cache key of a set: members, and tasks in a common segment."""
-        its = tasks_of(self._question, structure.sets[number])
-        parts = parts_of(structure, its)
-        return structure.sets[number], tuple(parts.index(structure.segments[task]) for task in its)
+        tasks = tasks_of(self._question, structure.sets[number])
+        parts = parts_of(structure, tasks)
+        return structure.sets[number], tuple(parts.index(structure.segments[task]) for task in tasks)
 
 
 class Joining:
@@ -140,8 +140,8 @@ class Joining:
 
     def amounts(self, members: Sequence[str]) -> tuple[Amount, ...]:
         """Return the kinds and amounts common to these components."""
-        first, *others = map(self._amounts_of, members)
-        return tuple(amount for amount in first if all(amount in its for its in others)) if others else tuple(first)
+        first, *rest = map(self._amounts_of, members)
+        return tuple(amount for amount in first if all(amount in known for known in rest)) if rest else tuple(first)
 
     def _amounts_of(self, name: str) -> dict[Amount, None]:
         if name not in self._amounts:
@@ -160,14 +160,14 @@ class Joining:
         joined = self._joined.setdefault(key, {}) if alone else self._beside_others.setdefault((key, idle), {})
         if amount not in joined:
             *before, last = members
-            its = pattern[len(pattern) - len(self._question.tasks_of[last]) :]
+            last_pattern = pattern[len(pattern) - len(self._question.tasks_of[last]) :]
             options = self._ways(last).get(amount, [])
             if before:
-                firsts = self._at(tuple(before), pattern[: len(pattern) - len(its)], amount, idle) if options else []
+                firsts = self._at(tuple(before), pattern[: len(pattern) - len(last_pattern)], amount, idle) if options else []
             else:
                 nothing = (0,) * (len(self._question.all_turns) + 1)
                 firsts = [BlockChoice(amount[0], options[0].accelerators, (), (0,) * self._more, nothing)] if options else []
-            joined[amount] = self._join(firsts, options, members, its, idle) if firsts else []
+            joined[amount] = self._join(firsts, options, members, last_pattern, idle) if firsts else []
         return joined[amount]
 
     def choice(self, members: Sequence[str], pattern: Sequence[int], options: Sequence[Option]) -> BlockChoice:
@@ -201,15 +201,15 @@ class Joining:
         kept: list[tuple[Figures, Figures, tuple[Option, ...]]] = []
         for first in firsts:
             before = _padded(first, loads, self._more)
-            for its, option in added:
-                both = tuple(map(add, before, its))
+            for addition, option in added:
+                both = tuple(map(add, before, addition))
                 if limit is not None and max(both[loads:]) > limit:
                     continue
                 seen = (*both[:loads], *(need if need > enough else enough for need in both[loads:])) if limit is not None else both[:loads]
-                all_of_them = (*first.options, option)
-                kept.append(((*seen, *self._weights(members, all_of_them)) if self._limited else seen, both, all_of_them))
+                chosen = (*first.options, option)
+                kept.append(((*seen, *self._weights(members, chosen)) if self._limited else seen, both, chosen))
         best = undominated(kept, itemgetter(0))
-        return [BlockChoice(kind, count, its, both[:loads], both[loads:]) for _, both, its in best]
+        return [BlockChoice(kind, count, addition, both[:loads], both[loads:]) for _, both, addition in best]
 
     def _limit(self, kind: int) -> int | None:
         return self._question.kinds[kind].memory if kind >= 0 else None
@@ -229,10 +229,10 @@ class Joining:
     def _most(self, name: str) -> dict[Amount, int]:
         """Return (kind, amount) -> greatest MiB of a component's options."""
         if name not in self._memory:
-            its = self._memory[name] = {}
+            largest = self._memory[name] = {}
             for option in self._question.options[name]:
                 key = option.kind, option.amount
-                its[key] = max(its.get(key, 0), option.memory, option.kept)
+                largest[key] = max(largest.get(key, 0), option.memory, option.kept)
         return self._memory[name]
 
     def _added(self, name: str, option: Option, pattern: Sequence[int], parts: int, idle: frozenset[str]) -> Figures:
@@ -250,8 +250,8 @@ class Joining:
     def _works(self, name: str, idle: frozenset[str]) -> tuple[bool, ...]:
         """Return, by turn and last outside, True if all memory is needed."""
         if (name, idle) not in self._worked:
-            always, its = name in self._question.memory.resident, self._question.turns_beside(name, idle)
-            self._worked[name, idle] = (*(always or turn in its for turn in self._question.all_turns), always)
+            always, turns = name in self._question.memory.resident, self._question.turns_beside(name, idle)
+            self._worked[name, idle] = (*(always or turn in turns for turn in self._question.all_turns), always)
         return self._worked[name, idle]
 
     def _ways(self, name: str) -> dict[tuple[int, int], list[Option]]:
@@ -260,7 +260,9 @@ class Joining:
             grouped: dict[tuple[int, int], list[Option]] = {}
             for option in self._question.options[name]:
                 grouped.setdefault((option.kind, option.amount), []).append(option)
-            self._options[name] = {key: undominated(its, lambda option: self._of_option(name, option)) for key, its in grouped.items()}
+            self._options[name] = {
+                key: undominated(candidates, lambda option: self._of_option(name, option)) for key, candidates in grouped.items()
+            }
         return self._options[name]
 
     def _of_option(self, name: str, option: Option) -> Figures:
@@ -272,7 +274,7 @@ class Joining:
         """Return the weights of options in the rows, for dominance."""
         if not self._limited:
             return ()
-        return tuple(each for name, option in zip(members, options) for each in figures(self._question, name, option))
+        return tuple(weight for name, option in zip(members, options) for weight in figures(self._question, name, option))
 
 
 def _padded(choice: BlockChoice, loads: int, last: int) -> Figures:
@@ -287,14 +289,14 @@ def undominated(items: Sequence[T], figures: Callable[[T], Figures]) -> list[T]:
         return list(items)
     kept: list[T] = []
     seen: list[Figures] = []
-    for mine, _, item in sorted(((figures(item), place, item) for place, item in enumerate(items)), key=lambda each: each[:2]):
-        for place, theirs in enumerate(seen):
-            if all(map(le, theirs, mine)):
+    for values, _, item in sorted(((figures(item), place, item) for place, item in enumerate(items)), key=lambda entry: entry[:2]):
+        for place, rival in enumerate(seen):
+            if all(map(le, rival, values)):
                 if place:  # what beats one often beats the next
-                    seen[place], seen[place >> 1] = seen[place >> 1], theirs
+                    seen[place], seen[place >> 1] = seen[place >> 1], rival
                 break
         else:
-            seen.append(mine)
+            seen.append(values)
             kept.append(item)
     return kept
 
@@ -304,8 +306,8 @@ def cheapest(items: Sequence[T], group: Callable[[T], object], figure: Callable[
     best: dict[object, int] = {}
     kept = []
     for item in items:
-        key, mine = group(item), figure(item)
-        if key not in best or mine < best[key]:
-            best[key] = mine
+        key, value = group(item), figure(item)
+        if key not in best or value < best[key]:
+            best[key] = value
             kept.append(item)
     return kept

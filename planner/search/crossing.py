@@ -33,7 +33,7 @@ class LinkedPair(NamedTuple):
 
     Attributes
     ----------
-    one, other : facts about source and target.
+    source_piece, target_piece : facts about source and target.
     inside : True if the source lies inside the target.
     known : cached traffic by amounts, shared by pairs with equal facts.
     """
@@ -42,8 +42,8 @@ class LinkedPair(NamedTuple):
     target: int
     flow: Flow
     inside: bool
-    one: BlockPiece
-    other: BlockPiece
+    source_piece: BlockPiece
+    target_piece: BlockPiece
     known: dict[tuple[Range, Range], int]
 
 
@@ -62,11 +62,13 @@ class LeastCrossing:
     def __init__(self, question: PlanningProblem, crossing: Crossing) -> None:
         self._crossing, self.counted = crossing, 0
         self._levels = [(level.cost, [DomainSizes(free) for free in level.free]) for level in crossing.levels]
-        groups = {name: [each.group for each in its if each.kind != NO_KIND] for name, its in question.options.items()}
+        groups = {name: [option.group for option in options if option.kind != NO_KIND] for name, options in question.options.items()}
         free = bool(question.ways)  # in which a component may have another shape than by itself
-        self._grain = {name: 1 if free else gcd(*its) for name, its in groups.items() if its}
-        self._least = {name: 1 if free else min(its) for name, its in groups.items() if its}
-        self._bears = next((name for name, its in question.options.items() if its and all(each.kind != NO_KIND for each in its)), "")
+        self._grain = {name: 1 if free else gcd(*options) for name, options in groups.items() if options}
+        self._least = {name: 1 if free else min(options) for name, options in groups.items() if options}
+        self._bears = next(
+            (name for name, options in question.options.items() if options and all(option.kind != NO_KIND for option in options)), ""
+        )
         self._alone: dict[tuple[str, int, int], int] = {}
         self._pairs: dict[tuple[tuple[tuple[str, ...], ...], tuple[int, ...]], list[LinkedPair]] = {}
         self._known: dict[object, dict[tuple[Range, Range], int]] = {}
@@ -92,40 +94,40 @@ class LeastCrossing:
 
     def ranges(self, amounts: Iterable[Amount]) -> Mapping[Amount, Range]:
         """Return amount -> range of amounts with equally many domains at every level."""
-        its: dict[tuple[int, ...], list[int]] = {}
+        by_key: dict[tuple[int, ...], list[int]] = {}
         where = {}
         for kind, amount in amounts:
             where[kind, amount] = key = (kind, *(rooms[kind].fewest(amount) or 0 for _, rooms in self._levels))
-            its.setdefault(key, []).append(amount)
-        return {amount: (key[0], min(its[key]), max(its[key])) for amount, key in where.items()}
+            by_key.setdefault(key, []).append(amount)
+        return {amount: (key[0], min(by_key[key]), max(by_key[key])) for amount, key in where.items()}
 
-    def between(self, pair: LinkedPair, one: Range, other: Range) -> int:
+    def between(self, pair: LinkedPair, source_range: Range, target_range: Range) -> int:
         """Return the traffic between two sets beyond that inside components."""
-        if (one, other) not in pair.known:
+        if (source_range, target_range) not in pair.known:
             self.counted += 1
-            pair.known[one, other] = self._between(pair, one, other)
-        return pair.known[one, other]
+            pair.known[source_range, target_range] = self._between(pair, source_range, target_range)
+        return pair.known[source_range, target_range]
 
     def pairs(self, structure: BlockStructure) -> Sequence[LinkedPair]:
         """Return the pairs of sets with a flow."""
         key = structure.sets, structure.inside
         if key not in self._pairs:
-            of = {name: number for number, its in enumerate(structure.sets) for name in its}
+            of = {name: number for number, members in enumerate(structure.sets) for name in members}
             ends = [(of[flow.source], of[flow.target], flow) for flow in self._crossing.flows]
-            ends = [(one, other, flow) for one, other, flow in ends if one not in structure.around[other]]
+            ends = [(source, target, flow) for source, target, flow in ends if source not in structure.around[target]]
             sent = [sum(self._size(flow) for *pair, flow in ends if number in pair) for number in range(len(structure.sets))]
-            self._pairs[key] = [self._pair(structure, sent, *its) for its in ends]
+            self._pairs[key] = [self._pair(structure, sent, *end) for end in ends]
         return self._pairs[key]
 
-    def _pair(self, structure: BlockStructure, sent: Sequence[int], one: int, other: int, flow: Flow) -> LinkedPair:
-        ends = [self._piece(structure.sets[number], self._size(flow), sent[number]) for number in (one, other)]
-        inside = other in structure.around[one]
+    def _pair(self, structure: BlockStructure, sent: Sequence[int], source: int, target: int, flow: Flow) -> LinkedPair:
+        ends = [self._piece(structure.sets[number], self._size(flow), sent[number]) for number in (source, target)]
+        inside = target in structure.around[source]
         known = self._known.setdefault((flow, inside, *ends), {})
-        return LinkedPair(one, other, flow, inside, ends[0], ends[1], known)
+        return LinkedPair(source, target, flow, inside, ends[0], ends[1], known)
 
     def _size(self, flow: Flow) -> int:
         """Return the MiB of a flow that a domain may receive."""
-        return flow.weights + flow.stream * max(its.most(1) for _, rooms in self._levels for its in rooms)
+        return flow.weights + flow.stream * max(sizes.most(1) for _, rooms in self._levels for sizes in rooms)
 
     def _piece(self, members: Sequence[str], size: int, sent: int) -> BlockPiece:
         """Return the facts of a set for its share of a flow."""
@@ -134,20 +136,20 @@ class LeastCrossing:
         grain = lcm(*(self._grain[name] for name in held))
         return BlockPiece(grain, max((self._least[name] for name in held), default=1), traffic * size // sent)
 
-    def between_amounts(self, pair: LinkedPair, one: Amount, other: Amount) -> int:
+    def between_amounts(self, pair: LinkedPair, source_amount: Amount, target_amount: Amount) -> int:
         """Return the traffic between two sets with exactly these amounts."""
-        return self.between(pair, exactly(one), exactly(other))
+        return self.between(pair, exactly(source_amount), exactly(target_amount))
 
-    def _between(self, pair: LinkedPair, one: Range, other: Range) -> int:
-        found = 0
+    def _between(self, pair: LinkedPair, source_range: Range, target_range: Range) -> int:
+        total = 0
         for cost, rooms in self._levels:
-            if len(rooms[one[0]].there) <= MOST_DOMAINS:
+            if len(rooms[source_range[0]].there) <= MOST_DOMAINS:
                 source, target = (
                     LinkSide(rooms[kind], low, high, piece.least, piece.group, piece.traffic)
-                    for (kind, low, high), piece in ((one, pair.one), (other, pair.other))
+                    for (kind, low, high), piece in ((source_range, pair.source_piece), (target_range, pair.target_piece))
                 )
-                found += cost * between(source, target, pair.flow, pair.inside)
-        return found
+                total += cost * between(source, target, pair.flow, pair.inside)
+        return total
 
 
 def exactly(amount: Amount) -> Range:
@@ -198,29 +200,29 @@ def between(source: LinkSide, target: LinkSide, flow: Flow, inside: bool) -> int
     first, last, start, end = source.fewest, source.widest, target.fewest, target.widest
     if together is None or first > last or start > end:
         return 0
-    shared = sum(one and other for one, other in zip(source.rooms.there, target.rooms.there))
+    shared = sum(in_source and in_target for in_source, in_target in zip(source.rooms.there, target.rooms.there))
     source_room, target_room = source.rooms.held(), target.rooms.held()
     best: int | None = None
-    for ones in range(first, last + 1) if source.traffic else (last,):
-        of_source = source.traffic * (ones - first)
+    for source_domains in range(first, last + 1) if source.traffic else (last,):
+        of_source = source.traffic * (source_domains - first)
         if best is not None and of_source >= best:
             break
-        most = min(ones, shared)
-        room = (source_room[ones] - source.amount) // target.least if tight else most
-        for others in range(start, end + 1):
-            apart = of_source + target.traffic * (others - start)
+        most = min(source_domains, shared)
+        room = (source_room[source_domains] - source.amount) // target.least if tight else most
+        for target_domains in range(start, end + 1):
+            apart = of_source + target.traffic * (target_domains - start)
             if best is not None and apart >= best:
                 break
             # Written without `min`: of hundreds of accelerators this is asked millions of times.
-            wished = most if most < others else others
+            wished = most if most < target_domains else target_domains
             common = wished
             if tight:
                 wished = room if room < wished else wished
-                wished = wished if wished < ones + others - together else ones + others - together
-                held = (target_room[others] - target.amount) // source.least
+                wished = wished if wished < source_domains + target_domains - together else source_domains + target_domains - together
+                held = (target_room[target_domains] - target.amount) // source.least
                 common = held if held < wished else wished
             if common >= 0:
-                crosses = flow.weights * (others - common)
+                crosses = flow.weights * (target_domains - common)
                 if flow.stream:
                     crosses += flow.stream * (target.amount - _served(source, target, common, flow.ratio, tight))
                 if best is None or apart + crosses < best:
@@ -261,8 +263,8 @@ class DomainSizes:
     def held(self, group: int = 1) -> list[int]:
         """Return the capacity of the largest 0, 1, 2 ... domains, in whole groups per node."""
         if group not in self._most:
-            each = sorted((sum(free // group * group for free in nodes) for nodes in self._free if any(nodes)), reverse=True)
-            self._most[group] = [0, *accumulate(each)]
+            sizes = sorted((sum(free // group * group for free in nodes) for nodes in self._free if any(nodes)), reverse=True)
+            self._most[group] = [0, *accumulate(sizes)]
         return self._most[group]
 
     def most(self, domains: int, group: int = 1) -> int:

@@ -33,8 +33,8 @@ class SharedMemory:
 
     def __init__(self, sizing: Sizing) -> None:
         self._sizing = sizing
-        self._needs = [[choice.needs for choice in its] for its in sizing.choices]
-        self._kinds = [[choice.kind for choice in its] for its in sizing.choices]
+        self._needs = [[choice.needs for choice in choices] for choices in sizing.choices]
+        self._kinds = [[choice.kind for choice in choices] for choices in sizing.choices]
 
     def narrow(self, left: list[list[int]]) -> bool:
         """Remove choices without enough memory; return False if a set has none left.
@@ -42,13 +42,13 @@ class SharedMemory:
         `left` : for each set, its remaining choices.
         """
         for chain in self._chains:
-            its = {number: [place for place in left[number] if self._kinds[number][place] == chain.kind] for number in chain.sets}
-            if not all(its.values()):
+            open_places = {number: [place for place in left[number] if self._kinds[number][place] == chain.kind] for number in chain.sets}
+            if not all(open_places.values()):
                 continue  # sets around each other are of one kind: that none of this one is left is seen there
-            least = {number: self._least(number, places) for number, places in its.items()}
+            least = {number: self._least(number, places) for number, places in open_places.items()}
             total = _sum(list(least.values()))
-            for number, places in its.items():
-                spare = [chain.limit - all_of_them + own for all_of_them, own in zip(total, least[number])]
+            for number, places in open_places.items():
+                spare = [chain.limit - needed + own for needed, own in zip(total, least[number])]
                 needs = self._needs[number]
                 out = {place for place in places if any(need > most for need, most in zip(needs[place], spare))}
                 if out:
@@ -59,27 +59,29 @@ class SharedMemory:
 
     def _least(self, number: int, places: Sequence[int]) -> Needs:
         """Return the least need of these choices in every turn."""
-        its = dict.fromkeys(self._needs[number][place] for place in places)
-        return tuple(map(min, zip(*its)))
+        needs = dict.fromkeys(self._needs[number][place] for place in places)
+        return tuple(map(min, zip(*needs)))
 
     @cached_property
     def _chains(self) -> Sequence[_Chain]:
         """Chains of nested sets in which some choices do not fit together."""
         sizing = self._sizing
         leaves = (around for number, around in enumerate(sizing.structure.around) if len(around) > 1 and not sizing.inner[number])
-        found = []
+        chains = []
         for sets in leaves:
             for kind in sorted({kind for number in sets for kind in self._kinds[number] if kind != NO_KIND}):
                 limit = sizing.question.kinds[kind].memory
-                of_kind = [[need for need, its in zip(self._needs[number], self._kinds[number]) if its == kind] for number in sets]
-                if limit is not None and all(of_kind) and max(_sum([tuple(map(max, zip(*its))) for its in of_kind])) > limit:
-                    found.append(_Chain(sets, kind, limit))
-        return found
+                of_kind = [
+                    [need for need, need_kind in zip(self._needs[number], self._kinds[number]) if need_kind == kind] for number in sets
+                ]
+                if limit is not None and all(of_kind) and max(_sum([tuple(map(max, zip(*needs))) for needs in of_kind])) > limit:
+                    chains.append(_Chain(sets, kind, limit))
+        return chains
 
 
-def _sum(each: Sequence[Needs]) -> Needs:
-    total = each[0]
-    for needs in each[1:]:
+def _sum(rows: Sequence[Needs]) -> Needs:
+    total = rows[0]
+    for needs in rows[1:]:
         total = tuple(map(add, total, needs))
     return total
 
@@ -134,9 +136,9 @@ class Resources:
         """Remove choices beyond so many accelerators; return False if nothing is left."""
         sizing = self.sizing
         self._enough_of_all(left, sizing.roots, most)
-        for kind, its in enumerate(sizing.question.kinds):
+        for kind, node_kind in enumerate(sizing.question.kinds):
             if len(sizing.question.kinds) > 1 and all(left):
-                self._enough_of(kind, left, sizing.roots, its.accelerators)
+                self._enough_of(kind, left, sizing.roots, node_kind.accelerators)
         for number, inner in enumerate(sizing.inner):
             if inner and all(left):
                 self._inside(left, number, inner)
@@ -162,17 +164,17 @@ class Resources:
         least = {number: min(map(weights[number].__getitem__, left[number])) for number in sets}
         spare = most - sum(least.values())
         for number in sets:
-            its, limit = weights[number], least[number] + spare
-            left[number] = [place for place in left[number] if its[place] <= limit]
+            own_weights, limit = weights[number], least[number] + spare
+            left[number] = [place for place in left[number] if own_weights[place] <= limit]
 
     def _enough_of_all(self, left: Left, sets: Sequence[int], most: int) -> None:
         """Remove choices by an upper bound of the accelerators of these sets."""
         least = {number: self.accelerators[number][left[number][0]] for number in sets}
         spare = most - sum(least.values())
         for number in sets:
-            its, limit = self.accelerators[number], least[number] + spare
-            if its[left[number][-1]] > limit:
-                left[number] = left[number][: bisect_right(left[number], limit, key=its.__getitem__)]
+            counts, limit = self.accelerators[number], least[number] + spare
+            if counts[left[number][-1]] > limit:
+                left[number] = left[number][: bisect_right(left[number], limit, key=counts.__getitem__)]
 
     def _enough_of(self, kind: int, left: Left, sets: Sequence[int], most: int) -> None:
         """Remove choices by an upper bound of the accelerators of a kind."""
@@ -189,19 +191,19 @@ class Resources:
         """Remove choices of a set without capacity for its inner sets on the same kind."""
         choices = self.sizing.choices
         kinds = {choices[number][place].kind for place in left[number]}.intersection(
-            *({choices[each][place].kind for place in left[each]} for each in inner)
+            *({choices[member][place].kind for place in left[member]} for member in inner)
         )
-        for each in (number, *inner):
-            left[each] = [place for place in left[each] if choices[each][place].kind in kinds]
+        for member in (number, *inner):
+            left[member] = [place for place in left[member] if choices[member][place].kind in kinds]
         if not all(left):
             return
-        needed = {each: self.accelerators[each][left[each][0]] for each in inner}
+        needed = {member: self.accelerators[member][left[member][0]] for member in inner}
         total = sum(needed.values()) + self.sizing.left_over(number)
         left[number] = [place for place in left[number] if self.accelerators[number][place] >= total]
         if left[number]:
             spare = self.accelerators[number][left[number][-1]] - total
-            for each, least in needed.items():
-                left[each] = [place for place in left[each] if self.accelerators[each][place] <= least + spare]
+            for member, least in needed.items():
+                left[member] = [place for place in left[member] if self.accelerators[member][place] <= least + spare]
 
 
 @dataclass(frozen=True)
@@ -213,7 +215,7 @@ class Narrowing:
     def start(self) -> Domains:
         """Return the domains with all choices."""
         return Domains(
-            [list(range(len(its))) for its in self.choices], [0] * len(self.sizing.greatest), [ENDLESS] * len(self.sizing.greatest)
+            [list(range(len(choices))) for choices in self.choices], [0] * len(self.sizing.greatest), [ENDLESS] * len(self.sizing.greatest)
         )
 
     @cached_property
@@ -224,7 +226,7 @@ class Narrowing:
     @cached_property
     def accelerators(self) -> list[list[int]]:
         """Accelerators of the choices of each set."""
-        return [[choice.accelerators for choice in its] for its in self.choices]
+        return [[choice.accelerators for choice in choices] for choices in self.choices]
 
     @cached_property
     def _resources(self) -> Resources:
@@ -233,26 +235,26 @@ class Narrowing:
     @cached_property
     def loads(self) -> list[list[list[int]]]:
         """Loads in ns of the choices of each set, by segment."""
-        return [[list(its) for its in zip(*(choice.loads for choice in choices))] for choices in self.choices]
+        return [[list(column) for column in zip(*(choice.loads for choice in choices))] for choices in self.choices]
 
     def narrow(self, domains: Domains, below: Price | None) -> bool:
         """Remove choices without a price below the cutoff; return False if nothing is left."""
         for _ in range(ROUNDS):
-            before = [len(its) for its in domains.left]
+            before = [len(places) for places in domains.left]
             if not all(before) or not self._narrow(domains, below) or not all(domains.left):
                 return False
-            if before == [len(its) for its in domains.left]:
+            if before == [len(places) for places in domains.left]:
                 if not self.sizing.between:
                     return True
                 if not self._cross(domains, below):
                     return False
-                if before == [len(its) for its in domains.left]:
+                if before == [len(places) for places in domains.left]:
                     return True
         return True
 
     def price(self, domains: Domains) -> Price:
         """Return a lower bound of the price."""
-        time = sum(each.weight * floor for each, floor in zip(self.sizing.greatest, domains.floors)) + domains.between
+        time = sum(maximum.weight * floor for maximum, floor in zip(self.sizing.greatest, domains.floors)) + domains.between
         return self._price(time, self._fewest(domains))
 
     def _price(self, time: int, used: int) -> Price:
@@ -260,32 +262,34 @@ class Narrowing:
 
     def _fewest(self, domains: Domains) -> int:
         """Return a lower bound of the accelerators."""
-        least = [self.accelerators[number][its[0]] for number, its in enumerate(domains.left)]
-        some = [[self.choices[number][place] for place in its] for number, its in enumerate(domains.left)] if self.sizing.tallies else []
+        least = [self.accelerators[number][places[0]] for number, places in enumerate(domains.left)]
+        some = (
+            [[self.choices[number][place] for place in places] for number, places in enumerate(domains.left)] if self.sizing.tallies else []
+        )
         return self.sizing.fewest(least, some)
 
     def _narrow(self, domains: Domains, below: Price | None) -> bool:
         """Run a pass over all maxima and resources."""
         sizing, left = self.sizing, domains.left
-        least = [[min(map(loads.__getitem__, left[number])) for loads in its] for number, its in enumerate(self.loads)]
+        least = [[min(map(loads.__getitem__, left[number])) for loads in segments] for number, segments in enumerate(self.loads)]
         time = domains.between
-        for index, each in enumerate(sizing.greatest):
-            sums = max(sum(least[number][part] for number, part in its) for its in each.sums)
+        for index, maximum in enumerate(sizing.greatest):
+            sums = max(sum(least[number][part] for number, part in summed) for summed in maximum.sums)
             domains.floors[index] = max(domains.floors[index], sums)
-            time += each.weight * domains.floors[index]
+            time += maximum.weight * domains.floors[index]
         most = self.allowed(time, self._fewest(domains), below)
         if most is None:
             return False
-        worst = [[max(map(loads.__getitem__, left[number])) for loads in its] for number, its in enumerate(self.loads)]
-        for index, each in enumerate(sizing.greatest):
-            slowest = max(sum(worst[number][part] for number, part in its) for its in each.sums)
-            cap = min(domains.caps[index], slowest, domains.floors[index] + (most[0] - time) // max(each.weight, 1))
+        worst = [[max(map(loads.__getitem__, left[number])) for loads in segments] for number, segments in enumerate(self.loads)]
+        for index, maximum in enumerate(sizing.greatest):
+            slowest = max(sum(worst[number][part] for number, part in summed) for summed in maximum.sums)
+            cap = min(domains.caps[index], slowest, domains.floors[index] + (most[0] - time) // max(maximum.weight, 1))
             domains.caps[index] = cap
             if cap < domains.floors[index]:
                 return False
-            for its in each.sums:
-                total = sum(least[number][part] for number, part in its)
-                for number, part in its:
+            for summed in maximum.sums:
+                total = sum(least[number][part] for number, part in summed)
+                for number, part in summed:
                     loads, limit = self.loads[number][part], cap - total + least[number][part]
                     if worst[number][part] <= limit:
                         continue
@@ -295,10 +299,10 @@ class Narrowing:
     def _cross(self, domains: Domains, below: Price | None) -> bool:
         """Remove choices with too much traffic between them; return False if nothing is left."""
         left, least = domains.left, []
-        rows_of = [each.rows for each in self.sizing.between]
+        rows_of = [pair.rows for pair in self.sizing.between]
         for pair, rows in zip(self.sizing.between, rows_of):
-            its = left[pair.target]
-            least.append(min(min(map(row.__getitem__, its)) for row in _distinct(rows, left[pair.source])))
+            targets = left[pair.target]
+            least.append(min(min(map(row.__getitem__, targets)) for row in _distinct(rows, left[pair.source])))
         domains.between = sum(least)
         price = self.price(domains)
         time, used = price if self.sizing.question.aim == SECONDS else (price[1], price[0])
@@ -333,30 +337,30 @@ def _distinct(rows: Crossings, places: Sequence[int]) -> Crossings:
     return list({id(rows[place]): rows[place] for place in places}.values())
 
 
-def raised(narrowing: Narrowing, domains: Domains, each: Greatest, most: int) -> tuple[int, dict[int, int]] | None:
+def raised(narrowing: Narrowing, domains: Domains, maximum: Greatest, most: int) -> tuple[int, dict[int, int]] | None:
     """Return a lower bound of a maximum, and choices near it; None if infeasible.
 
     The smallest value for which all sums are possible with the others as fast as they can be. Exact
     if every sum has a single set: the slowest set gets accelerators until none are left.
     """
     roots, left = narrowing.sizing.roots, domains.left
-    least = [[min(map(loads.__getitem__, left[number])) for loads in its] for number, its in enumerate(narrowing.loads)]
-    floor = max(sum(least[number][part] for number, part in loads) for loads in each.sums)
+    least = [[min(map(loads.__getitem__, left[number])) for loads in segments] for number, segments in enumerate(narrowing.loads)]
+    floor = max(sum(least[number][part] for number, part in loads) for loads in maximum.sums)
     beside: dict[Load, int] = {}  # of each set, which has one load in a maximum: what the others take in the longest sum with it
-    for loads in each.sums:
+    for loads in maximum.sums:
         total = sum(least[number][part] for number, part in loads)
         for load in loads:
-            others = total - least[load[0]][load[1]]
-            beside[load] = max(others, beside.get(load, others))
+            rest = total - least[load[0]][load[1]]
+            beside[load] = max(rest, beside.get(load, rest))
     steps = {number: [(narrowing.accelerators[number][left[number][0]], 0, left[number][0])] for number in roots}
-    for (number, part), others in beside.items():
+    for (number, part), rest in beside.items():
         if number in steps:
-            steps[number] = _falling(narrowing, number, left[number], part, others)
-    used = sum(its[0][0] for its in steps.values())
+            steps[number] = _falling(narrowing, number, left[number], part, rest)
+    used = sum(own_steps[0][0] for own_steps in steps.values())
     if used > most:
         return None
     at = dict.fromkeys(steps, 0)
-    waiting = [(-its[0][1], number) for number, its in steps.items()]
+    waiting = [(-own_steps[0][1], number) for number, own_steps in steps.items()]
     heapify(waiting)
     while waiting and -waiting[0][0] > floor:
         value, number = heappop(waiting)
@@ -368,7 +372,7 @@ def raised(narrowing: Narrowing, domains: Domains, each: Greatest, most: int) ->
         at[number] = place
         heappush(waiting, (-falling[place][1], number))
     reached = max([floor, *(-value for value, _ in waiting)])
-    return reached, {number: its[at[number]][2] for number, its in steps.items()}
+    return reached, {number: own_steps[at[number]][2] for number, own_steps in steps.items()}
 
 
 def _falling(narrowing: Narrowing, number: int, left: Sequence[int], part: int, beside: int = 0) -> list[Step]:

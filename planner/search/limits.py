@@ -34,24 +34,24 @@ def rows(question: PlanningProblem, structure: BlockStructure) -> tuple[LimitRow
 
     A lower limit is a row of negative weights.
     """
-    of = {name: number for number, its in enumerate(structure.sets) for name in its}
+    of = {name: number for number, members in enumerate(structure.sets) for name in members}
     found = [row for area in question.areas for row in _in_area(structure, area)]
     most = question.budget.accelerators
-    found += [LimitRow(each.sets, most - each.base, each.weigh) for each in tallies(question, structure)] if most is not None else []
-    for one, other in sorted(question.sharing.not_fewer):
-        found.append(LimitRow(tuple(sorted({of[one], of[other]})), 0, _fewer(structure, one, other)))
+    found += [LimitRow(tally.sets, most - tally.base, tally.weigh) for tally in tallies(question, structure)] if most is not None else []
+    for first, second in sorted(question.sharing.not_fewer):
+        found.append(LimitRow(tuple(sorted({of[first], of[second]})), 0, _fewer(structure, first, second)))
     for names in question.sharing.filling:
         sets = tuple(sorted({of[name] for name in names}))
         found.append(LimitRow(sets, -sum(kind.accelerators for kind in question.kinds), _taken_off))
     for multiple in multiples(question):
-        sets = tuple(sorted({of[multiple.one], of[multiple.other]}))
-        amounts = (each for each in _amounts(question, multiple.other) if len(sets) > 1 or not multiple.holds(each, each))
+        sets = tuple(sorted({of[multiple.component], of[multiple.partner]}))
+        amounts = (amount for amount in _amounts(question, multiple.partner) if len(sets) > 1 or not multiple.holds(amount, amount))
         found += [LimitRow(sets, 1, _beside(structure, multiple, amount)) for amount in amounts]
-    for one, other in sorted(question.sharing.in_step):
-        if pattern(structure, frozenset((one, other))):
-            sets = tuple(sorted({of[one], of[other]}))
-            found += [LimitRow(sets, 1, _in_step(structure, one, other, size)) for size in _sizes(question, other)]
-    found += [row for each in _barred(question) if (row := _barring(structure, of, each)) is not None]
+    for first, second in sorted(question.sharing.in_step):
+        if pattern(structure, frozenset((first, second))):
+            sets = tuple(sorted({of[first], of[second]}))
+            found += [LimitRow(sets, 1, _in_step(structure, first, second, size)) for size in _sizes(question, second)]
+    found += [row for no_good in _barred(question) if (row := _barring(structure, of, no_good)) is not None]
     return tuple(found)
 
 
@@ -71,15 +71,15 @@ def figures(question: PlanningProblem, name: str, option: Option) -> tuple[int, 
     """Return the weights of an option in all rows, for dominance."""
     sizes = sorted({power for area in question.areas if area.kind == option.kind for size in area.rooms for power in _powers(size)})
     found = [int(option.group % size == 0) for size in sizes]
-    for one, other in sorted(question.sharing.not_fewer):
-        found += [-option.processes] if name == one else [option.processes] if name == other else []
+    for first, second in sorted(question.sharing.not_fewer):
+        found += [-option.processes] if name == first else [option.processes] if name == second else []
     for multiple in multiples(question):
-        if name in (multiple.one, multiple.other):
-            found += [_against(multiple, amount, name, option) for amount in _amounts(question, multiple.other)]
-    for one, other in sorted(question.sharing.in_step):
-        if name in (one, other):
-            found += [_out_of_step(option, size, name == other) for size in _sizes(question, other)]
-    found += [int(meets(each.uses[name], option)) for each in _barred(question) if name in each.uses]
+        if name in (multiple.component, multiple.partner):
+            found += [_against(multiple, amount, name, option) for amount in _amounts(question, multiple.partner)]
+    for first, second in sorted(question.sharing.in_step):
+        if name in (first, second):
+            found += [_out_of_step(option, size, name == second) for size in _sizes(question, second)]
+    found += [int(meets(no_good.uses[name], option)) for no_good in _barred(question) if name in no_good.uses]
     return tuple(found)
 
 
@@ -89,7 +89,7 @@ def _barred(question: PlanningProblem) -> tuple[RefusedCount, ...]:
 
 def multiples(question: PlanningProblem) -> tuple[CountConstraint, ...]:
     """Return the count constraints of all arrangements."""
-    return tuple(dict.fromkeys(each for way in question.ways for each in way.multiples))
+    return tuple(dict.fromkeys(constraint for way in question.ways for constraint in way.multiples))
 
 
 def _amounts(question: PlanningProblem, name: str) -> list[int]:
@@ -101,9 +101,9 @@ def _against(multiple: CountConstraint, amount: int, name: str, option: Option) 
 
     Only for the constrained degrees.
     """
-    if name == multiple.other:
-        return int(option.amount == amount and multiple.with_other in (None, option.parallel))
-    return int(name == multiple.one and multiple.with_one in (None, option.parallel) and not multiple.holds(option.amount, amount))
+    if name == multiple.partner:
+        return int(option.amount == amount and multiple.partner_degrees in (None, option.parallel))
+    return int(name == multiple.component and multiple.degrees in (None, option.parallel) and not multiple.holds(option.amount, amount))
 
 
 def _beside(structure: BlockStructure, multiple: CountConstraint, amount: int) -> Weigh:
@@ -117,20 +117,20 @@ def _beside(structure: BlockStructure, multiple: CountConstraint, amount: int) -
 
 def _sizes(question: PlanningProblem, name: str) -> list[int]:
     """Return the possible process sizes of a component."""
-    return sorted({option.each for option in question.options[name]})
+    return sorted({option.per_process for option in question.options[name]})
 
 
 def _out_of_step(option: Option, size: int, is_met: bool) -> int:
     """Return 1 for this process size, or for no whole groups of it."""
-    return int(option.each == size if is_met else option.amount % size != 0)
+    return int(option.per_process == size if is_met else option.amount % size != 0)
 
 
-def _in_step(structure: BlockStructure, one: str, other: str, size: int) -> Weigh:
+def _in_step(structure: BlockStructure, first: str, second: str, size: int) -> Weigh:
     """Return a row for a process size of the partner: not this size, or whole groups of it."""
 
     def weigh(number: int, options: Sequence[Option]) -> int:
-        its = zip(structure.sets[number], options)
-        return sum(_out_of_step(option, size, name == other) for name, option in its if name in (one, other))
+        pairs = zip(structure.sets[number], options)
+        return sum(_out_of_step(option, size, name == second) for name, option in pairs if name in (first, second))
 
     return weigh
 
@@ -152,8 +152,8 @@ def _powers(number: int) -> Iterator[int]:
 
 def pattern(structure: BlockStructure, names: frozenset[str]) -> frozenset[tuple[str, str]]:
     """Return the pairs (inner, outer) of these components."""
-    of = {name: number for number, its in enumerate(structure.sets) for name in its if name in names}
-    return frozenset((one, other) for one in of for other in of if one != other and of[other] in structure.around[of[one]])
+    of = {name: number for number, members in enumerate(structure.sets) for name in members if name in names}
+    return frozenset((inner, outer) for inner in of for outer in of if inner != outer and of[outer] in structure.around[of[inner]])
 
 
 def _in_area(structure: BlockStructure, area: Area) -> Iterator[LimitRow]:
@@ -175,10 +175,10 @@ def _in_groups(kind: int, size: int) -> Weigh:
     return weigh
 
 
-def _fewer(structure: BlockStructure, one: str, other: str) -> Weigh:
+def _fewer(structure: BlockStructure, first: str, second: str) -> Weigh:
     def weigh(number: int, options: Sequence[Option]) -> int:
-        its = zip(structure.sets[number], options)
-        return sum(option.processes * ((name == other) - (name == one)) for name, option in its)
+        pairs = zip(structure.sets[number], options)
+        return sum(option.processes * ((name == second) - (name == first)) for name, option in pairs)
 
     return weigh
 
@@ -194,8 +194,8 @@ def _barring(structure: BlockStructure, of: dict[str, int], barred: RefusedCount
     sets = tuple(sorted({of[name] for name in barred.uses}))
 
     def weigh(number: int, options: Sequence[Option]) -> int:
-        its = zip(structure.sets[number], options)
-        return int(all(meets(barred.uses[name], option) for name, option in its if name in barred.uses))
+        pairs = zip(structure.sets[number], options)
+        return int(all(meets(barred.uses[name], option) for name, option in pairs if name in barred.uses))
 
     return LimitRow(sets, len(sets) - 1, weigh)
 
@@ -227,13 +227,13 @@ def tallies(question: PlanningProblem, structure: BlockStructure) -> tuple[Tally
     """Return the lower bounds of used accelerators; the largest counts."""
     kinds = range(len(question.kinds))
     return tuple(
-        Tally(sum(each.accelerators for each in its), {kind: _used_beside(structure, kind, its) for kind in kinds})
-        for its in question.together_shared
-        if its
+        Tally(sum(entry.accelerators for entry in entries), {kind: _used_beside(structure, kind, entries) for kind in kinds})
+        for entries in question.together_shared
+        if entries
     )
 
 
-def _used_beside(structure: BlockStructure, kind: int, its: Sequence[Shared]) -> frozenset[int]:
+def _used_beside(structure: BlockStructure, kind: int, entries: Sequence[Shared]) -> frozenset[int]:
     """Return outermost sets that cannot use these accelerators, with all inside them."""
-    beside = {number for number, users in enumerate(structure.users) if not any(each.lets(kind, users) for each in its)}
+    beside = {number for number, users in enumerate(structure.users) if not any(entry.lets(kind, users) for entry in entries)}
     return frozenset(number for number in beside if structure.inside[number] == OUTSIDE or structure.inside[number] not in beside)

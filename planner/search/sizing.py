@@ -53,7 +53,7 @@ class Sizing:
         """Choices of each set."""
         if self.amounts is None:
             return tuple(self.ways.of(self.structure, number) for number in range(len(self.structure.sets)))
-        return tuple(tuple(self.ways.at(self.structure, number, its)) for number, its in enumerate(self.amounts))
+        return tuple(tuple(self.ways.at(self.structure, number, amounts)) for number, amounts in enumerate(self.amounts))
 
     def only(self, amounts: tuple[tuple[Amount, ...], ...] | None = None) -> Sizing:
         """Return the sizing restricted to these amounts; None for all, dominated ones too."""
@@ -62,17 +62,17 @@ class Sizing:
 
     def with_options(self, options: Sequence[Sequence[Option]]) -> tuple[BlockChoice, ...]:
         """Return the choices with these options, whether they fit or not."""
-        return tuple(self.ways.with_options(self.structure, number, its) for number, its in enumerate(options))
+        return tuple(self.ways.with_options(self.structure, number, chosen) for number, chosen in enumerate(options))
 
     @cached_property
     def parts(self) -> tuple[tuple[int, ...], ...]:
         """Segments of each set, in the order of its loads."""
-        return tuple(parts_of(self.structure, tasks_of(self.question, its)) for its in self.structure.sets)
+        return tuple(parts_of(self.structure, tasks_of(self.question, members)) for members in self.structure.sets)
 
     @cached_property
     def greatest(self) -> tuple[Greatest, ...]:
         """Maxima of all segments, and traffic inside sets."""
-        parts = tuple(each for tasks in self.structure.parts for each in self.of_part(tasks))
+        parts = tuple(maximum for tasks in self.structure.parts for maximum in self.of_part(tasks))
         return (*parts, *(Greatest(1, ((load,),)) for load in sorted(self.crossing)))
 
     @cached_property
@@ -86,19 +86,21 @@ class Sizing:
         if self.ways.crossing is None:
             return frozenset()
         return frozenset(
-            (number, len(its)) for number, its in enumerate(self.parts) if any(choice.loads[-1] for choice in self.choices[number])
+            (number, len(segments))
+            for number, segments in enumerate(self.parts)
+            if any(choice.loads[-1] for choice in self.choices[number])
         )
 
     def of_part(self, tasks: Sequence[int]) -> list[Greatest]:
         """Return the maxima of the segment with these tasks."""
         segment, users = self.structure.segments[tasks[0]], self.structure.users
-        of = {name: number for number, its in enumerate(self.structure.sets) for name in its}
-        found = []
+        of = {name: number for number, members in enumerate(self.structure.sets) for name in members}
+        maxima = []
         for maximum in self.model.maxima(self.question, users, tasks):
-            sums = [dict.fromkeys(of[self.question.tasks[task].component] for task in its) for its in maximum.sums]
-            loads = (tuple((number, self.parts[number].index(segment)) for number in its) for its in sums)
-            found.append(Greatest(maximum.weight, tuple(dict.fromkeys(loads))))
-        return found
+            sums = [dict.fromkeys(of[self.question.tasks[task].component] for task in summed) for summed in maximum.sums]
+            loads = (tuple((number, self.parts[number].index(segment)) for number in numbers) for numbers in sums)
+            maxima.append(Greatest(maximum.weight, tuple(dict.fromkeys(loads))))
+        return maxima
 
     @property
     def most(self) -> int:
@@ -120,7 +122,7 @@ class Sizing:
     def inner(self) -> tuple[tuple[int, ...], ...]:
         """Sets directly inside each set."""
         inside = self.structure.inside
-        return tuple(tuple(each for each, outer in enumerate(inside) if outer == number) for number in range(len(inside)))
+        return tuple(tuple(member for member, outer in enumerate(inside) if outer == number) for number in range(len(inside)))
 
     @cached_property
     def rows(self) -> tuple[LimitRow, ...]:
@@ -142,21 +144,24 @@ class Sizing:
     def time(self, chosen: Sequence[BlockChoice]) -> int:
         """Return the ns of an iteration with the least traffic."""
         maxima = sum(
-            each.weight * max(sum(chosen[number].loads[part] for number, part in its) for its in each.sums) for each in self.greatest
+            maximum.weight * max(sum(chosen[number].loads[part] for number, part in summed) for summed in maximum.sums)
+            for maximum in self.greatest
         )
         return maxima + self.ways.beyond(self.structure, chosen)
 
     def accelerators(self, chosen: Sequence[BlockChoice]) -> int:
         """Return the used accelerators, a lower bound if some are shared."""
         used = sum(chosen[number].accelerators for number in self.roots)
-        return max([used, *(each.base + sum(each.weigh(number, chosen[number].options) for number in each.sets) for each in self.tallies)])
+        return max(
+            [used, *(tally.base + sum(tally.weigh(number, chosen[number].options) for number in tally.sets) for tally in self.tallies)]
+        )
 
     def fewest(self, least: Sequence[int], left: Sequence[Sequence[BlockChoice]]) -> int:
         """Return a lower bound of the accelerators with the remaining choices."""
         used = sum(least[number] for number in self.roots)
         beside = (
-            each.base + sum(min(each.weigh(number, choice.options) for choice in left[number]) for number in each.sets)
-            for each in self.tallies
+            tally.base + sum(min(tally.weigh(number, choice.options) for choice in left[number]) for number in tally.sets)
+            for tally in self.tallies
         )
         return max([used, *beside])
 
@@ -174,20 +179,20 @@ class Sizing:
         """Return True if accelerators of each kind, outer sets and memory suffice."""
         if self.accelerators(chosen) > self.most:
             return False
-        for kind, its in enumerate(self.question.kinds):
-            if sum(chosen[number].accelerators for number in self.roots if chosen[number].kind == kind) > its.accelerators:
+        for kind, node_kind in enumerate(self.question.kinds):
+            if sum(chosen[number].accelerators for number in self.roots if chosen[number].kind == kind) > node_kind.accelerators:
                 return False
         if any(sum(row.weigh(number, chosen[number].options) for number in row.sets) > row.most for row in self.rows):
             return False
         return all(self._holds(chosen, number) for number in range(len(chosen)) if chosen[number].kind != NO_KIND) and all(
-            self._surrounds(chosen, number) for number, its in enumerate(self.inner) if its
+            self._surrounds(chosen, number) for number, members in enumerate(self.inner) if members
         )
 
     def _surrounds(self, chosen: Sequence[BlockChoice], number: int) -> bool:
         """Return True if the inner sets fit on the accelerators of a set."""
-        inner, outer = [chosen[each] for each in self.inner[number]], chosen[number]
-        used = sum(each.accelerators for each in inner) + self.left_over(number)
-        return used <= outer.accelerators and all(each.kind == outer.kind for each in inner)
+        inner, outer = [chosen[member] for member in self.inner[number]], chosen[number]
+        used = sum(choice.accelerators for choice in inner) + self.left_over(number)
+        return used <= outer.accelerators and all(choice.kind == outer.kind for choice in inner)
 
     def _holds(self, chosen: Sequence[BlockChoice], number: int) -> bool:
         """Return True if memory suffices for a set and those around it in every turn."""
@@ -195,17 +200,17 @@ class Sizing:
         if limit is None:
             return True
         around = self.structure.around[number]
-        return all(sum(needs) <= limit for needs in zip(*(chosen[each].needs for each in around)))
+        return all(sum(needs) <= limit for needs in zip(*(chosen[member].needs for member in around)))
 
     def design(self, chosen: Sequence[BlockChoice]) -> Design:
         """Return the design with these choices."""
         structure, blocks = self.structure, []
         for number, choice in enumerate(chosen):
-            inner = sum(chosen[each].accelerators for each in self.inner[number])
+            inner = sum(chosen[member].accelerators for member in self.inner[number])
             if choice.accelerators > inner:
                 order = sorted(structure.users[number], key=self.question.components.index)
                 blocks.append(Block(choice.kind, choice.accelerators - inner, tuple(order)))
-        options = {name: option for its, choice in zip(structure.sets, chosen) for name, option in zip(its, choice.options)}
+        options = {name: option for members, choice in zip(structure.sets, chosen) for name, option in zip(members, choice.options)}
         return Design(tuple(blocks), {name: options[name] for name in self.question.components}, structure.segments)
 
 
@@ -227,18 +232,21 @@ def between_sets(
     """
     if crossing is None:
         return ()
-    found: list[Between] = []
+    traffic: list[Between] = []
     for pair in crossing.pairs(structure):
-        ones, others = ([choice.amount for choice in choices[number]] for number in (pair.source, pair.target))
-        few = len(set(ones)) * len(set(others)) <= PAIRS
-        range_of = {each: exactly(each) for each in (*ones, *others)}
-        one, other = (range_of, range_of) if few else (crossing.ranges(ones), crossing.ranges(others))
+        source_amounts, target_amounts = ([choice.amount for choice in choices[number]] for number in (pair.source, pair.target))
+        few = len(set(source_amounts)) * len(set(target_amounts)) <= PAIRS
+        range_of = {amount: exactly(amount) for amount in (*source_amounts, *target_amounts)}
+        source_range, target_range = (range_of, range_of) if few else (crossing.ranges(source_amounts), crossing.ranges(target_amounts))
         rows = {}
-        for its in dict.fromkeys(one[each] for each in ones):
+        for source in dict.fromkeys(source_range[amount] for amount in source_amounts):
             if session.cancelled:
-                return tuple(found)
-            beside = {each: crossing.between(pair, its, each) for each in dict.fromkeys(other[each] for each in others)}
-            rows[its] = [beside[other[each]] for each in others]
+                return tuple(traffic)
+            beside = {
+                target: crossing.between(pair, source, target)
+                for target in dict.fromkeys(target_range[amount] for amount in target_amounts)
+            }
+            rows[source] = [beside[target_range[amount]] for amount in target_amounts]
         if any(map(any, rows.values())):
-            found.append(Between(pair.source, pair.target, tuple(rows[one[each]] for each in ones)))
-    return tuple(found)
+            traffic.append(Between(pair.source, pair.target, tuple(rows[source_range[amount]] for amount in source_amounts)))
+    return tuple(traffic)

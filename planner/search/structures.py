@@ -236,14 +236,14 @@ def _obeys(inside: Inside, may: Sequence[Sequence[bool]], within: set[tuple[int,
     return not any(inner < len(inside) and around[inner][-1] == OUTSIDE and outer not in around[inner] for inner, outer in within)
 
 
-def may_share(question: PlanningProblem, one: str, other: str) -> bool:
+def may_share(question: PlanningProblem, first: str, second: str) -> bool:
     """Return True if two components may both use an accelerator."""
-    pairs = {(one, other), (other, one)}
+    pairs = {(first, second), (second, first)}
     if pairs & question.sharing.apart:
         return False
-    return question.sharing.alone.isdisjoint((one, other)) or bool(pairs & (question.sharing.together | question.sharing.within))
+    return question.sharing.alone.isdisjoint((first, second)) or bool(pairs & (question.sharing.together | question.sharing.within))
 
 
-def may_nest(question: PlanningProblem, one: str, other: str) -> bool:
+def may_nest(question: PlanningProblem, first: str, second: str) -> bool:
     """Return True if one component may use only some of the accelerators of the other."""
-    return not {(one, other), (other, one)} & question.sharing.whole
+    return not {(first, second), (second, first)} & question.sharing.whole

@@ -18,11 +18,11 @@ from ...models.planning.workload import Workload
 from ...models.problem import AMOUNT, Problem
 from ...solver.refuting.conflict import merged, quickxplain, with_line
 from ...solver.wording import few, in_seconds, listed
+from ..capacity import free_capacity
 from ..costs import cost_model
-from ..problem import asked
+from ..problem import planning_problem
 from ..profile import options
 from ..related import overlaps
-from ..room import room
 from ..scope import may_span
 from ..times import untimed_on
 from .demands import BUDGET_ACCELERATORS, BUDGET_SECONDS, RANKS, TIMES, demands, in_words, model_name, too_small, without
@@ -33,56 +33,62 @@ MOST = 10_000
 
 def of_times(problem: Problem, workload: Workload) -> Iterator[Finding]:
     """Yield quick reasons: a component without options, or a budget too small."""
-    job, timed = problem.job, [each for each in problem.components if each.timed]
+    job, timed = problem.job, [component for component in problem.components if component.timed]
     if job.planning.laying is not None or job.overlaps or may_span(problem) or overlaps(problem, timed):
         return
-    if problem.cluster.total() * sum(len(job.choices.get(each.name, (each.parallel,))) for each in problem.hinted) > MOST:
+    if problem.cluster.total() * sum(len(job.choices.get(component.name, (component.parallel,))) for component in problem.hinted) > MOST:
         return
     workload = replace(workload, heeds_estimates=False)  # an estimate makes nothing impossible
     problem = replace(problem, job=replace(job, planning=replace(job.planning, workload=workload)))
-    question = asked(problem, workload)
+    question = planning_problem(problem, workload)
     if (known := by_given_ranks(problem, question)) is not None:
         yield from known.findings if known.verdict == IMPOSSIBLE else ()
         return
-    yield from [finding for finding, _ in unfit(problem, question)] or _over_budget(workload, question)
+    yield from [finding for finding, _ in infeasible_components(problem, question)] or _over_budget(workload, question)
 
 
-def unfit(problem: Problem, question: PlanningProblem) -> Iterator[tuple[Finding, list[Demand]]]:
+def infeasible_components(problem: Problem, question: PlanningProblem) -> Iterator[tuple[Finding, list[Demand]]]:
     """Yield components without feasible options, with the fewest demands to blame."""
-    holding = [each for each in problem.components if each.name not in question.options]
-    for name, its in question.options.items():
+    holding = [component for component in problem.components if component.name not in question.options]
+    for name, candidates in question.options.items():
         idle = name in question.idle.beside
-        if _fits(its, question.kinds, idle):
+        if _fits(candidates, question.kinds, idle):
             continue
-        every = [each for each in demands(problem) if each.component == name]
+        every = [demand for demand in demands(problem) if demand.component == name]
         every += [Demand(name, TIMES, problem[name].span(TIMES))] if problem[name].timed else []
-        every += [Demand(each.name, RANKS, each.span("placement")) for each in holding]
+        every += [Demand(component.name, RANKS, component.span("placement")) for component in holding]
 
         def refuted(kept: Sequence[Demand], name: str = name, every: Sequence[Demand] = every, idle: bool = idle) -> bool:
-            found, kinds = _options(without(problem, [each for each in every if each not in kept]), name, holding)
-            return not _fits(found, kinds, idle)
+            left, kinds = _options(without(problem, [demand for demand in every if demand not in kept]), name, holding)
+            return not _fits(left, kinds, idle)
 
         blamed = quickxplain(every, refuted) if refuted(every) else []
-        span = next((each.span for each in blamed if each.span), problem[name].span(AMOUNT))
-        free = [its for each in blamed if each.field == AMOUNT for its in _options(without(problem, [each]), name, holding)[0]]
+        span = next((demand.span for demand in blamed if demand.span), problem[name].span(AMOUNT))
+        free = [option for demand in blamed if demand.field == AMOUNT for option in _options(without(problem, [demand]), name, holding)[0]]
         why = list(merged(in_words(problem, blamed)))
-        said = [each.text for each in why] or ["no count and no degrees of it suit the cluster and its framework"]
-        said += [f"it can have {few(sorted({each.amount for each in free}))}"] if free else []
-        notes = [with_line(each, span) for each in why if any(its.span and span and its.span.line != span.line for its in each.demands)]
-        yield error("PW601", name, f"impossible: no plan can run `{name}`: {'; '.join(said)}", span, notes=tuple(notes)), blamed
+        elsewhere = [any(demand.span and span and demand.span.line != span.line for demand in clause.demands) for clause in why]
+        notes = [with_line(clause, span) for clause, far in zip(why, elsewhere) if far]
+        message = "with all of its demands"
+        if len(why) < 2:
+            message = next((clause.text for clause in why), "no count and no degrees of it suit the cluster and its framework")
+        else:
+            notes = [with_line(clause, span) if far else clause.text for clause, far in zip(why, elsewhere)]
+        notes += [f"{name} can have {few(sorted({option.amount for option in free}))}"] if free else []
+        separator = ":" if len(why) < 2 else ""
+        yield error("PW601", name, f"impossible: no plan can run `{name}`{separator} {message}", span, notes=tuple(notes)), blamed
 
 
 def _options(problem: Problem, name: str, holding: Sequence[Component]) -> tuple[tuple[Option, ...], Sequence[AcceleratorKind]]:
     """Return the options of a component and its kinds, beside given ranks."""
-    names = {each.name for each in problem.components}
-    space = room(problem, [each for each in holding if each.name in names])
+    names = {component.name for component in problem.components}
+    space = free_capacity(problem, [component for component in holding if component.name in names])
     return options(problem, problem[name], problem[name].timed, space, 1), space.kinds
 
 
-def _fits(its: Sequence[Option], kinds: Sequence[AcceleratorKind], idle: bool) -> bool:
+def _fits(options: Sequence[Option], kinds: Sequence[AcceleratorKind], idle: bool) -> bool:
     """Return True if an option fits alone by declared memory."""
-    limits = [kinds[each.kind].memory if each.kind >= 0 else None for each in its]
-    return any(idle or limit is None or each.memory <= limit or each.estimated for each, limit in zip(its, limits))
+    limits = [kinds[option.kind].memory if option.kind >= 0 else None for option in options]
+    return any(idle or limit is None or option.memory <= limit or option.estimated for option, limit in zip(options, limits))
 
 
 def _over_budget(workload: Workload, question: PlanningProblem) -> Iterator[Finding]:
@@ -100,13 +106,13 @@ def _over_budget(workload: Workload, question: PlanningProblem) -> Iterator[Find
 def by_given_ranks(problem: Problem, question: PlanningProblem) -> Answer | None:
     """Return the undecided answer for ranks on several kinds with unknown sharing or times."""
     known = {name for kind in question.kinds for name in kind.holders}
-    given = [each for each in problem.components if each.runs is not None and problem.kind(each) == ACCELERATOR]
+    given = [component for component in problem.components if component.runs is not None and problem.kind(component) == ACCELERATOR]
     for component in given if len(question.kinds) > 1 else ():
         if component.name in question.options and component.name not in known:
-            its = [problem.cluster.nodes[node] for node, _ in problem.given().masks(component.name)]
-            models = dict.fromkeys(model_name(node.accelerator_model) for node in its)
-            if len({question.kind_of(node.accelerator_model, node.accelerator_memory) for node in its}) > 1:
-                if finding := _around_of_one_model(problem, question, component, its):
+            nodes = [problem.cluster.nodes[node] for node, _ in problem.given().masks(component.name)]
+            models = dict.fromkeys(model_name(node.accelerator_model) for node in nodes)
+            if len({question.kind_of(node.accelerator_model, node.accelerator_memory) for node in nodes}) > 1:
+                if finding := _around_of_one_model(problem, question, component, nodes):
                     return Answer(IMPOSSIBLE, findings=(finding,), how="given")
                 where = f"by its ranks `{component.name}` is on several kinds of accelerators ({listed(list(models))})"
                 missing = untimed_on(problem, component)
@@ -118,14 +124,14 @@ def by_given_ranks(problem: Problem, question: PlanningProblem) -> Answer | None
 
 def _around_of_one_model(problem: Problem, question: PlanningProblem, given: Component, nodes: Sequence[Node]) -> Finding | None:
     """Return the reason against given ranks in a single-model component; None if they fit."""
-    around = {other: "within" for one, other in question.sharing.within if one == given.name}
+    around = {outer: "within" for inner, outer in question.sharing.within if inner == given.name}
     around.update((name, "colocated with") for pair in question.sharing.together if given.name in pair for name in pair)
     for name, how in around.items():
         model = problem[name].accelerator_model
         strange = [node for node in nodes if model not in ("", node.accelerator_model)]
         if strange and problem[name].runs is None:
-            others = listed(list(dict.fromkeys(model_name(node.accelerator_model) for node in strange)))
-            message = f"impossible: `{given.name}` is {how} `{name}`, which may use {model} alone, and by its ranks it is on {others} too"
+            models = listed(list(dict.fromkeys(model_name(node.accelerator_model) for node in strange)))
+            message = f"impossible: `{given.name}` has ranks on {models} and is {how} `{name}`, which may use {model} alone"
             help_text = f"give `{given.name}` ranks on {model}, or let `{name}` use other models"
             return error("PW601", name, message, problem[name].span("accelerator_model"), help=help_text)
     return None
@@ -133,27 +139,27 @@ def _around_of_one_model(problem: Problem, question: PlanningProblem, given: Com
 
 def fewest(question: PlanningProblem) -> int:
     """Return a lower bound of accelerators: components that never share add up."""
-    least = {name: min((option.accelerators for option in its), default=0) for name, its in question.options.items()}
-    sets = [{name} for name in least] + [set(pair) for pair in question.sharing.apart] + [set(its) for its in question.sharing.filling]
-    return max((sum(least[name] for name in its) for its in sets), default=0)
+    least = {name: min((option.accelerators for option in candidates), default=0) for name, candidates in question.options.items()}
+    sets = [{name} for name in least] + [set(pair) for pair in question.sharing.apart] + [set(names) for names in question.sharing.filling]
+    return max((sum(least[name] for name in names) for names in sets), default=0)
 
 
 def quickest(question: PlanningProblem, model: CostModel) -> int:
     """Return a lower bound of an iteration in ns: sequential segments add up."""
     most, options = question.budget.accelerators, dict[str, list[Option]]()
     for name, every in question.options.items():
-        options[name] = [each for each in every if most is None or each.accelerators <= most]
+        options[name] = [option for option in every if most is None or option.accelerators <= most]
     if not model.full or not all(options.values()):
         return 0
     least, longest = [0] * len(question.tasks), dict[int, int]()
-    for name, its in options.items():
+    for name, candidates in options.items():
         for place, task in enumerate(question.tasks_of[name]):
-            least[task] = min(option.nanoseconds[place] for option in its)
+            least[task] = min(option.nanoseconds[place] for option in candidates)
     for task, time in enumerate(least if model.by_phase else ()):
         segment = model.segment(question, task)
         longest[segment] = max(longest.get(segment, 0), time)
     # The work of one component is never two things at once.
-    alone = max((min(sum(option.nanoseconds) for option in its) for its in options.values()), default=0)
+    alone = max((min(sum(option.nanoseconds) for option in candidates) for candidates in options.values()), default=0)
     return max(alone, sum(longest.values()) if model.by_phase else _one_after_the_other(question, least))
 
 

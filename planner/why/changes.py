@@ -22,7 +22,7 @@ from ...solver.rules.amounts.all_placed import amount_of
 from ...solver.session import Session
 from ...solver.wording import in_seconds
 from ..costs import cost_model
-from ..problem import asked
+from ..problem import planning_problem
 from ..scope import widened
 from ..search.search import search
 from .demands import BUDGET_ACCELERATORS, BUDGET_SECONDS, COST_MODEL, RANKS, TIMES, without
@@ -46,7 +46,7 @@ class Planner(Oracle):
         """Return possible for a design, refuted for a proof of none."""
         (problem,) = alternatives
         workload = problem.job.planning.workload or Workload()
-        question = asked(problem, workload)
+        question = planning_problem(problem, workload)
         self._searches += 1
         if not all(question.options.values()):
             return Verdict.REFUTED
@@ -75,15 +75,15 @@ def changes(
     Changes of these demands, of the scope and of the nodes; combinations of `every` demand. `slow`:
     ns of a placed plan beyond the budget; `missing`: lower bound of missing accelerators.
     """
-    found = [text for demand in demands for text in _of_one(planner, problem, demand, slow)]
-    others = [each for each in demands if each.component and each.field not in (AMOUNT, "memory", TIMES, RANKS)]
-    trial, parts = FixTrial([problem], planner), [each for each in every if each.component]
-    found += [each.text for each in ranked(trial, others, None)]
+    texts = [text for demand in demands for text in _of_one(planner, problem, demand, slow)]
+    changeable = [demand for demand in demands if demand.component and demand.field not in (AMOUNT, "memory", TIMES, RANKS)]
+    trial, parts = FixTrial([problem], planner), [demand for demand in every if demand.component]
+    texts += [fix.text for fix in ranked(trial, changeable, None)]
     wider = [name for name, wide in widened(problem, left_out) if planner.solved([wide])]
-    found += [f"write `scope: [{name}]` in `plan`, which lets {WIDENS[name]}" for name in wider]
-    found += _more_nodes(planner, problem, missing)
-    return list(dict.fromkeys(found)) or [
-        text for text in (_both_budgets(planner, problem, every), *(each.text for each in together(trial, parts))) if text
+    texts += [f"write `scope: [{name}]` in `plan`, which lets {WIDENS[name]}" for name in wider]
+    texts += _more_nodes(planner, problem, missing)
+    return list(dict.fromkeys(texts)) or [
+        text for text in (_both_budgets(planner, problem, every), *(fix.text for fix in together(trial, parts))) if text
     ]
 
 
@@ -91,7 +91,7 @@ def _of_one(planner: Planner, problem: Problem, demand: Demand, slow: int | None
     """Yield replacements for a budget, a count or a memory, and ranks to change."""
     if demand.field == BUDGET_SECONDS:
         found = planner.tried(without(problem, [demand], SECONDS))
-        known = [each for each in (found and found[0], slow) if each is not None]
+        known = [time for time in (found and found[0], slow) if time is not None]
         yield from [f"allow `seconds: {in_seconds(min(known))}`"] if known else []
     elif demand.field == BUDGET_ACCELERATORS and (found := planner.tried(without(problem, [demand], ACCELERATORS))):
         yield f"allow `accelerators: {found[1]}`"
@@ -108,7 +108,7 @@ def _of_one(planner: Planner, problem: Problem, demand: Demand, slow: int | None
     elif demand.field == TIMES and planner.solved([without(problem, [demand])]):
         yield f"write `seconds` of {demand.component} for the counts, degrees and accelerators that it may have"
     elif demand.field == RANKS:
-        parts = (replace(each, runs=None) if each.name == demand.component else each for each in problem.components)
+        parts = (replace(component, runs=None) if component.name == demand.component else component for component in problem.components)
         moved = replace(problem, job=replace(problem.job, components=tuple(parts)))
         if planner.helps(asking(moved[demand.component], problem.given().amount(demand.component))(moved)):
             yield f"give `{demand.component}` other ranks"
@@ -117,8 +117,8 @@ def _of_one(planner: Planner, problem: Problem, demand: Demand, slow: int | None
 def _other_counts(planner: Planner, problem: Problem, demand: Demand) -> Iterator[str]:
     """Yield the nearest feasible counts below and above a component's."""
     part, free = problem[demand.component], without(problem, [demand])
-    can = sorted({each.amount for each in asked(free, free.job.planning.workload or Workload()).options.get(part.name, ())})
-    less, more = [each for each in can if each < part.least], [each for each in can if each > part.most]
+    can = sorted({option.amount for option in planning_problem(free, free.job.planning.workload or Workload()).options.get(part.name, ())})
+    less, more = [count for count in can if count < part.least], [count for count in can if count > part.most]
 
     def works(count: int) -> bool:
         return planner.judge([asking(part, count)(problem)]) is Verdict.POSSIBLE
@@ -143,6 +143,6 @@ def _more_nodes(planner: Planner, problem: Problem, missing: int) -> Iterator[st
 
 def _both_budgets(planner: Planner, problem: Problem, every: Sequence[Demand]) -> str:
     """Return values for both budgets if these are enough."""
-    budgets = [each for each in every if each.field in (BUDGET_SECONDS, BUDGET_ACCELERATORS)]
+    budgets = [demand for demand in every if demand.field in (BUDGET_SECONDS, BUDGET_ACCELERATORS)]
     found = planner.tried(without(problem, budgets, ACCELERATORS)) if len(budgets) > 1 else None
     return f"allow `seconds: {in_seconds(found[0])}` and `accelerators: {found[1]}`" if found else ""

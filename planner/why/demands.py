@@ -29,21 +29,23 @@ TIMES, RANKS = "timed", "runs"
 def demands(problem: Problem) -> list[Demand]:
     """Return all demands except times and ranks, changeable ones first."""
     workload, job = problem.job.planning.workload or Workload(), problem.job
-    said = {
+    stated = {
         BUDGET_SECONDS: workload.budget.nanoseconds is not None,
         BUDGET_ACCELERATORS: workload.budget.accelerators is not None,
         COST_MODEL: cost_model(workload.model).restricts,
     }
-    any_count = {each.name for each in problem.components if each.least <= 1 and each.most >= UNBOUNDED and not each.counts}
+    any_count = {
+        component.name for component in problem.components if component.least <= 1 and component.most >= UNBOUNDED and not component.counts
+    }
     out = {AMOUNT: any_count, "parallel": set(job.planning.shapes)}  # the framework makes the processes of these
     degrees = [Demand(name, "parallel", problem[name].span("parallel")) for name in job.choices if problem[name].runs is None]
-    parts = [each for each in (*problem.demands, *degrees) if each.component not in out.get(each.field, ())]
-    return [*(Demand("", field, workload.place(field)) for field in said if said[field]), *changeable_first(problem, parts)]
+    parts = [demand for demand in (*problem.demands, *degrees) if demand.component not in out.get(demand.field, ())]
+    return [*(Demand("", field, workload.place(field)) for field in stated if stated[field]), *changeable_first(problem, parts)]
 
 
 def without(problem: Problem, given_up: Sequence[Demand], aim: str = "") -> Problem:
     """Return the problem without demands: more degrees, and no components of dropped ranks."""
-    names = {each.field: {other.component for other in given_up if other.field == each.field} for each in given_up}
+    names = {demand.field: {dropped.component for dropped in given_up if dropped.field == demand.field} for demand in given_up}
     workload, changed = problem.job.planning.workload or Workload(), problem.without(*given_up)
     budget = Budget(
         None if BUDGET_ACCELERATORS in names else workload.budget.accelerators,
@@ -51,11 +53,14 @@ def without(problem: Problem, given_up: Sequence[Demand], aim: str = "") -> Prob
     )
     workload = replace(workload, budget=budget, model=STREAM if COST_MODEL in names else workload.model, aim=aim or workload.aim)
     choices = {name: tuple(_more_degrees(problem, problem[name])) for name in sorted(names.get("parallel", ()))}
-    parts = tuple(replace(each, timed=_for_any(each.timed)) if each.name in names.get(TIMES, ()) else each for each in changed.components)
+    parts = tuple(
+        replace(component, timed=_for_any(component.timed)) if component.name in names.get(TIMES, ()) else component
+        for component in changed.components
+    )
     job = replace(
         changed.job, components=parts, choices={**problem.job.choices, **choices}, planning=replace(changed.job.planning, workload=workload)
     )
-    left = {each.name for each in parts} - names.get(RANKS, set())
+    left = {component.name for component in parts} - names.get(RANKS, set())
     return restricted(replace(changed, job=job), left) if len(left) < len(parts) else replace(changed, job=job)
 
 
@@ -72,7 +77,7 @@ def in_words(problem: Problem, kept: Sequence[Demand]) -> list[ConflictClause]:
 
     def degrees(name: str) -> str:
         choices = list(dict.fromkeys(problem.job.choices.get(name, (problem[name].parallel,))))
-        beside = f" (the largest node has {with_noun(size, 'accelerator')})" if min(each.replica for each in choices) > size else ""
+        beside = f" (the largest node has {with_noun(size, 'accelerator')})" if min(choice.replica for choice in choices) > size else ""
         return f"{name} has {' or '.join(map(str, choices))}{beside}"
 
     own: Mapping[str, Callable[[str], str]] = {
@@ -86,9 +91,9 @@ def in_words(problem: Problem, kept: Sequence[Demand]) -> list[ConflictClause]:
         RANKS: lambda name: f"{name} has given ranks",
         TIMES: lambda name: _of_times(problem, problem[name]),
     }
-    found = [ConflictClause(own[each.field](each.component), (each,)) for each in kept if each.field in own]
-    found += clauses(problem, [each for each in kept if each.field not in own])
-    return sorted(found, key=lambda clause: min(kept.index(each) for each in clause.demands if each in kept))
+    found = [ConflictClause(own[demand.field](demand.component), (demand,)) for demand in kept if demand.field in own]
+    found += clauses(problem, [demand for demand in kept if demand.field not in own])
+    return sorted(found, key=lambda clause: min(kept.index(demand) for demand in clause.demands if demand in kept))
 
 
 def too_small(budget: str, need: int, have: int, within: str = "") -> str:
@@ -108,27 +113,30 @@ def _more_degrees(problem: Problem, component: Component) -> Iterator[Parallel]:
     """Yield no degrees, allowed degrees, and measured degrees of a component."""
     yield from problem.job.choices.get(component.name, (component.parallel,))
     yield Parallel()
-    yield from (each.parallel for each in component.timed.measured if each.parallel is not None) if component.timed else ()
+    yield from (
+        (measurement.parallel for measurement in component.timed.measured if measurement.parallel is not None) if component.timed else ()
+    )
 
 
 def _for_any(timed: TimedComponent | None) -> TimedComponent | None:
     """Return the times for all counts, degrees and models."""
-    return timed and TimedComponent(tuple(replace(each, parallel=None, model="") for each in timed.measured), POWER)
+    return timed and TimedComponent(tuple(replace(measurement, parallel=None, model="") for measurement in timed.measured), POWER)
 
 
 def _of_times(problem: Problem, component: Component) -> str:
     """Format the conditions of a component's times."""
     name, timed = component.name, component.timed or TimedComponent(())
-    said = [f"the replicas of {name} divide {with_noun(timed.samples, 'sample')} evenly"] if timed.samples else []
-    said += (
-        [f"the times of {name} are a table for {few(sorted({each.accelerators for each in timed.measured}))}"]
+    texts = [f"the replicas of {name} divide {with_noun(timed.samples, 'sample')} evenly"] if timed.samples else []
+    texts += (
+        [f"the times of {name} are a table for {few(sorted({measurement.accelerators for measurement in timed.measured}))}"]
         if timed.scaling == TABLE
         else []
     )
     rows = dict.fromkeys(
-        " ".join(f"{word} {text}" for word, text in (("with", each.degrees), ("on", each.model)) if text) for each in timed.measured
+        " ".join(f"{word} {text}" for word, text in (("with", measurement.degrees), ("on", measurement.model)) if text)
+        for measurement in timed.measured
     )
     models = dict.fromkeys(model_name(node.accelerator_model) for node in problem.cluster.nodes if node.accelerators)
-    beside = f" (the cluster has {listed(list(models))})" if any(each.model for each in timed.measured) else ""
-    said += [f"{name} was measured {' or '.join(rows)}{beside}"] if all(rows) else []
-    return " and ".join(said) or f"the times of {name}"
+    beside = f" (the cluster has {listed(list(models))})" if any(measurement.model for measurement in timed.measured) else ""
+    texts += [f"{name} was measured {' or '.join(rows)}{beside}"] if all(rows) else []
+    return " and ".join(texts) or f"the times of {name}"

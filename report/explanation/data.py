@@ -16,7 +16,7 @@ from ..json import SCHEMA, finding_to_data, release_to_data
 
 def render(explanations: Iterable[Explanation]) -> str:
     """Format the explanations as JSON."""
-    return json.dumps({"schema": SCHEMA, "files": [explanation_to_data(each) for each in explanations]}, indent=1)
+    return json.dumps({"schema": SCHEMA, "files": [explanation_to_data(explanation) for explanation in explanations]}, indent=1)
 
 
 def explanation_to_data(explanation: Explanation) -> dict[str, object]:
@@ -29,7 +29,7 @@ def explanation_to_data(explanation: Explanation) -> dict[str, object]:
         "level": report.level,
         "machines": report.machines or None,
         "verdict": report.verdict,
-        "missing": [{"what": each.what, "add": each.add} for each in report.missing],
+        "missing": [{"what": missing.what, "add": missing.add} for missing in report.missing],
         "errors": [finding_to_data(finding, report.file) for finding in report.errors],
         "assumed_accelerators_per_node": explanation.assumed or None,
         "needs": {
@@ -46,9 +46,9 @@ def explanation_to_data(explanation: Explanation) -> dict[str, object]:
         else None,
         "components": {need.name: _need(need) for need in needs.each} if needs else {},
         "shared": _shared(sharing) if sharing else [],
-        "asked": [_asked(each) for each in sharing.asked] if sharing else [],
-        "demands": [_demanded(each) for each in explanation.demands],
-        "numbers": [_number(each) for each in explanation.derivations],
+        "asked": [_asked(demand) for demand in sharing.asked] if sharing else [],
+        "demands": [_demanded(demand) for demand in explanation.demands],
+        "numbers": [_number(derivation) for derivation in explanation.derivations],
     }
 
 
@@ -57,7 +57,7 @@ def _need(need: ComponentNeed) -> dict[str, object]:
         "kind": need.kind,
         "processes": need.processes,
         "accelerators": need.accelerators if need.processes is not None else None,
-        "layout": [{"nodes": nodes, "each": each} for nodes, each in need.layout],
+        "layout": [{"nodes": nodes, "each": per_node} for nodes, per_node in need.layout],
         "cpus": need.cpus or None,
         "written": need.written or None,
         "asks_for": _amount(need) if need.asked else None,
@@ -74,15 +74,15 @@ def _shared(sharing: SharedAccelerators) -> list[dict[str, object]]:
     """Convert the sets of colocated components, with overlapping sets."""
     return [
         {
-            "components": list(each.components),
-            "accelerators": each.accelerators,
+            "components": list(members.components),
+            "accelerators": members.accelerators,
             "meets": [
                 {"kind": overlap.kind, "components": list(overlap.second.components), "accelerators": overlap.shared}
                 for overlap in sharing.overlaps
-                if overlap.first is each
+                if overlap.first is members
             ],
         }
-        for each in sharing.together
+        for members in sharing.together
     ]
 
 

@@ -30,7 +30,7 @@ class Footnotes:
 
         Lines are those of the explained file unless another one is named.
         """
-        rows = [[f"[{number}]", self._place(figure), _said(figure)] for figure, number in self._numbers.items()]
+        rows = [[f"[{number}]", self._place(figure), _figure_text(figure)] for figure, number in self._numbers.items()]
         return f"figures (lines of {escape(self._file)}):\n" + table(rows, right=(0,), width=WIDTH) if rows else ""
 
     def _place(self, figure: Figure) -> str:
@@ -43,7 +43,7 @@ class Footnotes:
         return span.file if span.file.startswith("--") else f"{PurePath(span.file).name}:{span.line}"
 
 
-def _said(figure: Figure) -> str:
+def _figure_text(figure: Figure) -> str:
     return f"{_cut(figure.name, MAX_NAME)}: {_cut(str(figure.value), MAX_VALUE)}" + (f" ({figure.default})" if figure.default else "")
 
 

@@ -54,7 +54,7 @@ def render(explanation: Explanation, colour: bool = False, level: str = DEFAULT_
     if explanation.needs and explanation.sharing and explanation.plan:
         blocks += [_grid(explanation), _components(explanation, explanation.needs)]
         blocks.append(_titled("shared", _shared(explanation.sharing, explanation.needs), colour))
-        blocks.append(_titled("demanded", [_demanded(each, report.file) for each in explanation.demands], colour))
+        blocks.append(_titled("demanded", [_demanded(demanded, report.file) for demanded in explanation.demands], colour))
     notes = Footnotes(report.file)
     numbers = _numbers(explanation.derivations, notes)
     blocks += [numbers, notes.text(), _not_known(report)]
@@ -93,53 +93,53 @@ def _asked(need: ComponentNeed) -> str:
     return write_counts(need.counts or (need.asked,))
 
 
-def layout(its: Layout) -> str:
+def layout(nodes_by_count: Layout) -> str:
     """Format `2 x 8`, `2 x 8 + 1 x 4`, or `5 x 1-8` for many different amounts."""
-    if len(its) > 3:
-        counts = [count for _, count in its]
-        return f"{sum(nodes for nodes, _ in its)} x {min(counts)}-{max(counts)}"
-    return " + ".join(f"{nodes} x {count}" for nodes, count in its)
+    if len(nodes_by_count) > 3:
+        counts = [count for _, count in nodes_by_count]
+        return f"{sum(nodes for nodes, _ in nodes_by_count)} x {min(counts)}-{max(counts)}"
+    return " + ".join(f"{nodes} x {count}" for nodes, count in nodes_by_count)
 
 
 def _shared(sharing: SharedAccelerators, needs: Needs) -> list[str]:
     """Return a sentence for each shared set of accelerators, and for overlapping sets."""
-    found, alike = [], dict[str, list[str]]()
+    sentences, alike = [], dict[str, list[str]]()
     for need in needs.each:
         if need.written:
             alike.setdefault(need.written, []).append(need.name)
-    found += [f"{_names(names)} name the same ranks" for names in alike.values() if len(names) > 1]
-    for each in sharing.together:
-        if len(each.components) > 1:
-            found.append(f"{_names(each.components)} hold the same {with_noun(each.accelerators, 'accelerator', ',')}")
+    sentences += [f"{_names(names)} name the same ranks" for names in alike.values() if len(names) > 1]
+    for members in sharing.together:
+        if len(members.components) > 1:
+            sentences.append(f"{_names(members.components)} hold the same {with_noun(members.accelerators, 'accelerator', ',')}")
     for overlap in sharing.overlaps:
-        one, other, shared = overlap.first, overlap.second, overlap.shared
-        many = len(one.components) > 1
+        first, second, shared = overlap.first, overlap.second, overlap.shared
+        many = len(first.components) > 1
         if overlap.kind == PARTLY:
-            of = f"{shared} in common, of {one.accelerators} and {other.accelerators}"
-            found.append(f"{_names(one.components)} overlap{'' if many else 's'} {_names(other.components)} in part: {of}")
+            of = f"{shared} in common, of {first.accelerators} and {second.accelerators}"
+            sentences.append(f"{_names(first.components)} overlap{'' if many else 's'} {_names(second.components)} in part: {of}")
         else:
-            found.append(
-                f"{_names(one.components)} {'lie' if many else 'lies'} within {_names(other.components)}: {shared} of {other.accelerators}"
+            sentences.append(
+                f"{_names(first.components)} {'lie' if many else 'lies'} within {_names(second.components)}: {shared} of {second.accelerators}"
             )
-    for each in sharing.together if len(sharing.together) > 1 or len(needs.each) > 1 else ():
-        if sharing.alone(each) and len(each.components) == 1:
-            found.append(f"{_names(each.components)} shares none: {with_noun(each.accelerators, 'accelerator', ',')} of its own")
-    found += [
-        f"{escape(each.components[0])} {_ASKED[each.kind].format(level=each.level)} {_names(each.components[1:])}"
-        for each in sharing.asked
-        if each.kind in _ASKED
+    for members in sharing.together if len(sharing.together) > 1 or len(needs.each) > 1 else ():
+        if sharing.alone(members) and len(members.components) == 1:
+            sentences.append(f"{_names(members.components)} shares none: {with_noun(members.accelerators, 'accelerator', ',')} of its own")
+    sentences += [
+        f"{escape(relation.components[0])} {_ASKED[relation.kind].format(level=relation.level)} {_names(relation.components[1:])}"
+        for relation in sharing.asked
+        if relation.kind in _ASKED
     ]
     if sharing.compared < len(sharing.together):
-        found.append(f"the first {sharing.compared} different sets of accelerators were compared, of {len(sharing.together)}")
-    more = len(found) - MAX_SHARED
-    return found if more <= 0 else [*found[:MAX_SHARED], f"and {more} more such sentences; JSON holds them all"]
+        sentences.append(f"the first {sharing.compared} different sets of accelerators were compared, of {len(sharing.together)}")
+    more = len(sentences) - MAX_SHARED
+    return sentences if more <= 0 else [*sentences[:MAX_SHARED], f"and {more} more such sentences; JSON holds them all"]
 
 
 def _demanded(demanded: DemandText, file: str) -> str:
     """Format `actor: each tp group in one node (line 5)`; a link has both names."""
-    whose = " to ".join(map(escape, demanded.components)) or "the job"
+    subject = " to ".join(map(escape, demanded.components)) or "the job"
     line = f" (line {demanded.span.line})" if demanded.span and demanded.span.file == file else ""
-    return f"{whose}: {escape(demanded.text)}{line}"
+    return f"{subject}: {escape(demanded.text)}{line}"
 
 
 def _names(names: Iterable[str]) -> str:
@@ -156,27 +156,27 @@ def _numbers(derivations: tuple[Derivation, ...], notes: Footnotes) -> str:
     if not derivations:
         return ""
     rows, last = [["of", "number", "value", "formula"]], None
-    for each in derivations:
-        whose = each.component or "job"
-        formula = " ".join(filter(None, (each.formula, notes.marks(each.figures))))
-        rows.append([whose if whose != last else "", each.name, str(each.value), formula])
-        last = whose
+    for derivation in derivations:
+        subject = derivation.component or "job"
+        formula = " ".join(filter(None, (derivation.formula, notes.marks(derivation.figures))))
+        rows.append([subject if subject != last else "", derivation.name, str(derivation.value), formula])
+        last = subject
     return table(rows, right=(2,), width=WIDTH)
 
 
 def _not_known(report: Report) -> str:
     """Format what could not be judged, first lines only."""
-    title, *lines = render_unchecked(each for each in report.unchecked if each.rule not in NO_NUMBER).split("\n")
+    title, *lines = render_unchecked(demand for demand in report.unchecked if demand.rule not in NO_NUMBER).split("\n")
     more = len(lines) - MAX_UNCHECKED
     return "\n".join([title, *lines[:MAX_UNCHECKED], *([f"  and {more} more, which `placewright verify` lists"] if more > 0 else [])])
 
 
 def _verdict(explanation: Explanation, colour: bool, level: str) -> str:
     report, needs = explanation.report, explanation.needs
-    found = [count_findings(report.errors), count_findings(each for each in report.findings if each not in report.errors)]
-    found[0] = paint(found[0], "red", colour) if found[0] else paint("no error", "green", colour)
+    counts = [count_findings(report.errors), count_findings(finding for finding in report.findings if finding not in report.errors)]
+    counts[0] = paint(counts[0], "red", colour) if counts[0] else paint("no error", "green", colour)
     command = "verify" if level == DEFAULT_LEVEL or not report.findings else f"verify --level {level}"
-    parts = [*(_told(explanation, needs) if needs else []), f"{command} finds {', '.join(filter(None, found))}"]
+    parts = [*(_summary(explanation, needs) if needs else []), f"{command} finds {', '.join(filter(None, counts))}"]
     if report.verdict == INCOMPLETE:
         missing = report.missing[0]
         parts.append(f"{paint(INCOMPLETE, 'yellow', colour)}: {escape(missing.what)}. {escape(missing.add)}")
@@ -193,19 +193,19 @@ def _may_be_fewer(needs: Needs) -> str:
     return f" (with {' and '.join(unread)}, which {are_not}, it may be fewer)" if unread else ""
 
 
-def _told(explanation: Explanation, needs: Needs) -> list[str]:
+def _summary(explanation: Explanation, needs: Needs) -> list[str]:
     """Return lines on needs, idle resources and assumptions."""
     if not explanation.known:
         nodes = with_noun(needs.nodes_there, "node", ",")
         have = "it has" if needs.nodes_there == 1 else "they have"
         return [f"runs on {nodes}; how many accelerators {have} is unknown"]
     cpus = f" and {with_noun(needs.cpus, 'CPU', ',')}" if needs.cpus else ""
-    told = [f"needs {with_noun(needs.accelerators, 'accelerator', ',')}{cpus} on {with_noun(needs.nodes, 'node', ',')}"]
+    parts = [f"needs {with_noun(needs.accelerators, 'accelerator', ',')}{cpus} on {with_noun(needs.nodes, 'node', ',')}"]
     if needs.open:
         least = f"needs at least {with_noun(needs.accelerators + needs.open, 'accelerator', ',')}, {needs.open} of them for what is to be solved"
-        told = [f"{least}{_may_be_fewer(needs)}"]
+        parts = [f"{least}{_may_be_fewer(needs)}"]
     elif needs.there:
-        told[0] += f", {needs.idle or 'none'} of {needs.there} idle"
+        parts[0] += f", {needs.idle or 'none'} of {needs.there} idle"
     if explanation.assumed:
-        told.append(f"no machines were named: {explanation.assumed} on each node are assumed, enough for all ranks")
-    return told
+        parts.append(f"no machines were named: {explanation.assumed} on each node are assumed, enough for all ranks")
+    return parts

@@ -17,9 +17,12 @@ MAX_OUT = 5
 def alternatives(account: Account, brief: bool = False) -> str:
     """Format the next best arrangements with costs; without reasons if `brief`."""
     planned = account.planned
-    lines = [f"  {number}. {_other(account, each, brief=brief)}" for number, each in enumerate(account.others, 1 if account.given else 2)]
+    lines = [
+        f"  {number}. {_alternative(account, alternative, brief=brief)}"
+        for number, alternative in enumerate(account.alternatives, 1 if account.given else 2)
+    ]
     for out in planned.unplaceable[:MAX_OUT]:
-        known = "has" if not any(each.code == "PW604" for each in out.reason) else "is known of"
+        known = "has" if not any(finding.code == "PW604" for finding in out.reason) else "is known of"
         lines.append(f"  no placement {known} {priced_in_words(account.planned, out.priced, out.question)}")
         lines += [f"     {escape(out.reason[0].message)}"] if out.reason else []
     if (more := len(planned.unplaceable) - MAX_OUT) > 0:
@@ -33,14 +36,17 @@ def alternatives(account: Account, brief: bool = False) -> str:
 
 def _further(account: Account, brief: bool) -> list[str]:
     """Return plans on fewer accelerators and with other degrees, numbered on."""
-    planned, first = account.planned, len(account.others) + 2
+    planned, first = account.planned, len(account.alternatives) + 2
     if not account.further or account.given:
         return []
     amount = "fewer" if planned.question.aim == SECONDS else "more"
-    best = "the best" if all(each.proved for each in planned.further) else "the best that was found"
-    lines = [f"  {number}. {_other(account, each, counted=True, brief=brief)}" for number, each in enumerate(account.further, first)]
+    best = "the best" if all(plan.proved for plan in planned.further) else "the best that was found"
+    lines = [
+        f"  {number}. {_alternative(account, alternative, counted=True, brief=brief)}"
+        for number, alternative in enumerate(account.further, first)
+    ]
     question = planned.question
-    if any(each.priced.price(question)[0] < planned.best.price(question)[0] for each in account.further):
+    if any(alternative.priced.price(question)[0] < planned.best.price(question)[0] for alternative in account.further):
         lines.append("     what is better than the plan was found after it, as not all was searched: a higher `--limit` searches more")
     return [f"on {amount} accelerators or with other degrees, {best} of each:", *lines]
 
@@ -50,7 +56,9 @@ def _title(account: Account) -> str:
     planned = account.planned
     if not account.given:  # choices of models or degrees that no better plan can have are not searched for these
         in_part = (
-            planned.others_open or planned.question.scope.over_kinds or any(each.kinds != planned.question.kinds for each in planned.parts)
+            planned.alternatives_open
+            or planned.question.scope.over_kinds
+            or any(question.kinds != planned.question.kinds for question in planned.parts)
         )
         return f"other arrangements, the best {'that was found ' if in_part else ''}of each"
     unknown = "; what they take for traffic is not known" if account.planned.best.traffic else ""
@@ -58,26 +66,26 @@ def _title(account: Account) -> str:
 
 
 def _none_is_placed(account: Account) -> bool:
-    return account.given and all(each.priced in account.planned.not_placed for each in account.others)
+    return account.given and all(alternative.priced in account.planned.not_placed for alternative in account.alternatives)
 
 
-def _other(account: Account, other: ReportedAlternative, counted: bool = False, brief: bool = False) -> str:
+def _alternative(account: Account, alternative: ReportedAlternative, counted: bool = False, brief: bool = False) -> str:
     planned = account.planned
-    unsure = other.priced in planned.not_placed and not _none_is_placed(account)
+    unsure = alternative.priced in planned.not_placed and not _none_is_placed(account)
     unknown = " and its traffic not known" if account.given and planned.best.traffic else ""
-    said = priced_in_words(account.planned, other.priced, counted=counted) + (f", not placed{unknown}" if unsure else "")
-    if brief or not other.adds or total(other.priced) == total(planned.best):
-        return said
-    longer = total(other.priced) > total(planned.best)
-    adds = [_adds(account, other, 1, "more"), _adds(account, other, -1, "less")]
-    return f"{said}\n     {escape('; '.join(filter(None, adds if longer else adds[::-1])))}"
+    text = priced_in_words(account.planned, alternative.priced, counted=counted) + (f", not placed{unknown}" if unsure else "")
+    if brief or not alternative.adds or total(alternative.priced) == total(planned.best):
+        return text
+    longer = total(alternative.priced) > total(planned.best)
+    adds = [_adds(account, alternative, 1, "more"), _adds(account, alternative, -1, "less")]
+    return f"{text}\n     {escape('; '.join(filter(None, adds if longer else adds[::-1])))}"
 
 
-def _adds(account: Account, other: ReportedAlternative, sign: int, word: str) -> str:
+def _adds(account: Account, alternative: ReportedAlternative, sign: int, word: str) -> str:
     """Format the largest differences: `actor adds 6.111 more and rollout adds 5.766 more`."""
     planned = account.planned
-    unknown = account.given and other.priced in planned.not_placed
-    question, traffic = planned.question, 0 if unknown else other.priced.traffic - planned.best.traffic
-    adds = [(time, task_name(question, task)) for task, time in other.adds] + [(traffic, "traffic")]
-    its = sorted(((sign * time, name) for time, name in adds if sign * time > 0), key=lambda each: -each[0])[:MAX_ADDS]
-    return listed([f"{name} adds {seconds(time)} {word}" for time, name in its])
+    unknown = account.given and alternative.priced in planned.not_placed
+    question, traffic = planned.question, 0 if unknown else alternative.priced.traffic - planned.best.traffic
+    adds = [(time, task_name(question, task)) for task, time in alternative.adds] + [(traffic, "traffic")]
+    largest = sorted(((sign * time, name) for time, name in adds if sign * time > 0), key=lambda entry: -entry[0])[:MAX_ADDS]
+    return listed([f"{name} adds {seconds(time)} {word}" for time, name in largest])

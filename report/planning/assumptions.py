@@ -20,34 +20,36 @@ _AS_WRITTEN = "those of the file"
 def assumptions(account: Account) -> str:
     """Format a line for each unmeasured time and other assumption."""
     question = account.planned.question
-    lines = [_time(question, each) for each in account.bases if each.kind != MEASURED]
-    measured = [task_name(question, each.task) for each in account.bases if each.kind == MEASURED]
+    lines = [_time(question, basis) for basis in account.bases if basis.kind != MEASURED]
+    measured = [task_name(question, basis.task) for basis in account.bases if basis.kind == MEASURED]
     if measured:
         lines.append(f"{listed(measured)}: as measured")
-    lines += [_slowest(question, each) for each in account.bases if each.several]
-    models = [task_name(question, each.task) for each in account.bases if each.any_model]
+    lines += [_slowest(question, basis) for basis in account.bases if basis.several]
+    models = [task_name(question, basis.task) for basis in account.bases if basis.any_model]
     taken: dict[str, list[str]] = {}
-    for each in account.bases:
-        if each.any_degrees:
+    for basis in account.bases:
+        if basis.any_degrees:
             # A native file may give all ranks and leave degrees open: then none of these are the file's.
-            which = _AS_WRITTEN if each.as_written and not account.given else _FIRST
-            taken.setdefault(f"as long with any {each.any_degrees}, {_ANY}{which}", []).append(task_name(question, each.task))
-    lines += [f"{listed(whose)}: {said}" for said, whose in taken.items()]
+            which = _AS_WRITTEN if basis.as_written and not account.given else _FIRST
+            taken.setdefault(f"as long with any {basis.any_degrees}, {_ANY}{which}", []).append(task_name(question, basis.task))
+    lines += [f"{listed(names)}: {text}" for text, names in taken.items()]
     alike = max((len(kind.models) for kind in question.kinds), default=0)
     at_once = ", of several models at once too" if alike > 1 else ", of several memory sizes at once too" if alike else ""
     lines += [f"{listed(models)}: as long on any accelerators{at_once}, since no time says on which"] if models else []
     if account.own is not None:
-        lines += [f"yours: {_slowest(question, each)}" for each in account.own.bases if each.several and each not in account.bases]
-        lines += [f"yours: {_time(question, each)}" for each in account.own.bases if each.kind != MEASURED and each not in account.bases]
+        lines += [f"yours: {_slowest(question, basis)}" for basis in account.own.bases if basis.several and basis not in account.bases]
+        lines += [
+            f"yours: {_time(question, basis)}" for basis in account.own.bases if basis.kind != MEASURED and basis not in account.bases
+        ]
     lines += _filled(account)
     lines.append(f"an iteration: {account.source}")
-    lines += [_round(question, its) for its in question.flow.rounds]
+    lines += [_round(question, cycle) for cycle in question.flow.rounds]
     lines += account.assumed
     way = account.planned.best.design.way(question)
     if way is not None and way.without:  # RLinf's actor computes probabilities by itself there
-        its = listed(sorted(way.without))
-        lines.append(f"{its}: not started where the job is {way.name}; what shares those accelerators does its work")
-    entries = [entry for each in account.bills for entry in each.peak.entries]
+        idle = listed(sorted(way.without))
+        lines.append(f"{idle}: not started where the job is {way.name}; what shares those accelerators does its work")
+    entries = [entry for bill in account.bills for entry in bill.peak.entries]
     if estimated := list(dict.fromkeys(entry.component for entry in entries if entry.origin == ESTIMATED)):
         lines.append(f"{listed(estimated)}: memory by an estimate, which nobody measured (`--format json` has each term)")
     return "\n".join(["rests on:", *(f"  {escape(line)}" for line in dict.fromkeys(lines))])
@@ -63,26 +65,26 @@ def _slowest(question: PlanningProblem, basis: Basis) -> str:
 def _filled(account: Account) -> Iterator[str]:
     """Yield components with more accelerators than needed."""
     planned = account.planned
-    for name, its in planned.filled.items():
-        amount, sure = planned.best.design.options[name].amount, "" if its.proved else ", as far as was searched"
-        much = f"{amount} of at most {its.most}, all that is left" if amount < its.most else f"{amount}, the most that was asked"
+    for name, filled in planned.filled.items():
+        amount, sure = planned.best.design.options[name].amount, "" if filled.proved else ", as far as was searched"
+        much = f"{amount} of at most {filled.most}, all that is left" if amount < filled.most else f"{amount}, the most that was asked"
         yield f"{name}: {much}{sure}, since no time says how many"
 
 
-def _round(question: PlanningProblem, its: frozenset[int]) -> str:
+def _round(question: PlanningProblem, tasks: frozenset[int]) -> str:
     """Format how tasks of a cycle are assumed to run."""
-    names = listed([task_name(question, question.tasks[task]) for task in sorted(its)])
+    names = listed([task_name(question, question.tasks[task]) for task in sorted(tasks)])
     return f"{names}: wait for each other; a batch is taken to go through them once, in this order, in turn where some share accelerators"
 
 
 def _time(question: PlanningProblem, basis: Basis) -> str:
-    what = task_name(question, basis.task)
-    named = [f" ({each})" for each in basis.named] or [""] * len(basis.counts)
-    counts = listed([f"{count}{its}" for count, its in zip(basis.counts, named)])
+    name_of_task = task_name(question, basis.task)
+    named = [f" ({text})" for text in basis.named] or [""] * len(basis.counts)
+    counts = listed([f"{count}{name}" for count, name in zip(basis.counts, named)])
     if basis.kind == FORMULA:
-        return f"{what} on {basis.amount}: {basis.scaling}"
+        return f"{name_of_task} on {basis.amount}: {basis.scaling}"
     if basis.kind == BETWEEN:
-        return f"{what} on {basis.amount}: interpolated {'between' if len(basis.counts) > 1 else 'from'} {counts} ({basis.scaling})"
+        return f"{name_of_task} on {basis.amount}: interpolated {'between' if len(basis.counts) > 1 else 'from'} {counts} ({basis.scaling})"
     far = f", {basis.beyond:.1f}x beyond: measure it there" if basis.beyond > FAR else f", {basis.beyond:.1f}x beyond"
     cut = (
         f", counted as {LONGEST // SECOND:,} seconds, which no time that follows from others exceeds"
@@ -91,4 +93,4 @@ def _time(question: PlanningProblem, basis: Basis) -> str:
     )
     low, high = basis.counts[0], basis.counts[-1]
     fewer = f"; {high} took longer than {low}, so that fewer are taken to be quicker" if basis.rising and basis.amount < low else ""
-    return f"{what} on {basis.amount}: extrapolated from {counts} ({basis.scaling}){far}{cut}{fewer}"
+    return f"{name_of_task} on {basis.amount}: extrapolated from {counts} ({basis.scaling}){far}{cut}{fewer}"

@@ -30,7 +30,7 @@ def render_brief(account: Account) -> list[str]:
 def _bottleneck(account: Account) -> Iterator[str]:
     """`bottleneck: rollout adds 125.1 seconds (57 %) and critic.train adds 90 (41 %)`."""
     whole = total(account.planned.best)
-    adds = sorted(((time, task) for task, time in account.shares.items() if time * 100 >= whole * NOTICED), key=lambda each: -each[0])
+    adds = sorted(((time, task) for task, time in account.shares.items() if time * 100 >= whole * NOTICED), key=lambda entry: -entry[0])
     named = [f"{task_name(account.planned.question, task)} adds {seconds(time)} ({percent(time, whole)})" for time, task in adds[:MOST]]
     if named:
         yield escape(f"bottleneck: {listed(named)} of {seconds(whole)} seconds")
@@ -38,14 +38,14 @@ def _bottleneck(account: Account) -> Iterator[str]:
 
 def _assumed(account: Account) -> Iterator[str]:
     """`assumed: times interpolated for rollout and actor; times extrapolated for reference`."""
-    question, said = account.planned.question, list[str]()
+    question, parts = account.planned.question, list[str]()
     for kind, how in ((BETWEEN, "times interpolated for"), (BEYOND, "times extrapolated for"), (FORMULA, "times by a formula for")):
-        names = [task_name(question, each.task) for each in account.bases if each.kind == kind]
-        said += [f"{how} {listed(names)}"] if names else []
-    any_degrees = [task_name(question, each.task) for each in account.bases if each.any_degrees]
-    said += [f"the same time with any degrees for {listed(any_degrees)}"] if any_degrees else []
-    entries = [entry for each in account.bills for entry in each.peak.entries]
+        names = [task_name(question, basis.task) for basis in account.bases if basis.kind == kind]
+        parts += [f"{how} {listed(names)}"] if names else []
+    any_degrees = [task_name(question, basis.task) for basis in account.bases if basis.any_degrees]
+    parts += [f"the same time with any degrees for {listed(any_degrees)}"] if any_degrees else []
+    entries = [entry for bill in account.bills for entry in bill.peak.entries]
     estimated = list(dict.fromkeys(entry.component for entry in entries if entry.origin == ESTIMATED))
-    said += [f"memory estimated for {listed(estimated)}"] if estimated else []
-    if said:
-        yield escape(f"assumed: {'; '.join(said)} (`-v` says more)")
+    parts += [f"memory estimated for {listed(estimated)}"] if estimated else []
+    if parts:
+        yield escape(f"assumed: {'; '.join(parts)} (`-v` says more)")

@@ -16,76 +16,81 @@ from .flip_data import sensitivity_data
 def to_data(account: Account) -> Data:
     """Convert the whole account; unknown and unasked values are left out."""
     planned, question = account.planned, account.planned.question
-    found: Data = {
+    data: Data = {
         "given": account.given,
         "cost_model": planned.model,
         "source": account.source,
         "batches": question.flow.batches,
         "minimise": question.aim,
         "proved": planned.proved,
-        **({"extrapolated": names} if (names := sorted({each.task.component for each in account.bases if each.kind == BEYOND})) else {}),
+        **({"extrapolated": names} if (names := sorted({basis.task.component for basis in account.bases if basis.kind == BEYOND})) else {}),
         **({"ties_open": True} if planned.ties_open else {}),
         **({"left_out_of_scope": list(question.scope.left_out)} if question.scope.left_out else {}),
         "bound": planned.bound / SECOND if question.aim == SECONDS else planned.bound,
         "arrangements": {"all": planned.structures[0], "searched": planned.structures[1]},
         **priced_data(question, planned.best),
         "adds": {str(task): time / SECOND for task, time in account.shares.items()},
-        "usage": [_usage(question, each) for each in account.usages],
-        "memory": [_bill(each) for each in account.bills],
-        "rests_on": [_basis(each, account.given) for each in account.bases],
+        "usage": [_usage(question, usage) for usage in account.usages],
+        "memory": [_bill(bill) for bill in account.bills],
+        "rests_on": [_basis(basis, account.given) for basis in account.bases],
         "assumed": list(account.assumed),
         "others": [
             {
-                **priced_data(question, each.priced),
-                "placed": each.priced not in planned.not_placed,
-                **({"traffic_known": False} if account.given and planned.best.traffic and each.priced in planned.not_placed else {}),
-                "adds_more": {str(task): time / SECOND for task, time in each.adds},
+                **priced_data(question, alternative.priced),
+                "placed": alternative.priced not in planned.not_placed,
+                **({"traffic_known": False} if account.given and planned.best.traffic and alternative.priced in planned.not_placed else {}),
+                "adds_more": {str(task): time / SECOND for task, time in alternative.adds},
             }
-            for each in account.others
+            for alternative in account.alternatives
         ],
         "further": [
             {
-                **priced_data(question, each.priced),
-                "proved": its.proved,
-                "adds_more": {str(task): time / SECOND for task, time in each.adds},
+                **priced_data(question, alternative.priced),
+                "proved": plan.proved,
+                "adds_more": {str(task): time / SECOND for task, time in alternative.adds},
             }
-            for each, its in zip(account.further, planned.further)
+            for alternative, plan in zip(account.further, planned.further)
         ],
         "not_placeable": [
             {
-                **priced_data(each.question or question, each.priced),
-                "why": [finding.message for finding in each.reason],
-                "proved": not any(finding.code == "PW604" for finding in each.reason),
+                **priced_data(design.question or question, design.priced),
+                "why": [finding.message for finding in design.reason],
+                "proved": not any(finding.code == "PW604" for finding in design.reason),
             }
-            for each in planned.unplaceable
+            for design in planned.unplaceable
         ],
     }
     if account.resources:
-        found["resources"] = dict(account.resources)
+        data["resources"] = dict(account.resources)
     if question.flow.rounds:
-        found["rounds"] = [[str(question.tasks[task]) for task in sorted(its)] for its in question.flow.rounds]
+        data["rounds"] = [[str(question.tasks[task]) for task in sorted(cycle)] for cycle in question.flow.rounds]
     way = planned.best.design.way(question)
     if way is not None and way.without:
-        found["not_started"] = {"components": sorted(way.without), "where": way.name}
+        data["not_started"] = {"components": sorted(way.without), "where": way.name}
     if planned.filled:
         needs = planned.compared.options
-        found["filled"] = {
-            name: {"needs": needs[name].amount, "asked_at_most": its.most, "proved": its.proved} for name, its in planned.filled.items()
+        data["filled"] = {
+            name: {"needs": needs[name].amount, "asked_at_most": filled.most, "proved": filled.proved}
+            for name, filled in planned.filled.items()
         }
     if planned.without_estimates is not None:
-        found["without_estimates"] = priced_data(planned.without_question or question, planned.without_estimates)
+        data["without_estimates"] = priced_data(planned.without_question or question, planned.without_estimates)
     if account.own is not None or account.given:
-        found["keep"], found["is_own"] = account.keeps, account.given or planned.is_own
+        data["keep"], data["is_own"] = account.keeps, account.given or planned.is_own
     if pairs := planned.best.design.overlapping:
-        found["overlapping"] = [list(pair) for pair in pairs]  # no other such design is searched
+        data["overlapping"] = [list(pair) for pair in pairs]  # no other such design is searched
     if account.own is not None:
-        found["yours"] = _own(planned, account.own)
+        data["yours"] = _own(planned, account.own)
     if (freed := account.without_ranks) is not None:
-        its = freed.planned
-        found["without_ranks"] = {"ranks_of": list(freed.names), "proved": its.proved, **priced_data(its.question, its.best)}
+        freed_plan = freed.planned
+        data["without_ranks"] = {
+            "ranks_of": list(freed.names),
+            "proved": freed_plan.proved,
+            **priced_data(freed_plan.question, freed_plan.best),
+        }
     if account.sensitivity is not None:
-        found["sensitivity"] = sensitivity_data(question, account.sensitivity)
-    return found
+        data["sensitivity"] = sensitivity_data(question, account.sensitivity)
+    return data
 
 
 def _usage(question: PlanningProblem, usage: Usage) -> Data:
@@ -110,7 +115,8 @@ def _bill(bill: BlockBill) -> Data:
             **({"phase": moment.phase} if moment.segment is None else {}),
             "mebibytes": moment.mebibytes,
             "components": [
-                {"component": its.component, "mebibytes": its.mebibytes, "state": its.state, "origin": its.origin} for its in moment.entries
+                {"component": entry.component, "mebibytes": entry.mebibytes, "state": entry.state, "origin": entry.origin}
+                for entry in moment.entries
             ],
         }
         for moment in bill.moments
@@ -140,9 +146,9 @@ def _basis(basis: Basis, given: bool) -> Data:
 def _own(planned: PlanningResult, own: Baseline) -> Data:
     if own.priced is None:
         return {"why_not": own.why_not}
-    models = {"models": {name: dict(its) for name, its in own.counts.items()}} if own.on_several_kinds else {}
+    models = {"models": {name: dict(amounts) for name, amounts in own.counts.items()}} if own.on_several_kinds else {}
     over = own.over(planned.best)
-    rests = [_basis(each, False) for each in own.bases]
+    rests = [_basis(basis, False) for basis in own.bases]
     pairs = own.priced.design.overlapping
     overlap = {"overlapping": [list(pair) for pair in pairs]} if pairs else {}
     large = {"over_estimates": list(own.over_estimates)} if own.over_estimates else {}

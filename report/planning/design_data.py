@@ -30,7 +30,7 @@ def priced_data(question: PlanningProblem, priced: CostedDesign) -> Data:
         **({"by_given_ranks": given} if (given := held - design.accelerators) else {}),
         "parts": [time / SECOND for time in priced.segments],
         "components": {name: _component(question, design, name, models.get(name, ())) for name in question.components},
-        "blocks": [_block(question, each, models) for each in design.blocks],
+        "blocks": [_block(question, block, models) for block in design.blocks],
     }
 
 
@@ -54,8 +54,8 @@ def _component(question: PlanningProblem, design: Design, name: str, models: Seq
 def _block(question: PlanningProblem, block: Block, models: Mapping[str, tuple[str, ...]]) -> Data:
     """Convert a block with its possible models."""
     named = question.kinds[block.kind].named
-    its = [model for model in named if all(model in models.get(name, named) for name in block.components)]
-    return {"components": list(block.components), "accelerators": block.accelerators, **_models(its or named)}
+    possible = [model for model in named if all(model in models.get(name, named) for name in block.components)]
+    return {"components": list(block.components), "accelerators": block.accelerators, **_models(possible or named)}
 
 
 def _models(names: Sequence[str]) -> Data:

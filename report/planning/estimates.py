@@ -13,12 +13,12 @@ def terms(bill: BlockBill) -> dict[str, list[dict[str, Any]]]:
 
     Empty for declared memory.
     """
-    found: dict[str, tuple[MemoryTerm, ...]] = {}
+    longest: dict[str, tuple[MemoryTerm, ...]] = {}
     for moment in bill.moments:
-        for its in moment.entries:
-            if len(its.terms) > len(found.get(its.component, ())):
-                found[its.component] = its.terms
-    return {name: [_term(term) for term in its] for name, its in found.items()}
+        for entry in moment.entries:
+            if len(entry.terms) > len(longest.get(entry.component, ())):
+                longest[entry.component] = entry.terms
+    return {name: [_term(term) for term in entry_terms] for name, entry_terms in longest.items()}
 
 
 def _term(term: MemoryTerm) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from .words import in_scope, task_name
 
 def extrapolated(account: Account) -> list[str]:
     """Return the tasks of the plan with extrapolated times, in order."""
-    return [task_name(account.planned.question, each.task) for each in account.bases if each.kind == BEYOND]
+    return [task_name(account.planned.question, basis.task) for basis in account.bases if basis.kind == BEYOND]
 
 
 def under(account: Account) -> str:
@@ -18,17 +18,17 @@ def under(account: Account) -> str:
     names = extrapolated(account)
     if not names:
         return ""
-    farthest = max(each.beyond for each in account.bases)
+    farthest = max(basis.beyond for basis in account.bases)
     up_to = "up to " if len(names) > 1 else ""
     return _after(account.planned, f"under times extrapolated for {listed(names)}, {up_to}{farthest:.1f}x beyond what was measured")
 
 
 def under_in_short(planned: PlanningResult) -> str:
     """Format ` under extrapolated times`; "" without any."""
-    its = planned.best.design.options.values()
-    return _after(planned, "under extrapolated times") if any(option.extrapolated for option in its) else ""
+    options = planned.best.design.options.values()
+    return _after(planned, "under extrapolated times") if any(option.extrapolated for option in options) else ""
 
 
-def _after(planned: PlanningResult, said: str) -> str:
+def _after(planned: PlanningResult, text: str) -> str:
     """Format the text after the scope of a proof."""
-    return f"{',' if in_scope(planned) else ''} {said}"
+    return f"{',' if in_scope(planned) else ''} {text}"

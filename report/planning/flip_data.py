@@ -12,7 +12,7 @@ def sensitivity_data(question: PlanningProblem, found: Sensitivity) -> Data:
     """Convert factors such as `1.25`; `not_searched` is the first undecided one."""
     return {
         "searches": found.searches,
-        "flips": [_flip(question, each) for each in found.flips],
+        "flips": [_flip(question, flip) for flip in found.flips],
         "not_searched": [{"component": name, "from": percent / HUNDRED} for name, percent in found.left],
     }
 

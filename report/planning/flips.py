@@ -23,8 +23,8 @@ def sensitivities(account: Account) -> str:
         names = listed(list(dict.fromkeys(name for name, _ in found.left)))
         lines.append(f"not all changes are known: the search ended before it decided {names}")
     if not lines:
-        *others, last = map(_factor, sorted((*QUICKER, *SLOWER)))
-        lines = [f"plan holds if any one component takes {', '.join(others)} or {last} its times"]
+        *factors, last = map(_factor, sorted((*QUICKER, *SLOWER)))
+        lines = [f"plan holds if any one component takes {', '.join(factors)} or {last} its times"]
     return "\n".join(escape(line) for line in lines[:LINES])
 
 

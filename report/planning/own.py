@@ -21,21 +21,23 @@ def own_placement(account: Account) -> str:
         return f"yours: it has no price under this cost model: {escape(own.why_not)}"
     words = escape(design_in_words(own.question, planned, own.priced.design, planned.best.design, own.counts))
     yours, best = total(own.priced), total(planned.best)
-    said = f"yours: {with_unit(seconds(yours))}"
-    used, its = own.priced.accelerators(planned.question), planned.best.accelerators(planned.question)
+    head = f"yours: {with_unit(seconds(yours))}"
+    used, planned_count = own.priced.accelerators(planned.question), planned.best.accelerators(planned.question)
     if planned.question.aim != SECONDS:
-        on = f"{said} on {used} {plural('accelerator', used)}"
+        on = f"{head} on {used} {plural('accelerator', used)}"
         if account.keeps:
-            less = f"as many as the plan, {over(yours, best)} time" if used == its else f"{its - used} fewer than the plan"
+            less = (
+                f"as many as the plan, {over(yours, best)} time" if used == planned_count else f"{planned_count - used} fewer than the plan"
+            )
             return f"{on}, {'as good as the plan' if planned.is_own else less}: keep it\n  {words}" + _notes(own)
-        if used == its and yours > best:
+        if used == planned_count and yours > best:
             return f"{on}, as many as the plan, which saves {with_unit(seconds(yours - best))} of each iteration\n  {words}" + _notes(own)
-        return f"{on}, the plan's are {its}: {words}" + _notes(own)
+        return f"{on}, the plan's are {planned_count}: {words}" + _notes(own)
     bound = "the bound" if planned.proved else "the plan"
     if not own.may_stay(planned.question) and yours < best:
-        return f"{said}, {over(yours, best)} than the plan: {words}" + _notes(own)
+        return f"{head}, {over(yours, best)} than the plan: {words}" + _notes(own)
     far = f"{distance(yours, best)} from {bound}"
-    more = used - its
+    more = used - planned_count
     held = f", on {more} {plural('accelerator', more)} more" if more > 0 else ""
     if yours == best and not planned.is_own and not account.keeps:
         verdict = f"as long as the plan{held or (', and not placed as well' if own.may_stay(planned.question) else '')}"
@@ -44,7 +46,7 @@ def own_placement(account: Account) -> str:
         verdict = f"{far if yours > best else less}: keep it"
     else:
         verdict = f"{far}{held}: the plan saves {with_unit(seconds(yours - best))} of each iteration"
-    return f"{said}, {verdict}\n  {words}" + _notes(own)
+    return f"{head}, {verdict}\n  {words}" + _notes(own)
 
 
 def _without_ranks(account: Account) -> str:
@@ -54,22 +56,23 @@ def _without_ranks(account: Account) -> str:
         return ""
     here, there = planned.best, freed.planned.best
     by_time = planned.question.aim == SECONDS
-    value, other = (
+    value, other_value = (
         (total(here), total(there)) if by_time else (here.accelerators(planned.question), there.accelerators(freed.planned.question))
     )
-    whose = f"the ranks of {listed(list(freed.names))}"
-    if other >= value:
-        return f"without {escape(whose)}: nothing better" + ("" if freed.planned.proved else " was found")
-    used = "" if by_time else f"{other} {plural('accelerator', other)} instead of {value}, "
+    ranks_of = f"the ranks of {listed(list(freed.names))}"
+    if other_value >= value:
+        return f"without {escape(ranks_of)}: nothing better" + ("" if freed.planned.proved else " was found")
+    used = "" if by_time else f"{other_value} {plural('accelerator', other_value)} instead of {value}, "
     words = design_in_words(freed.planned.question, freed.planned, there.design)
-    return f"without {escape(whose)}: {used}{with_unit(seconds(total(there)))} ({over(total(there), total(here))}): {escape(words)}"
+    return f"without {escape(ranks_of)}: {used}{with_unit(seconds(total(there)))} ({over(total(there), total(here))}): {escape(words)}"
 
 
 def _notes(own: Baseline) -> str:
     """Format what the baseline must not propose, and what was compared only with it."""
     pairs = own.priced.design.overlapping if own.priced is not None else ()
     overlap = [
-        f"\n  {escape(one)} and {escape(other)} overlap, neither inside the other: no other such plan is searched" for one, other in pairs
+        f"\n  {escape(first)} and {escape(second)} overlap, neither inside the other: no other such plan is searched"
+        for first, second in pairs
     ]
     return _against(own) + "".join(overlap)
 
@@ -78,7 +81,7 @@ def _against(own: Baseline) -> str:
     """Format demands against the baseline, then estimates."""
     forbidden = [f"it may not be proposed: {fault}" for fault in own.forbidden]
     large = [
-        f"by estimates it does not fit: {each}; if it runs all the same, write the `memory` that was measured"
-        for each in own.over_estimates
+        f"by estimates it does not fit: {excess}; if it runs all the same, write the `memory` that was measured"
+        for excess in own.over_estimates
     ]
-    return "".join(f"\n  {escape(each)}" for each in (*forbidden, *large))
+    return "".join(f"\n  {escape(text)}" for text in (*forbidden, *large))

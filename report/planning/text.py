@@ -58,8 +58,8 @@ def headline(account: Account) -> str:
     every, searched = planned.structures
     how = f"{searched} searched" if searched else "decided by bounds" if planned.proved or account.given else "none searched"
     tried = f"{every} {plural('arrangement', every)}, {how}" if every else how
-    said = figures if question.aim == SECONDS else figures[::-1]
-    return f"{'these ranks' if account.given else 'plan'}: {', '.join([*said, proof])} (cost model {planned.model}{batches}; {tried})"
+    parts = figures if question.aim == SECONDS else figures[::-1]
+    return f"{'these ranks' if account.given else 'plan'}: {', '.join([*parts, proof])} (cost model {planned.model}{batches}; {tried})"
 
 
 def _far(planned: PlanningResult) -> str:
@@ -73,12 +73,12 @@ def _as_good(account: Account) -> str:
     """Format the comparison for ranks that overlap in part."""
     planned, best = account.planned, account.planned.best
     value = total(best) if planned.question.aim == SECONDS else best.accelerators(planned.question)
-    one = "of two components that share accelerators one lies inside the other"
+    nesting = "of two components that share accelerators one lies inside the other"
     all_or_none = "components share all of their accelerators or none"
     if planned.question.sharing.only_within:
         all_or_none += ", but for those that are to lie inside others"
     nested = planned.question.sharing.nested and not planned.question.sharing.only_within
-    searched = f"plans in which {one if nested else all_or_none}{in_scope(planned, but=NESTED)}"
+    searched = f"plans in which {nesting if nested else all_or_none}{in_scope(planned, but=NESTED)}"
     if planned.bound >= value:
         return f"proved no worse than all {searched}"
     return (
@@ -95,21 +95,21 @@ def components(account: Account) -> str:
     for name in question.components:
         option = design.options[name]
         blocks = set(design.blocks_of(name))
-        others = [other for other in question.components if other != name and blocks & set(design.blocks_of(other))]
+        neighbours = [neighbour for neighbour in question.components if neighbour != name and blocks & set(design.blocks_of(neighbour))]
         models = question.scope.on_models.get(name, ())
         if models:
             held = amount_on(models, option.amount)
         elif option.accelerators:
-            bills = [its for its in account.bills if name in its.block.components]
+            bills = [bill for bill in account.bills if name in bill.block.components]
             held = models_held(account, bills, option.kind, option.amount) or amount(question, option.kind, option.amount)
         else:
             held = resources(account.resources[name], option)
         runs = design.option_of_work(question, name)
-        own = [held, str(runs.parallel), str(runs.replicas), ", ".join(others) or "-"]
+        own = [held, str(runs.parallel), str(runs.replicas), ", ".join(neighbours) or "-"]
         tasks = question.tasks_of[name]
         rows += [[name, *own, "-", "-"]] if not tasks else []
         for place, number in enumerate(tasks):
             task = question.tasks[number]
-            whose = [task_name(question, task), *(own if not place else [""] * len(own))]
-            rows.append([*whose, seconds(design.nanoseconds(question, number)), seconds(account.shares[task])])
+            cells = [task_name(question, task), *(own if not place else [""] * len(own))]
+            rows.append([*cells, seconds(design.nanoseconds(question, number)), seconds(account.shares[task])])
     return table(rows, right=(1, 3, 5, 6))

@@ -43,8 +43,8 @@ def in_scope(planned: PlanningResult, but: str = "") -> str:
 
     `but` : a widening that does not count.
     """
-    told = with_limits([name for name in planned.question.scope.left_out if name != but])
-    return f" {told}" if told else ""
+    limits = with_limits([name for name in planned.question.scope.left_out if name != but])
+    return f" {limits}" if limits else ""
 
 
 def proved(planned: PlanningResult, under: str = "") -> str:
@@ -112,12 +112,12 @@ def amount(question: PlanningProblem, kind: int, count: int) -> str:
     """
     if len(question.kinds) < 2 or kind < 0:
         return str(count)
-    its = question.kinds[kind]
-    if its.holders:
-        return f"{count} of {its.model}"
-    alike = sum(each.model == its.model and not each.holders for each in question.kinds) > 1
-    memory = f" with {write_memory(its.memory)}" if alike and its.memory is not None else ""
-    return f"{count} {its.model}{memory}" if its.model else str(count)
+    node_kind = question.kinds[kind]
+    if node_kind.holders:
+        return f"{count} of {node_kind.model}"
+    alike = sum(candidate.model == node_kind.model and not candidate.holders for candidate in question.kinds) > 1
+    memory = f" with {write_memory(node_kind.memory)}" if alike and node_kind.memory is not None else ""
+    return f"{count} {node_kind.model}{memory}" if node_kind.model else str(count)
 
 
 def resources(kind: str, option: Option) -> str:
@@ -145,19 +145,19 @@ def design_in_words(
         if beside is not None and not design.blocks_of(name) and (name in more or design.options[name] == beside.options[name]):
             continue
         sets.setdefault(design.blocks_of(name) or (-1 - question.components.index(name),), []).append(name)
-    held = {name: _of_models(its) for name, its in (counts or {}).items()}
+    held = {name: _of_models(amounts) for name, amounts in (counts or {}).items()}
     if (question is planned.question or question.scope.on_models) and not held:
-        its = models or models_of((question, *(planned.parts if question is planned.question else ())), design)
-        held = {name: amount_on(on, design.options[name].amount) for name, on in {**_confined(question, design), **its}.items()}
-    said = [_set(question, design, uses, names, list(sets), any(name in more for name in names), held) for uses, names in sets.items()]
+        possible = models or models_of((question, *(planned.parts if question is planned.question else ())), design)
+        held = {name: amount_on(on, design.options[name].amount) for name, on in {**_confined(question, design), **possible}.items()}
+    parts = [_set(question, design, uses, names, list(sets), any(name in more for name in names), held) for uses, names in sets.items()]
     order = _order(question, planned, design) if beside is None or design.segments != beside.segments else ""
-    return ", ".join(said) + (f"; {order}" if order else "")
+    return ", ".join(parts) + (f"; {order}" if order else "")
 
 
 def _confined(question: PlanningProblem, design: Design) -> Mapping[str, tuple[str, ...]]:
     """Return component -> models, for components restricted to some of a kind."""
     mixed = {name for name, option in design.options.items() if option.kind != NO_KIND and question.kinds[option.kind].mixed}
-    return {name: its for name, its in question.scope.confined.items() if name in mixed}
+    return {name: models for name, models in question.scope.confined.items() if name in mixed}
 
 
 def amount_on(models: Sequence[str], count: int) -> str:
@@ -180,12 +180,12 @@ def _set(
     held: Mapping[str, str],
 ) -> str:
     option = design.options[names[0]]
-    its = {name: design.degrees(question, name) for name in names}
-    degrees = [f"{name} ({parallel})" if parallel.replica > 1 else name for name, parallel in its.items()]
+    parallels = {name: design.degrees(question, name) for name in names}
+    degrees = [f"{name} ({parallel})" if parallel.replica > 1 else name for name, parallel in parallels.items()]
     if uses[0] < 0:
         return f"{option.amount} of {names[0]}"
     least = "at least " if or_more else ""
-    around = [other for other in every if set(uses) < set(other)]
+    around = [outer_uses for outer_uses in every if set(uses) < set(outer_uses)]
     inside = ""
     if around:
         outer = min(around, key=len)

@@ -28,9 +28,9 @@ def works(account: Account) -> str:
     shown = [usage.segment for usage in places[0] if usage.nanoseconds]
     lengths = (seconds(usage.nanoseconds) for usage in places[0] if usage.nanoseconds)
     rows = [["works", *(f"{names[place]}: {length}" for place, length in zip(shown, lengths)), *(["iteration"] if len(shown) > 1 else [])]]
-    for its in places:
-        cells = [_worked(question, usage) for usage in its if usage.segment in shown]
-        rows.append([_place(account, its[0]), *cells, *([_share(its, planned.best.traffic)] if len(shown) > 1 else [])])
+    for place_usages in places:
+        cells = [_worked(question, usage) for usage in place_usages if usage.segment in shown]
+        rows.append([_place(account, place_usages[0]), *cells, *([_share(place_usages, planned.best.traffic)] if len(shown) > 1 else [])])
     for bill in _beside(account):
         rows.append([bill_name(question, bill), *(NOT_KNOWN for _ in shown), *(["not known"] if len(shown) > 1 else [])])
     return "\n".join([table(rows), *_idle(account), *_whole(account)])
@@ -38,14 +38,14 @@ def works(account: Account) -> str:
 
 def _beside(account: Account) -> list[BlockBill]:
     """Return the bills of accelerators without planned components."""
-    return [its for its in account.bills if its.block.kind == NO_KIND]
+    return [bill for bill in account.bills if bill.block.kind == NO_KIND]
 
 
 def _over(account: Account, block: Block) -> list[str]:
     """Return unplanned components over accelerators of a block."""
     options = account.planned.question.options
-    its = (bill.block.components for bill in account.bills if set(block.components) == {*bill.block.components} & {*options})
-    return [name for names in its for name in names if name not in options]
+    sets = (bill.block.components for bill in account.bills if set(block.components) == {*bill.block.components} & {*options})
+    return [name for names in sets for name in names if name not in options]
 
 
 def _place(account: Account, usage: Usage) -> str:
@@ -59,7 +59,7 @@ def _place(account: Account, usage: Usage) -> str:
 
 def _block(account: Account, block: Block) -> str:
     """Format a set by its placed models: `rollout (3 H100 and 4 L40S)`."""
-    bills = [its for its in account.bills if its.block.components == block.components]
+    bills = [bill for bill in account.bills if bill.block.components == block.components]
     held = models_held(account, bills, block.kind, block.accelerators)
     return f"{', '.join(block.components)} ({held})" if held else block_name(account.planned.question, block)
 
@@ -67,11 +67,11 @@ def _block(account: Account, block: Block) -> str:
 def models_held(account: Account, bills: Sequence[BlockBill], kind: int, accelerators: int) -> str:
     """Format the models of these bills as placed: `3 H100 and 4 L40S`; "" if unknown."""
     kinds, counts = account.planned.question.kinds, Counter[tuple[str, ...]]()
-    several = len({model for each in kinds for model in each.named}) > 1
-    told = several and kinds[kind].mixed and all(its.models and its.block.kind == kind for its in bills)
-    for its in bills if told else []:
-        counts[its.models] += its.block.accelerators
-    return listed([amount_on(*each) for each in counts.items()]) if sum(counts.values()) == accelerators else ""
+    several = len({model for node_kind in kinds for model in node_kind.named}) > 1
+    is_known = several and kinds[kind].mixed and all(bill.models and bill.block.kind == kind for bill in bills)
+    for bill in bills if is_known else []:
+        counts[bill.models] += bill.block.accelerators
+    return listed([amount_on(*entry) for entry in counts.items()]) if sum(counts.values()) == accelerators else ""
 
 
 def _worked(question: PlanningProblem, usage: Usage) -> str:
@@ -91,38 +91,38 @@ def _whole(account: Account) -> list[str]:
     question, design = account.planned.question, account.planned.best.design
     done = total = counted = 0
     traffic = account.planned.best.traffic
-    left, beside, others = 0, list[str](), list[str]()
-    for its in by_place(account.usages):
-        usage = its[0]
+    left, beside, untimed = 0, list[str](), list[str]()
+    for place_usages in by_place(account.usages):
+        usage = place_usages[0]
         if usage.block is None:
             continue
         held = design.blocks[usage.block].accelerators
         if not usage.known:
-            left, others = left + held, [*others, *usage.untimed]
+            left, untimed = left + held, [*untimed, *usage.untimed]
             continue
-        worked, length = busy(its)
+        worked, length = busy(place_usages)
         done, total, counted = done + worked * held, total + (length + traffic) * held, counted + held
         beside += usage.untimed
         beside += _over(account, design.blocks[usage.block])
     for block in (bill.block for bill in _beside(account)):
-        left, others = left + block.accelerators, [*others, *block.components]
-    there, said = sum(kind.accelerators for kind in question.kinds) + question.given.held, []
+        left, untimed = left + block.accelerators, [*untimed, *block.components]
+    there, sentences = sum(kind.accelerators for kind in question.kinds) + question.given.held, []
     if counted:
         subject = f"the {counted} accelerators work" if counted != 1 else "the accelerator works"
-        said.append(f"{subject} {percent(done, total)} of the time" + (f", not counting {_without_seconds(beside)}" if beside else ""))
+        sentences.append(f"{subject} {percent(done, total)} of the time" + (f", not counting {_without_seconds(beside)}" if beside else ""))
     if left:
-        said.append(f"nobody says how much the {left} of {_without_seconds(others)}, work")
+        sentences.append(f"nobody says how much the {left} of {_without_seconds(untimed)}, work")
     if (used := account.planned.best.accelerators(question)) < there:
-        said.append(f"{there - used} of {there} {'is' if there - used == 1 else 'are'} not used")
+        sentences.append(f"{there - used} of {there} {'is' if there - used == 1 else 'are'} not used")
     if traffic:
-        said.append(f"nobody works in the {with_unit(seconds(traffic))} for traffic, which come on top")
-    return [escape("; ".join(said))] if said else []
+        sentences.append(f"nobody works in the {with_unit(seconds(traffic))} for traffic, which come on top")
+    return [escape("; ".join(sentences))] if sentences else []
 
 
 def _without_seconds(names: list[str]) -> str:
     """`judge, which has no seconds`."""
-    its = list(dict.fromkeys(names))
-    return f"{listed(its)}, which {'has' if len(its) == 1 else 'have'} no seconds"
+    distinct = list(dict.fromkeys(names))
+    return f"{listed(distinct)}, which {'has' if len(distinct) == 1 else 'have'} no seconds"
 
 
 def _worker(question: PlanningProblem, usage: Usage, number: int) -> str:
@@ -135,11 +135,11 @@ def _worker(question: PlanningProblem, usage: Usage, number: int) -> str:
 def _idle(account: Account) -> list[str]:
     """Return a line for each waiting block: duration and reason."""
     planned, question, design = account.planned, account.planned.question, account.planned.best.design
-    names, found = parts(question, planned, design), []
+    names, lines = parts(question, planned, design), []
     for place in by_place(account.usages):
-        its = [usage for usage in place if usage.idle and usage.known]
+        idle_usages = [usage for usage in place if usage.idle and usage.known]
         why = []
-        for usage in its:
+        for usage in idle_usages:
             where = f" in {names[usage.segment]}" if len(names) > 1 else ""
             if not usage.turns:
                 why.append(f"{seconds(usage.idle)}{where}, in which others work")
@@ -155,8 +155,11 @@ def _idle(account: Account) -> list[str]:
             }
             why.append(", ".join(f"{seconds(time)} {when}" for when, time in waits.items() if time) + where)
         if why:
-            idle = sum(usage.idle for usage in its)
-            others = [*its[0].untimed, *(_over(account, design.blocks[its[0].block]) if its[0].block is not None else [])]
-            unless = f", unless {listed(others)} {'works' if len(others) == 1 else 'work'}" if others else ""
-            found.append(escape(f"{_place(account, its[0])} idle {with_unit(seconds(idle))}{unless}: {'; '.join(why)}"))
-    return found
+            idle = sum(usage.idle for usage in idle_usages)
+            workers = [
+                *idle_usages[0].untimed,
+                *(_over(account, design.blocks[idle_usages[0].block]) if idle_usages[0].block is not None else []),
+            ]
+            unless = f", unless {listed(workers)} {'works' if len(workers) == 1 else 'work'}" if workers else ""
+            lines.append(escape(f"{_place(account, idle_usages[0])} idle {with_unit(seconds(idle))}{unless}: {'; '.join(why)}"))
+    return lines

@@ -340,13 +340,15 @@ def _partly(pool: NodePool, pools: Sequence[NodePool]) -> bool:
     return any(mask & candidate.free.get(node, 0) for candidate in different for node, mask in pool.free.items())
 
 
-def is_countable(one: NodePool, other: NodePool) -> bool:
+def is_countable(first: NodePool, second: NodePool) -> bool:
     """Return True if counts decide the fit beside ranges.
 
     On each node the resources of the two pools must be disjoint or nested, without NUMA domains.
     """
-    solid = any(bundle.piece > 1 for pool in (one, other) for bundle in pool.bundles)
-    return not solid and all((mask & (second_mask := other.free.get(node, 0))) in (0, mask, second_mask) for node, mask in one.free.items())
+    solid = any(bundle.piece > 1 for pool in (first, second) for bundle in pool.bundles)
+    return not solid and all(
+        (mask & (second_mask := second.free.get(node, 0))) in (0, mask, second_mask) for node, mask in first.free.items()
+    )
 
 
 def enclosing_range(of: Mapping[Bundle, NodePool], bundle: Bundle) -> Bundle | None:

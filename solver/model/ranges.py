@@ -93,11 +93,11 @@ class Edges:
         """Return `position - start` if `start <= position < stop`, else 0."""
         return weighted((literal, position - start) for position, literal in self._from_to(start, stop))
 
-    def at_the_same(self, other: Edges) -> tuple[list[Amount], list[Amount]]:
+    def at_the_same(self, peer: Edges) -> tuple[list[Amount], list[Amount]]:
         """Return indicators of both edges for every position of either."""
-        positions = sorted({*self._positions, *other._positions})
+        positions = sorted({*self._positions, *peer._positions})
         own_literals, second_literals = (
-            [total(literal for _, literal in edges._from_to(at, at + 1)) for at in positions] for edges in (self, other)
+            [total(literal for _, literal in edges._from_to(at, at + 1)) for at in positions] for edges in (self, peer)
         )
         return own_literals, second_literals
 
@@ -383,9 +383,9 @@ class Ranges:
         self._need_places()
         return weighted((literal, value(place)) for place, literal in self._at.items())
 
-    def follows(self, other: Ranges) -> None:
+    def follows(self, before: Ranges) -> None:
         """Require a start at the end of another range in the same numbering."""
-        for begins, ends in zip(*self._begun.at_the_same(other._ended)):
+        for begins, ends in zip(*self._begun.at_the_same(before._ended)):
             self.model.add(begins == ends)
 
     def first_and_end(self) -> tuple[Amount, Amount]:

@@ -71,12 +71,12 @@ class Variables(DomainAmounts):
         """
         return self._ranges[bundle].rests(step)
 
-    def follow(self, one: Bundle, other: Bundle) -> None:
+    def follow(self, before: Bundle, after: Bundle) -> None:
         """Require the second contiguous bundle to begin at the end of the first.
 
         Both are in the same numbering.
         """
-        self._ranges[other].follows(self._ranges[one])
+        self._ranges[after].follows(self._ranges[before])
 
     # -- capacity
 
@@ -106,19 +106,19 @@ class Variables(DomainAmounts):
         """Return a counted bundle's pieces per NUMA domain of a single-node cell."""
         return self._slots.pieces_by_domain(bundle, cell.nodes[0], self.units(bundle, cell))
 
-    def apart(self, one: Bundle, other: Bundle) -> None:
+    def apart(self, first_bundle: Bundle, second_bundle: Bundle) -> None:
         """Require two contiguous bundles to share no resource, in any numberings."""
-        first, second = self._ranges[one], self._ranges[other]
-        if self.layout.numbering(one) == self.layout.numbering(other):
+        first, second = self._ranges[first_bundle], self._ranges[second_bundle]
+        if self.layout.numbering(first_bundle) == self.layout.numbering(second_bundle):
             self.model.add_no_overlap([first.interval(), second.interval()])
             return
         for node in sorted(first.nodes & second.nodes):
-            for index in range(self.problem.cluster.nodes[node].count(one.kind)):
+            for index in range(self.problem.cluster.nodes[node].count(first_bundle.kind)):
                 self.require(first.covers(node, index) + second.covers(node, index) <= 1)
 
-    def inside(self, one: Bundle, other: Bundle) -> None:
+    def inside(self, inner: Bundle, outer: Bundle) -> None:
         """Require a contiguous bundle to lie within another in the same numbering."""
-        (first, end), (least, most) = self.first_and_end(one), self.first_and_end(other)
+        (first, end), (least, most) = self.first_and_end(inner), self.first_and_end(outer)
         self.require(first >= least)
         self.require(end <= most)
 

@@ -42,13 +42,13 @@ if TYPE_CHECKING:
 class BytesAcross:
     """Term in MiB, weighed with the terms of the level, or with all if weighted."""
 
-    what: ClassVar[str]
+    flow_name: ClassVar[str]
     level: str
 
     @property
     def name(self) -> str:
         """Name of the term in output."""
-        return f"MiB of {self.what} across {WORDS[self.level]}"
+        return f"MiB of {self.flow_name} across {WORDS[self.level]}"
 
 
 def links(problem: Problem, level: str) -> Iterator[tuple[Link, Component, Component]]:
@@ -74,7 +74,7 @@ def same_place(variables: Variables, source: Component, target: Component) -> bo
 class Collectives(BytesAcross):
     """Traffic of searched components, times their domains beyond the first."""
 
-    what: ClassVar[str] = "collectives"
+    flow_name: ClassVar[str] = "collectives"
 
     def encode(self, problem: Problem, variables: Variables) -> Amount:
         busy = self.bundles(problem, variables.layout)
@@ -131,7 +131,7 @@ class Streams(BytesAcross):
     A source accelerator serves `ratio` target accelerators of its domain.
     """
 
-    what: ClassVar[str] = "streams"
+    flow_name: ClassVar[str] = "streams"
 
     def encode(self, problem: Problem, variables: Variables) -> Amount:
         return variables.total(
@@ -229,7 +229,7 @@ def _largest(problem: Problem, component: Component) -> int:
 class WeightSync(BytesAcross):
     """Weights of links, times domains with some target and no source."""
 
-    what: ClassVar[str] = "weights"
+    flow_name: ClassVar[str] = "weights"
 
     def encode(self, problem: Problem, variables: Variables) -> Amount:
         crossing = self._links(problem)

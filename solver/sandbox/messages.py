@@ -303,7 +303,7 @@ class Done:
 class Failed:
     """The child's code raised an exception: a bug. `memory` is True if memory ran out."""
 
-    what: str
+    reason: str
     memory: bool = False
 
 

@@ -79,7 +79,7 @@ def solve(
     trust, began = Trust(problem, seed), time.monotonic()
     last: list[tuple[int | None, int, bool]] = []
 
-    def told(progress: Incumbents) -> None:
+    def report(progress: Incumbents) -> None:
         trust.hear(progress)
         # The child starts from facts known here and reports them again.
         if last != [(progress.objective, progress.bound, progress.refuted)]:
@@ -89,14 +89,14 @@ def solve(
     try:
         try:
             with stoppable(session), session.without_search():
-                return search(problem, limit, seed, told, session)
+                return search(problem, limit, seed, report, session)
         except SearchNeeded:
             if not session.may_search:
                 raise
             if trust.best is None and not trust.refuted:
                 on_progress(Incumbents(None, 0, time.monotonic() - began))
         trust.begin()
-        answer = trust.answer(_asked(session, problem, limit, seed, told, child or command(memory), memory))
+        answer = trust.answer(_asked(session, problem, limit, seed, report, child or command(memory), memory))
         return replace(answer, plan=_timed(answer.plan, began))
     except Stopped as why:
         return _without(trust, trust.best, why.with_answer if trust.best else why.without_answer, began)

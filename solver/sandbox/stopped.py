@@ -14,26 +14,26 @@ from ..session import Session
 class Stopped(Exception):
     """The search ended without an answer. The text is the reason, `help` the remedy."""
 
-    def __init__(self, what: str, help_text: str) -> None:
-        super().__init__(what)
+    def __init__(self, message: str, help_text: str) -> None:
+        super().__init__(message)
         self.help = help_text
 
     @property
     def with_answer(self) -> Finding:
         """Finding beside a verified answer."""
-        return warning("PW602", "", f"{self}; shown is the best answer that was verified until then", help=self.help)
+        return warning("PW602", "", f"{self}: the best verified answer until then is shown", help=self.help)
 
     @property
     def without_answer(self) -> Finding:
         """Finding without a verified answer."""
-        return error("PW602", "", f"undecided: {self}; no placement was found, and no proof that there is none", help=self.help)
+        return error("PW602", "", f"undecided: {self} before a placement or a proof was found", help=self.help)
 
 
 class Faulty(Stopped):
     """The search failed by a bug, which no input excuses. The text describes the failure."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(what, "please report it, with the file")
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "please report it, with the file")
 
     @property
     def with_answer(self) -> Finding:
@@ -69,7 +69,7 @@ def stoppable(session: Session) -> Iterator[None]:
 
 def further_searches_stopped() -> Finding:
     """Return the finding for a Ctrl-C after the answer, during further searches."""
-    message = "further searches about this answer were stopped by Ctrl-C; of these what was found until then is shown"
+    message = "further searches about this answer were stopped by Ctrl-C, and their results until then are shown"
     return warning("PW602", "", message, help="let them run, or ask for less")
 
 

@@ -68,7 +68,7 @@ def _answer(
         for line in process.lines():
             message = read(line)
             if isinstance(message, Failed):
-                raise out_of_memory(memory) if message.memory else InternalFault(f"the search itself failed: {message.what}")
+                raise out_of_memory(memory) if message.memory else InternalFault(f"the search itself failed: {message.reason}")
             answer = heard(message, process)
             if answer is not None:
                 return answer

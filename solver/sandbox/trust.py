@@ -22,8 +22,8 @@ class InternalFault(Exception):
 class InvalidWorkerResult(InternalFault):
     """The search made a false statement. The text describes it."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(f"the search gave a wrong answer, which was refused: {what}")
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the search gave a wrong answer, which was refused: {reason}")
 
 
 class Trust:

@@ -96,7 +96,7 @@ def test_what_is_wrong_is_said_without_it(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "a.yaml").write_text(PLACES["placement"])
     (finding,) = pw.verify("a.yaml", "2x8", allow_env=["SECRET"]).errors
     assert finding.code == "PW102"
-    assert finding.message == "a rank is outside what exists: `${oc.env:SECRET}` is a value from the environment, which is not shown"
+    assert finding.message == "a rank is outside what exists: `${oc.env:SECRET}` comes from the environment and is not shown"
     assert (finding.label, finding.edit) == ("", None)
 
 

@@ -16,7 +16,7 @@ from placewright.models.planning.workload import SECONDS
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 from placewright.planner.answer import Solver
-from placewright.planner.baseline import own
+from placewright.planner.baseline import baseline_of_file
 from placewright.planner.refusing import refusing
 from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve
@@ -103,7 +103,7 @@ def is_worse(reading: Reading, answer: Answer) -> bool:
     """Does the plan take longer than the file's own ranks, which may be proposed?"""
     assert reading.problem is not None
     assert answer.planned is not None
-    its, best = own(reading.problem, answer.planned), answer.planned.best
+    its, best = baseline_of_file(reading.problem, answer.planned), answer.planned.best
     if its is None or its.priced is None or its.forbidden or answer.planned.question.aim != SECONDS:
         return False
     return its.priced.nanoseconds + its.priced.traffic < best.nanoseconds + best.traffic

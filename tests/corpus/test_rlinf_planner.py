@@ -26,7 +26,7 @@ from placewright.models.problem import Problem
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.planner.costs import cost_model
-from placewright.planner.problem import asked
+from placewright.planner.problem import planning_problem
 from placewright.planner.search.search import search
 from sampling import examples
 
@@ -136,7 +136,7 @@ def test_tables_are_equal_and_no_total_of_the_tool_is_smaller(make: Any) -> None
     for (root, each), line in zip(jobs, done.stdout.splitlines()):
         theirs = json.loads(line)
         problem, workload = ours(root, each)
-        question, model = asked(problem, workload), cost_model(workload.model)
+        question, model = planning_problem(problem, workload), cost_model(workload.model)
         found = search(question, model)
         if "total" not in theirs:
             counts[f"theirs: {theirs['error']}, ours: {'an answer' if found.best else 'none'}"] += 1

@@ -12,7 +12,7 @@ from placewright.models.findings.finding import Severity
 from placewright.models.model_cards.card import read_model_config
 from placewright.models.reading import Reading
 from placewright.models.resolving import with_models
-from placewright.planner.accounting import given
+from placewright.planner.accounting import account_of_given_ranks
 from placewright.planner.verify import verify
 
 ROWS = "{accelerators: 8, pp: 1, seconds: 100}, {accelerators: 8, pp: 2, seconds: 60}, {accelerators: 8, pp: 4, seconds: 20}"
@@ -43,7 +43,7 @@ def told(answer: Answer) -> list[tuple[Severity, str]]:
 def test_layers_that_do_not_divide_are_planned_only_where_nothing_else_is(tmp_path: Path) -> None:
     answer = solved(tmp_path, "[1, 2, 4]")
     assert pp_of(answer) == 2
-    assert told(answer) == [(Severity.INFO, "no plan with pp 4 of `actor` was looked at: its 30 layers do not divide so")]
+    assert told(answer) == [(Severity.NOTE, "no plan with pp 4 of `actor` was looked at: its 30 layers do not divide so")]
 
 
 def test_where_only_such_degrees_are_open_they_are_planned_with_a_warning(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_given_ranks_are_compared_with_what_would_be_planned(tmp_path: Path) -> 
     solved(tmp_path, "[2, 1, 4]", ", placement: 0-7")
     problem = with_models(pw.load(tmp_path / "job.yaml"), read_model_config(str(tmp_path / "config.json"))).problem
     assert problem is not None
-    account = given(problem)
+    account = account_of_given_ranks(problem)
     assert account is not None
     assert {each.parallel.pp for each in account.planned.question.options["actor"]} == {2}
 
@@ -92,7 +92,7 @@ def untimed(folder: Path, hints: str) -> Reading:
 def test_without_times_too_layers_that_do_not_divide_are_chosen_only_where_nothing_else_is(tmp_path: Path) -> None:
     answer = pw.solve(untimed(tmp_path, "accelerators: 6-14, parallel: {tp: [1, 2], pp: [7, 3]}"), sandbox=False)
     assert answer.plan is not None and answer.plan.degrees["actor"].pp == 3
-    assert told(answer) == [(Severity.INFO, "no plan with pp 7 of `actor` was looked at: its 30 layers do not divide so")]
+    assert told(answer) == [(Severity.NOTE, "no plan with pp 7 of `actor` was looked at: its 30 layers do not divide so")]
     answer = pw.solve(untimed(tmp_path, "accelerators: 8, parallel: {pp: [4, 8]}"), sandbox=False)
     assert answer.plan is not None
     pp = answer.plan.degrees["actor"].pp
@@ -122,8 +122,8 @@ def test_verify_tells_where_no_open_degree_divides_the_model(tmp_path: Path, off
     file = tmp_path / "job.yaml"
     file.write_text(f"cluster: 1x8xH100\ncomponents:\n  actor: {{accelerators: 8, parallel: {{tp: {offered}}}}}\n")
     reading = with_models(pw.load(file), read_model_config(str(config)))
-    found = [each.message for each in verify(reading).errors if each.code == "PW404"]
+    found = [each.notes for each in verify(reading).errors if each.code == "PW404"]
     assert len(found) == wrong
-    assert all(message.endswith("; no other that it may have is one") == ("," in offered) for message in found)
+    assert all(("no other degree that the hints leave open is legal" in notes) == ("," in offered) for notes in found)
     if not wrong:
         assert pw.solve(reading, sandbox=False).plan is not None

@@ -98,9 +98,7 @@ def test_one_of_a_single_model_has_no_room_around_them(tmp_path: Path) -> None:
     """
     answer = solved(tmp_path, parts)
     assert answer.verdict == IMPOSSIBLE
-    assert answer.findings[0].message == (
-        "impossible: `judge` is within `actor`, which may use H100 alone, and by its ranks it is on A100 too"
-    )
+    assert answer.findings[0].message == ("impossible: `judge` has ranks on A100 and is within `actor`, which may use H100 alone")
 
 
 EITHER = "actor: {accelerators: 1-4, seconds: [{accelerators: 1, accelerator: H100, seconds: 12}, {accelerators: 1, accelerator: A100, seconds: 16}], phase: train}"

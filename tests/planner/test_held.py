@@ -14,7 +14,7 @@ from placewright.planner.accounting import account
 from placewright.planner.check import faults
 from placewright.planner.costs import cost_model
 from placewright.planner.plan import plan
-from placewright.planner.problem import asked
+from placewright.planner.problem import planning_problem
 from placewright.planner.search.search import search
 from placewright.report.planning.data import to_data
 from placewright.report.planning.text import render
@@ -37,9 +37,9 @@ def job(workload: Workload) -> Problem:
 
 def test_more_than_the_budget_is_told_of_all_components() -> None:
     model = cost_model("stream")
-    best = search(asked(job(CHAIN), CHAIN), model).best
+    best = search(planning_problem(job(CHAIN), CHAIN), model).best
     assert best is not None and best.design.accelerators == 10
-    tight = asked(job(CHAIN), replace(CHAIN, budget=Budget(8)))
+    tight = planning_problem(job(CHAIN), replace(CHAIN, budget=Budget(8)))
     assert "16 accelerators are used, 8 may be" in list(faults(tight, model, best.design))
 
 

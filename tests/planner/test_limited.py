@@ -107,9 +107,9 @@ def keeps(asked: PlanningProblem, design: Design) -> bool:
         if uses[one] & uses[other] and design.options[one].amount % large:
             return False
     for pair in asked.ways[0].multiples:
-        mine, its = design.options[pair.one].amount, design.options[pair.other].amount
-        degrees = design.options[pair.one].parallel, design.options[pair.other].parallel
-        if pair.with_one not in (None, degrees[0]) or pair.with_other not in (None, degrees[1]):
+        mine, its = design.options[pair.component].amount, design.options[pair.partner].amount
+        degrees = design.options[pair.component].parallel, design.options[pair.partner].parallel
+        if pair.degrees not in (None, degrees[0]) or pair.partner_degrees not in (None, degrees[1]):
             continue
         if pair.equal and mine != its:
             continue

@@ -19,7 +19,7 @@ from placewright.planner.costs import cost_model
 from placewright.planner.no_goods import ruled_out
 from placewright.planner.placing.placing import placing
 from placewright.planner.plan import plan
-from placewright.planner.problem import asked
+from placewright.planner.problem import planning_problem
 from placewright.planner.unplaced import not_placed, nothing
 from placewright.report.planning.words import proved
 from placewright.solver.sandbox.stopped import Faulty, too_late
@@ -49,7 +49,7 @@ def refusing(count: int, verdict: str = IMPOSSIBLE) -> Callable[[Problem], Answe
 def test_the_first_designs_may_fail(count: int) -> None:
     """Each is ruled out by itself, where nothing shows more; the next best of all is then the answer, and proved."""
     first: dict[object, tuple[int, int]] = {}
-    for price, design in sorted(priced(asked(PAIR, CHAIN), False), key=lambda each: each[0]):
+    for price, design in sorted(priced(planning_problem(PAIR, CHAIN), False), key=lambda each: each[0]):
         first.setdefault((design.blocks, tuple(design.options.items())), price)
     _, found = planned(PAIR, CHAIN, refusing(count))
     assert [(each.priced.nanoseconds, each.priced.design.accelerators) for each in found.unplaceable] == list(first.values())[:count]
@@ -97,7 +97,7 @@ def test_a_proof_rules_out_all_that_it_shows() -> None:
     asked_for = problem(
         cluster({"count": 8}, {"count": 2}), timed("rollout", 4, 8, tp=4, pins=(Pin(range(1), (1,)),)), timed("actor", 1, 8)
     )
-    question = asked(asked_for, CHAIN)
+    question = planning_problem(asked_for, CHAIN)
     design = min(priced(question, False), key=lambda each: each[0])[1]
     out = ruled_out(asked_for, question, design, solve)
     assert set(out.uses) == {"rollout"}
@@ -118,7 +118,7 @@ def test_of_equal_designs_the_better_placement_wins() -> None:
     assert {name: its.amount for name, its in found.best.design.options.items()} == {"rollout": 1, "actor": 3}
     assert answer.plan is not None
     assert answer.plan.objective == 10
-    assert [len(each.design.blocks) for each in found.others] == [1]
+    assert [len(each.design.blocks) for each in found.alternatives] == [1]
 
 
 def test_fewest_accelerators_for_at_most_so_many_seconds() -> None:
@@ -175,8 +175,8 @@ def test_what_no_placement_has_is_no_other_arrangement_and_what_its_structure_ha
     kept = replace(timed("actor", 4, 16, 55), keep=(Keep(WHOLE, "rack"),))
     asked_for = problem(RACKS, timed("rollout", 4, 16, 60, 0.9), kept)
     _, found = planned(asked_for)
-    assert found.others
-    for other in (found.best, *found.others):
+    assert found.alternatives
+    for other in (found.best, *found.alternatives):
         assert other.design.options["actor"].amount <= 8
         assert solve(placing(asked_for, found.question, other.design)).plan is not None
     assert any(out.priced.design.options["actor"].amount > 8 for out in found.unplaceable)
@@ -203,5 +203,5 @@ def test_what_could_not_be_placed_in_time_is_said_to_be_not_placed() -> None:
 
     _, found = planned(asked_for, place=place)
     assert found.best == before.best
-    assert found.others
-    assert found.not_placed == found.others
+    assert found.alternatives
+    assert found.not_placed == found.alternatives

@@ -34,7 +34,7 @@ plan: {{workflow: [a -> c, b -> c, c -> d], nested: {nested}, batches: 4}}
 def insides(answer: Answer) -> set[tuple[str, str]]:
     """Who uses only some of another's accelerators, in any design that is told."""
     assert answer.planned is not None
-    designs = [each.design for each in (answer.planned.best, *answer.planned.others)]
+    designs = [each.design for each in (answer.planned.best, *answer.planned.alternatives)]
     uses = [{name: set(design.blocks_of(name)) for name in design.options} for design in designs]
     return {(one, other) for its in uses for one in its for other in its if its[one] < its[other]}
 

@@ -19,7 +19,7 @@ from placewright.models.planning.workload import PHASES
 from placewright.models.text.source import Source
 from placewright.planner.check import faults, price
 from placewright.planner.costs import cost_model
-from placewright.planner.problem import asked as as_question
+from placewright.planner.problem import planning_problem as as_question
 from placewright.planner.search import search as searching
 from placewright.planner.search.branching import Branching
 from placewright.planner.search.found import Searched

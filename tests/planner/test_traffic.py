@@ -20,7 +20,7 @@ from placewright.models.quantity import read_rate
 from placewright.planner import profile as every_option
 from placewright.planner.placing.placing import placing
 from placewright.planner.plan import plan
-from placewright.planner.problem import asked
+from placewright.planner.problem import planning_problem
 from placewright.planner.traffic import Traffic
 from placewright.solver.searching.search import solve
 
@@ -49,7 +49,7 @@ def drawn(seed: int) -> tuple[Problem, Workload]:
 
 def best_of_all(asked_for: Problem, workload: Workload) -> int:
     """Nanoseconds of the best design with the least that crosses in any placement of it."""
-    question, traffic = asked(asked_for, workload), Traffic(asked_for, workload)
+    question, traffic = planning_problem(asked_for, workload), Traffic(asked_for, workload)
     seen: dict[object, int] = {}
     for (time, _), design in sorted(priced(question, False), key=lambda each: each[0]):
         key = design.blocks, tuple(design.options.items())
@@ -160,11 +160,11 @@ plan: {cost_model: steady, nested: true, budget: {accelerators: 4}, bandwidth: {
     file = tmp_path / "job.yaml"
     file.write_text(f"cluster: {{nodes: [{{repeat: 3, accelerators: {{count: 2, model: H100}}}}]}}\ncomponents:{parts}", encoding="utf-8")
     planned = pw.solve(str(file), sandbox=False).planned
-    assert planned is not None and planned.proved and planned.others
+    assert planned is not None and planned.proved and planned.alternatives
     mine = planned.best.design
     assert mine.blocks_of("c") == (0, 1) and len(mine.blocks) == 2
     inside = {("a", "c"), ("b", "c")}
-    told = [each.design for each in planned.others]
+    told = [each.design for each in planned.alternatives]
     for design in told:
         uses = {name: set(design.blocks_of(name)) for name in "abc"}
         assert {(one, other) for one in "abc" for other in "abc" if one != other and uses[one] <= uses[other]} != inside

@@ -9,8 +9,8 @@ import placewright as pw
 import pytest
 from placewright.models.answer import Answer
 from placewright.models.problem import Problem
+from placewright.planner import alternatives, plan
 from placewright.planner import benders as trial
-from placewright.planner import others, plan
 from placewright.planner.benders import Rounds
 from placewright.planner.search.found import SearchResult
 
@@ -58,7 +58,7 @@ def test_where_the_time_is_over_nothing_is_searched_beside_what_was_placed(tmp_p
 def test_alternatives_are_placed_no_longer_than_the_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Up to eight, and for those that no placement has parts of them, so that others are ruled out too: each may have to be searched."""
     searched = []
-    fits, probe = others._fits, Rounds._probe
+    fits, probe = alternatives._fits, Rounds._probe
 
     def placed(rounds: Rounds, found: SearchResult) -> Answer:
         searched.append(found)
@@ -68,12 +68,12 @@ def test_alternatives_are_placed_no_longer_than_the_problem(tmp_path: Path, monk
         searched.append(part)
         return probe(rounds, part)
 
-    monkeypatch.setattr(others, "_fits", placed)
+    monkeypatch.setattr(alternatives, "_fits", placed)
     monkeypatch.setattr(Rounds, "_probe", probed)
     (tmp_path / "hints.yaml").write_text(SPREAD, encoding="utf-8")
     answer = pw.solve(str(tmp_path / "hints.yaml"), limit=0.3, sandbox=False)
     assert answer.planned is not None and answer.planned.proved and answer.planned.not_placed
-    assert len(searched) <= 0.3 / others.SEARCHED + 1
+    assert len(searched) <= 0.3 / alternatives.SEARCHED + 1
 
 
 SPREAD = """

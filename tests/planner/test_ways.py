@@ -159,7 +159,7 @@ def test_the_best_has_degrees_that_go_together_in_its_arrangement(stages: bool) 
         for cost, design in priced(asked, stages):
             way = next((way for way in asked.ways if way.name in kept(asked, design)), None)
             go = way is not None and all(
-                {(design.options[each.one].parallel, its) for its in (design.options[each.other].parallel, None)} & set(each.shapes)
+                {(design.options[each.component].parallel, its) for its in (design.options[each.partner].parallel, None)} & set(each.shapes)
                 for each in way.paired
             )
             best += [cost] if go or not asked.ways else []

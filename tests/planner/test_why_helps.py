@@ -93,7 +93,8 @@ def test_verify_tries_nothing_and_says_who_does(tmp_path: Path) -> None:
     parts = "components:\n  a: {accelerators: 6, seconds: {4: 10}}\n  b: {accelerators: 1, seconds: {1: 10}}\n"
     (tmp_path / "job.yaml").write_text(f"cluster: 1x4xH100\n{parts}plan: {{workflow: a -> b}}\n")
     (finding,) = pw.verify(tmp_path / "job.yaml").findings
-    assert finding.message == "impossible: no plan can run `a`: a asks for 6 accelerators (the cluster has 4); it can have 1, 2, 3, 4"
+    assert finding.message == "impossible: no plan can run `a`: a asks for 6 accelerators (the cluster has 4)"
+    assert finding.notes == ("a can have 1, 2, 3, 4",)
     assert finding.help == "`placewright solve` says which changes would make it possible"
 
 

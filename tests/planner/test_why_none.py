@@ -22,6 +22,7 @@ class Case:
     message: str
     edit: tuple[str, str]
     arrow: str = "->"
+    reasons: tuple[str, ...] = ()
 
 
 CASES = {
@@ -44,8 +45,8 @@ CASES = {
     ),
     "samples": Case(
         ROLLOUT.replace("1-16", "8-16") + ", samples: 7", ACTOR, "",
-        "impossible: no plan can run `rollout`: rollout asks for 8-16 accelerators (the cluster has 16); the replicas of rollout divide 7 samples "
-        "evenly; it can have 1, 7", ("8-16", "7"),
+        "impossible: no plan can run `rollout` with all of its demands", ("8-16", "7"),
+        reasons=("rollout asks for 8-16 accelerators (the cluster has 16)", "the replicas of rollout divide 7 samples evenly", "rollout can have 1, 7",),
     ),
     "samples on counts of a table": Case(
         ROLLOUT.replace("1-16", "2-16") + ", samples: 100, scaling: table", ACTOR, "",
@@ -54,16 +55,18 @@ CASES = {
     ),
     "a table": Case(
         ROLLOUT.replace("1-16", "1-4") + ", scaling: table", ACTOR, "",
-        "impossible: no plan can run `rollout`: rollout asks for 1-4 accelerators (the cluster has 16); the times of rollout are a table for 8; "
-        "it can have 8", ("1-4", "8"),
+        "impossible: no plan can run `rollout` with all of its demands", ("1-4", "8"),
+        reasons=("rollout asks for 1-4 accelerators (the cluster has 16)", "the times of rollout are a table for 8", "rollout can have 8",),
     ),
     "a table of other replicas": Case(
         ROLLOUT.replace("{8: 55}", "{3: 55}") + ", scaling: table, parallel: {tp: 2}", ACTOR, "",
-        "impossible: no plan can run `rollout`: rollout has tp 2; the times of rollout are a table for 3", ("{3: 55}", "{4: 55}"),
+        "impossible: no plan can run `rollout` with all of its demands", ("{3: 55}", "{4: 55}"),
+        reasons=("rollout has tp 2", "the times of rollout are a table for 3",),
     ),
     "a count": Case(
         ROLLOUT, ACTOR.replace("2-16", "18-40"), "",
-        "impossible: no plan can run `actor`: actor asks for 18-40 accelerators (the cluster has 16); it can have 2, 4, 6, 8, 10, ... 16", ("18-40", "16"),
+        "impossible: no plan can run `actor`: actor asks for 18-40 accelerators (the cluster has 16)", ("18-40", "16"),
+        reasons=("actor can have 2, 4, 6, 8, 10, ... 16",),
     ),
     "all at once": Case(
         ROLLOUT.replace("1-16", "10-16").replace(", phase: generate", ""), ACTOR.replace("2-16", "8-16").replace(", phase: train", ""), "",
@@ -81,7 +84,8 @@ CASES = {
     ),
     "other degrees": Case(
         ROLLOUT, ACTOR.replace("{8: 60, 16: 33}", "[{accelerators: 8, seconds: 60, tp: 4}]"), "",
-        "impossible: no plan can run `actor`: actor has tp 2; actor was measured with tp 4", (", tp: 4", ""),
+        "impossible: no plan can run `actor` with all of its demands", (", tp: 4", ""),
+        reasons=("actor has tp 2", "actor was measured with tp 4",),
     ),
     "a group of more than a node": Case(
         ROLLOUT, ACTOR.replace("tp: 2", "tp: [16, 32]"), "",
@@ -94,7 +98,8 @@ CASES = {
     ),
     "other degrees on other accelerators": Case(
         ROLLOUT, ACTOR.replace("{8: 60, 16: 33}", "[{accelerators: 8, seconds: 6, accelerator: A100}, {accelerators: 8, seconds: 6, tp: 4}]"), "",
-        "impossible: no plan can run `actor`: actor has tp 2; actor was measured on A100 or with tp 4 (the cluster has H100)", (", tp: 4", ""),
+        "impossible: no plan can run `actor` with all of its demands", (", tp: 4", ""),
+        reasons=("actor has tp 2", "actor was measured on A100 or with tp 4 (the cluster has H100)",),
     ),
     "a model that no node has": Case(
         ROLLOUT, ACTOR + ", accelerator: B200", "",
@@ -113,6 +118,8 @@ def test_what_is_short_is_told_with_what_helps(name: str, tmp_path: Path) -> Non
     answer = solved(tmp_path, text)
     assert answer.verdict == IMPOSSIBLE
     assert [finding.message for finding in answer.findings] == [case.message]
+    notes = answer.findings[0].notes
+    assert all(any(note.endswith(reason) for note in notes) for reason in case.reasons), notes
     assert answer.findings[0].help
     before, after = case.edit
     assert before in text

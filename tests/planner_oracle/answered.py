@@ -134,7 +134,7 @@ def of_planned(planned: PlanningResult) -> Record:
         },
         "sets": [[list(block.components), block.accelerators] for block in design.blocks],
         "parts": {str(task): part for task, part in zip(question.tasks, design.segments)},
-        "others": [_price(question, each) for each in planned.others[:3]],
+        "others": [_price(question, each) for each in planned.alternatives[:3]],
     }
     for key, value in (("aim", question.aim if question.aim != "seconds" else ""), ("ties_open", planned.ties_open)):
         record |= {key: value} if value else {}

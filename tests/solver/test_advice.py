@@ -37,7 +37,7 @@ def test_a_cluster_that_is_full_is_good() -> None:
 def test_few_idle_accelerators_are_a_warning_many_are_not() -> None:
     assert said(problem(EIGHT, ranks("actor", 0, 4))) == [("PW801", Severity.WARNING, "3 of 8 accelerators are held by no component")]
     assert said(problem(EIGHT, ranks("actor", 0, 6))) == [("PW801", Severity.WARNING, "1 of 8 accelerators is held by no component")]
-    assert said(problem(EIGHT, ranks("actor", 0, 1))) == [("PW801", Severity.INFO, "6 of 8 accelerators are held by no component")]
+    assert said(problem(EIGHT, ranks("actor", 0, 1))) == [("PW801", Severity.NOTE, "6 of 8 accelerators are held by no component")]
 
 
 def timed(question: Problem, workload: Workload, reserves: bool = False) -> Problem:
@@ -66,7 +66,7 @@ IDLE = "3 of 8 accelerators are held by no component"
 )
 def test_what_is_idle_where_counts_are_chosen_by_time_is_no_warning(workload: Workload, message: str, compared: bool) -> None:
     (finding,) = advise(timed(problem(EIGHT, ranks("actor", 0, 4)), workload))
-    assert (finding.code, finding.severity, finding.message) == ("PW801", Severity.INFO, message)
+    assert (finding.code, finding.severity, finding.message) == ("PW801", Severity.NOTE, message)
     assert ("`solve` compares these ranks" in finding.help) is compared
 
 

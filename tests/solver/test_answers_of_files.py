@@ -123,7 +123,7 @@ def test_processes_that_share_an_accelerator_need_its_memory_each(tmp_path: Path
     file = tmp_path / "job.yaml"
     file.write_text('cluster: 1x4xH100\ncomponents: {a: {placement: "0-1:0-3", memory: 50GiB}}\n', "utf-8")
     (finding,) = pw.verify(file).errors
-    assert finding.message == "accelerator 0 of node 0 has 80 GiB, 100 GiB are needed: a 2 x 50 GiB"
+    assert finding.message == "accelerator 0 of node 0 has 80 GiB, but 100 GiB are needed" and finding.notes == ("needed: a 2 x 50 GiB",)
 
 
 def test_alternatives_are_as_many_as_there_are(tmp_path: Path) -> None:

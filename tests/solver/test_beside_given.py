@@ -33,7 +33,8 @@ def test_given_parts_that_a_searched_one_joins_must_be_the_same() -> None:
         shares=True,
     )
     (finding,) = solve(question).findings
-    assert finding.message == "a and b are colocated but differ in 2 accelerators (first on node 0); the place of c demands it"
+    assert finding.message == "a and b are colocated but differ in 2 accelerators (first on node 0)"
+    assert finding.notes == ("demanded by the place of c",)
     row = counting_row(question)
     assert row is not None
     assert row.sentence == "a, b and c share their accelerators: a and b are given, and differ in 2"

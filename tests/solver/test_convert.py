@@ -93,7 +93,7 @@ def test_a_value_of_the_environment_is_not_written() -> None:
     assert "environment variable" in done.findings[0].message
 
 
-@pytest.mark.parametrize(("placed", "severity"), [("", Severity.WARNING), (", placement: 0-3", Severity.INFO)])
+@pytest.mark.parametrize(("placed", "severity"), [("", Severity.WARNING), (", placement: 0-3", Severity.NOTE)])
 def test_times_are_not_carried_over_and_that_is_told(placed: str, severity: Severity) -> None:
     """It was called exact, and a search for the new file has other counts."""
     text = f"cluster: 1x8\ncomponents:\n  actor: {{accelerators: [2, 4], seconds: {{2: 9, 4: 5}}{placed}}}\n"

@@ -49,15 +49,15 @@ NODES = cluster({"count": 8}, {"count": 8}, back=(1,), front=(0,))
         ),
         (
             problem(NODES, component("a", 8), component("m", 4), component("b", 2), within="b+m b+a"),
-            "b lies within m and a; where the place of these is open, only one inside another is searched",
+            "b lies within m and a, whose places are open and not one inside another",
         ),
         (
             problem(NODES, given("a", Run(range(4), 0)), component("m", 4), component("b", 2), within="b+m b+a"),
-            "b lies within m and a; where the place of these is open, only one inside another is searched",
+            "b lies within m and a, whose places are open and not one inside another",
         ),
         (
             problem(NODES, component("a", 4), component("b", 4), within="b+a a+b"),
-            "a lies within b and a; where the place of these is open, only one inside another is searched",
+            "a lies within b and a, whose places are open and not one inside another",
         ),
         (
             problem(
@@ -110,7 +110,7 @@ NODES = cluster({"count": 8}, {"count": 8}, back=(1,), front=(0,))
                 TWO,
                 component("a", 4, tp=2, contiguous=True, stride=2, keep=(Keep("tp", "zone"),), pins=(Pin(range(2, 3), (1,)),)),
             ),
-            "a has pinned ranks, and groups that interleave may lie on several nodes; which rank is where is not searched then",
+            "a has pinned ranks, and groups that interleave and may lie on several nodes",
         ),
         *(
             (
@@ -124,10 +124,10 @@ NODES = cluster({"count": 8}, {"count": 8}, back=(1,), front=(0,))
             )
             for pin in [(Pin(range(2), (1,)),)]
             for both, why in [
-                (True, "a has pinned ranks and groups that are better kept together; only one of these is searched"),
+                (True, "a has pinned ranks and groups that are better kept together, only one of which is searched"),
                 (
                     False,
-                    "b has pinned ranks, and a on the same accelerators groups that are better kept together; only one of these is searched",
+                    "b has pinned ranks, and a on the same accelerators groups that are better kept together, only one of which is searched",
                 ),
             ]
         ),

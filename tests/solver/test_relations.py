@@ -21,12 +21,12 @@ from .few_ranks import EIGHT, demanded, only, ranks
     [
         (
             problem(EIGHT, ranks("actor", 0, 3), ranks("rollout", 2, 7), either="actor+rollout", shares=True),
-            "actor and rollout share 2 accelerators (first: 2 on node 0), but actor has 4 and rollout 6; they must use the same ones or none in common",
+            "actor and rollout share 2 of their 4 and 6 accelerators (first: 2 on node 0)",
             "give rollout `4-7`; or give actor and rollout `0-3`",
         ),
         (
             problem(EIGHT, ranks("actor", 0, 7), ranks("rollout", 2, 3), either="actor+rollout", shares=True),
-            "actor and rollout share 2 accelerators (first: 2 on node 0), but actor has 8 and rollout 2; they must use the same ones or none in common",
+            "actor and rollout share 2 of their 8 and 2 accelerators (first: 2 on node 0)",
             "give actor and rollout `0-7`; or give rollout and actor `2-3`",
         ),
         (
@@ -41,24 +41,25 @@ from .few_ranks import EIGHT, demanded, only, ranks
         ),
         (
             problem(EIGHT, ranks("actor", 0, 3), ranks("rollout", 5, 7), in_sequence="actor rollout", shares=True),
-            "rollout begins at accelerator 5; after actor it must begin at 4",
+            "rollout begins at accelerator 5 instead of 4, after actor",
             "give actor `0-3`, rollout `4-7`",
         ),
         (
             problem(EIGHT, ranks("actor", 0, 3), ranks("rollout", 4, 5), in_sequence="actor rollout", shares=True),
-            "rollout ends at accelerator 5; the cluster ends at 7",
+            "rollout ends at accelerator 5 instead of 7, the last of the cluster",
             "give actor `0-3`, rollout `4-7`",
         ),
         (
             problem(EIGHT, ranks("env", 0, 3), ranks("rollout", 0, 5), not_fewer="env+rollout", shares=True),
-            "env has 4 processes and rollout 6; env must have at least as many",
+            "env has 4 processes, fewer than the 6 of rollout",
             "give env at least 6 processes, or rollout at most 4",
         ),
     ],
 )
 def test_a_broken_relation_states_the_numbers_and_what_was_tried(question: Problem, message: str, help_text: str) -> None:
     assert (only(question).message, only(question).help) == (message, help_text)
-    assert only(demanded(question, "the framework")).message == f"{message}; the framework demands it"
+    finding = only(demanded(question, "the framework"))
+    assert (finding.message, finding.notes[-1]) == (message, "demanded by the framework")
 
 
 def test_one_change_of_the_text_is_an_edit() -> None:
@@ -92,10 +93,10 @@ def test_every_fault_of_an_order_is_told() -> None:
         EIGHT, given("a", Run(range(1), 0, first=1), Run(range(1, 2), 0, first=3)), ranks("b", 5, 6), in_sequence="a b", shares=True
     )
     assert [finding.message for finding in check_explicit(question)] == [
-        "a uses 2 of the accelerators 1-3; in order with others it is one solid range",
-        "a begins at accelerator 1; it must begin at 0",
-        "b begins at accelerator 5; after a it must begin at 4",
-        "b ends at accelerator 6; the cluster ends at 7",
+        "a uses 2 of the accelerators 1-3, not one solid range",
+        "a begins at accelerator 1 instead of 0",
+        "b begins at accelerator 5 instead of 4, after a",
+        "b ends at accelerator 6 instead of 7, the last of the cluster",
     ]
 
 

@@ -87,11 +87,11 @@ def _table(node: Node, away: Mapping[str, str]) -> Iterator[str]:
         by_default = f" Default: `{_flow(default)}`." if default not in (None, "", [], {}, False, 0) else ""
         examples = ", ".join(f"`{_flow(example)}`" for example in value.get("examples", ())[:3])
         takes = examples or " or ".join(dict.fromkeys(_takes(value, away)))
-        said = str(value.get("description", "")).replace("<", "&lt;").replace("|", "\\|").rstrip(".")
-        said = f"{said}." if said and by_default else said
+        description = str(value.get("description", "")).replace("<", "&lt;").replace("|", "\\|").rstrip(".")
+        description = f"{description}." if description and by_default else description
         links = [] if not examples else [link for link in dict.fromkeys(_takes(value, away)) if link.startswith("[")]
         takes = "; ".join([takes.replace("|", "\\|"), *links])
-        yield f"| `{key}`{needed} | {takes} | {said}{by_default} |"
+        yield f"| `{key}`{needed} | {takes} | {description}{by_default} |"
 
 
 def _takes(node: Node, away: Mapping[str, str]) -> Iterator[str]:

@@ -46,12 +46,11 @@ class EvenShares:
         if share_size and not left and share_size % share.multiple == 0:
             return
         of_whom = f"the {processes} {plural('process', processes)} of {component.name}"
-        wanted = share.said_of_each
+        divisor = [f"each share must be a multiple of {share.said_of_each}"] if share.multiple > 1 and share_size else []
         if share_size and not left:
-            message = f"{share.said} over {of_whom} {are(share.amount)} {share_size} each, no multiple of {wanted}"
+            message = f"{share.said} over {of_whom} {are(share.amount)} {share_size} each, no multiple of {share.multiple}"
         elif share_size:
             message = f"{share.said} over {of_whom} leave {left} over"
-            message += f"; each share must be a multiple of {wanted}" if share.multiple > 1 else ""
         elif processes:
             message = f"{share.said} {are(share.amount)} fewer than {of_whom}"
         else:
@@ -61,7 +60,7 @@ class EvenShares:
         yield tell(
             self.code, component.name, message, share.span, label=f"no multiple of {max(processes, 1) * share.multiple}", help=advice,
             edit=edit, witnesses=(processes, share.amount), amount=share.amount % (max(processes, 1) * share.multiple),
-            notes=(share.reason,) if share.reason else (),
+            notes=(*divisor, *([share.reason] if share.reason else [])),
         )  # fmt: skip
 
     def _advice(self, problem: Problem, share: Share, assignment: Assignment) -> tuple[str, Edit | None]:

@@ -51,9 +51,9 @@ class ModelDivides:
         component, card, splits = use
         if component.runs is None and not card.assumed:
             for split in splits:
-                amount, degree = getattr(card, split.what), split.of(component.parallel)
+                amount, degree = getattr(card, split.card_field), split.of(component.parallel)
                 if split.proved and amount:
-                    why = f"{amount} {WORDS[split.what]} do not divide among {split.degree} {degree} of {component.name}"
+                    why = f"{amount} {WORDS[split.card_field]} do not divide among {split.degree} {degree} of {component.name}"
                     variables.require(split.fits(amount, degree), why)
 
     def check(self, problem: Problem, use: Use, assignment: Assignment) -> Iterator[Finding]:
@@ -65,14 +65,14 @@ class ModelDivides:
         if split.among:
             yield _stage_finding(problem, component, card, split)
             return
-        amount, degree = getattr(card, split.what), split.of(component.parallel)
+        amount, degree = getattr(card, split.card_field), split.of(component.parallel)
         most = max(problem.cluster.total(problem.kind(component)), degree)
         legal = [size for size in range(1, most + 1) if not any(_left(card, peer, size) for peer in splits)]
-        message = f"the {amount} {WORDS[split.what]} of `{card.name}` do not divide among {split.degree} {degree} of {component.name}"
-        message += f"; legal up to {most}: {_listed(legal)}"
+        message = f"the {amount} {WORDS[split.card_field]} of `{card.name}` do not divide among {split.degree} {degree} of {component.name}"
         fixed_amount = component.least if component.least == component.most else 0
         edit, text = self._fix(component, split, legal, assignment.amount(component.name) or fixed_amount)
-        notes = [f"the model is taken for `{card.name}`, by the last part of its path"] if card.assumed else []
+        notes = [f"legal up to {most}: {_listed(legal)}"]
+        notes += [f"the model is taken for `{card.name}`, by the last part of its path"] if card.assumed else []
         notes += [split.when] if split.when else []
         tell = error if split.proved and not card.assumed else warning
         use_of = problem.job.models[component.name]
@@ -102,15 +102,17 @@ class ModelDivides:
 
     def explain(self, problem: Problem, use: Use) -> ConflictClause:
         component, card, splits = use
-        parts = " and ".join(f"{getattr(card, split.what)} {WORDS[split.what]}" for split in splits if getattr(card, split.what))
+        parts = " and ".join(
+            f"{getattr(card, split.card_field)} {WORDS[split.card_field]}" for split in splits if getattr(card, split.card_field)
+        )
         text = f"{splits[0].degree} of {component.name} divides what `{card.name}` has: {parts or 'nothing that is known'}"
         return ConflictClause(text, (Demand(component.name, "parallel", component.span("parallel")),))
 
 
 def _stage_finding(problem: Problem, component: Component, card: ModelCard, split: Split) -> Finding:
     """Return a finding on layers uneven among stages with some given."""
-    amount, size = getattr(card, split.what), split.of(component.parallel)
-    words, rest = WORDS[split.what], amount - split.less
+    amount, size = getattr(card, split.card_field), split.of(component.parallel)
+    words, rest = WORDS[split.card_field], amount - split.less
     left = f"less {split.less} = {rest} {words}" if split.less > 0 else f"and {-split.less} more = {rest}"
     message = f"the {amount} {words} of `{card.name}` {left} do not divide among {split.among} of {component.name}"
     if split.exact or rest < 0:
@@ -161,12 +163,12 @@ def no_legal_choice(problem: Problem, use: Use) -> Iterator[Finding]:
             return
         first = first or failure
     if first is not None:
-        yield replace(first, message=f"{first.message}; no other that it may have is one")
+        yield replace(first, notes=(*first.notes, "no other degree that the hints leave open is legal"))
 
 
 def _left(card: ModelCard, split: Split, degree: int) -> int:
     """Return the remainder; 0 if the degree divides or the number is unknown."""
-    amount = getattr(card, split.what)
+    amount = getattr(card, split.card_field)
     if amount and (split.exact or split.less > amount):
         return abs(int(amount - split.less))
     whole, beyond = divmod(amount - split.less if amount else 0, split.within)

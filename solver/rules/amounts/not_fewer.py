@@ -10,7 +10,7 @@ from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
-from ...wording import demanded
+from ...wording import demanded, demanding
 from .all_placed import amount_of
 
 if TYPE_CHECKING:
@@ -37,12 +37,13 @@ class NotFewer:
         first, second = relation.components
         few, many = assignment.world_size(first), assignment.world_size(second)
         if few < many:
-            message = (
-                f"{first} has {few} {plural('process', few)} and {second} {many}; {first} must have at least as many{demanded(relation)}"
-            )
+            message = f"{first} has {few} {plural('process', few)}, fewer than the {many} of {second}"
             help_text = f"give {first} at least {many} {plural('process', many)}, or {second} at most {few}"
             span = relation.span or problem[first].span("placement")
-            yield error(self.code, first, message, span, label="too few", help=help_text, witnesses=(few, many), amount=many - few)
+            yield error(
+                self.code, first, message, span, label="too few", help=help_text, witnesses=(few, many), amount=many - few,
+                notes=demanding(relation),
+            )  # fmt: skip
 
     def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
         first, second = relation.components

@@ -90,11 +90,13 @@ class FitsMemory:
                 if has is not None and need > has:
                     some_offloaded = any(not _works(component, phase) for component in here)
                     when = f" while {phase} runs" if some_offloaded else ""
-                    message = f"accelerator {lowest(mask)} of node {rank} has {write_memory(has)}, {write_memory(need)} are needed{when}: {_bill(here, phase, has)}"
+                    message = (
+                        f"accelerator {lowest(mask)} of node {rank} has {write_memory(has)}, but {write_memory(need)} are needed{when}"
+                    )
                     first = next((component for component in here if component.memory and _works(component, phase)), here[0])
                     yield error(
                         self.code, first.name, message, first.span("memory"), help="use larger accelerators, less memory, or phases that take turns",
-                        witnesses=(rank, lowest(mask)), amount=need - has,
+                        witnesses=(rank, lowest(mask)), amount=need - has, notes=(f"needed: {_bill(here, phase, has)}",),
                     )  # fmt: skip
                     return
 

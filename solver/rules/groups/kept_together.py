@@ -113,7 +113,7 @@ class GroupsWhole:
         if keep.what == WHOLE:
             names = list(dict.fromkeys(name for name, _, _ in visits))
             if len(names) > keep.domains:
-                message = f"{component.name} lies in {len(names)} {plural(level, len(names))}, it must lie in at most {keep.domains}"
+                message = f"{component.name} lies in {len(names)} {plural(level, len(names))}, more than the {keep.domains} allowed"
                 yield error(
                     self.code, component.name, message, span, help=f"place it in fewer {plural(level, 2)}, or allow {len(names)}",
                     witnesses=(len(names), names[keep.domains]), amount=len(names) - keep.domains,
@@ -125,9 +125,9 @@ class GroupsWhole:
             group, (first, second) = next(iter(crossing.items()))
             more = f" ({len(crossing)} {plural(group_name, len(crossing))} do)" if len(crossing) > 1 else ""
             message = f"{group_name} {group} of {component.name} ({size} accelerators) lies in {domain_name(keep.level, first[0])}"
-            message += f" and {domain_name(keep.level, second[0])}{more}; it must lie in one {level}"
+            message += f" and {domain_name(keep.level, second[0])}{more}"
             yield error(
-                self.code, component.name, message, span, label=f"crosses {plural(level, 2)}",
+                self.code, component.name, message, span, label=f"crosses {plural(level, 2)}", notes=(f"a {group_name} must lie in one {level}",),
                 help=f"give every {level} a multiple of {size} accelerators of {component.name}, its ranks one {level} after the other",
                 witnesses=(group, first[1], second[1]), amount=len(crossing),
             )  # fmt: skip

@@ -55,13 +55,13 @@ class ProcessOnOneNode:
             # so.
             may = problem.job.capabilities.processes_may_cross and component.runs is not None and not mixed
             message = f"process {rank} of {component.name} lies on nodes {nodes[0]} and {nodes[1]}{more}"
-            message += ": slow, but not refused" if may else "; a process runs on one node"
+            message += ": slow, but not refused" if may else ""
             tell = warning if may else error
             on_nodes = problem.kind(component) == NODE
             fix = component.fix(self.code, "name one node for each process" if on_nodes else "give each process accelerators of one node")
             yield tell(
                 self.code, component.name, message, component.span("placement"), label="crosses nodes",
-                help=fix.help, edit=fix.edit, witnesses=(rank, *nodes), amount=len(torn),
+                notes=() if may else ("a process runs on one node",), help=fix.help, edit=fix.edit, witnesses=(rank, *nodes), amount=len(torn),
             )  # fmt: skip
 
     def explain(self, problem: Problem, component: Component) -> ConflictClause:

@@ -56,15 +56,15 @@ class ReplicaOnWholeNodes:
         group_name, unit = ("server", f"{size} of {replica} accelerators") if size < replica else ("replica", f"{size} accelerators")
         more = f" ({len(torn)} {group_name}s do)" if len(torn) > 1 else ""
         where = " and ".join(f"{count} on node {node}" for node, count in zip(nodes, counts))
-        message = f"{group_name} {number} of {component.name} ({component.parallel}: {unit}) has {where}{more}; it must lie inside one node"
-        message += " or on whole nodes" if whole else ""
+        message = f"{group_name} {number} of {component.name} ({component.parallel}: {unit}) has {where}{more}"
+        limits = f"a {group_name} must lie inside one node{' or on whole nodes' if whole else ''}"
         fix = component.fix(
             self.code, f"give {component.name} a number of accelerators on each node that {size} divides, or that divides {size}"
         )
         span = fix.edit.span if fix.edit else component.span("placement")
         yield error(
             self.code, component.name, message, span, label=f"{group_name}s of {size} cross nodes", help=fix.help,
-            edit=fix.edit, notes=fix.notes, witnesses=(number, *nodes), amount=len(torn),
+            edit=fix.edit, notes=(limits, *fix.notes), witnesses=(number, *nodes), amount=len(torn),
         )  # fmt: skip
 
     def _torn(self, size: int, repeats: Iterable[Repeat], may_be_whole: bool) -> Iterator[Torn]:

@@ -58,7 +58,7 @@ class Contiguous:
         high = max(first[node] + mask.bit_length() for node, mask in masks.items())
         used = sum(mask.bit_count() for mask in masks.values())
         if used != high - low:
-            message = f"{component.name} uses {used} of the ranks {low}-{high - 1}; it must be one solid range"
+            message = f"{component.name} uses {used} of the ranks {low}-{high - 1}, not one solid range"
             advice = f"write one range such as `{low}-{low + used - 1}`"
             advice += ", or drop `contiguous`" if "contiguous" in component.spans else ""
             fix = component.fix(self.code, advice)

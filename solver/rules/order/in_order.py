@@ -13,7 +13,7 @@ from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
 from ....models.ranks import write_ranks
 from ...mends import RankFix, contiguous_range, fix_with_ranges
-from ...wording import demanded, listed, lowest
+from ...wording import demanded, demanding, listed, lowest
 
 if TYPE_CHECKING:
     from ...layout.bundle import Bundle
@@ -89,21 +89,21 @@ class InOrder:
             high = max(first[node] + mask.bit_length() for node, mask in masks.items())
             used = sum(mask.bit_count() for mask in masks.values())
             if used != high - low:
-                message = f"{name} uses {used} of the accelerators {low}-{high - 1}; in order with others it is one solid range"
+                message = f"{name} uses {used} of the accelerators {low}-{high - 1}, not one solid range"
                 yield self._fault(problem, relation, name, message, (low, high - 1))
             if low != expected:
-                where = f"after {before} it must begin at {expected}" if before else "it must begin at 0"
-                yield self._fault(problem, relation, name, f"{name} begins at accelerator {low}; {where}", (low, expected))
+                message = f"{name} begins at accelerator {low} instead of {expected}{f', after {before}' if before else ''}"
+                yield self._fault(problem, relation, name, message, (low, expected))
             expected, before = high, name
         if expected != total:
-            message = f"{before or listed(relation.components)} ends at accelerator {expected - 1}; the cluster ends at {total - 1}"
+            message = f"{before or listed(relation.components)} ends at accelerator {expected - 1} instead of {total - 1}, the last of the cluster"
             yield self._fault(problem, relation, relation.components[-1], message, (expected, total))
 
     def _fault(self, problem: Problem, relation: Relation, name: str, message: str, witnesses: tuple[int, ...]) -> Finding:
         order, size = listed(relation.components), problem.cluster.total(ACCELERATOR)
         return error(
-            self.code, name, f"{message}{demanded(relation)}", problem[name].span("placement"), label="out of order",
-            help=f"place {order} one after the other over `{write_ranks((range(size),))}`", witnesses=witnesses, amount=1,
+            self.code, name, message, problem[name].span("placement"), label="out of order", witnesses=witnesses, amount=1,
+            help=f"place {order} one after the other over `{write_ranks((range(size),))}`", notes=demanding(relation),
         )  # fmt: skip
 
     def explain(self, problem: Problem, relation: Relation) -> ConflictClause:

@@ -10,7 +10,7 @@ from ....models.findings.finding import Finding, error
 from ....models.machines.node_group import NODE
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
-from ...wording import demanded
+from ...wording import demanded, demanding
 from ..sharing.colocated import in_one_order
 from .rank_lists import Chunk, chunks
 
@@ -45,11 +45,11 @@ class RankAligned:
         if position < 0:
             return
         where = [f"{name} has {_place(seat)} there" for name, seat in ((first_name, first_seat), (second_name, second_seat))]
-        message = f"{first_name} and {second_name} have their ranks in one order, but differ from accelerator number {position} on: {where[0]}, {where[1]}"
+        message = f"{first_name} and {second_name} must have the same rank order, but differ from accelerator number {position} on"
         span = relation.span or problem[first_name].span("placement")
         yield error(
-            self.code, first_name, f"{message}{demanded(relation)}", span, label=f"not in the order of {second_name}",
-            help="give both the same ranks in the same order", witnesses=(position,), amount=1,
+            self.code, first_name, message, span, label=f"not in the order of {second_name}", witnesses=(position,), amount=1,
+            help="give both the same ranks in the same order", notes=(" and ".join(where), *demanding(relation)),
         )  # fmt: skip
 
     def explain(self, problem: Problem, relation: Relation) -> ConflictClause:

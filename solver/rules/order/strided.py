@@ -50,7 +50,7 @@ class Strided:
             expected = start + block * size * stride + inside // size + inside % size * stride
             if rank != expected:
                 message = f"accelerator {position % size} of group {position // size} of {component.name} is rank {rank}"
-                message += f"; with stride {stride} it is {expected}"
+                message += f", with stride {stride} it must be {expected}"
                 yield error(
                     self.code,
                     component.name,

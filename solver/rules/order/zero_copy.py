@@ -10,7 +10,7 @@ from ....models.findings.finding import Finding, error
 from ....models.machines.node_group import NODE
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
-from ...wording import demanded
+from ...wording import demanded, demanding
 from ..sharing.colocated import in_one_order
 from .rank_lists import chunks
 
@@ -54,11 +54,18 @@ class ZeroCopy:
         span = relation.span or problem[second_name].span("placement")
         masks = [{place: mask for place, mask in assignment.masks(name).items() if mask} for name in relation.components]
         if masks[0] != masks[1]:
-            message = (
-                f"{first_name} hands its weights to {second_name} in place, but they do not have the same accelerators{demanded(relation)}"
-            )
+            message = f"{first_name} hands its weights to {second_name} in place, but their accelerators differ"
             node = min(place[0] for place in masks[0].keys() | masks[1].keys() if masks[0].get(place) != masks[1].get(place))
-            yield error(self.code, first_name, message, span, help="give both the same ranks", witnesses=(node,), amount=1)
+            yield error(
+                self.code,
+                first_name,
+                message,
+                span,
+                help="give both the same ranks",
+                witnesses=(node,),
+                amount=1,
+                notes=demanding(relation),
+            )
             return
         wrong, first = 0, tuple[int, ...]()
         for nodes, first_ranks, second_ranks in _side_by_side(
@@ -76,13 +83,12 @@ class ZeroCopy:
             wrong += len(bad) * len(nodes)
         if first:
             node, index, rank, second_rank = first
-            message = f"accelerator {index} of node {node} has tensor parallel rank {rank} of {first_name} (tp {source}) and rank {second_rank} of {second_name} (tp {target})"
-            message += f"; to find its weights there it must have rank {_fitting(rank, source, target)}" + (
-                f" ({wrong} do not)" if wrong > 1 else ""
-            )
+            message = f"accelerator {index} of node {node} has tp rank {rank} of {first_name} and tp rank {second_rank} of {second_name}"
+            message += f" ({wrong} do not match)" if wrong > 1 else ""
+            place = f"to find its weights in place {second_name} (tp {target}) must have rank {_fitting(rank, source, target)} there"
             yield error(
-                self.code, second_name, f"{message}{demanded(relation)}", span, label=f"not where {first_name} has its weights",
-                help=_advice(problem[first_name], problem[second_name]), witnesses=first, amount=wrong,
+                self.code, second_name, message, span, label=f"not where {first_name} has its weights", witnesses=first, amount=wrong,
+                help=_advice(problem[first_name], problem[second_name]), notes=(place, *demanding(relation)),
             )  # fmt: skip
 
     def explain(self, problem: Problem, relation: Relation) -> ConflictClause:

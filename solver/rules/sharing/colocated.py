@@ -11,7 +11,7 @@ from ....models.findings.wording import plural
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
 from ...mends import RankFix, moved_onto
-from ...wording import demanded, open_choice
+from ...wording import demanded, demanding, open_choice
 
 if TYPE_CHECKING:
     from ...model.variables import Variables
@@ -43,10 +43,10 @@ class Colocated:
         if count:
             node = next(node for (node, _), mask in differ.items() if mask)
             message = f"{first_name} and {second_name} are colocated but differ in {count} {plural('accelerator', count)}"
-            message += f" (first on node {node}){demanded(relation)}"
+            message += f" (first on node {node})"
             help_text = "give both the same ranks" + ("" if relation.reason else f", or drop `colocate_with: {second_name}`")
             span = relation.span or problem[first_name].span("placement")
-            yield error(self.code, first_name, message, span, help=help_text, witnesses=(node,), amount=count)
+            yield error(self.code, first_name, message, span, help=help_text, witnesses=(node,), amount=count, notes=demanding(relation))
 
     def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
         first_name, second_name = relation.components

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 from ....models.component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, Relation
 from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
-from ....models.findings.wording import plural
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
 from ...mends import RankFix, moved_off, moved_onto
-from ...wording import demanded, lowest, open_choice
+from ...wording import demanding, lowest, open_choice
 
 if TYPE_CHECKING:
     from ...model.variables import Variables
@@ -53,11 +52,11 @@ class ColocatedOrDisjoint:
         counts = [sum(mask.bit_count() for mask in masks.values()) for masks in (common, first, second)]
         if common and not counts[0] == counts[1] == counts[2]:
             (node, _), mask = min(common.items())
-            message = f"{first_name} and {second_name} share {counts[0]} {plural('accelerator', counts[0])} (first: {lowest(mask)} on node {node}), but {first_name} has {counts[1]}"
-            message += f" and {second_name} {counts[2]}; they must use the same ones or none in common{demanded(relation)}"
+            message = f"{first_name} and {second_name} share {counts[0]} of their {counts[1]} and {counts[2]} accelerators (first: {lowest(mask)} on node {node})"
             yield error(
                 self.code, second_name, message, relation.span or problem[second_name].span("placement"), label=f"{counts[0]} shared, of {counts[1]} of {first_name} and {counts[2]} of {second_name}",
                 help=f"give {first_name} and {second_name} the same ranks, or ranks that do not meet", witnesses=(node, lowest(mask)), amount=counts[0],
+                notes=("they must use the same accelerators, or none in common", *demanding(relation)),
             )  # fmt: skip
 
     def explain(self, problem: Problem, relation: Relation) -> ConflictClause:

@@ -11,7 +11,7 @@ from ....models.findings.wording import plural
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
 from ...mends import RankFix, moved_off
-from ...wording import demanded, lowest, open_choice
+from ...wording import demanded, demanding, lowest, open_choice
 
 if TYPE_CHECKING:
     from ...model.variables import Variables
@@ -58,10 +58,10 @@ class Disjoint:
             (node, _), mask = min(common.items())
             count = sum(mask.bit_count() for mask in common.values())
             message = f"{first_name} and {second_name} must be disjoint but share {count} {plural('accelerator', count)} (first: {lowest(mask)} on node {node})"
-            message += f"; {relation.reason} demands it" if relation.reason else ""
             yield error(
-                self.code, first_name, message, relation.span, witnesses=(node, lowest(mask)), amount=count, help="move one of the two"
-            )
+                self.code, first_name, message, relation.span, witnesses=(node, lowest(mask)), amount=count, help="move one of the two",
+                notes=demanding(relation),
+            )  # fmt: skip
 
     def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
         first_name, second_name = relation.components

@@ -12,7 +12,7 @@ from ....models.machines.node_group import NODE
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
 from ...mends import RankFix, contiguous_range, fix_with_ranges
-from ...wording import demanded, lowest
+from ...wording import demanded, demanding, lowest
 from ..amounts.all_placed import amount_of
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ class Subset:
                 f"{inner} uses {count} {plural('accelerator', count)} that {outer} does not use (first: {lowest(mask)} on node {node})"
             )
             yield error(
-                self.code, inner, f"{message}{demanded(relation)}", relation.span or problem[inner].span("placement"),
-                label=f"outside {outer}", help=f"give {inner} only ranks of {outer}", witnesses=(node, lowest(mask)), amount=count,
+                self.code, inner, message, relation.span or problem[inner].span("placement"), label=f"outside {outer}",
+                help=f"give {inner} only ranks of {outer}", witnesses=(node, lowest(mask)), amount=count, notes=demanding(relation),
             )  # fmt: skip
 
     def explain(self, problem: Problem, relation: Relation) -> ConflictClause:

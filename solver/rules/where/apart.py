@@ -12,7 +12,7 @@ from ....models.machines.topology import domains
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
 from ...presence import common_domains
-from ...wording import demanded, domain_name, level_name
+from ...wording import demanded, demanding, domain_name, level_name
 
 if TYPE_CHECKING:
     from ...model.variables import Variables
@@ -42,11 +42,12 @@ class Apart:
             name, node, count = shared
             level = level_name(relation.level)
             more = f" ({count} {plural(level, count)} do)" if count > 1 else ""
-            message = f"{first_name} and {second_name} must be apart, but {domain_name(relation.level, name)} holds some of both{more}{demanded(relation)}"
+            message = f"{first_name} and {second_name} must be apart, but {domain_name(relation.level, name)} holds some of both{more}"
             span = relation.span or problem[first_name].span("placement")
             yield error(
-                self.code, first_name, message, span, help=f"move one of the two to another {level}", witnesses=(name, node), amount=count
-            )
+                self.code, first_name, message, span, help=f"move one of the two to another {level}", witnesses=(name, node), amount=count,
+                notes=demanding(relation),
+            )  # fmt: skip
 
     def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
         first_name, second_name = relation.components

@@ -43,7 +43,7 @@ class HardwareKind:
         kinds = {kind} if kind == NODE else {groups[label].kind for label in component.node_groups}
         for run in (run for repeat in assignment.repeats(component.name) for run in repeat.runs):
             if run.kind not in kinds:
-                message = f"rank {run.ranks.start} of {component.name} holds a {run.kind}; its node groups number {kind}s"
+                message = f"rank {run.ranks.start} of {component.name} holds a {run.kind}, but its node groups number {kind}s"
                 yield error(
                     self.code,
                     component.name,
@@ -60,9 +60,7 @@ class HardwareKind:
         for run, node, _ in runs_by_node_sort(problem.cluster, assignment.repeats(component.name)):
             model = node.accelerator_model
             if model != wanted:
-                message = (
-                    f"rank {run.ranks.start} of {component.name} is on a {model or 'node without accelerators'}; it must be on a {wanted}"
-                )
+                message = f"rank {run.ranks.start} of {component.name} is on {model or 'a node without accelerators'}, not on {wanted}"
                 span = component.span("accelerator_model")
                 yield error(
                     self.code,

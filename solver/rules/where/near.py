@@ -12,7 +12,7 @@ from ....models.machines.topology import domains
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
 from ...presence import first_only
-from ...wording import demanded, domain_name, level_name
+from ...wording import demanded, demanding, domain_name, level_name
 
 if TYPE_CHECKING:
     from ...model.variables import Variables
@@ -42,7 +42,7 @@ class Near:
             name, node, count = alone
             level = level_name(relation.level)
             more = f" (so do {count} {plural(level, count)})" if count > 1 else ""
-            message = f"{first_name} must be near {second_name}, but {domain_name(relation.level, name)} holds some of {first_name} and none of {second_name}{more}{demanded(relation)}"
+            message = f"{first_name} must be near {second_name}, but {domain_name(relation.level, name)} holds {first_name} alone{more}"
             span = relation.span or problem[first_name].span("placement")
             yield error(
                 self.code,
@@ -52,6 +52,7 @@ class Near:
                 help=f"move {first_name} to a {level} of {second_name}",
                 witnesses=(name, node),
                 amount=count,
+                notes=demanding(relation),
             )
 
     def explain(self, problem: Problem, relation: Relation) -> ConflictClause:

@@ -63,7 +63,7 @@ class SpreadOver:
         amounts = list(amounts_in(problem.cluster, spread.level, assignment, component.name))
         count, size, level = sum(alike for _, _, alike in amounts), _group(problem, component), level_name(spread.level)
         if count < spread.domains > 1:
-            message = f"{component.name} must lie in at least {spread.domains} {plural(level, spread.domains)}, it lies in {count}"
+            message = f"{component.name} lies in {count} {plural(level, count)}, fewer than the {spread.domains} demanded"
             yield error(
                 self.code, component.name, message, span,
                 help=f"place it in more {plural(level, 2)}, or ask for {count}", witnesses=(count,), amount=spread.domains - count,
@@ -72,8 +72,8 @@ class SpreadOver:
         name, largest = max(((name, amount) for name, amount, _ in amounts), key=lambda entry: entry[1], default=("", 0))
         if largest > share:
             of_all = sum(amount * alike for _, amount, alike in amounts)
-            message = f"{domain_name(spread.level, name)} holds {largest} of {of_all} {_unit(problem, component)} of {component.name};"
-            message += f" {spread.percent} % in whole groups are {share}"
+            message = f"{domain_name(spread.level, name)} holds {largest} of {of_all} {_unit(problem, component)} of {component.name},"
+            message += f" more than {spread.percent} % in whole groups ({share})"
             yield error(
                 self.code, component.name, message, span,
                 help=f"place at least {largest - share} of them in other {plural(level, 2)}", witnesses=(name, largest), amount=largest - share,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from placewright.models.reading import Reading
-from placewright.planner.baseline import own_of
+from placewright.planner.baseline import baseline_of
 from placewright.planner.costs import cost_model
-from placewright.planner.problem import asked
+from placewright.planner.problem import planning_problem
 from placewright.planner.verify import verify
 
 
@@ -15,5 +15,7 @@ def takes(reading: Reading) -> int | None:
         return None
     problem = reading.to_solve.problem
     assert problem is not None and problem.job.planning.workload is not None
-    priced = own_of(problem, asked(problem, problem.job.planning.workload), cost_model(problem.job.planning.workload.model)).priced
+    priced = baseline_of(
+        problem, planning_problem(problem, problem.job.planning.workload), cost_model(problem.job.planning.workload.model)
+    ).priced
     return priced.nanoseconds if priced is not None else None

@@ -124,13 +124,13 @@ def test_a_number_divides_or_is_repeated(what: str, amount: int, degree: int, ei
 
 def test_who_divides_what() -> None:
     degrees = Parallel(tp=8, pp=4, ep=2)
-    assert [(each.what, each.of(degrees)) for each in engine_splits({})] == [("heads", 8), ("kv_heads", 8)]
-    assert [(each.what, each.of(degrees)) for each in ulysses_splits(16, {})] == [("heads", 16), ("kv_heads", 16)]
-    assert [(each.what, each.of(degrees), each.within) for each in megatron_splits({}, 4, 3)] == [
+    assert [(each.card_field, each.of(degrees)) for each in engine_splits({})] == [("heads", 8), ("kv_heads", 8)]
+    assert [(each.card_field, each.of(degrees)) for each in ulysses_splits(16, {})] == [("heads", 16), ("kv_heads", 16)]
+    assert [(each.card_field, each.of(degrees), each.within) for each in megatron_splits({}, 4, 3)] == [
         ("heads", 8, 1),
         ("kv_heads", 8, 1),
         ("layers", 4, 1),
         ("layers", 3, 4),
         ("experts", 2, 1),
     ]
-    assert "layers" not in {each.what for each in megatron_splits({}, 4, 3, even_layers=False)}
+    assert "layers" not in {each.card_field for each in megatron_splits({}, 4, 3, even_layers=False)}

@@ -30,7 +30,7 @@ def its(reading: Reading) -> list[str]:
 
 
 def said(reading: Reading) -> list[str]:
-    assert all(finding.severity is Severity.INFO for finding in reading.findings)
+    assert all(finding.severity is Severity.NOTE for finding in reading.findings)
     return [finding.message for finding in reading.findings]
 
 

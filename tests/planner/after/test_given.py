@@ -37,7 +37,7 @@ def test_the_best_without_the_ranks_is_that_of_open_hints(tmp_path: Path) -> Non
     given = account(tmp_path, "placement: 0-3", "placement: 8-15")
     opened = account(tmp_path, "accelerators: 1-16", "accelerators: 2-16")
     assert given.given and not opened.given
-    assert given.others[0].priced == opened.planned.best
+    assert given.alternatives[0].priced == opened.planned.best
     assert given.planned.bound == opened.planned.best.nanoseconds
     assert given.planned.best.nanoseconds > given.planned.bound and not given.planned.proved
     assert given.planned.best.design.accelerators == 12
@@ -54,7 +54,7 @@ def test_what_is_chosen_is_the_best_also_when_it_is_given(tmp_path: Path) -> Non
 
 def test_a_count_that_is_asked_for_stays_as_it_is(tmp_path: Path) -> None:
     given = account(tmp_path, "placement: 0-3, accelerators: 4", "placement: 8-15")
-    assert {each.priced.design.options["rollout"].amount for each in given.others} == {4}
+    assert {each.priced.design.options["rollout"].amount for each in given.alternatives} == {4}
 
 
 def test_ranks_whose_time_nobody_says_have_no_account(tmp_path: Path) -> None:
@@ -82,10 +82,10 @@ def test_what_has_no_placement_is_nothing_that_could_be_had_without_the_ranks(tm
     opened = pw.account(path, sandbox=False, searches=0).planned
     assert opened.proved and opened.unplaceable and opened.best.nanoseconds == 16 * SECOND
     given = comes_back(path, opened)
-    assert all(each.priced.nanoseconds >= opened.bound for each in given.others)
+    assert all(each.priced.nanoseconds >= opened.bound for each in given.alternatives)
     path.write_text(path.read_text().replace("2: 16,", "1: 31, 2: 16,").replace("placement: 0-1", "placement: 0"))
     worse = pw.account(path, sandbox=False)
-    assert not worse.keeps and worse.others[0].priced.nanoseconds == worse.planned.bound == opened.bound
+    assert not worse.keeps and worse.alternatives[0].priced.nanoseconds == worse.planned.bound == opened.bound
 
 
 def test_no_bound_is_above_ranks_on_several_kinds_that_are_quicker_than_all_on_one(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ plan: {workflow: rollout => actor}
     path = tmp_path / "train.yaml"
     path.write_text(text)
     given = pw.account(path, sandbox=False)
-    assert not given.keeps and given.planned.bound == given.others[0].priced.nanoseconds < given.planned.best.nanoseconds
+    assert not given.keeps and given.planned.bound == given.alternatives[0].priced.nanoseconds < given.planned.best.nanoseconds
 
 
 def test_a_choice_of_models_that_is_proved_is_kept_where_it_is_written(tmp_path: Path) -> None:
@@ -158,8 +158,8 @@ plan: {cost_model: stages, phases: [generate, infer, train], nested: true, budge
     slower = text.replace("placement: 1-2", "placement: 1").replace("  reward:\n", "  reward:\n    placement: 2\n")
     path.write_text(slower.replace(", budget: {seconds: 153, accelerators: 3}", ""))
     worse = pw.account(path, sandbox=False)
-    assert not worse.keeps and worse.planned.bound == opened.bound == worse.others[0].priced.nanoseconds
-    assert worse.others[0].priced not in worse.planned.not_placed
+    assert not worse.keeps and worse.planned.bound == opened.bound == worse.alternatives[0].priced.nanoseconds
+    assert worse.alternatives[0].priced not in worse.planned.not_placed
 
 
 def test_with_traffic_ranks_are_compared_with_plans_that_have_a_placement(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from .designs import each_planned
 def test_the_shares_are_the_iteration(name: str) -> None:
     seen = 0
     for planned in each_planned(name, range(60)):
-        for priced in (planned.best, *planned.others):
+        for priced in (planned.best, *planned.alternatives):
             found = shares(planned.question, cost_model(name), priced.design)
             assert sum(found.values()) == priced.nanoseconds
             assert set(found) == set(range(len(planned.question.tasks)))

@@ -61,8 +61,13 @@ def test_the_answer_is_that_of_all_choices(seed: int, monkeypatch: pytest.Monkey
     monkeypatch.setattr(Bounds, "of", lambda _, every: [0] * len(every))
     every = ANSWER(asked)
     assert told(found) == told(every)
-    if found.planned is not None and every.planned is not None and not found.planned.others_open and found.planned.question.aim == SECONDS:
-        assert [each.nanoseconds for each in found.planned.others] == [each.nanoseconds for each in every.planned.others]
+    if (
+        found.planned is not None
+        and every.planned is not None
+        and not found.planned.alternatives_open
+        and found.planned.question.aim == SECONDS
+    ):
+        assert [each.nanoseconds for each in found.planned.alternatives] == [each.nanoseconds for each in every.planned.alternatives]
 
 
 def test_of_eighteen_choices_few_are_planned(monkeypatch: pytest.MonkeyPatch) -> None:

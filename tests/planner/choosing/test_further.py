@@ -14,10 +14,10 @@ from placewright.models.planning.measured import SECOND, Measured
 from placewright.models.planning.planned import CostedDesign, PlanningResult
 from placewright.models.planning.workload import ACCELERATORS, SECONDS, After, Budget, TimedComponent, Workload
 from placewright.models.problem import Problem
-from placewright.planner import others as further
+from placewright.planner import alternatives as further
 from placewright.planner.answer import Solver
 from placewright.planner.benders import ALTERNATIVES
-from placewright.planner.problem import asked
+from placewright.planner.problem import planning_problem
 from placewright.solver.searching.search import solve
 from placewright.solver.session import Session
 
@@ -59,7 +59,7 @@ def best(its: Problem) -> tuple[int, int] | None:
     """What the best of all designs costs: ns and accelerators."""
     workload = its.job.planning.workload
     assert workload is not None
-    every = (each for each, _ in priced(asked(its, workload), False))
+    every = (each for each, _ in priced(planning_problem(its, workload), False))
     found = min(every, default=None)
     return found if found is None or workload.aim == SECONDS else found[::-1]
 
@@ -92,13 +92,13 @@ def test_each_is_the_best_of_what_was_asked_for(seed: int) -> None:
         return
     assert plan.proved and all(each.proved for each in plan.further)
     told = [cost(plan, each.priced) for each in plan.further]
-    known = [cost(plan, each) for each in (plan.best, *plan.others)]
+    known = [cost(plan, each) for each in (plan.best, *plan.alternatives)]
     expected = {found for each in others(its, plan) if (found := best(each)) is not None and found != known[0]}
     assert set(told) <= expected
-    if len(plan.others) + len(told) < ALTERNATIVES:
+    if len(plan.alternatives) + len(told) < ALTERNATIVES:
         assert expected <= {*told, *known}
-    assert len(plan.others) + len(told) <= ALTERNATIVES
-    designs = [plan.best.design, *(each.design for each in plan.others), *(each.priced.design for each in plan.further)]
+    assert len(plan.alternatives) + len(told) <= ALTERNATIVES
+    designs = [plan.best.design, *(each.design for each in plan.alternatives), *(each.priced.design for each in plan.further)]
     assert all(one != other for place, one in enumerate(designs) for other in designs[place + 1 :])
     assert told == sorted(told, key=lambda each: each if plan.question.aim == SECONDS else each[::-1])
 
@@ -107,7 +107,7 @@ def test_most_jobs_of_two_have_as_many_alternatives_as_are_told() -> None:
     """So that the test above looks at something."""
     plans = [plan for seed in SEEDS if (plan := planned(seed)) is not None]
     assert len(plans) > 30
-    assert sum(len(plan.others) + len(plan.further) == ALTERNATIVES for plan in plans) > 20
+    assert sum(len(plan.alternatives) + len(plan.further) == ALTERNATIVES for plan in plans) > 20
     assert {plan.question.aim for plan in plans if plan.further} == {SECONDS, ACCELERATORS}
 
 

@@ -14,7 +14,7 @@ from placewright.models.planning.measured import SECOND, Measured
 from placewright.models.planning.workload import After, Budget, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
-from placewright.planner.tied import tied
+from placewright.planner.tied import over_leading_choices
 from placewright.solver.searching.search import solve
 from placewright.solver.session import Session
 
@@ -88,7 +88,8 @@ def test_what_is_needed_at_least_is_told_with_the_choice_that_needs_it() -> None
     """What the first needs was said of all: 80 seconds at least, where 60 are enough."""
     (finding,) = Solver(solve, 10.0)(too_slow()).findings
     others, allowed = "with tp 2 of `actor` or tp 4 of `actor`", "an iteration takes at least {} seconds, 45 are allowed"
-    assert finding.message == f"impossible: with tp 1 of `actor`, {allowed.format(80)}; {others}, {allowed.format(60)}"
+    assert finding.message == "impossible: no plan with any of 3 choices of degrees and models"
+    assert finding.notes[:2] == (f"with tp 1 of `actor`, {allowed.format(80)}", f"{others}, {allowed.format(60)}")
     assert finding.help == f"with tp 1 of `actor`, allow `seconds: 80`; {others}, allow `seconds: 60`"
 
 
@@ -100,5 +101,5 @@ def test_a_ctrl_c_after_a_choice_that_is_impossible_leaves_it_open_whether_all_a
         return answer
 
     with Session() as session:
-        answer = tied(plan, 10.0, session)(too_slow())
+        answer = over_leading_choices(plan, 10.0, session)(too_slow())
     assert answer.verdict == UNDECIDED and "2 others were not planned" in answer.findings[0].message

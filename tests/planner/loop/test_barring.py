@@ -17,7 +17,7 @@ from placewright.models.planning.workload import After, Workload
 from placewright.models.problem import Problem
 from placewright.planner.no_goods import ruled_out
 from placewright.planner.placing.placing import placing
-from placewright.planner.problem import asked
+from placewright.planner.problem import planning_problem
 from placewright.solver.searching.search import solve
 
 from ...solver.cases import cluster, problem
@@ -52,7 +52,7 @@ def nested(seed: int) -> tuple[Problem, PlanningProblem, list[Design], list[Desi
     nodes = [{"count": random.choice((3, 3, 4)), "taken": random.choice((0, 0, 1))} for _ in range(2)]
     parts = [timed(name, tp, 4, tp=tp) for name in ("rollout", "ref", "actor") for tp in [random.choice((1, 2, 3))]]
     asked_for = problem(cluster(*nodes), *parts)
-    question = asked(asked_for, Workload((After("rollout", "ref"), After("ref", "actor")), nested=True))
+    question = planning_problem(asked_for, Workload((After("rollout", "ref"), After("ref", "actor")), nested=True))
     every: dict[object, Design] = {}
     for design in designs(question, False):
         every.setdefault((frozenset(design.blocks), tuple(design.options.items())), design)

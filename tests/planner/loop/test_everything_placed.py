@@ -13,7 +13,7 @@ from placewright.planner.check import faults
 from placewright.planner.costs import cost_model
 from placewright.planner.placing.placing import placing
 from placewright.planner.plan import plan
-from placewright.planner.problem import asked
+from placewright.planner.problem import planning_problem
 from placewright.solver.searching.search import solve
 
 from ..looped import CHAIN, drawn
@@ -24,7 +24,7 @@ def first_that_can_be_placed(asked_for: Problem, workload: Workload, monkeypatch
     """The price of the best design that has a placement, and how many better ones have none; every design is tried."""
     with monkeypatch.context() as patched:
         patched.setattr(every_option, "_undominated", lambda found, *_: iter(found))
-        question = asked(asked_for, workload)
+        question = planning_problem(asked_for, workload)
     question = replace(question, areas=())
     seen: set[object] = set()
     without = 0

@@ -10,10 +10,10 @@ from placewright.models.memory.bill import DECLARED, ESTIMATED, KEPT, RESIDENT, 
 from placewright.models.planning.design import Design
 from placewright.models.planning.problem import PlanningProblem
 from placewright.models.problem import Problem
-from placewright.planner.bills import beside, bill
+from placewright.planner.bills import bill, bills_of_unplanned
 from placewright.planner.check import memory
 from placewright.planner.costs import cost_model
-from placewright.planner.problem import asked
+from placewright.planner.problem import planning_problem
 from placewright.planner.search.search import search
 
 DECLARES = """
@@ -49,7 +49,7 @@ def found(text: str, folder: Path) -> tuple[Problem, PlanningProblem, list[Desig
     (folder / "job.yaml").write_text(text)
     problem = pw.load(folder / "job.yaml").problem
     assert problem is not None and problem.job.planning.workload is not None
-    question = asked(problem, problem.job.planning.workload)
+    question = planning_problem(problem, problem.job.planning.workload)
     searched = search(question, cost_model(problem.job.planning.workload.model), count=40)
     return problem, question, [each.design for each in searched.found]
 
@@ -123,7 +123,7 @@ components:
 
 def test_what_is_not_planned_is_billed_where_it_is(tmp_path: Path) -> None:
     problem, question, designs = found(GIVEN, tmp_path)
-    bills = beside(problem, question, designs[0])
+    bills = bills_of_unplanned(problem, question, designs[0])
     assert {(its.block.components, its.block.accelerators, its.capacity) for its in bills} == {
         (("judge",), 2, 48 * 1024), (("judge", "coach"), 1, 48 * 1024), (("coach",), 1, 48 * 1024),
     }  # fmt: skip

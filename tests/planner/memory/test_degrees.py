@@ -8,8 +8,8 @@ import placewright as pw
 import pytest
 from placewright.models.model_cards.card import read_model_config
 from placewright.models.resolving import with_models
+from placewright.planner.capacity import free_capacity
 from placewright.planner.profile import options
-from placewright.planner.room import room
 
 JOB = """
 cluster: 1x8xH100
@@ -26,7 +26,7 @@ def sizes(file: Path, config: Path | None = None) -> set[int]:
         reading = with_models(reading, read_model_config(config))
     assert reading.problem is not None and reading.problem.job.planning.workload is not None, reading.findings
     problem, rollout = reading.problem, reading.problem["rollout"]
-    return {option.parallel.tp for option in options(problem, rollout, rollout.timed, room(problem, ()), 1)}
+    return {option.parallel.tp for option in options(problem, rollout, rollout.timed, free_capacity(problem, ()), 1)}
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from placewright.planner.bills import bill
 from placewright.planner.check import price
 from placewright.planner.costs import cost_model
 from placewright.planner.memory import without_estimates
-from placewright.planner.problem import asked
+from placewright.planner.problem import planning_problem
 from placewright.solver.searching.search import solve
 
 from ..tried import priced
@@ -66,7 +66,7 @@ def test_the_best_of_all_that_fit_is_planned(first: int) -> None:
         problem = drawn(seed)
         open_ = without_estimates(problem)
         assert open_ is not None and open_.job.planning.workload is not None
-        question, model = asked(open_, open_.job.planning.workload), cost_model("stream")
+        question, model = planning_problem(open_, open_.job.planning.workload), cost_model("stream")
         every = [(its, any(each.tight for each in bill(problem, question, design))) for its, design in priced(question, stages=False)]
         fitting, best = min((its for its, tight in every if not tight), default=None), min(its for its, _ in every)
         answer = answered(problem)
@@ -82,6 +82,6 @@ def test_the_best_of_all_that_fit_is_planned(first: int) -> None:
             assert found == best and without is None and codes == [], seed
         else:
             ways.add("another fits")
-            assert found == fitting and without is not None and codes == [("PW805", Severity.INFO)], seed
+            assert found == fitting and without is not None and codes == [("PW805", Severity.NOTE)], seed
             assert price(question, model, without.design) == best, seed
     assert ways == {"nothing fits", "the best fits", "another fits"}

@@ -91,7 +91,7 @@ def test_one_within_what_trains_gets_all_of_it() -> None:
     found = planned(problem(NODES, *TRAINING, component("reward", 1, 6), apart="rollout+actor", within="reward+actor"))
     assert counts(found) == {"rollout": 8, "actor": 4, "reward": 4}
     assert {(block.components, block.accelerators) for block in found.best.design.blocks} == {(("rollout",), 8), (("actor", "reward"), 4)}
-    assert found.best.design.structure() not in {each.design.structure() for each in found.others}
+    assert found.best.design.structure() not in {each.design.structure() for each in found.alternatives}
 
 
 def test_one_bound_to_what_trains_has_its_count() -> None:

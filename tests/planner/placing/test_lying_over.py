@@ -22,7 +22,7 @@ from placewright.models.planning.workload import ACCELERATORS, SECONDS, Budget, 
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
 from placewright.planner.costs import cost_model
-from placewright.planner.problem import asked
+from placewright.planner.problem import planning_problem
 from placewright.planner.search.segmentations import segmentations
 from placewright.solver.searching.search import solve
 
@@ -85,7 +85,7 @@ class Small:
         """The least that any placement costs: ns and accelerators that anybody holds, in the order of the aim."""
         free = replace(self, budget=Budget()).problem()
         assert free.job.planning.workload is not None
-        question, taken = asked(free, free.job.planning.workload), frozenset[tuple[int, int]]().union(*self.given.values())
+        question, taken = planning_problem(free, free.job.planning.workload), frozenset[tuple[int, int]]().union(*self.given.values())
         prices, known = [], dict[tuple[Counts, Users], int]()
         for placed in self.placements():
             takes = _takes(question, self, placed, known)

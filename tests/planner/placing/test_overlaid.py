@@ -15,9 +15,9 @@ from placewright.models.planning.workload import TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.accounting import account
 from placewright.planner.answer import Solver
-from placewright.planner.placing.lying_over import overlaid
-from placewright.planner.problem import asked as question
-from placewright.planner.room import areas, room
+from placewright.planner.capacity import areas, free_capacity
+from placewright.planner.placing.lying_over import over_given_ranks
+from placewright.planner.problem import planning_problem as question
 from placewright.report.planning.works import works
 from placewright.solver.searching.search import solve
 
@@ -38,25 +38,25 @@ def asked(judge: tuple[int, ...], overlaps: dict[str, frozenset[str]], *parts: A
 def test_who_may_share_has_room_that_others_have_not() -> None:
     its = asked((6, 7), {"judge": frozenset({"actor"})}, timed("actor", 1, 8), timed("rollout", 1, 8))
     actor, rollout, judge = its.components
-    space = room(its, [judge])
+    space = free_capacity(its, [judge])
     assert space.kinds[0].accelerators == 8
     assert (space.most(its, actor, 0), space.most(its, rollout, 0)) == (8, 6)
     assert space.splitting((8, 4, 1, 4)) == [4, 8]
-    alone = room(replace(its, job=replace(its.job, overlaps={})), [judge])
+    alone = free_capacity(replace(its, job=replace(its.job, overlaps={})), [judge])
     assert (alone.kinds[0].accelerators, alone.most(its, actor, 0)) == (6, 6)
 
 
 def test_what_is_one_range_has_the_longest_one_for_room() -> None:
     whole = replace(timed("rollout", 1, 8), contiguous=True)
     its = asked((2, 3), {"judge": frozenset({"actor"})}, timed("actor", 1, 8), whole)
-    space = room(its, [its["judge"]])
+    space = free_capacity(its, [its["judge"]])
     assert (space.most(its, its["actor"], 0), space.most(its, whole, 0)) == (8, 4)
 
 
 def test_two_that_may_not_share_have_one_room_between_them() -> None:
     parts = [timed("actor", 1, 8), timed("rollout", 1, 8), timed("critic", 1, 8)]
     its = asked((6, 7), {"judge": frozenset({"actor"})}, *parts)
-    space = room(its, [its["judge"]])
+    space = free_capacity(its, [its["judge"]])
     assert its.job.planning.workload is not None
     options = question(its, its.job.planning.workload).options
     assert [(set(area.components), dict(area.rooms)) for area in areas(its, its.components[:3], options, space)] == [
@@ -87,7 +87,7 @@ def test_one_alone_uses_all_that_is_shared() -> None:
 @pytest.mark.parametrize("judge", [(0, 1), (6, 7)])
 def test_what_must_not_lie_over_it_is_placed_first(judge: tuple[int, int], count: int) -> None:
     its = asked(judge, {"judge": frozenset({"actor"})}, component("rollout", count), component("actor", 8 - count))
-    answer = overlaid(solve)(its)
+    answer = over_given_ranks(solve)(its)
     assert answer.plan is not None
     masks = [next(iter(answer.plan.assignment.masks(name).values())) for name in ("rollout", "actor", "judge")]
     assert masks[0] & (masks[1] | masks[2]) == 0
@@ -96,7 +96,7 @@ def test_what_must_not_lie_over_it_is_placed_first(judge: tuple[int, int], count
 
 def test_where_what_must_not_share_has_no_room_it_is_proved() -> None:
     its = asked((0, 1), {"judge": frozenset({"actor"})}, component("rollout", 7), component("actor", 1))
-    answer = overlaid(solve)(its)
+    answer = over_given_ranks(solve)(its)
     assert answer.verdict == IMPOSSIBLE
     assert answer.findings[0].message == (
         "impossible beside `judge` and over it, whose ranks are given: what may not use theirs has no room, or memory is short"
@@ -105,7 +105,7 @@ def test_where_what_must_not_share_has_no_room_it_is_proved() -> None:
 
 def test_what_shows_that_there_is_no_room_is_said() -> None:
     its = asked((3, 4), {"judge": frozenset({"actor"})}, component("rollout", 6, contiguous=True), component("actor", 2))
-    assert overlaid(solve)(its).findings[0].message == (
+    assert over_given_ranks(solve)(its).findings[0].message == (
         "impossible beside `judge` and over it, whose ranks are given: rollout needs one free range of 6 accelerators, the longest has 3"
     )
 
@@ -118,7 +118,7 @@ def test_one_inside_another_is_placed_beside_what_only_the_outer_one_may_use() -
             component("rollout", 4, contiguous=contiguous), component("actor", 2, contiguous=contiguous),
         )  # fmt: skip
         relations = tuple(Relation(SUBSET, pair) for pair in (("rollout", "reference"), ("actor", "rollout")))
-        answer = overlaid(solve)(replace(its, job=replace(its.job, relations=relations)))
+        answer = over_given_ranks(solve)(replace(its, job=replace(its.job, relations=relations)))
         assert answer.plan is not None
         reference, rollout, actor = (answer.plan.assignment.masks(name)[0, ACCELERATOR] for name in ("reference", "rollout", "actor"))
         assert reference == 0b11111111 and not rollout & 0b1100 and not actor & ~rollout
@@ -131,13 +131,13 @@ def test_memory_beside_what_is_given_is_counted() -> None:
         given("judge", Run(range(2), 0, first=0), memory=40 * 1024), shares=True,
     )  # fmt: skip
     its = replace(its, job=replace(its.job, overlaps={"judge": frozenset({"actor", "critic"})}))
-    answer = overlaid(solve)(its)
+    answer = over_given_ranks(solve)(its)
     assert answer.plan is not None
     assert answer.plan.assignment.masks("actor")[0, ACCELERATOR] == 0b1100
 
 
 def test_what_has_no_room_even_so_is_impossible() -> None:
-    answer = overlaid(solve)(asked((0, 1), {"judge": frozenset({"actor"})}, component("actor", 9, 9)))
+    answer = over_given_ranks(solve)(asked((0, 1), {"judge": frozenset({"actor"})}, component("actor", 9, 9)))
     assert answer.verdict == "impossible"
 
 

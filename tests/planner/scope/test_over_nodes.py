@@ -14,7 +14,7 @@ from placewright.models.planning.workload import ACCELERATORS, After, Budget, Ti
 from placewright.models.problem import Problem
 from placewright.models.scope import SPANNING
 from placewright.planner.answer import Solver
-from placewright.planner.problem import asked
+from placewright.planner.problem import planning_problem
 from placewright.solver.rules.groups.group_in_node import groups_over_nodes
 from placewright.solver.searching.search import solve
 
@@ -70,7 +70,7 @@ def test_the_best_with_groups_over_nodes_is_the_plan(seed: int) -> None:
     assert other is not None and other.proved and other.price[0] <= planned.price[0]
     assert SPANNING not in other.question.scope.left_out
     assert its.job.planning.workload is not None
-    question = asked(its, its.job.planning.workload, over_nodes=True)
+    question = planning_problem(its, its.job.planning.workload, over_nodes=True)
     assert other.price[0] >= min(price for price, _ in priced(question, False))[0]
     if not planned.question.scope.left_out:
         assert other.price[0] == planned.price[0]

@@ -18,7 +18,7 @@ from .accounts import BY_HAND, CROSSING, account
 
 def test_traffic_is_named_where_it_makes_the_difference(tmp_path: Path) -> None:
     found = account(tmp_path, CROSSING, 0)
-    (other,) = found.others
+    (other,) = found.alternatives
     assert other.priced.traffic > found.planned.best.traffic
     assert "actor adds 32.5 more and traffic adds 8.6 more; rollout adds 40 less" in alternatives(found)
     more = sum(time for _, time in other.adds) + other.priced.traffic - found.planned.best.traffic
@@ -36,7 +36,7 @@ def test_beside_a_plan_on_chosen_models_others_are_the_best_that_was_found(tmp_p
 def test_what_was_not_placed_is_said(tmp_path: Path) -> None:
     found = account(tmp_path, CROSSING, 0)
     assert "not placed" not in alternatives(found)
-    unsure = replace(found, planned=replace(found.planned, not_placed=(found.others[0].priced,)))
+    unsure = replace(found, planned=replace(found.planned, not_placed=(found.alternatives[0].priced,)))
     assert alternatives(unsure).splitlines()[1].endswith(", not placed")
     assert [each["placed"] for each in to_data(unsure)["others"]] == [False]  # type: ignore[attr-defined]
 
@@ -44,7 +44,7 @@ def test_what_was_not_placed_is_said(tmp_path: Path) -> None:
 def test_what_no_placement_has_is_named_with_its_reason(tmp_path: Path) -> None:
     found = account(tmp_path, BY_HAND, 0)
     reason = error("PW601", "actor", "impossible: one rack has 16", help="")
-    planned = replace(found.planned, unplaceable=(Unplaceable(found.others[0].priced, (reason,)),))
+    planned = replace(found.planned, unplaceable=(Unplaceable(found.alternatives[0].priced, (reason,)),))
     assert "  no placement has 216.5 seconds (83.1 % more): " in alternatives(replace(found, planned=planned))
     data: Any = to_data(replace(found, planned=planned))
     assert [(each["seconds"], each["why"]) for each in data["not_placeable"]] == [(pytest.approx(216.5, abs=0.1), [reason.message])]
@@ -55,7 +55,7 @@ def test_the_traffic_of_what_was_not_placed_is_not_known(tmp_path: Path) -> None
     (tmp_path / "job.yaml").write_text(CROSSING)
     account = pw.account(tmp_path / "job.yaml")
     assert account is not None and account.planned.best.traffic > 0
-    unsure = replace(account.planned, not_placed=tuple(each.priced for each in account.others))
+    unsure = replace(account.planned, not_placed=tuple(each.priced for each in account.alternatives))
     text = alternatives(replace(account, given=True, planned=unsure))
     assert "(not placed; what they take for traffic is not known):" in text and "traffic adds" not in text
     still = replace(unsure, best=replace(account.planned.best, traffic=0))

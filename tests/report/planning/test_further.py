@@ -72,9 +72,9 @@ def test_beside_the_fewest_stands_the_quickest(tmp_path: Path) -> None:
 
 def test_they_are_numbered_on_from_the_other_arrangements(tmp_path: Path) -> None:
     found = account(tmp_path, CROSSING, 0)
-    assert len(found.others) == 1
+    assert len(found.alternatives) == 1
     numbers = [line.split(".")[0].strip() for line in alternatives(found).splitlines() if line[2:3].isdigit()]
-    assert numbers == [str(number) for number in range(2, 2 + len(found.others) + len(found.further))] and len(numbers) > 1
+    assert numbers == [str(number) for number in range(2, 2 + len(found.alternatives) + len(found.further))] and len(numbers) > 1
 
 
 def test_a_program_reads_them(tmp_path: Path) -> None:

@@ -134,7 +134,7 @@ def test_a_search_that_ends_without_an_answer_leaves_it_undecided_and_never_impo
     assert unhindered() - began < 20
     (finding,) = answer.findings
     assert (answer.verdict, answer.plan, finding.code, finding.severity.value) == ("undecided", None, "PW602", "error")
-    assert finding.message == f"undecided: {STOPPED[lie]}; no placement was found, and no proof that there is none"
+    assert finding.message == f"undecided: {STOPPED[lie]} before a placement or a proof was found"
     assert finding.help
 
 
@@ -145,7 +145,7 @@ def test_what_was_verified_before_the_end_is_the_answer(lie: str) -> None:
     answer = asked(OPEN, lie, limit=0.5)
     (finding,) = answer.findings
     assert (finding.code, finding.severity.value) == ("PW602", "warning")
-    assert finding.message.endswith("; shown is the best answer that was verified until then")
+    assert finding.message.endswith(": the best verified answer until then is shown")
     honest = in_process(OPEN).plan
     assert honest is not None and answer.plan is not None and not list(check(OPEN, answer.plan.assignment))
     assert answer.plan.objective == honest.objective and answer.verdict == answer.plan.status

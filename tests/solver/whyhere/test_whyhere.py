@@ -101,8 +101,8 @@ def test_every_accelerator_has_its_holder_or_a_reason_for_each_component() -> No
                 held = [n for n in ("a", "b") for run in plan.assignment.of(n) if run.node == node.rank and run.mask >> index & 1]
                 assert [name for name, _ in why.holders] == held
                 assert why.taken == bool(node.taken >> index & 1)
-                assert {reason.component for reason in why.others} == {"a", "b"} - set(held)
-                for reason in why.others:
+                assert {reason.component for reason in why.rejected} == {"a", "b"} - set(held)
+                for reason in why.rejected:
                     is_right(question, plan.assignment, node.rank, reason.component, reason.why, why.idle)
 
 

@@ -13,7 +13,7 @@ from placewright.models.findings.span import apply_edits
 from placewright.models.parallel import Parallel
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.run import Run
-from placewright.planner.accounting import given
+from placewright.planner.accounting import account_of_given_ranks
 
 NAMES = ("rollout", "actor", "judge")
 
@@ -67,7 +67,7 @@ def test_what_is_written_is_what_was_planned(seed: int, tmp_path: Path) -> None:
     options = answer.planned.best.design.options
     assert {each.name: each.parallel for each in again.components} == {name: its.parallel for name, its in options.items()}
     assert {name: again.given().amount(name) for name in options} == {name: its.amount for name, its in options.items()}
-    fixed = given(again)
+    fixed = account_of_given_ranks(again)
     assert fixed is not None
     assert fixed.planned.best.nanoseconds == answer.planned.best.nanoseconds
 

@@ -10,9 +10,9 @@ import placewright as pw
 from placewright.models.account import Baseline
 from placewright.models.placements.assignment import compress
 from placewright.models.problem import Problem
-from placewright.planner.baseline import own_of
+from placewright.planner.baseline import baseline_of
 from placewright.planner.costs import cost_model
-from placewright.planner.problem import asked
+from placewright.planner.problem import planning_problem
 
 FILE = """
 cluster: 2x8xH100
@@ -41,6 +41,6 @@ def on(asked: Problem, places: Mapping[str, Sequence[int]]) -> Problem:
 def priced(problem: Problem) -> Baseline:
     workload = problem.job.planning.workload
     assert workload is not None
-    found = own_of(problem, asked(problem, workload), cost_model(workload.model))
+    found = baseline_of(problem, planning_problem(problem, workload), cost_model(workload.model))
     assert found is not None
     return found

@@ -9,9 +9,9 @@ import placewright as pw
 import pytest
 from placewright.models.account import Account
 from placewright.models.placements.run import Run
-from placewright.planner.baseline import own_of
+from placewright.planner.baseline import baseline_of
 from placewright.planner.costs import cost_model
-from placewright.planner.problem import asked
+from placewright.planner.problem import planning_problem
 from placewright.report.planning.own import own_placement
 from placewright.report.planning.text import render
 
@@ -136,5 +136,5 @@ def test_what_is_declared_refuses_ranks_by_itself_and_no_estimate_is_told_beside
     )
     workload = problem.job.planning.workload
     assert workload is not None
-    own = own_of(problem, asked(problem, workload), cost_model(workload.model))
+    own = baseline_of(problem, planning_problem(problem, workload), cost_model(workload.model))
     assert own.priced is not None and (bool(own.over_estimates), not own.forbidden) == (told, told)

@@ -15,7 +15,7 @@ from placewright.models.planning.option import Option
 from placewright.models.planning.planned import PlanningResult
 from placewright.models.problem import Problem
 from placewright.planner import problem as question_room
-from placewright.planner.baseline import own
+from placewright.planner.baseline import baseline_of_file
 
 from .stated import FILE, on, priced, problem
 
@@ -46,11 +46,11 @@ def test_ranks_of_a_design_cost_what_the_design_does(tmp_path: Path, model: str,
             text = text.replace(f"{name}: {{", f"{name}: {{phase: {phase}, ")
     its = problem(tmp_path, text)
     found = planned(its)
-    assert len(found.others) > 1
-    for each in (found.best, *found.others):
+    assert len(found.alternatives) > 1
+    for each in (found.best, *found.alternatives):
         degrees = tuple(replace(one, parallel=each.design.options[one.name].parallel) for one in its.components)
         beside = on(replace(its, job=replace(its.job, components=degrees)), laid_out(each.design))
-        again = own(beside, found)
+        again = baseline_of_file(beside, found)
         assert again is not None and again.priced is not None
         assert again.priced.nanoseconds == each.nanoseconds
         assert again.priced.design.accelerators == each.design.accelerators
@@ -60,7 +60,7 @@ def test_ranks_of_a_design_cost_what_the_design_does(tmp_path: Path, model: str,
 
 def test_a_file_without_ranks_of_its_own_is_compared_with_nothing(tmp_path: Path) -> None:
     its = problem(tmp_path)
-    assert own(its, planned(its)) is None
+    assert baseline_of_file(its, planned(its)) is None
 
 
 def test_what_overlaps_in_part_takes_turns_and_is_not_allowed(tmp_path: Path) -> None:
@@ -143,9 +143,9 @@ def test_where_the_files_own_is_as_good_it_is_the_plan(tmp_path: Path, places: d
     assert answer.planned.is_own and answer.planned.proved
     for name, runs in asked_for.job.planning.own.items():
         assert list(seats(answer.plan.assignment.of(name))) == list(seats(runs))
-    mine = own(asked_for, answer.planned)
+    mine = baseline_of_file(asked_for, answer.planned)
     assert mine is not None and mine.priced == answer.planned.best
-    assert answer.planned.best.design.structure() not in {each.design.structure() for each in answer.planned.others}
+    assert answer.planned.best.design.structure() not in {each.design.structure() for each in answer.planned.alternatives}
 
 
 def test_the_files_own_is_not_the_plan_where_it_is_slower_or_refused(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_no_plan_is_proved_the_best_beside_a_better_one_of_the_file_that_nothing
     monkeypatch.setattr(question_room, "options", some)
     answer = pw.solve(mine, sandbox=False)
     assert answer.planned is not None
-    theirs = own(mine, answer.planned)
+    theirs = baseline_of_file(mine, answer.planned)
     assert theirs is not None and theirs.priced is not None and theirs.unclear
     assert theirs.priced.nanoseconds < answer.planned.best.nanoseconds
     assert not answer.planned.proved and answer.planned.bound <= theirs.priced.nanoseconds

@@ -14,9 +14,9 @@ from placewright.models.placements.assignment import compress
 from placewright.models.planning.measured import SECOND
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
-from placewright.planner.baseline import own_of
+from placewright.planner.baseline import baseline_of
 from placewright.planner.costs import cost_model
-from placewright.planner.problem import asked
+from placewright.planner.problem import planning_problem
 from placewright.report.planning.data import to_data
 from placewright.report.planning.own import own_placement
 from placewright.solver.searching.search import solve
@@ -78,7 +78,7 @@ def compare(seed: int, folder: Path) -> None:
     its = on(folder, lines, {name: sorted(held) for name, held in seats.items()}, many, f"{{cost_model: stages, nested: {nested}}}".lower())
     workload = its.job.planning.workload
     assert workload is not None
-    found = own_of(its, asked(its, workload), cost_model("stages"))
+    found = baseline_of(its, planning_problem(its, workload), cost_model("stages"))
     takes = {name: _takes(times, name, name in plain, held, list(many)) for name, held in seats.items()}
     if None in takes.values():
         assert found.priced is None and found.why_not.startswith("nothing says how long ")

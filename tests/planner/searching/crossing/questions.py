@@ -14,7 +14,7 @@ from placewright.models.planning.design import Design
 from placewright.models.planning.measured import SECOND
 from placewright.models.planning.workload import After, TimedComponent, Workload
 from placewright.models.problem import Problem
-from placewright.planner.problem import asked
+from placewright.planner.problem import planning_problem
 from placewright.planner.search.crossing import LeastCrossing
 from placewright.planner.search.structures import OUTSIDE, BlockStructure
 from placewright.planner.traffic import Traffic
@@ -93,7 +93,7 @@ def _crosses(asked_for: Problem, held: Held, where: list[str]) -> int:
 def laid(asked_for: Problem, design: Design) -> Iterator[Held]:
     """Every way to lay the blocks over the nodes of their kind, each component in whole groups on each node."""
     nodes = asked_for.cluster.nodes
-    models = [set(kind.model.split(" and ")) for kind in asked(asked_for, asked_for.job.planning.workload or Workload()).kinds]
+    models = [set(kind.model.split(" and ")) for kind in planning_problem(asked_for, asked_for.job.planning.workload or Workload()).kinds]
     room = [node.free(ACCELERATOR).bit_count() for node in nodes]
     ways = []
     for block in design.blocks:

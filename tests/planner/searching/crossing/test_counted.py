@@ -8,7 +8,7 @@ from placewright.models.link import Link
 from placewright.models.planning.problem import PlanningProblem
 from placewright.models.planning.workload import After, Workload
 from placewright.planner.costs import cost_model
-from placewright.planner.problem import asked
+from placewright.planner.problem import planning_problem
 from placewright.planner.search.branching import Branching
 from placewright.planner.search.choices import BlockChoices
 from placewright.planner.search.search import search
@@ -28,7 +28,7 @@ def question() -> PlanningProblem:
     found = problem(cluster(*({"count": 8} for _ in range(16))), *parts)
     links = tuple(Link(one, other, weights=9_000) for one, other in zip(NAMES, NAMES[1:]))
     chain = tuple(After(one, other) for one, other in zip(NAMES, NAMES[1:]))
-    return asked(replace(found, job=replace(found.job, links=links)), Workload(chain, batches=4, bandwidth={"node": 50_000}))
+    return planning_problem(replace(found, job=replace(found.job, links=links)), Workload(chain, batches=4, bandwidth={"node": 50_000}))
 
 
 def test_it_takes_time_once_for_the_same_sets() -> None:

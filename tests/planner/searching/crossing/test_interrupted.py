@@ -7,7 +7,7 @@ import signal
 
 import pytest
 from placewright.planner.costs import cost_model
-from placewright.planner.problem import asked
+from placewright.planner.problem import planning_problem
 from placewright.planner.search.choices import BlockChoices
 from placewright.planner.search.search import search
 from placewright.planner.search.sizing import Sizing
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("interruptible")
 def test_what_crosses_between_sets_is_left_out_of_what_is_proved_after_it() -> None:
     counted = 0
     for seed in range(12):
-        question = asked(*drawn(seed))
+        question = planning_problem(*drawn(seed))
         if question.crossing is None:
             continue
         model = cost_model("stream")
@@ -39,7 +39,7 @@ def test_what_crosses_between_sets_is_left_out_of_what_is_proved_after_it() -> N
 def test_before_anything_was_found_one_structure_is_looked_at_all_the_same() -> None:
     found = 0
     for seed in range(40):
-        question = asked(*drawn(seed))
+        question = planning_problem(*drawn(seed))
         model = cost_model("stream")
         whole = search(question, model)
         with Session() as session:

@@ -9,7 +9,7 @@ import pytest
 from placewright.models.planning.design import Design
 from placewright.models.planning.limits import Flow
 from placewright.models.planning.problem import PlanningProblem
-from placewright.planner.problem import asked
+from placewright.planner.problem import planning_problem
 from placewright.planner.search import crossing as least
 from placewright.planner.search.crossing import DomainSizes, LeastCrossing, LinkSide, between
 
@@ -29,7 +29,7 @@ def compared() -> Iterator[tuple[int, int]]:
     """What is said of designs, and the least of all their placements."""
     for seed in range(SEEDS):
         asked_for, workload = drawn(seed)
-        question = asked(asked_for, workload)
+        question = planning_problem(asked_for, workload)
         if question.crossing is not None:
             said = LeastCrossing(question, question.crossing)
             for design in some(question, seed):

@@ -15,7 +15,7 @@ from placewright.planner import profile as every_option
 from placewright.planner.check import limited
 from placewright.planner.costs import cost_model
 from placewright.planner.plan import plan
-from placewright.planner.problem import asked
+from placewright.planner.problem import planning_problem
 from placewright.planner.search.crossing import LeastCrossing
 from placewright.planner.search.search import search
 from placewright.solver.searching.search import solve
@@ -31,7 +31,7 @@ Price = tuple[int, int]
 
 def varied(seed: int) -> tuple[PlanningProblem, list[Price]]:
     """A question, some with few accelerators as its aim or a budget, and what every design of it costs with its least traffic."""
-    random, question = Random(f"searched {seed}"), asked(*drawn(seed))
+    random, question = Random(f"searched {seed}"), planning_problem(*drawn(seed))
     assert question.crossing is not None
     least = LeastCrossing(question, question.crossing)
     every = [
@@ -47,7 +47,7 @@ def varied(seed: int) -> tuple[PlanningProblem, list[Price]]:
 
 
 def with_traffic() -> list[int]:
-    return [seed for seed in range(SEEDS) if asked(*drawn(seed)).crossing is not None]
+    return [seed for seed in range(SEEDS) if planning_problem(*drawn(seed)).crossing is not None]
 
 
 def test_the_least_with_its_traffic_is_found() -> None:
@@ -66,7 +66,7 @@ def test_a_plan_is_the_best_of_all_placements(monkeypatch: pytest.MonkeyPatch) -
     for seed in with_traffic():
         asked_for, workload = drawn(seed)
         best: int | None = None
-        for (time, _), design in sorted(priced(asked(asked_for, workload), False), key=lambda its: its[0]):
+        for (time, _), design in sorted(priced(planning_problem(asked_for, workload), False), key=lambda its: its[0]):
             if best is None or time < best:
                 crosses = least_placed(asked_for, workload, design)
                 best = best if crosses is None or (best is not None and time + crosses >= best) else time + crosses

@@ -21,7 +21,7 @@ def test_a_section_of_its_own_means_that_somebody_uses_it(job: Job) -> None:
 
 
 def test_what_other_tasks_start_is_a_remark(job: Job) -> None:
-    assert said(job, {"actor,env,rollout": "all"}, runner__task_type="sft") == [("info", "env", "")]
+    assert said(job, {"actor,env,rollout": "all"}, runner__task_type="sft") == [("note", "env", "")]
 
 
 def test_nothing_is_said_where_the_task_or_a_part_of_the_file_is_not_known(job: Job) -> None:

@@ -11,7 +11,7 @@ from placewright.models.planning.measured import SECOND
 from placewright.models.planning.planned import PlanningResult
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
-from placewright.planner.baseline import own
+from placewright.planner.baseline import baseline_of_file
 from placewright.planner.verify import verify
 
 FILE = """
@@ -63,7 +63,7 @@ def test_own_ranks_of_one_accelerator_may_be_proposed_beside_a_better_plan(backe
     assert found.best.nanoseconds == 20 * SECOND
     reading = read("1x2", backend).to_solve
     assert reading.problem is not None
-    mine = own(reading.problem, found)
+    mine = baseline_of_file(reading.problem, found)
     assert mine is not None and mine.priced is not None and mine.priced.nanoseconds == 40 * SECOND and not mine.forbidden
 
 

@@ -26,7 +26,7 @@ def test_a_key_of_the_profile_that_belongs_to_nothing(read: Read, key: str, mean
 def test_what_other_files_of_rlinf_have_is_no_slip_but_not_used(read: Read, key: str, whose: str) -> None:
     """The same profile serves jobs with a critic, or without: that is a remark."""
     (finding,) = told(read, text().replace("actor_cost: 40", f"actor_cost: 40, {key}: 3"))
-    assert finding.severity.value == "info" and finding.edit is None
+    assert finding.severity.value == "note" and finding.edit is None
     assert finding.message == f"`profile_data.{key}` is not used: the file places no `{whose}`"
 
 

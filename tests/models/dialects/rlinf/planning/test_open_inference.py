@@ -6,8 +6,8 @@ import pytest
 from placewright.models.findings.finding import Severity
 from placewright.models.parallel import Parallel
 from placewright.models.roles import role_of
+from placewright.planner.capacity import free_capacity
 from placewright.planner.profile import options
-from placewright.planner.room import room
 from placewright.planner.verify import verify
 
 from .opened import FILE, TOGETHER, Read, problem, said, text
@@ -75,7 +75,7 @@ def test_inference_has_other_degrees_where_what_trains_does_its_work(read: Read)
         parallel: {each.accelerators for each in timed.measured if each.parallel == parallel} for parallel in (Parallel(4), Parallel(1, 8))
     }
     assert counts == {Parallel(4): {4, 8, 16}, Parallel(1, 8): {8, 16}}
-    found = options(anew, anew["inference"], timed, room(anew, []), 1)
+    found = options(anew, anew["inference"], timed, free_capacity(anew, []), 1)
     assert {(each.amount, each.parallel) for each in found} == {
         (4, Parallel(4)), (8, Parallel(4)), (16, Parallel(4)), (8, Parallel(1, 8)), (16, Parallel(1, 8)),
     }  # fmt: skip

@@ -12,7 +12,7 @@ import pytest
 from placewright.cli.written import edits_of
 from placewright.models.findings.span import apply_edits
 from placewright.models.planning.design import Design
-from placewright.planner.problem import asked
+from placewright.planner.problem import planning_problem
 from placewright.planner.verify import verify
 
 from tests.planner.tried import priced
@@ -84,7 +84,7 @@ def test_every_count_that_rlinf_takes_is_planned_and_no_other(tmp_path: Path, se
     reading = pw.load(file, MACHINES, "rlinf").to_solve
     problem = reading.problem
     assert problem is not None and problem.job.planning.workload is not None
-    question = asked(problem, problem.job.planning.workload)
+    question = planning_problem(problem, problem.job.planning.workload)
     ways = tuple(replace(way, multiples=(), paired=()) for way in question.ways)
     every = list(priced(replace(question, ways=ways), stages=False))
     best = min(price for price, design in every if is_taken(design))

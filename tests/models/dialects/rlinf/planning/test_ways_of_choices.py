@@ -7,9 +7,9 @@ from placewright.api import solve
 from placewright.models.parallel import Parallel
 from placewright.models.planning.planned import PlanningResult
 from placewright.models.reading import Reading
-from placewright.planner.baseline import own_of
+from placewright.planner.baseline import baseline_of
 from placewright.planner.costs import cost_model
-from placewright.planner.problem import asked
+from placewright.planner.problem import planning_problem
 from placewright.planner.verify import verify
 
 from .opened import APART, Read, problem, said, text
@@ -56,7 +56,7 @@ def test_degrees_of_the_file_are_a_choice_also_where_others_as_good_go_with_more
     """Rollout of tp 4 goes with an actor of tp 4 alone, that of tp 2 with both; what takes as long with the file's own stays."""
     its = problem(read(job(4, 4, "tp: [2, 4]", "tp: [2, 4]")).to_solve)
     assert its.job.planning.workload is not None
-    options = asked(its, its.job.planning.workload).options["rollout"]
+    options = planning_problem(its, its.job.planning.workload).options["rollout"]
     assert [each.parallel.tp for each in options if each.amount == 8] == [4, 2]
 
 
@@ -70,7 +70,7 @@ def test_what_trains_apart_from_inference_has_a_multiple_of_its_tp(read: Read) -
     reading = read(job(2, 1, "tp: [2, 4]", "tp: [1, 2]", inference=section)).to_solve
     assert not any("would get no weights" in each for each in said(reading))
     _, apart = problem(reading).job.planning.ways
-    (beside,) = (each for each in apart.paired if each.other == "inference")
+    (beside,) = (each for each in apart.paired if each.partner == "inference")
     assert beside.of(Parallel(4), Parallel(4)) is not None and beside.of(Parallel(2), Parallel(4)) is None
     none = read(job(2, 1, "tp: 2", "tp: [1, 2]", inference=section)).to_solve
     assert [way.name for way in problem(none).job.planning.ways] == ["collocated"]
@@ -107,7 +107,7 @@ def test_choices_without_the_degrees_of_the_file_are_planned_wherever_it_is_run(
 def test_degrees_of_the_file_that_are_not_offered_are_told_as_that_alone(read: Read, backend: str) -> None:
     its = problem(read(job(4, 2, "tp: [1, 2]", "tp: [1, 2]").replace("megatron", backend)).to_solve)
     assert its.job.planning.workload is not None and its.job.choices["actor"] == (Parallel(1), Parallel(2))
-    own = own_of(its, asked(its, its.job.planning.workload), cost_model(its.job.planning.workload.model))
+    own = baseline_of(its, planning_problem(its, its.job.planning.workload), cost_model(its.job.planning.workload.model))
     assert own.priced is not None and own.priced.design.options["actor"].parallel == Parallel(4)
     assert own.forbidden == ("`actor` is to have tp 1 or tp 2, not tp 4",)
 
@@ -119,7 +119,7 @@ def test_what_rlinf_refuses_of_the_file_as_it_stands_is_not_to_be_proposed(read:
     assert [each.code for each in verify(reading).errors] == ["PW123"]
     its = problem(reading.to_solve)
     assert its.job.planning.workload is not None
-    own = own_of(its, asked(its, its.job.planning.workload), cost_model(its.job.planning.workload.model))
+    own = baseline_of(its, planning_problem(its, its.job.planning.workload), cost_model(its.job.planning.workload.model))
     assert own.priced is not None and not own.unclear
     assert own.forbidden[0].startswith("PW123: the tp of rollout is 4, but a megatron actor of tp 2 takes at most its own")
     assert problem(read(job(4, 4, "tp: [2, 4]", "tp: [1, 4]")).to_solve).job.planning.own_faults == ()
@@ -136,5 +136,5 @@ def test_ranks_that_interleave_by_the_tp_of_an_fsdp_actor_are_in_order(read: Rea
     text = job(4, 2, "tp: [1, 2, 4]", "tp: [1, 2]").replace("megatron", "fsdp")
     its = problem(read(text).to_solve)
     assert its.job.planning.workload is not None
-    own = own_of(its, asked(its, its.job.planning.workload), cost_model(its.job.planning.workload.model))
+    own = baseline_of(its, planning_problem(its, its.job.planning.workload), cost_model(its.job.planning.workload.model))
     assert own.priced is not None and own.forbidden == ()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from placewright.api import solve
 from placewright.models.problem import Problem
+from placewright.planner.capacity import free_capacity
 from placewright.planner.profile import options
-from placewright.planner.room import room
 from placewright.planner.verify import verify
 
 from .opened import Config, config, of, problem_of
@@ -33,7 +33,7 @@ def taken(size: int | str, ulysses: int = 1, experts: int = 1) -> set[int]:
 def planned(problem: Problem) -> set[tuple[int, int]]:
     """(count, Ulysses degree) of every way in which training may be planned."""
     its = problem["actor_train"]
-    return {(each.amount, each.parallel.cp) for each in options(problem, its, its.timed, room(problem, []), 1)}
+    return {(each.amount, each.parallel.cp) for each in options(problem, its, its.timed, free_capacity(problem, []), 1)}
 
 
 @pytest.mark.slow

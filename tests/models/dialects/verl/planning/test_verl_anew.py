@@ -18,7 +18,7 @@ from placewright.models.planning.workload import STEADY, STREAM
 from placewright.models.problem import Problem
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
-from placewright.planner.baseline import own_of
+from placewright.planner.baseline import baseline_of
 from placewright.planner.costs import cost_model
 from placewright.planner.verify import verify
 
@@ -112,7 +112,7 @@ def test_the_files_own_parts_of_several_nodes_may_be_proposed() -> None:
     assert 12 in {amount for amount, _ in planned.job.planning.accepted["actor"]}
     answer = solve(of(text, "2x8", name="run.sh"), sandbox=False)
     assert answer.planned is not None
-    own = own_of(planned, answer.planned.question, cost_model(answer.planned.model))
+    own = baseline_of(planned, answer.planned.question, cost_model(answer.planned.model))
     assert own.priced is not None
     assert own.forbidden == ()
     assert answer.planned.best.nanoseconds <= own.priced.nanoseconds

@@ -7,7 +7,7 @@ from itertools import product
 import placewright as pw
 import pytest
 from placewright.models.reading import Reading
-from placewright.planner.baseline import own
+from placewright.planner.baseline import baseline_of_file
 from placewright.planner.verify import verify
 
 from .test_verl_proved import BESIDE, MEGATRON, TEXT, Size, hints, of
@@ -33,7 +33,7 @@ def test_ranks_that_verify_accepts_may_be_proposed(cluster: str) -> None:
         answer = pw.solve(reading, sandbox=False)
         problem = reading.to_solve.problem
         assert answer.planned is not None and problem is not None
-        its = own(problem, answer.planned)
+        its = baseline_of_file(problem, answer.planned)
         assert its is not None and its.priced is not None and its.forbidden == (), (size, beside, tp)
         assert its.priced.nanoseconds >= answer.planned.best.nanoseconds
         looked_at += 1
@@ -47,7 +47,7 @@ def test_sizes_that_have_room_only_by_chance_are_not_proposed_and_that_is_said()
     answer = pw.solve(reading, sandbox=False)
     assert answer.plan is None
     (finding,) = answer.findings
-    assert finding.message.endswith("they would have some only if it happened to put them onto other nodes, which nothing tells it to")
+    assert finding.notes == ("they fit on other nodes, but no setting makes the framework take these",)
 
 
 def test_where_no_order_has_room_for_all_parts_none_is_said_to() -> None:

@@ -11,11 +11,11 @@ import pytest
 from placewright.models.findings.finding import error
 from placewright.models.placements.plan import Plan
 from placewright.models.problem import Problem
-from placewright.planner.baseline import own_of
+from placewright.planner.baseline import baseline_of
 from placewright.planner.costs import cost_model
-from placewright.planner.placing.laying import laid_out
+from placewright.planner.placing.laying import in_pool_layouts
 from placewright.planner.placing.placing import placing
-from placewright.planner.problem import asked
+from placewright.planner.problem import planning_problem
 from placewright.planner.search.search import search
 from placewright.solver.searching.search import solve
 
@@ -50,7 +50,9 @@ def legal(tmp_path: Path, actor: int, rollout: int) -> Iterator[int]:
             continue  # PW215: it has room only if Ray puts parts elsewhere than it prefers
         problem = reading.to_solve.problem
         assert problem is not None and problem.job.planning.workload is not None
-        its = own_of(problem, asked(problem, problem.job.planning.workload), cost_model(problem.job.planning.workload.model))
+        its = baseline_of(
+            problem, planning_problem(problem, problem.job.planning.workload), cost_model(problem.job.planning.workload.model)
+        )
         if its.priced is not None:
             yield its.priced.nanoseconds
 
@@ -67,7 +69,7 @@ def test_no_shapes_take_less_than_the_plan_which_is_proved(tmp_path: Path, actor
 def test_a_shape_that_is_refused_leaves_the_others_and_all_of_them_leave_none(tmp_path: Path) -> None:
     problem = pw.load(script(tmp_path, (1, 1), (1, 2), 144, 119), cluster=CLUSTER).to_solve.problem
     assert problem is not None and problem.job.planning.workload is not None
-    question = asked(problem, problem.job.planning.workload)
+    question = planning_problem(problem, problem.job.planning.workload)
     found = search(question, cost_model(problem.job.planning.workload.model)).best
     assert found is not None
     placed, seen = placing(problem, question, found.design), list[Plan]()
@@ -76,9 +78,9 @@ def test_a_shape_that_is_refused_leaves_the_others_and_all_of_them_leave_none(tm
         seen.append(plan)
         return [error("PW214", "rollout", "torn")] if len(seen) == 1 else []
 
-    answer = laid_out(solve, once)(placed)
+    answer = in_pool_layouts(solve, once)(placed)
     assert answer.plan is not None and len(seen) == 2
-    none = laid_out(solve, lambda laid, plan: [error("PW214", "rollout", "torn")])(placed)
+    none = in_pool_layouts(solve, lambda laid, plan: [error("PW214", "rollout", "torn")])(placed)
     assert none.plan is None and none.verdict == "impossible" and "in whatever parts" in none.findings[0].message
 
 

@@ -11,9 +11,9 @@ from placewright.models.dialects.load import read
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.problem import Problem
 from placewright.models.text.source import Source
-from placewright.planner.baseline import own_of
+from placewright.planner.baseline import baseline_of
 from placewright.planner.costs import cost_model
-from placewright.planner.problem import asked
+from placewright.planner.problem import planning_problem
 
 FILE = """\
 data: {{train_batch_size: 96}}
@@ -47,7 +47,7 @@ def written(bandwidth: str) -> Iterator[int]:
         problem = problem_of(trained, served, bandwidth)
         workload = problem.job.planning.workload
         if workload is not None and {"actor", "rollout"} <= set(problem.job.planning.own):
-            its = own_of(problem, asked(problem, workload), cost_model(workload.model))
+            its = baseline_of(problem, planning_problem(problem, workload), cost_model(workload.model))
             if its.priced is not None and not its.forbidden:
                 yield its.priced.nanoseconds + its.priced.traffic
 

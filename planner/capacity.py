@@ -25,7 +25,7 @@ Place = Union[int, tuple[int, int]]
 """Free accelerators of a node by rank, or a shared one by (node, index)."""
 
 
-Its = tuple[AcceleratorKind, tuple[Node, ...]]
+KindNodes = tuple[AcceleratorKind, tuple[Node, ...]]
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ class AcceleratorCapacity:
 
     def sizes(self, kind: int) -> frozenset[int | None]:
         """Return the MiB of a kind's accelerators: each size of a mixed kind; None if unknown."""
-        its = self.kinds[kind]
-        return frozenset(node.accelerator_memory for node in self.nodes[kind]) if its.mixed else frozenset((its.memory,))
+        node_kind = self.kinds[kind]
+        return frozenset(node.accelerator_memory for node in self.nodes[kind]) if node_kind.mixed else frozenset((node_kind.memory,))
 
     def model(self, problem: Problem, component: Component, kind: int) -> str:
         """Return the model for a component's times on a kind; "" if several are possible."""
@@ -70,7 +70,7 @@ class AcceleratorCapacity:
             there = frozenset(node for node, _ in problem.given().masks(component.name))
         else:
             there = frozenset(problem.cluster.members(component.node_groups)) - frozenset(component.excluded)
-        own, holders = self.own(kind), {name for each in self.kinds for name in each.holders}
+        own, holders = self.own(kind), {name for node_kind in self.kinds for name in node_kind.holders}
         if own is None and component.name in holders:
             return frozenset()
         if self.kinds[kind].mixed:
@@ -88,9 +88,9 @@ class AcceleratorCapacity:
             need = 0  # where it is not started it needs none
         if component.runs is not None:
             return frozenset(node.rank for node in self.nodes[kind])
-        its = [node for node in self.nodes[kind] if not model or node.accelerator_model == model]
-        large = [node for node in its if node.accelerator_memory is None or node.accelerator_memory >= need]
-        return frozenset(node.rank for node in large or its)  # where none is large enough, the memory is told as the reason
+        nodes = [node for node in self.nodes[kind] if not model or node.accelerator_model == model]
+        large = [node for node in nodes if node.accelerator_memory is None or node.accelerator_memory >= need]
+        return frozenset(node.rank for node in large or nodes)  # where none is large enough, the memory is told as the reason
 
     def places(self, problem: Problem, component: Component, kind: int) -> frozenset[Place]:
         """Return the places on these nodes open to a component."""
@@ -115,7 +115,8 @@ class AcceleratorCapacity:
         Around given ranks only. Elsewhere the placement finds the conflict, and gives its reason.
         """
         around = any(
-            each.components[-1] == component.name and problem[each.components[0]].runs is not None for each in problem.related(SUBSET)
+            relation.components[-1] == component.name and problem[relation.components[0]].runs is not None
+            for relation in problem.related(SUBSET)
         )
         for keep in component.keep if around else ():
             if keep.what == WHOLE and keep.required and keep.level in (*LEVELS, NODE_LEVEL):
@@ -123,7 +124,7 @@ class AcceleratorCapacity:
                 for place in places:
                     node = problem.cluster.nodes[place if isinstance(place, int) else place[0]]
                     domains.setdefault(domain(node, keep.level), []).append(place)
-                yield sum(sorted((self.in_groups(its, size) for its in domains.values()), reverse=True)[: keep.domains])
+                yield sum(sorted((self.in_groups(domain_places, size) for domain_places in domains.values()), reverse=True)[: keep.domains])
 
     def group(self, problem: Problem, component: Component) -> int:
         """Return the accelerators of a component kept on a node at any count.
@@ -165,21 +166,21 @@ class AcceleratorCapacity:
         return [size for size in sorted(set(sizes)) if any(count % size for count in counts)]
 
 
-def room(problem: Problem, given: Sequence[Component], over_nodes: bool = False) -> AcceleratorCapacity:
+def free_capacity(problem: Problem, given: Sequence[Component], over_nodes: bool = False) -> AcceleratorCapacity:
     """Return the kinds, without accelerators held exclusively by `given` components."""
-    held = _held(problem, [each for each in given if each.name not in problem.job.overlaps])
+    held = _held(problem, [component for component in given if component.name not in problem.job.overlaps])
     free = {node.rank: node.free(ACCELERATOR) & ~held.get(node.rank, 0) for node in problem.cluster.nodes}
-    parts = [each for each in problem.components if each not in given]
+    parts = [component for component in problem.components if component not in given]
     owned = own_kinds(problem, parts, kinds_of(problem, {rank: mask.bit_count() for rank, mask in free.items()}))
-    for its in owned:
-        free = {rank: mask & ~its.held.get(rank, 0) for rank, mask in free.items()}
+    for owned_kind in owned:
+        free = {rank: mask & ~owned_kind.held.get(rank, 0) for rank, mask in free.items()}
     counts = {rank: mask.bit_count() for rank, mask in free.items()}
-    kinds = [*kinds_of(problem, counts), *((its.kind, its.nodes) for its in owned)]
-    over = [each for each in given if each.name in problem.job.overlaps]
+    kinds = [*kinds_of(problem, counts), *((owned_kind.kind, owned_kind.nodes) for owned_kind in owned)]
+    over = [component for component in given if component.name in problem.job.overlaps]
     overlaid = {rank: mask & free[rank] for rank, mask in _held(problem, over).items() if mask & free[rank]}
     kept_off = {}
     for component in problem.hinted if overlaid else ():
-        strange = [each for each in over if component.name not in problem.job.overlaps[each.name]]
+        strange = [sharer for sharer in over if component.name not in problem.job.overlaps[sharer.name]]
         if kept := {rank: mask & free[rank] for rank, mask in _held(problem, strange).items() if mask & free[rank]}:
             kept_off[component.name] = kept
     return AcceleratorCapacity(
@@ -187,9 +188,12 @@ def room(problem: Problem, given: Sequence[Component], over_nodes: bool = False)
     )
 
 
-def held_back(problem: Problem, given: Sequence[Component]) -> int:
+def exclusively_held(problem: Problem, given: Sequence[Component]) -> int:
     """Return the number of accelerators held exclusively by given components."""
-    return sum(mask.bit_count() for mask in _held(problem, [each for each in given if each.name not in problem.job.overlaps]).values())
+    return sum(
+        mask.bit_count()
+        for mask in _held(problem, [component for component in given if component.name not in problem.job.overlaps]).values()
+    )
 
 
 def _held(problem: Problem, given: Sequence[Component]) -> dict[int, int]:
@@ -209,83 +213,85 @@ def areas(
 
     The nodes open to a component, and those open to two or more components together.
     """
-    found: list[Area] = []
-    for kind, its in enumerate(room.kinds[: len(room.kinds) - len(room.owned)]):
+    limited: list[Area] = []
+    for kind, node_kind in enumerate(room.kinds[: len(room.kinds) - len(room.owned)]):
         allowed = {
-            each.name: room.places(problem, each, kind) for each in parts if any(option.kind == kind for option in options[each.name])
+            component.name: room.places(problem, component, kind)
+            for component in parts
+            if any(option.kind == kind for option in options[component.name])
         }
         sizes = sorted({option.group for name in allowed for option in options[name] if option.kind == kind})
         for nodes in _unions(dict.fromkeys(allowed.values())):
             inside = frozenset(name for name, where in allowed.items() if where <= nodes)
             whole = room.in_groups(nodes, 1)
-            rooms = {1: whole} if whole < its.accelerators else {}
+            rooms = {1: whole} if whole < node_kind.accelerators else {}
             rooms.update((size, most) for size in sizes if (most := room.in_groups(nodes, size)) < whole)
             if rooms:
-                found.append(Area(kind, inside, rooms))
-    return tuple(found)
+                limited.append(Area(kind, inside, rooms))
+    return tuple(limited)
 
 
 def _unions(sets: Iterable[frozenset[Place]]) -> Iterator[frozenset[Place]]:
     """Yield the sets and their unions, each once, up to a maximum number."""
-    known: dict[frozenset[Place], None] = dict.fromkeys(each for each in sets if each)
-    for one in list(known):
-        for other in list(known):
+    known: dict[frozenset[Place], None] = dict.fromkeys(places for places in sets if places)
+    for first in list(known):
+        for second in list(known):
             if len(known) < MOST_AREAS:
-                known.setdefault(one | other)
+                known.setdefault(first | second)
     yield from known
 
 
-def kinds_of(problem: Problem, counts: Mapping[int, int]) -> list[Its]:
+def kinds_of(problem: Problem, counts: Mapping[int, int]) -> list[KindNodes]:
     """Return the kinds of free accelerators with their nodes; `counts` is by node.
 
     Every model is a kind if the problem names models, unless a plan may mix models; else all models
     of a vendor are a kind, as no framework starts across vendors.
     """
-    found: dict[tuple[str, int | None], list[Node]] = {}
+    by_size: dict[tuple[str, int | None], list[Node]] = {}
     for node in problem.cluster.nodes:
         if counts[node.rank]:
-            found.setdefault((node.accelerator_model, node.accelerator_memory), []).append(node)
+            by_size.setdefault((node.accelerator_model, node.accelerator_memory), []).append(node)
     over_kinds = problem.job.planning.workload is not None and problem.job.planning.workload.over_kinds
     of_models = not over_kinds and any(map(names_a_model, problem.components))
     kinds: dict[str, list[list[Node]]] = {}
-    for (model, _), nodes in found.items():
+    for (model, _), nodes in by_size.items():
         kinds.setdefault(model if of_models else nodes[0].accelerator_type, []).append(nodes)
-    matters = _asked_memory(problem) > min((memory for _, memory in found if memory is not None), default=0)
+    matters = _asked_memory(problem) > min((memory for _, memory in by_size if memory is not None), default=0)
 
-    def is_mixed(its: Sequence[Sequence[Node]]) -> bool:
-        return len(its) > 1 and (over_kinds or (matters and len({nodes[0].accelerator_memory for nodes in its}) > 1))
+    def is_mixed(groups: Sequence[Sequence[Node]]) -> bool:
+        return len(groups) > 1 and (over_kinds or (matters and len({nodes[0].accelerator_memory for nodes in groups}) > 1))
 
-    return [_mixed(its, counts) if is_mixed(its) else _kind(its, counts) for its in kinds.values()]
+    return [_mixed(groups, counts) if is_mixed(groups) else _kind(groups, counts) for groups in kinds.values()]
 
 
-def _mixed(its: Sequence[Sequence[Node]], counts: Mapping[int, int]) -> Its:
+def _mixed(groups: Sequence[Sequence[Node]], counts: Mapping[int, int]) -> KindNodes:
     """Return a mixed kind of these kinds."""
-    kind, nodes = _kind(its, counts)
-    memories = [each[0].accelerator_memory for each in its]
+    kind, nodes = _kind(groups, counts)
+    memories = [group[0].accelerator_memory for group in groups]
     most = None if None in memories else max(memory for memory in memories if memory is not None)
     return replace(kind, memory=most, least=kind.memory, mixed=True), nodes
 
 
-def _kind(its: Sequence[Sequence[Node]], counts: Mapping[int, int]) -> Its:
+def _kind(groups: Sequence[Sequence[Node]], counts: Mapping[int, int]) -> KindNodes:
     """Return a kind of these accelerators, equal in model and memory."""
-    nodes = tuple(sorted((node for each in its for node in each), key=lambda node: node.rank))
-    models = tuple(dict.fromkeys(each[0].accelerator_model for each in its))
-    memory = min((size for each in its if (size := each[0].accelerator_memory) is not None), default=None)
-    several = models if len(its) > 1 else ()
+    nodes = tuple(sorted((node for group in groups for node in group), key=lambda node: node.rank))
+    models = tuple(dict.fromkeys(group[0].accelerator_model for group in groups))
+    memory = min((size for group in groups if (size := group[0].accelerator_memory) is not None), default=None)
+    several = models if len(groups) > 1 else ()
     return AcceleratorKind(AND.join(models), sum(counts[node.rank] for node in nodes), memory, several), nodes
 
 
 def _asked_memory(problem: Problem) -> float:
     """Return an upper bound for the MiB of all components; infinite with estimates."""
-    if any(each.estimate and not (each.memory or each.offloaded) for each in problem.components):
+    if any(component.estimate and not (component.memory or component.offloaded) for component in problem.components):
         return inf
-    return sum(max(each.memory, each.offloaded) for each in problem.components)
+    return sum(max(component.memory, component.offloaded) for component in problem.components)
 
 
 def names_a_model(component: Component) -> bool:
     """Return True if a component, or one of its times, names a model."""
     times = component.timed.measured if component.timed else ()
-    return bool(component.accelerator_model) or any(each.model for each in times)
+    return bool(component.accelerator_model) or any(measurement.model for measurement in times)
 
 
 @dataclass(frozen=True)
@@ -304,8 +310,8 @@ class OwnKind:
         """Return the largest count of a component here: all given, or those of its model."""
         if component.name not in self.kind.holders:
             return 0
-        its, model = self.masks.get(component.name, self.held), component.accelerator_model if component.runs is None else ""
-        return sum(its.get(node.rank, 0).bit_count() for node in self.nodes if model in ("", node.accelerator_model))
+        held, model = self.masks.get(component.name, self.held), component.accelerator_model if component.runs is None else ""
+        return sum(held.get(node.rank, 0).bit_count() for node in self.nodes if model in ("", node.accelerator_model))
 
 
 def model_on(problem: Problem, component: Component) -> str:
@@ -316,7 +322,7 @@ def model_on(problem: Problem, component: Component) -> str:
     return models.pop() if len(models) == 1 else ""
 
 
-def own_kinds(problem: Problem, parts: Sequence[Component], kinds: Sequence[Its]) -> tuple[OwnKind, ...]:
+def own_kinds(problem: Problem, parts: Sequence[Component], kinds: Sequence[KindNodes]) -> tuple[OwnKind, ...]:
     """Return kinds for given components on several models.
 
     With all components that share them, if their times are known; on several models the slowest
@@ -331,28 +337,28 @@ def own_kinds(problem: Problem, parts: Sequence[Component], kinds: Sequence[Its]
     number = {node.rank: place for place, (_, nodes) in enumerate(kinds) for node in nodes}
     given = problem.given()
     masks = {
-        each.name: {node: mask for (node, kind), mask in given.masks(each.name).items() if kind == ACCELERATOR and mask}
-        for each in parts
-        if each.runs is not None and problem.kind(each) == ACCELERATOR
+        component.name: {node: mask for (node, kind), mask in given.masks(component.name).items() if kind == ACCELERATOR and mask}
+        for component in parts
+        if component.runs is not None and problem.kind(component) == ACCELERATOR
     }
-    astray = {name for name, its in masks.items() if len({number.get(node, -1) for node in its}) > 1}
+    astray = {name for name, by_node in masks.items() if len({number.get(node, -1) for node in by_node}) > 1}
     groups = _groups(problem, parts) if astray else ()
     return tuple(
-        own_kind(problem, sorted(its), {name: masks[name] for name in sorted(its) if name in masks})
-        for its in groups
-        if astray & its and _is_known(problem, parts, its, masks)
+        own_kind(problem, sorted(names), {name: masks[name] for name in sorted(names) if name in masks})
+        for names in groups
+        if astray & names and _is_known(problem, parts, names, masks)
     )
 
 
 def _groups(problem: Problem, parts: Sequence[Component]) -> Iterator[frozenset[str]]:
     """Yield the sets of components connected by possible sharing."""
-    said = related(problem, parts)
-    left = [each.name for each in parts]
+    relations = related(problem, parts)
+    left = [component.name for component in parts]
     while left:
         reached, before = {left[0]}, set[str]()
         while reached != before:
             before = set(reached)
-            reached |= {name for pair in (*said.together, *said.within) if not reached.isdisjoint(pair) for name in pair}
+            reached |= {name for pair in (*relations.together, *relations.within) if not reached.isdisjoint(pair) for name in pair}
         yield frozenset(reached)
         left = [name for name in left if name not in reached]
 
@@ -362,10 +368,12 @@ def _is_known(problem: Problem, parts: Sequence[Component], names: Collection[st
 
     A time for a named model does not hold for a component on several models.
     """
-    said = related(problem, parts)
-    inside = {one for one, other in (*said.within, *said.together, *((b, a) for a, b in said.together)) if other in masks}
+    relations = related(problem, parts)
+    inside = {
+        inner for inner, outer in (*relations.within, *relations.together, *((b, a) for a, b in relations.together)) if outer in masks
+    }
     for component in (problem[name] for name in names):
-        named = component.timed is not None and any(each.model for each in component.timed.measured)
+        named = component.timed is not None and any(measurement.model for measurement in component.timed.measured)
         if component.runs is not None and untimed_on(problem, component):
             return False
         if component.runs is None and (component.name not in inside or (named and not model_on(problem, component))):
@@ -376,8 +384,8 @@ def _is_known(problem: Problem, parts: Sequence[Component], names: Collection[st
 def own_kind(problem: Problem, holders: Sequence[str], masks: Mapping[str, Mapping[int, int]]) -> OwnKind:
     """Return the kind of accelerators held by these components."""
     held: dict[int, int] = {}
-    for mine in masks.values():
-        for node, mask in mine.items():
+    for by_node in masks.values():
+        for node, mask in by_node.items():
             held[node] = held.get(node, 0) | mask
     nodes = tuple(node for node in problem.cluster.nodes if node.rank in held)
     models = dict.fromkeys(node.accelerator_model for node in nodes)

@@ -42,7 +42,7 @@ TRIED = 6
 """Maximum number of questions."""
 
 
-def others(rounds: Rounds, best: Placed) -> tuple[tuple[CostedDesign, ...], Sequence[CostedDesign]]:
+def best_alternatives(rounds: Rounds, best: Placed) -> tuple[tuple[CostedDesign, ...], Sequence[CostedDesign]]:
     """Return the best designs of other structures, best first, and the unplaced ones of them."""
     beside = _Beside(rounds, best.priced.design, rounds.limit)
     return beside.look(), beside.unsure
@@ -85,16 +85,16 @@ class _Beside:
         After a failed search no further design is placed.
         """
         ruled_out, rounds = False, self.rounds
-        for each in found:
+        for result in found:
             best = self._best()
-            if self._is_seen(each.design) or (len(best) == ALTERNATIVES and each.price >= best[-1][0]):
+            if self._is_seen(result.design) or (len(best) == ALTERNATIVES and result.price >= best[-1][0]):
                 continue
-            answer = self._place(each)
+            answer = self._place(result)
             if answer is not None and answer.verdict == IMPOSSIBLE:
-                self._rule_out(each, answer)
+                self._rule_out(result, answer)
                 ruled_out = True
                 continue
-            price, priced = _priced(rounds, each, answer)
+            price, priced = _priced(rounds, result, answer)
             self._known.append((price, priced))
             if answer is None or answer.plan is None:
                 self.unsure.append(priced)
@@ -119,10 +119,10 @@ class _Beside:
         self.left -= SEARCHED * (allowed - self.rounds.probes)
 
     def _is_seen(self, design: Design) -> bool:
-        return design.structure() in {self.best.structure(), *(each.design.structure() for _, each in self._known)}
+        return design.structure() in {self.best.structure(), *(priced.design.structure() for _, priced in self._known)}
 
     def _best(self) -> list[tuple[Price, CostedDesign]]:
-        return sorted(self._known, key=lambda its: its[0])[:ALTERNATIVES]
+        return sorted(self._known, key=lambda entry: entry[0])[:ALTERNATIVES]
 
 
 def _fits(rounds: Rounds, found: SearchResult) -> Answer:
@@ -167,7 +167,7 @@ def with_further(plan: Solve, place: Callable[[Workload], Solve], refused: Refus
     def answer(problem: Problem) -> Answer:
         found = plan(problem)
         planned, workload = found.planned, problem.job.planning.workload
-        if planned is None or workload is None or session.cancelled or len(planned.others) >= ALTERNATIVES:
+        if planned is None or workload is None or session.cancelled or len(planned.alternatives) >= ALTERNATIVES:
             return found
         searches = found.how == "search"
         looking = _Looking(problem, planned, workload, place, refused, session, searches, SHARE * limit)
@@ -200,15 +200,15 @@ class _Looking:
         """Return the plans to print beside other arrangements, best first."""
         base = as_it_spans(as_chosen(self.problem, self.planned), self.planned.question)
         workload = base.job.planning.workload or self.workload
-        fewer = ((base, each) for each in _on_fewer(self.planned, workload))
-        others = chain(_with_other_degrees(base, self.planned), self._with_other_leading_degrees())
-        degrees = ((each, each.job.planning.workload or workload) for each in others)
+        fewer = ((base, fewer_workload) for fewer_workload in _on_fewer(self.planned, workload))
+        variants = chain(_with_other_degrees(base, self.planned), self._with_other_leading_degrees())
+        degrees = ((variant, variant.job.planning.workload or workload) for variant in variants)
         for number, asked in enumerate(filter(None, chain.from_iterable(zip_longest(fewer, degrees)))):
-            full = len(self.planned.others) + len(self.found) >= ALTERNATIVES
+            full = len(self.planned.alternatives) + len(self.found) >= ALTERNATIVES
             if full or number >= TRIED or self.left <= 0 or self.session.cancelled:
                 break
             self._ask(*asked)
-        return tuple(sorted(self.found, key=lambda each: each.priced.price(self.planned.question)))
+        return tuple(sorted(self.found, key=lambda plan: plan.priced.price(self.planned.question)))
 
     def _ask(self, problem: Problem, workload: Workload) -> None:
         place = self.place(workload)
@@ -218,16 +218,16 @@ class _Looking:
             self.left -= SEARCHED if answer.how == "search" else 0.0
             return answer
 
-        its = replace(problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=workload)))
-        run = trial(its, workload, counted, self.left, self.session, self.refused, ROUNDS, PROBES)
+        changed = replace(problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=workload)))
+        run = trial(changed, workload, counted, self.left, self.session, self.refused, ROUNDS, PROBES)
         self.left -= run.spent
         if run.best is None or run.question.kinds != self.planned.question.kinds:  # designs of other kinds are printed beside no plan
             return
         best, price, job = run.best.priced, run.best.price, self.problem.job
         best = replace(best, models=best.models or run.question.scope.on_models)
         if self._is_another(best):
-            proved = run.closed and not any(each < price for each in run.unsure)
-            open_ = job.planning.not_read or job.planning.sizes_not_read or self.planned.in_part or self.planned.others_open
+            proved = run.closed and not any(open_price < price for open_price in run.unsure)
+            open_ = job.planning.not_read or job.planning.sizes_not_read or self.planned.in_part or self.planned.alternatives_open
             self.found.append(RelatedPlan(best, proved and not open_))
 
     def _without_search(self, place: Solve, part: Problem) -> Answer:
@@ -243,15 +243,19 @@ class _Looking:
         chosen, known = as_chosen(self.problem, self.planned), dict[Price, PlanningProblem]()
         for question in self.planned.parts:
             if self.left > 0 and with_leading_degrees(self.problem, question).job != chosen.job:
-                found = search(question, cost_model(self.planned.model), self.left)
-                self.left -= found.spent
-                if found.best is not None:
-                    known.setdefault(found.best.price, question)
-        for _, question in sorted(known.items(), key=lambda its: its[0]):
+                searched = search(question, cost_model(self.planned.model), self.left)
+                self.left -= searched.spent
+                if searched.best is not None:
+                    known.setdefault(searched.best.price, question)
+        for _, question in sorted(known.items(), key=lambda entry: entry[0]):
             yield as_it_spans(with_leading_degrees(self.problem, question), question)
 
     def _is_another(self, priced: CostedDesign) -> bool:
-        known = [self.planned.compared, *(each.design for each in self.planned.others), *(each.priced.design for each in self.found)]
+        known = [
+            self.planned.compared,
+            *(alternative.design for alternative in self.planned.alternatives),
+            *(alternative.priced.design for alternative in self.found),
+        ]
         return priced.design not in known and priced.price(self.planned.question) != self.planned.price
 
 
@@ -272,6 +276,6 @@ def _with_other_degrees(base: Problem, planned: PlanningResult) -> Iterator[Prob
     """Yield the problem with other degrees for a component."""
     options = planned.compared.options
     for name, choices in base.job.choices.items():
-        left = tuple(each for each in choices if name in options and each != options[name].parallel)
+        left = tuple(choice for choice in choices if name in options and choice != options[name].parallel)
         if left:
             yield replace(base, job=replace(base.job, choices={**base.job.choices, name: left}))
