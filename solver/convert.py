@@ -51,10 +51,7 @@ def convert(reading: Reading, target: str, strict: bool = False) -> Converted:
         return replace(bare, findings=refused.findings, cluster=problem.cluster)
     settings = lost_settings(reading.document.root, problem, rendering.text)
     losses = (*_left_behind(reading), *settings, *lost_times(problem), *rendering.losses)
-    reasons = (
-        *_secrets(reading, rendering),
-        *_faults(problem, rendering, target, reading.source.name),
-    )
+    reasons = (*_secrets(reading, rendering), *_faults(problem, rendering, target, reading.source.name))
     if strict and losses and not reasons:
         reasons = tuple(replace(loss, severity=Severity.ERROR) for loss in losses)
     done = replace(bare, findings=reasons, losses=losses, cluster=problem.cluster)
@@ -99,19 +96,10 @@ def _left_behind(reading: Reading) -> Iterator[Finding]:
 
 def _faults(problem: Problem, rendering: Rendering, target: str, name: str) -> Iterator[Finding]:
     """Yield reasons against the new text: refused by its dialect, or a changed placement."""
-    reread = read(
-        Source(f"{name} as {target}", rendering.text),
-        replace(problem.cluster, declared=()),
-        target,
-        PLACEMENT,
-    )
+    reread = read(Source(f"{name} as {target}", rendering.text), replace(problem.cluster, declared=()), target, PLACEMENT)
     errors = verify(reread).errors
     for fault in errors:
-        yield refusal(
-            fault.subject,
-            f"{target} refuses it: {fault.message} ({fault.code})",
-            fault.help if not fault.edit else "",
-        )
+        yield refusal(fault.subject, f"{target} refuses it: {fault.message} ({fault.code})", fault.help if not fault.edit else "")
     if errors:
         return
     if reread.problem is None:
@@ -124,7 +112,4 @@ def _faults(problem: Problem, rendering: Rendering, target: str, name: str) -> I
     for difference in differences(problem, reread.problem, rendering.names):
         if difference.component not in announced or (difference.moves and not announced[difference.component]):
             message = f"in the text that was made for {target} `{difference.component}` {difference.what}"
-            yield refusal(
-                difference.component,
-                f"{message}, which is a fault of placewright: please report it",
-            )
+            yield refusal(difference.component, f"{message}, which is a fault of placewright: please report it")

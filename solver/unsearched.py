@@ -145,11 +145,7 @@ def _any_order(component: Component) -> Iterator[Reason]:
     if keeps and component.contiguous and component.any_order:
         why = f"the processes of {component.name} may lie in its range in any order, and which groups that keeps together is not searched"
         groups = "tp groups" if keeps[0].what == TP else "groups"
-        yield (
-            component.name,
-            why,
-            f"give {component.name} ranks, or do not keep its {groups} together",
-        )
+        yield (component.name, why, f"give {component.name} ranks, or do not keep its {groups} together")
 
 
 def too_large(problem: Problem, layout: Layout) -> Iterator[Finding]:
@@ -178,23 +174,10 @@ def _in_all(problem: Problem, component: Component, field: str) -> int:
 def _largest(problem: Problem) -> tuple[str, str, Span | None]:
     """Return (component, description, span) of the largest amount in the objective."""
     amounts = [
-        (
-            component.traffic,
-            component.name,
-            f"`traffic` of {component.name}",
-            component.span("traffic"),
-        )
-        for component in problem.components
+        (component.traffic, component.name, f"`traffic` of {component.name}", component.span("traffic")) for component in problem.components
     ]
     for link in problem.job.links:
-        amounts.append(
-            (
-                max(link.weights, link.stream),
-                link.source,
-                f"what {link.source} sends to {link.target}",
-                link.span,
-            )
-        )
+        amounts.append((max(link.weights, link.stream), link.source, f"what {link.source} sends to {link.target}", link.span))
     _, name, description, span = max(amounts, key=lambda entry: entry[0])
     return name, description, span
 
@@ -237,11 +220,7 @@ def _either_near(layout: Layout) -> Iterator[Reason]:
         explicit_names = [name for name in relation.components if layout.problem[name].runs is not None]
         if len(explicit_names) == 1 and not relation.choice:
             why = f"{first} may share with {second} or not, and {explicit_names[0]} is given: how many groups move is not counted"
-            yield (
-                first,
-                why,
-                f"say that {first} and {second} are colocated, or that they are disjoint",
-            )
+            yield (first, why, f"say that {first} and {second} are colocated, or that they are disjoint")
 
 
 def _around(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
@@ -275,11 +254,7 @@ def _within_searched(layout: Layout, bundle: Bundle, hosts: Sequence[Bundle]) ->
     names = listed([host.name for host in layout.hosts[bundle]])
     if innermost(layout, bundle) is None or not _nest(layout, bundle, hosts):
         why = f"{bundle.name} lies within {names}; where the place of these is open, only one inside another is searched"
-        yield (
-            bundle.name,
-            why,
-            _nested(layout, bundle, hosts) or f"give {listed([host.name for host in hosts])} ranks",
-        )
+        yield (bundle.name, why, _nested(layout, bundle, hosts) or f"give {listed([host.name for host in hosts])} ranks")
     elif bundle.contiguous and (around := next((host for host in hosts if not _ranges_fit(layout, bundle, host)), None)):
         why = f"{bundle.name} is contiguous within {around.name}, which is so too, but not in the same node groups"
         yield bundle.name, why, f"drop `contiguous` of {around.name}, or give it its ranks"

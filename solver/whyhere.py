@@ -61,10 +61,7 @@ class NodeExclusions:
 
     def _asked(self, node: Node) -> Finding | None:
         free = list(bits(node.free(self.kind)))
-        indexes, runs = (
-            (free + list(bits(node.whole(self.kind) & ~node.free(self.kind))))[: self.size],
-            {},
-        )
+        indexes, runs = ((free + list(bits(node.whole(self.kind) & ~node.free(self.kind))))[: self.size], {})
         if len(indexes) < self.size:
             message = f"{node.name} has {len(indexes)}, and a group needs {self.size}"
             return error(NO_OVERLAP, self.members[0].name, message, amount=self.size - len(indexes))
@@ -137,10 +134,7 @@ def why_accelerator(problem: Problem, plan: Plan, node: int, index: int) -> WhyA
         for run in (run for run in plan.assignment.of(name) if run.node == node and run.kind == ACCELERATOR):
             used |= run.mask
             holders += [(name, rank) for rank in run.ranks if index in run.held_by(rank)]
-    taken, idle = (
-        bool(cluster_node.taken >> index & 1),
-        len(cluster_node.accelerators) - used.bit_count(),
-    )
+    taken, idle = (bool(cluster_node.taken >> index & 1), len(cluster_node.accelerators) - used.bit_count())
     names = {name for name, _ in holders}
     sets = [
         members

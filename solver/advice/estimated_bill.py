@@ -60,22 +60,14 @@ def check_estimates(problem: Problem, assignment: Assignment, code: str) -> Iter
 
 
 def _judge(
-    code: str,
-    problem: Problem,
-    assignment: Assignment,
-    sharers: Sequence[Component],
-    capacity: int,
-    place: tuple[int, int],
+    code: str, problem: Problem, assignment: Assignment, sharers: Sequence[Component], capacity: int, place: tuple[int, int]
 ) -> Iterator[Finding]:
     needs = [_need(problem, assignment, component, capacity) for component in sharers]
     worst, phase = _worst(needs)
     slack, _ = _worst([_slackened(need) for need in needs])
     if slack <= capacity or not any(need.estimate for need in needs):
         return
-    first = max(
-        (need for need in needs if need.estimate),
-        key=lambda need: need.works if need.component is phase else need.stays,
-    ).component
+    first = max((need for need in needs if need.estimate), key=lambda need: need.works if need.component is phase else need.stays).component
     bill = " + ".join(filter(None, (_part(need, phase) for need in needs)))
     short = worst > capacity
     statement = (
@@ -96,13 +88,7 @@ def _need(problem: Problem, assignment: Assignment, component: Component, capaci
     if component.memory or component.offloaded:
         return EstimatedNeed(component, component.memory, component.offloaded if component.phases else component.memory)
     use = problem.job.models.get(component.name)
-    memory = estimated(
-        component,
-        use.card if use else None,
-        component.parallel,
-        assignment.amount(component.name),
-        capacity,
-    )
+    memory = estimated(component, use.card if use else None, component.parallel, assignment.amount(component.name), capacity)
     return EstimatedNeed(component, memory.mebibytes, memory.kept, memory) if memory else EstimatedNeed(component, 0, 0)
 
 
@@ -188,10 +174,7 @@ def fits_nowhere(problem: Problem, code: str) -> Iterator[Finding]:
         if least > largest:
             accelerators = f"{most} {plural('accelerator', most)}"
             message = f"by an estimate {component.name} needs {write_estimate(least)} of each of {accelerators}; the largest has {write_memory(largest)}"
-            best = min(
-                (estimate for estimate in estimates if estimate),
-                key=lambda estimate: estimate.mebibytes,
-            )
+            best = min((estimate for estimate in estimates if estimate), key=lambda estimate: estimate.mebibytes)
             yield Finding(
                 code, Severity.WARNING, component.name, message, component.span("estimate"), label="estimated",
                 help="use more or larger accelerators, more degrees, or other `sharding`", amount=least - largest,

@@ -29,11 +29,7 @@ class PartialOverlap:
         amounts = {places: sum(mask.bit_count() * len(nodes[number]) for number, mask in places) for places in alike}
         ordered = sorted(alike, key=lambda places: -amounts[places])
         for position, (small, large, shared, (number, mask)) in enumerate(_overlaps(ordered, amounts, nodes)):
-            small_names, large_names, first = (
-                listed(alike[small]),
-                listed(alike[large]),
-                nodes[number].start,
-            )
+            small_names, large_names, first = (listed(alike[small]), listed(alike[large]), nodes[number].start)
             message = f"{small_names} and {large_names} overlap in part: {shared} {plural('accelerator', shared)} (first: {lowest(mask)} on node {first})"
             message += f" of {amounts[small]} and {amounts[large]}"
             changes = self._changes(problem, alike[small], alike[large]) if position < MOST_TRIED else []
@@ -71,9 +67,4 @@ def _overlaps(
                     shared.setdefault(owner, (number, common))
             smallest[number] = [(mask, position), *((piece & ~mask, owner) for piece, owner in before if piece & ~mask)]
         if amounts_shared and amounts_shared[max(amounts_shared)] < amounts[places]:
-            yield (
-                places,
-                ordered[max(amounts_shared)],
-                amounts_shared[max(amounts_shared)],
-                shared[max(amounts_shared)],
-            )
+            yield (places, ordered[max(amounts_shared)], amounts_shared[max(amounts_shared)], shared[max(amounts_shared)])

@@ -131,14 +131,7 @@ def assign_counts(
 
 
 def _filled_up(
-    bundle: Bundle,
-    inside: int,
-    size: int,
-    most: int,
-    node: int,
-    domain: int,
-    free: NodeMasks,
-    assigned: dict[Bundle, NodeMasks],
+    bundle: Bundle, inside: int, size: int, most: int, node: int, domain: int, free: NodeMasks, assigned: dict[Bundle, NodeMasks]
 ) -> int:
     """Fill explicit resources up to whole pieces of a bundle, on one domain.
 
@@ -169,10 +162,7 @@ def _nodes(cell: Cell, numa: bool, pool: NodePool) -> Iterable[tuple[int, Sequen
 def _units(bundle: Bundle, count: int, nodes: Iterable[tuple[int, Sequence[int]]], free: NodeMasks) -> Iterator[tuple[int, int]]:
     """Yield up to `count` pairs (node, resources of one unit), taken out of `free`."""
     nodes = [(rank, domains) for rank, domains in nodes if free.get(rank, 0).bit_count() >= bundle.unit]
-    for solid in (
-        True,
-        False,
-    ):  # a text can state a process on contiguous ranges alone; any order of nodes will do
+    for solid in (True, False):  # a text can state a process on contiguous ranges alone; any order of nodes will do
         for rank, domains in nodes:
             while count and (taken := unit_of(free[rank], bundle, solid, domains)):
                 free[rank] &= ~taken
@@ -183,11 +173,7 @@ def _units(bundle: Bundle, count: int, nodes: Iterable[tuple[int, Sequence[int]]
 
 
 def _deal(
-    node: Node,
-    wanted: Sequence[tuple[Bundle, int]],
-    inside: Mapping[Bundle, int],
-    free: NodeMasks,
-    assigned: dict[Bundle, NodeMasks],
+    node: Node, wanted: Sequence[tuple[Bundle, int]], inside: Mapping[Bundle, int], free: NodeMasks, assigned: dict[Bundle, NodeMasks]
 ) -> None:
     """Assign pieces inside NUMA domains whose sizes form no divisor chain.
 

@@ -43,10 +43,7 @@ def expand(layout: Layout, values: Values, solve: Solve) -> Assignment:
                     free[rank] = free.get(rank, 0) & ~mask
         if pool in layout.shared:
             continue
-        wanted, enclosed = (
-            {bundle: counts[bundle] for bundle in pool.counted if bundle in counts},
-            layout.enclosed,
-        )
+        wanted, enclosed = ({bundle: counts[bundle] for bundle in pool.counted if bundle in counts}, layout.enclosed)
         if layout.problem.previous is not None and pool.host is None:
             unmoved = unmoved_groups(layout, pool, values, free, solve)
             for bundle, node, mask in ((bundle, *piece) for bundle, unmoved_pieces in unmoved.items() for piece in unmoved_pieces):
@@ -66,11 +63,7 @@ def beside_enclosed(layout: Layout, bundle: Bundle, held: Mapping[Bundle, NodeMa
     return {node: mask & ~enclosed.get(node, 0) for node, mask in held[bundle].items()}
 
 
-def _share_out(
-    layout: Layout,
-    counts: Mapping[Bundle, Sequence[tuple[Cell, int]]],
-    resources: dict[Bundle, NodeMasks],
-) -> None:
+def _share_out(layout: Layout, counts: Mapping[Bundle, Sequence[tuple[Cell, int]]], resources: dict[Bundle, NodeMasks]) -> None:
     """Assign resources to the counted bundles of shared pools, beside placed ranges.
 
     Each cell of these bundles is a single node.

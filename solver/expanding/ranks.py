@@ -110,8 +110,7 @@ def _arranged(
     placed = {number for block_numbers in numbers_in.values() for number in block_numbers}
     for block in (block for block in cut if block[0] not in placed):
         free = next(
-            (name for name, domain_positions in positions_in.items() if len(numbers_in[name]) + size <= len(domain_positions)),
-            None,
+            (name for name, domain_positions in positions_in.items() if len(numbers_in[name]) + size <= len(domain_positions)), None
         )
         if free is None:
             raise PinsBroken(f"no {level} has room for a whole block")
@@ -135,8 +134,7 @@ def on_nodes(pinned: dict[int, Allowed], nodes: Sequence[int], numbers: Sequence
     for position in positions:
         capacity[nodes[position]] = capacity.get(nodes[position], 0) + 1
     counts = _flow(
-        [(allowed, [nodes[current[number]] for number in class_numbers]) for allowed, class_numbers in classes.items()],
-        capacity,
+        [(allowed, [nodes[current[number]] for number in class_numbers]) for allowed, class_numbers in classes.items()], capacity
     )
     chosen: dict[int, int] = {}
     for class_numbers, counts_on in zip(classes.values(), counts):

@@ -67,14 +67,7 @@ def _node(position: int, node: Node, free: int) -> Node:
 def _component(bundle: Bundle, count: int) -> Component:
     keeps = (Keep(TP, NUMA),) if bundle.piece > 1 else ()
     amount = bundle.unit * count
-    return Component(
-        bundle.name,
-        least=amount,
-        most=amount,
-        per_process=bundle.unit,
-        parallel=Parallel(tp=bundle.piece),
-        keep=keeps,
-    )
+    return Component(bundle.name, least=amount, most=amount, per_process=bundle.unit, parallel=Parallel(tp=bundle.piece), keep=keeps)
 
 
 def _runs(kept_pieces: Sequence[Piece], rank: Mapping[int, int]) -> tuple[Run, ...]:
@@ -123,12 +116,7 @@ def _units(bundle: Bundle, masks: Mapping[int, int], old: Pieces) -> list[tuple[
     for node, mask in sorted(masks.items()):
         for number, stayed_mask in sorted(stayed.get(node, ())):
             # Components on the same resources have their own order inside a unit.
-            units.append(
-                (
-                    number,
-                    tuple(old.seats((node, stayed_mask)) if alone else ((node, index) for index in bits(stayed_mask))),
-                )
-            )
+            units.append((number, tuple(old.seats((node, stayed_mask)) if alone else ((node, index) for index in bits(stayed_mask)))))
             mask &= ~stayed_mask
         left = [(node, index) for index in bits(mask)]
         units += [(None, tuple(left[start : start + bundle.unit])) for start in range(0, len(left), bundle.unit)]
@@ -175,13 +163,7 @@ def _filled(layout: Layout, units: Sequence[tuple[int | None, Unit]], block: int
     for start, _ in whole:
         if None in fixed[start : start + block]:
             size = min(block, count - start)
-            _complete(
-                fixed,
-                start,
-                size,
-                next((candidate for candidate, units in free.items() if len(units) >= size), None),
-                free,
-            )
+            _complete(fixed, start, size, next((candidate for candidate, units in free.items() if len(units) >= size), None), free)
     left = iter([unit for units in free.values() for unit in units])
     return [next(left) if member is None else member for member in fixed]
 
@@ -266,11 +248,7 @@ class _OneCell:
         counts = {bundle: values.get(Count(bundle, cell), 0) for bundle in pool.counted}
         self.asked = {bundle: count for bundle, count in counts.items() if isinstance(count, int) and count}
         self.held = {
-            bundle: _in_order(
-                [piece for node_pieces in nodes.values() for piece in node_pieces],
-                old[bundle],
-                blocks(bundle)[0],
-            )
+            bundle: _in_order([piece for node_pieces in nodes.values() for piece in node_pieces], old[bundle], blocks(bundle)[0])
             for bundle, nodes in previous.items()
             if bundle in self.asked
         }
@@ -293,13 +271,7 @@ class _OneCell:
             free[node] &= ~mask
         remaining = {bundle: [(self.cell, count - len(stay.get(bundle, ())))] for bundle, count in self.asked.items()}
         try:
-            assign_counts(
-                self.pool,
-                remaining,
-                free,
-                {bundle: {} for bundle in remaining},
-                enclosed_beside(self.layout, stay),
-            )
+            assign_counts(self.pool, remaining, free, {bundle: {} for bundle in remaining}, enclosed_beside(self.layout, stay))
         except ExpansionFailed:
             return False
         return True

@@ -47,10 +47,7 @@ def _assuming(reading: Reading, reread: Callable[[AsDeclared], Reading], explain
 
     Prefers nodes on which every process fits on one node.
     """
-    least = next(
-        (int(derivation.value) for derivation in reading.derivations if derivation.name == ACCELERATORS_PER_NODE),
-        0,
-    )
+    least = next((int(derivation.value) for derivation in reading.derivations if derivation.name == ACCELERATORS_PER_NODE), 0)
     if not 0 < least <= MAX_ACCELERATORS_PER_NODE:
         return None
     on_least = reread(AsDeclared(least))
@@ -58,10 +55,7 @@ def _assuming(reading: Reading, reread: Callable[[AsDeclared], Reading], explain
         return None
     first = explained(on_least, least)
     larger = (explained(reread(AsDeclared(count)), count) for count in USUAL if count > least and first.report.errors)
-    chosen = next(
-        (explanation for explanation in larger if len(explanation.report.errors) < len(first.report.errors)),
-        first,
-    )
+    chosen = next((explanation for explanation in larger if len(explanation.report.errors) < len(first.report.errors)), first)
     missing = missing_in(reading, reading.unchecked)
     return replace(chosen, report=replace(chosen.report, missing=missing, machines=""))
 
@@ -70,10 +64,7 @@ def _explained(verify: Verify, iteration_of: Derive, reading: Reading, assumed: 
     problem, report = reading.problem, verify(reading)
     secret = reading.document.environment
     if problem is None:
-        return Explanation(
-            report,
-            derivations=tuple(_concealed(derivation, secret) for derivation in reading.derivations),
-        )
+        return Explanation(report, derivations=tuple(_concealed(derivation, secret) for derivation in reading.derivations))
     unknown = {
         derivation.component for derivation in reading.derivations if derivation.name == WORLD_SIZE and derivation.value == NOT_KNOWN
     }

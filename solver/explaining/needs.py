@@ -290,13 +290,7 @@ def _as_searched(problem: Problem, searched: Job) -> Problem:
     return replace(problem, job=job)
 
 
-def _need(
-    problem: Problem,
-    component: Component,
-    assignment: Assignment,
-    layout: dict[int, int],
-    document: Document,
-) -> ComponentNeed:
+def _need(problem: Problem, component: Component, assignment: Assignment, layout: dict[int, int], document: Document) -> ComponentNeed:
     name, kind = component.name, problem.kind(component)
     span = component.spans.get("placement")
     if component.runs is None and span:

@@ -7,16 +7,7 @@ from dataclasses import replace
 from typing import Iterable, Iterator
 
 from ...models.component import Component
-from ...models.derivation import (
-    CPUS,
-    DATA_PARALLEL_SIZE,
-    PROCESSES_PER_NODE,
-    REPLICA_SIZE,
-    REPLICAS,
-    WORLD_SIZE,
-    Derivation,
-    Figure,
-)
+from ...models.derivation import CPUS, DATA_PARALLEL_SIZE, PROCESSES_PER_NODE, REPLICA_SIZE, REPLICAS, WORLD_SIZE, Derivation, Figure
 from ...models.findings.wording import plural, with_noun
 from ...models.machines.node_group import NODE
 from ...models.problem import Problem
@@ -55,10 +46,7 @@ def numbers(problem: Problem, needs: Needs, known: Iterable[Derivation], documen
         derivations += [derivation for derivation in (*sizes.values(), *chain.values(), *shares.values()) if derivation]
         derivations += memory(problem, component, document)
     names = {component.name for component in problem.components}
-    return (
-        *derivations,
-        *(derivation for derivation in dialect_derivations if derivation.component not in names),
-    )
+    return (*derivations, *(derivation for derivation in dialect_derivations if derivation.component not in names))
 
 
 def _of(problem: Problem, component: Component, need: ComponentNeed, document: Document) -> Iterator[Derivation]:
@@ -80,13 +68,7 @@ def _of(problem: Problem, component: Component, need: ComponentNeed, document: D
         parallel = _written(component, "parallel", document)
         yield Derivation(name, REPLICA_SIZE, replica, formula, parallel)
         label = REPLICAS if (component.role or name) == ROLLOUT else DATA_PARALLEL_SIZE
-        yield Derivation(
-            name,
-            label,
-            amount // replica,
-            _divided(amount, "accelerators", replica, "a replica"),
-            (*written, *parallel),
-        )
+        yield Derivation(name, label, amount // replica, _divided(amount, "accelerators", replica, "a replica"), (*written, *parallel))
     if component.cpus:
         yield Derivation(name, CPUS, need.cpus, f"{processes} {plural('process', processes)} x {component.cpus}")
     yield from _shares([share for share in problem.shares if share.component == name], processes)
@@ -154,11 +136,7 @@ def memory(problem: Problem, component: Component, document: Document) -> Iterat
     use, span = problem.job.models.get(component.name), component.spans.get("estimate")
     capacities = {node.accelerator_memory for node in problem.cluster.nodes}
     estimate = estimated(
-        component,
-        use.card if use else None,
-        component.parallel,
-        amount,
-        capacities.pop() if len(capacities) == 1 else None,
+        component, use.card if use else None, component.parallel, amount, capacities.pop() if len(capacities) == 1 else None
     )
     written = (Figure("estimate", document.excerpt(span), span),) if span else ()
     if estimate is None:

@@ -131,10 +131,7 @@ class Census:
         counted: dict[Key, int] = {}
         for node in self.problem.cluster.nodes:
             free = tuple((node.free(kind) & ~used.get((node.rank, kind), 0)).bit_count() for kind in self._resources)
-            labels_and_exclusions = (
-                tuple(self._labels.get(node.rank, ())),
-                tuple(out.get(node.rank, ())),
-            )
+            labels_and_exclusions = (tuple(self._labels.get(node.rank, ())), tuple(out.get(node.rank, ())))
             key = (path(node), self._resources, free, *_made_of(node), *labels_and_exclusions)
             counted[key] = counted.get(key, 0) + 1
         return counted
@@ -224,20 +221,7 @@ def _kinds(counted: Mapping[Key, int]) -> list[ResourceKind]:
     kinds = []
     for (where, resources, free, count, model, memory, cpus, host, labels, out), nodes in counted.items():
         left = dict(zip(resources, free))
-        kinds.append(
-            ResourceKind(
-                nodes,
-                where,
-                left,
-                count,
-                model,
-                memory,
-                frozenset(labels),
-                frozenset(out),
-                cpus,
-                host,
-            )
-        )
+        kinds.append(ResourceKind(nodes, where, left, count, model, memory, frozenset(labels), frozenset(out), cpus, host))
     return kinds
 
 

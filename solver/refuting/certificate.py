@@ -80,22 +80,13 @@ def _union(masks: Iterable[int]) -> int:
 
 def _inner_row(pool: NodePool, short: list[Bundle], size: int, needs: Mapping[Bundle, int], have: int) -> CountingRow:
     members: tuple[Component, ...] = tuple(component for bundle in short for component in bundle.components)
-    need, noun = (
-        sum(needs[bundle] for bundle in short),
-        "accelerator" if pool.kind == ACCELERATOR else pool.kind,
-    )
+    need, noun = (sum(needs[bundle] for bundle in short), "accelerator" if pool.kind == ACCELERATOR else pool.kind)
     unit = plural(noun, need) if size == 1 else f"whole {plural('group', need)} of {size} {plural(noun, size)}"
     verb, names = "needs" if len(members) == 1 else "need", listed([component.name for component in members])
     if pool.host is not None:
         return CountingRow(members, need, have, f"{names} {verb} {need} {unit}, the nodes that {pool.host.name} may use too have {have}")
     shared = " in common" if len(pool.hosts) > 1 else ""
-    place, verb_of_hosts = (
-        listed([host.name for host in pool.hosts]),
-        "has" if len(pool.hosts) == 1 else "have",
-    )
+    place, verb_of_hosts = (listed([host.name for host in pool.hosts]), "has" if len(pool.hosts) == 1 else "have")
     return CountingRow(
-        members,
-        need,
-        have,
-        f"{names} {verb} {need} {unit} of {place}, which {verb_of_hosts} {have}{shared} that may be used",
+        members, need, have, f"{names} {verb} {need} {unit} of {place}, which {verb_of_hosts} {have}{shared} that may be used"
     )

@@ -121,8 +121,7 @@ def merged(its: Sequence[ConflictClause]) -> Iterator[ConflictClause]:
         names_of = [clause.demands[0].component for clause in members]
         prefix, suffix = _around(names_of[0], members[0].text)
         yield ConflictClause(
-            f"{prefix}each of {listed_briefly(names_of)}{suffix}",
-            tuple(demand for clause in members for demand in clause.demands),
+            f"{prefix}each of {listed_briefly(names_of)}{suffix}", tuple(demand for clause in members for demand in clause.demands)
         )
 
 
@@ -251,14 +250,8 @@ def minimal_with_sharing(items: Sequence[T], sharing: Sequence[T], impossible: C
     """
     if sharing and impossible(sharing):
         return quickxplain(sharing, impossible)
-    blamed = quickxplain(
-        [item for item in items if item not in sharing],
-        lambda subset: impossible([*subset, *sharing]),
-    )
-    return [
-        *blamed,
-        *(item for item in sharing if not impossible([*blamed, *(candidate for candidate in sharing if candidate != item)])),
-    ]
+    blamed = quickxplain([item for item in items if item not in sharing], lambda subset: impossible([*subset, *sharing]))
+    return [*blamed, *(item for item in sharing if not impossible([*blamed, *(candidate for candidate in sharing if candidate != item)]))]
 
 
 def maximal(items: Sequence[T], possible: Callable[[Sequence[T]], bool]) -> list[T]:

@@ -72,10 +72,7 @@ def _told(name: str, pair: tuple[str, ...], reached: Reached, apart: Relation) -
     through = [relation for member in pair for relation in reached[member]]
     first_name, second_name = pair if name not in pair else (name, next(member for member in pair if member != name))
     if apart.kind == APART:
-        level, position = (
-            level_name(apart.level),
-            "on accelerators of" if all(relation.kind != NEAR for relation in through) else "near",
-        )
+        level, position = (level_name(apart.level), "on accelerators of" if all(relation.kind != NEAR for relation in through) else "near")
         partner = f"`{second_name}`{_between(through, pair)}" if name in pair else f"`{first_name}` and `{second_name}`"
         statement = f"`{name}` is to be {position} {partner}, and no {level} is to hold some of {'both' if name in pair else 'these two'}"
     elif name not in pair:

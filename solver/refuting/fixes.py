@@ -129,18 +129,14 @@ def _largest(trial: FixTrial, component: Component) -> int:
         for amount_of_member in (member.least, member.most)
         if amount < amount_of_member < component.least
     }
-    return next(
-        (candidate for candidate in sorted(partner_amounts, reverse=True) if trial.works(asking(component, candidate))),
-        amount,
-    )
+    return next((candidate for candidate in sorted(partner_amounts, reverse=True) if trial.works(asking(component, candidate))), amount)
 
 
 def other_work(trial: FixTrial, demand: Demand) -> Iterator[Change]:
     """Yield the nearest feasible amounts of work, if the number of processes is fixed."""
     problem = trial.problem
     share = next(
-        (candidate for candidate in problem.shares if candidate.component == demand.component and candidate.field == demand.field),
-        None,
+        (candidate for candidate in problem.shares if candidate.component == demand.component and candidate.field == demand.field), None
     )
     if share is None or problem[share.component].least != problem[share.component].most:
         return
@@ -217,10 +213,7 @@ def less_of_node(trial: FixTrial, demand: Demand) -> Iterator[Change]:
     requested, step = (component.host_memory, GIB) if host else (component.cpus, 1)
 
     def needing(amount: int) -> Apply:
-        return with_component(
-            component.name,
-            lambda member: replace(member, host_memory=amount) if host else replace(member, cpus=amount),
-        )
+        return with_component(component.name, lambda member: replace(member, host_memory=amount) if host else replace(member, cpus=amount))
 
     amount = step * (1 + best(-(-requested // step) - 1, lambda index: trial.works(needing((index + 1) * step))))
     if amount:
@@ -245,10 +238,7 @@ def _beside(component: Component, members: tuple[Component, ...], size: int) -> 
 
 def needing(component: Component, memory: int) -> Apply:
     """Return a change of the memory of a component, in MiB."""
-    return with_component(
-        component.name,
-        lambda member: replace(member, memory=memory, offloaded=min(member.offloaded, memory)),
-    )
+    return with_component(component.name, lambda member: replace(member, memory=memory, offloaded=min(member.offloaded, memory)))
 
 
 def written(memory: int) -> str:
@@ -274,10 +264,7 @@ def _looser_keep(trial: FixTrial, component: Component, keep: Keep) -> Iterator[
     if keep.what == WHOLE:
         # The most domains first, so that bisection ends at the fewest.
         tried = range(MAX_DOMAINS, keep.domains, -1)
-        position = best(
-            len(tried),
-            lambda index: trial.works(_kept(component, keep, replace(keep, domains=tried[index]))),
-        )
+        position = best(len(tried), lambda index: trial.works(_kept(component, keep, replace(keep, domains=tried[index]))))
         if position >= 0:
             domains = tried[position]
             text = f"keep {component.name} in {domains} {plural(name, domains)} instead of {keep.domains}"
@@ -291,38 +278,26 @@ def _looser_spread(trial: FixTrial, component: Component, spread: Spread) -> Ite
     name = level_name(spread.level)
     if spread.percent < 100:
         tried = range(100, spread.percent, -1)
-        position = best(
-            len(tried),
-            lambda index: trial.works(_spread(component, spread, replace(spread, percent=tried[index]))),
-        )
+        position = best(len(tried), lambda index: trial.works(_spread(component, spread, replace(spread, percent=tried[index]))))
         if position >= 0:
             percent = tried[position]
             text = f"let one {name} hold {percent} % of {component.name} instead of {spread.percent} %"
             yield Change(text, (LOOSENED, 1 - spread.percent / percent), _spread(component, spread, replace(spread, percent=percent)))
     if spread.domains > 1:
-        position = best(
-            spread.domains - 1,
-            lambda index: trial.works(_spread(component, spread, replace(spread, domains=index + 1))),
-        )
+        position = best(spread.domains - 1, lambda index: trial.works(_spread(component, spread, replace(spread, domains=index + 1))))
         if position >= 0:
             text = f"spread {component.name} over {position + 1} {plural(name, position + 1)} instead of {spread.domains}"
             share = 1 - (position + 1) / spread.domains
-            yield Change(
-                text,
-                (LOOSENED, share),
-                _spread(component, spread, replace(spread, domains=position + 1)),
-            )
+            yield Change(text, (LOOSENED, share), _spread(component, spread, replace(spread, domains=position + 1)))
 
 
 def _kept(component: Component, before: Keep, after: Keep) -> Apply:
     return with_component(
-        component.name,
-        lambda member: replace(member, keep=tuple(after if keep == before else keep for keep in member.keep)),
+        component.name, lambda member: replace(member, keep=tuple(after if keep == before else keep for keep in member.keep))
     )
 
 
 def _spread(component: Component, before: Spread, after: Spread) -> Apply:
     return with_component(
-        component.name,
-        lambda member: replace(member, spread=tuple(after if spread == before else spread for spread in member.spread)),
+        component.name, lambda member: replace(member, spread=tuple(after if spread == before else spread for spread in member.spread))
     )

@@ -66,24 +66,12 @@ def find_conflict(alternatives: Sequence[Problem], solve: Solve, session: Sessio
     notes = histograms(CountingProblem(problem, census), row) + (() if minimal else (OPEN,))
     how = COUNTING if all(rows) else SEARCH
     return Conflict(
-        tuple(core),
-        tuple(merged([*clauses(problem, shown), *extra_clauses])),
-        row,
-        minimal,
-        fixes,
-        how,
-        problem,
-        counted,
-        notes,
+        tuple(core), tuple(merged([*clauses(problem, shown), *extra_clauses])), row, minimal, fixes, how, problem, counted, notes
     )
 
 
 def _as_written(
-    row: CountingRow,
-    question: Problem,
-    alternatives: Sequence[Problem],
-    demands: Sequence[Demand],
-    oracle: Oracle,
+    row: CountingRow, question: Problem, alternatives: Sequence[Problem], demands: Sequence[Demand], oracle: Oracle
 ) -> tuple[CountingRow, Problem]:
     """Return the sum at the written amounts, and the problem of that sum.
 

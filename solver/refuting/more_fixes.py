@@ -135,11 +135,7 @@ def shared_room(trial: FixTrial, row: CountingRow) -> Iterator[Change]:
             size = problem.given().held(holder.name, problem.kind(holder))
             together, inside = _with(COLOCATED, component, holder), _inside(holder, component, size)
             if trial.works(together):
-                yield Change(
-                    f"add `colocate_with: {holder.name}` to {component.name}",
-                    (SHARED, 0.0),
-                    together,
-                )
+                yield Change(f"add `colocate_with: {holder.name}` to {component.name}", (SHARED, 0.0), together)
             elif trial.works(inside):
                 text = f"give {holder.name} no ranks but the hints `{{accelerators: {size}, within: {component.name}}}`"
                 yield Change(text, (SHARED, 1.0), inside)
@@ -217,10 +213,7 @@ def _amount(trial: FixTrial, name: str, remaining_steps: Sequence[Apply]) -> int
     """Return the largest feasible smaller amount beside the remaining changes; 0 if unknown."""
     changed = _all(remaining_steps)(trial.problem)[name]
     tried = range(changed.step, trial.problem[name].least, changed.step)
-    position = best(
-        len(tried),
-        lambda index: trial.works(_all([*remaining_steps, asking(changed, tried[index])])),
-    )
+    position = best(len(tried), lambda index: trial.works(_all([*remaining_steps, asking(changed, tried[index])])))
     return tried[position] if position >= 0 else 0
 
 

@@ -54,10 +54,7 @@ def can_pack(question: CountingProblem) -> bool:
         return False
     apart = any(_domain(bundle) for bundle in question.open)
     left = _Left(question, apart)
-    order = sorted(
-        question.open,
-        key=lambda bundle: (-_piece(bundle), -bundle.unit, left.may(bundle).bit_count()),
-    )
+    order = sorted(question.open, key=lambda bundle: (-_piece(bundle), -bundle.unit, left.may(bundle).bit_count()))
     return all(left.place(bundle) for bundle in order)
 
 

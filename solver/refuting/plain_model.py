@@ -179,10 +179,7 @@ class PlainModel:
             for name, capacity in (("cpus", node.cpus), ("host_memory", node.memory)):
                 if capacity is not None:
                     users = [component for component in self.problem.components if getattr(component, name)]
-                    self._at_most(
-                        sum(getattr(component, name) * self._processes(component, number) for component in users),
-                        capacity,
-                    )
+                    self._at_most(sum(getattr(component, name) * self._processes(component, number) for component in users), capacity)
 
     def _processes(self, component: Component, number: int) -> Amount:
         """Return the processes of a component on a node."""
@@ -269,10 +266,7 @@ class PlainModel:
                 yield name, int(any(self._nodes[number].rank in occupied for number in positions))
             return
         for name, positions in self._by_domain(level).items():
-            amount, present = (
-                sum(self._counts[component.name][number] for number in positions),
-                self.model.new_bool_var(""),
-            )
+            amount, present = (sum(self._counts[component.name][number] for number in positions), self.model.new_bool_var(""))
             most = sum(self._room(self._nodes[number], (component,)) for number in positions)
             self._at_most(amount, most * present)
             self._at_most(present, amount)

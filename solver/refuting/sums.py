@@ -152,12 +152,7 @@ def memory_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
         if not memories or min(memories) >= need:
             return None
         capacity = f"an accelerator that {bundle.fixed.name} is given has {write_memory(min(memories))}"
-        return CountingRow(
-            bundle.components,
-            need,
-            min(memories),
-            f"{names} {verb} {write_memory(need)}, {capacity}",
-        )
+        return CountingRow(bundle.components, need, min(memories), f"{names} {verb} {write_memory(need)}, {capacity}")
     mask = question.census.may(question.company(bundle), memory=False)
     sizes = [kind.memory for index, kind in enumerate(question.census.kinds) if mask >> index & 1]
     largest = max((memory for memory in sizes if memory is not None), default=0)
@@ -199,12 +194,7 @@ def node_piece_row(question: CountingProblem) -> CountingRow | None:
                 short = cut(needs, may, capacities)
             if short:
                 return _node_row(
-                    question,
-                    short,
-                    kind,
-                    size,
-                    (sum(needs[bundle] for bundle in short), _sum(capacities, _union(short, may))),
-                    may,
+                    question, short, kind, size, (sum(needs[bundle] for bundle in short), _sum(capacities, _union(short, may))), may
                 )
     return None
 
@@ -245,10 +235,7 @@ def spread_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
             if domains < spread.domains:
                 sentence = f"{component.name} must be in {spread.domains} {plural(name, spread.domains)}, {domains} may be used"
                 return CountingRow(_first(component, bundle), spread.domains, domains, sentence, span=spread.span)
-            groups, capacities = (
-                component.least // size,
-                [capacity * bundle.unit // size for capacity in units],
-            )
+            groups, capacities = (component.least // size, [capacity * bundle.unit // size for capacity in units])
             # Ranges are skipped: a domain's limit depends on the amount, and more may fit where
             # less does not. Groups that may cross domains are not counted either.
             if spread.percent < 100 and component.least == component.most and bundle.unit % size == 0:
@@ -268,11 +255,7 @@ def whole_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
         ):
             capacities = sorted(_domain_units(question, bundle, keep.level), reverse=True)[: keep.domains]
             if sum(capacities) < bundle.least:
-                name, need, have = (
-                    level_name(keep.level),
-                    bundle.least * bundle.unit,
-                    sum(capacities) * bundle.unit,
-                )
+                name, need, have = (level_name(keep.level), bundle.least * bundle.unit, sum(capacities) * bundle.unit)
                 capacity_text = f"the largest {name} that may be used has"
                 if keep.domains > 1:
                     capacity_text = f"the {keep.domains} largest {plural(name, 2)} that may be used have"
@@ -348,10 +331,7 @@ def _node_row(
     nodes = question.census.nodes(_union(short, may))
     place, verb_of_place = "the cluster", "has"
     if nodes != question.census.all_nodes():
-        place, verb_of_place = (
-            f"the {nodes} {plural('node', nodes)} that may be used",
-            "has" if nodes == 1 else "have",
-        )
+        place, verb_of_place = (f"the {nodes} {plural('node', nodes)} that may be used", "has" if nodes == 1 else "have")
     is_partly_used = any(question.problem.given().held(component.name, kind) for component in given_part(question.problem).components)
     sentence = f"{names} {verb} {need} {unit}, {place} {verb_of_place} {have}{' free' if is_partly_used else ''}"
     if nodes == 0:

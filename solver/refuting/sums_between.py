@@ -115,20 +115,10 @@ def process_rows(question: CountingProblem, component: Component) -> Iterator[Co
 def _bundle_row(question: CountingProblem, bundle: Bundle, per_unit: int, has: Has, amount_text: str, verb: str) -> CountingRow | None:
     if not per_unit or bundle.fixed:
         return None
-    units = _room(
-        question,
-        question.company(bundle),
-        per_unit,
-        has,
-        lambda kind: kind.free.get(bundle.kind, 0) // bundle.unit,
-    )
+    units = _room(question, question.company(bundle), per_unit, has, lambda kind: kind.free.get(bundle.kind, 0) // bundle.unit)
     if units is None or units >= bundle.least:
         return None
-    names, need, have = (
-        listed([component.name for component in bundle.components]),
-        bundle.least * bundle.unit,
-        units * bundle.unit,
-    )
+    names, need, have = (listed([component.name for component in bundle.components]), bundle.least * bundle.unit, units * bundle.unit)
     verb = verb if len(bundle.components) > 1 else verb + "s"
     unit = "accelerator" if bundle.unit == 1 else f"{bundle.unit} accelerators"
     sentence = f"{names} {verb} {amount_text} for each {unit}: there is room for {have} {plural('accelerator', have)}, {need} are needed"
@@ -204,26 +194,15 @@ def _around(layout: Layout) -> Iterator[CountingRow]:
         enclosed = [bundle_inside for bundle_inside in layout.fixed if bundle in layout.hosts[bundle_inside]]
         names, members = (
             listed([bundle_inside.name for bundle_inside in enclosed]),
-            (
-                *bundle.components,
-                *(component for bundle_inside in enclosed for component in bundle_inside.components),
-            ),
+            (*bundle.components, *(component for bundle_inside in enclosed for component in bundle_inside.components)),
         )
         need = sum(-(-mask.bit_count() // bundle.unit) for mask in masks.values()) * bundle.unit
         if need > (have := bundle.most * bundle.unit):
             whole = f" in groups of {bundle.unit}" if bundle.unit > 1 else ""
             amount = f"{with_noun(need, 'accelerator')}{whole}"
-            yield CountingRow(
-                members,
-                need,
-                have,
-                f"{bundle.name} has at least {amount} around {names}, and at most {have} are asked for",
-            )
+            yield CountingRow(members, need, have, f"{bundle.name} has at least {amount} around {names}, and at most {have} are asked for")
         for node, mask in sorted(masks.items()):
-            missing, free = (
-                -mask.bit_count() % bundle.unit,
-                layout.pool_of[bundle].free.get(node, 0).bit_count(),
-            )
+            missing, free = (-mask.bit_count() % bundle.unit, layout.pool_of[bundle].free.get(node, 0).bit_count())
             if missing > free:
                 local_names = listed([bundle_inside.name for bundle_inside in enclosed if node in layout.fixed[bundle_inside]])
                 sentence = f"{bundle.name} holds groups of {bundle.unit}: around {local_names} it lacks {missing} on node {node}, where {free} {are(free)} free"

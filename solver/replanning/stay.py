@@ -22,10 +22,7 @@ def warm_start(layout: Layout) -> Values | None:
     values: Values = {}
     for pool in layout.pools:
         free = dict(pool.free)
-        for bundle in sorted(
-            (bundle for bundle in pool.bundles if bundle.contiguous),
-            key=lambda bundle: -bundle.unit * bundle.least,
-        ):
+        for bundle in sorted((bundle for bundle in pool.bundles if bundle.contiguous), key=lambda bundle: -bundle.unit * bundle.least):
             place = _place(layout, bundle, free)
             if place is None:
                 return None
@@ -39,10 +36,7 @@ def warm_start(layout: Layout) -> Values | None:
 
 def _place(layout: Layout, bundle: Bundle, free: dict[int, int]) -> Place | None:
     """Return the free place that keeps most groups: longest, most kept, fewest nodes."""
-    places, kept_groups = (
-        Places(layout, bundle, within_reach(layout, bundle, free)),
-        kept_by_place(layout, bundle),
-    )
+    places, kept_groups = (Places(layout, bundle, within_reach(layout, bundle, free)), kept_by_place(layout, bundle))
     numbering, longest = layout.numbering(bundle), max(lengths(layout, bundle), default=0)
     fit = (place for place in whole_places(layout, bundle) if places.is_free(place[0], place[0] + place[1] * bundle.unit))
 
@@ -59,10 +53,7 @@ class _Counting:
     def __init__(self, layout: Layout, pool: NodePool, free: dict[int, int]) -> None:
         self.layout, self.free = layout, free
         self.room = {node.rank: free.get(node.rank, 0).bit_count() for node in layout.problem.cluster.nodes}
-        self.bundles = sorted(
-            (bundle for bundle in pool.bundles if not bundle.contiguous),
-            key=lambda bundle: -bundle.unit,
-        )
+        self.bundles = sorted((bundle for bundle in pool.bundles if not bundle.contiguous), key=lambda bundle: -bundle.unit)
         self.counts: dict[Bundle, dict[Cell, int]] = {bundle: {} for bundle in self.bundles}
         self.stays: dict[Bundle, list[Piece]] = {}
 
@@ -114,9 +105,7 @@ class _Counting:
     def _complete(self, bundle: Bundle, wanted: int) -> bool:
         """Complete the domains' whole blocks or give them up; then place the missing units."""
         level, block = max(
-            ((level, size // bundle.unit) for level, size in bundle.wholes),
-            key=lambda pair: pair[1],
-            default=(NODE_WIDE, 1),
+            ((level, size // bundle.unit) for level, size in bundle.wholes), key=lambda pair: pair[1], default=(NODE_WIDE, 1)
         )
         domains: dict[str, list[Cell]] = {}
         for cell in eligible(self.layout, bundle):
@@ -146,11 +135,7 @@ class _Counting:
         fit = [(cells, min(self._fit(bundle, cells), missing)) for cells in domains.values()]
         fit = [(cells, capacity) for cells, capacity in fit if capacity >= block]
         occupied = [any(self.counts[bundle].get(cell) for cell in cells) for cells, _ in fit]
-        best = max(
-            range(len(fit)),
-            key=lambda number: (occupied[number], fit[number][1], -number),
-            default=None,
-        )
+        best = max(range(len(fit)), key=lambda number: (occupied[number], fit[number][1], -number), default=None)
         return [] if best is None else fit[best][0]
 
     def _fit(self, bundle: Bundle, cells: list[Cell]) -> int:

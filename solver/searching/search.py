@@ -46,13 +46,7 @@ def solve(
         return Answer(IMPOSSIBLE, findings=faults, how="given")
     if not problem.hinted:
         explicit_assignment = problem.given()
-        plan = Plan(
-            problem.cluster,
-            explicit_assignment,
-            VERIFIED,
-            seconds=search.seconds,
-            cpus=cpus_of(problem, explicit_assignment),
-        )
+        plan = Plan(problem.cluster, explicit_assignment, VERIFIED, seconds=search.seconds, cpus=cpus_of(problem, explicit_assignment))
         return Answer(VERIFIED, plan, how="given", unchecked=tuple(unchecked(problem, plan.assignment)))
     if refused := unsupported(problem):
         from ..refuting.contradicted import find_contradiction
@@ -66,11 +60,7 @@ def solve(
     # Explicit ranks exclude some choices of degrees.
     alternatives = [alternative for alternative in problem.alternatives() if not errors(check(given_part(alternative), problem.given()))]
     stands, bound = best_first(alternatives, search, limit)
-    best = min(
-        (standing for standing in stands if standing.assignment),
-        key=lambda standing: standing.objective,
-        default=None,
-    )
+    best = min((standing for standing in stands if standing.assignment), key=lambda standing: standing.objective, default=None)
     if best is None or best.assignment is None:
         if all(standing.refuted for standing in stands) and len(stands) == len(alternatives):
             if not problem.explained:

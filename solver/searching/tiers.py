@@ -106,11 +106,7 @@ class TierSearch:
         """Run the relaxation, then search with its suggestions and on the whole model."""
         scale = max(1.0, stage.size / ROWS)
         if self._is_open():
-            self._advance(
-                stage,
-                limits.relaxations * (PRESSED if self._is_within(stage.step) else 1),
-                limits.plain,
-            )
+            self._advance(stage, limits.relaxations * (PRESSED if self._is_within(stage.step) else 1), limits.plain)
         for fixed in (*stage.likely(PARTS), stage.agreed(), stage.advised(limits.excess)):
             if self._is_open() and not self._is_within(stage.step):
                 self._narrowed(fixed, limits.narrowed * scale)
@@ -197,12 +193,7 @@ class TierSearch:
             self._refused = True
             # A single "infeasible" is no proof (or-tools 5274, 5295): confirmed without presolve.
             limit = max(self.left, CONFIRMING * outcome.spent + 1.0)
-            confirmation = run(
-                compile(standing.problem, minimise=False),
-                limit,
-                standing.search.seed,
-                presolve=False,
-            )
+            confirmation = run(compile(standing.problem, minimise=False), limit, standing.search.seed, presolve=False)
             standing.refuted = refutable(self.variables.layout) and confirmation.status is Status.INFEASIBLE
         if outcome.values is not None:
             self._offer(outcome)
