@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .planner.counting import OnCounting
     from .runtime.launch import Launch
     from .solver.alternatives import Alternatives
-    from .solver.explaining.explanation import Explanation
+    from .solver.explaining.explain import Explanation
     from .solver.pricing.priced import Pricing
     from .solver.searching.progress import OnProgress
 

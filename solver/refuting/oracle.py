@@ -13,12 +13,11 @@ from typing import Sequence
 
 from ...models.answer import Solve
 from ...models.component import BETWEEN_DOMAINS, COLOCATED_OR_DISJOINT, DISJOINT, IN_ORDER, NOT_FEWER, RANK_ALIGNED, SUBSET, ZERO_COPY
-from ...models.findings.finding import Severity
 from ...models.locality import WHOLE, Spread
 from ...models.machines.node_group import NODE
 from ...models.machines.topology import LEVELS
 from ...models.problem import Problem
-from ..check import check
+from ..check import holds
 from ..expanding.counts import ExpansionFailed
 from ..expanding.expand import expand
 from ..greedy import greedy
@@ -245,7 +244,7 @@ class Oracle:
             assignment = expand(layout, values, self._solve)
         except ExpansionFailed:  # a heuristic answer that does not fit
             return False
-        return not any(finding.severity is Severity.ERROR for finding in check(layout.problem, assignment))
+        return holds(layout.problem, assignment)
 
     def _searched(self, problem: Problem, presolve: bool) -> Verdict:
         self._searches += 1

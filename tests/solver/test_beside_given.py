@@ -6,7 +6,7 @@ from placewright.models.answer import IMPOSSIBLE
 from placewright.models.machines.node_group import NODE
 from placewright.models.placements.plan import OPTIMAL
 from placewright.models.placements.run import Run
-from placewright.solver.given import check_explicit
+from placewright.solver.check import check_explicit
 from placewright.solver.refuting.certificate import counting_row
 from placewright.solver.searching.search import solve
 

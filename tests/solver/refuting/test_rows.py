@@ -7,7 +7,7 @@ import random
 from placewright.models.findings.finding import Severity
 from placewright.models.machines.cluster import Cluster
 from placewright.models.problem import Problem
-from placewright.solver.given import check_explicit
+from placewright.solver.check import check_explicit
 from placewright.solver.layout.layout import Layout
 from placewright.solver.refuting.census import Census, CountingProblem, bundles
 from placewright.solver.refuting.certificate import counting_row

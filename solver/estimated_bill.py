@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterator, Sequence
 
-from ...models.component import Component
-from ...models.estimate import DISTRIBUTED, FULL, MEGATRON, NONE, ZERO3
-from ...models.findings.finding import Finding, Severity
-from ...models.findings.wording import plural
-from ...models.machines.node_group import ACCELERATOR
-from ...models.memory.estimated import SLACK, estimated, with_slack
-from ...models.memory.terms import Estimated
-from ...models.memory.work import optimizer_of
-from ...models.placements.assignment import Assignment
-from ...models.problem import Problem
-from ...models.quantity import write_estimate, write_memory
-from ...models.record import dataclass
-from ..memory import pieces
-from ..stretches import stretches
-from ..wording import lowest
+from ..models.component import Component
+from ..models.estimate import DISTRIBUTED, FULL, MEGATRON, NONE, ZERO3
+from ..models.findings.finding import Finding, Severity
+from ..models.findings.wording import plural
+from ..models.machines.node_group import ACCELERATOR
+from ..models.memory.estimated import SLACK, estimated, with_slack
+from ..models.memory.terms import Estimated
+from ..models.memory.work import optimizer_of
+from ..models.placements.assignment import Assignment
+from ..models.problem import Problem
+from ..models.quantity import write_estimate, write_memory
+from ..models.record import dataclass
+from .memory import pieces
+from .stretches import stretches
+from .wording import lowest
 
 
 @dataclass(frozen=True)
