@@ -364,7 +364,7 @@ def replan(
     Other options are those of `solve` and `load`. Raises UnusableInput as `solve` does.
     """
     from .planner.placing.placing import chosen, decided
-    from .solver.replanning.replan import moves, with_trade
+    from .solver.replanning import moves, with_trade
 
     old_plan = read_plan(previous) if isinstance(previous, (str, Path)) else previous
     question = question_of(file, cluster, dialect, old_plan, lose, **options)

@@ -21,8 +21,7 @@ from ...models.problem import AMOUNT, Problem
 from ...models.reading import ClusterReader
 from ...models.text.nearest import nearest
 from ..refuting.conflict import can_be_dropped, key_of
-from ..replanning.lose import explicit_on_lost, lose
-from ..replanning.replan import after
+from ..replanning import after, explicit_on_lost, lose
 from ..wording import listed
 from .price import Named, without
 
