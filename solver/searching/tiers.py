@@ -83,13 +83,13 @@ class TierSearch:
         self.some = is_restricted(variables.layout)
         self._refused, self._longer = False, 1
 
-    def search(self) -> None:
-        """Improve answer and bound of this tier until both meet or the time is over."""
+    def search(self) -> float:
+        """Improve answer and bound of this tier until both meet; return the time left."""
         if not self.variables.layout.counted:
             # For ranges alone the relaxation is weak, and propagation is fast.
             self._run(0.6 * self.left, by_relaxation=False)
             if not self._is_open():
-                return
+                return self.left
         tiers = self.standing.tiers
         aggregates = aggregates_of(self.variables, tiers[self.number]) if self.number < len(tiers) and not self.some else []
         if aggregates and root_seconds(self.variables.model) <= A_LONG_TURN * self.left:
@@ -101,6 +101,7 @@ class TierSearch:
             self._run(0.6 * self.left, by_relaxation=True)
         if self._is_open():
             self._run(self.left, by_relaxation=False)
+        return self.left
 
     def _round(self, stage: BoundStage, limits: Round) -> None:
         """Run the relaxation, then search with its suggestions and on the whole model."""
@@ -154,11 +155,9 @@ class TierSearch:
         return standing.assignment is None or standing.costs[number] - standing.proved[number] > FAR * standing.costs[number]
 
     def _is_open(self) -> bool:
-        known = self.standing.assignment is not None
-        return self.left > 0 and not self._refused and not (known and self._is_best())
-
-    def _is_best(self) -> bool:
-        return self.number >= len(self.standing.tiers) or self.standing.is_best(self.number)
+        tiered = self.number < len(self.standing.tiers)
+        is_best = self.standing.is_best(self.number) if tiered else self.standing.assignment is not None
+        return self.left > 0 and not self._refused and not is_best
 
     def _run(self, limit: float, by_relaxation: bool) -> None:
         """Run the solver on the whole model."""
@@ -209,31 +208,22 @@ class TierSearch:
 
 def search_tiers(standing: ChoiceState, limit: float) -> None:
     """Improve answer and bound of a choice until both meet or the time is over."""
-    standing.spent = limit - _search(standing, limit)
-
-
-def _search(standing: ChoiceState, limit: float) -> float:
-    """Search all tiers and return the remaining time."""
-    variables = compile(standing.problem, minimise=False)
+    variables, left = compile(standing.problem, minimise=False), limit
     if standing.values:
         standing.values = translated(variables.layout, standing.values)
     if not standing.tiers:
-        search = TierSearch(standing, variables, 0, limit)
-        search.search()
-        return search.left
+        left = TierSearch(standing, variables, 0, limit).search()
     for number, tier in enumerate(standing.tiers):
         if standing.is_proved or standing.refuted:
             break
         amount = aim(variables, tier)
         if not standing.is_best(number):
-            reserved = RESERVED_SHARE * limit if number < len(standing.tiers) - 1 else 0.0
-            search = TierSearch(standing, variables, number, limit - reserved)
-            search.search()
-            limit = reserved + search.left
-        if standing.assignment is None or limit <= 0:
+            reserved = RESERVED_SHARE * left if number < len(standing.tiers) - 1 else 0.0
+            left = reserved + TierSearch(standing, variables, number, left - reserved).search()
+        if standing.assignment is None or left <= 0:
             break
         keep_tier(variables, amount, standing.costs[number])
-    return limit
+    standing.spent = limit - left
 
 
 def translated(layout: Layout, values: Values) -> Values:
