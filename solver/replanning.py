@@ -39,7 +39,7 @@ def lose(problem: Problem, lost: Collection[int]) -> Problem:
         excluded = tuple(left[rank] for rank in component.excluded if rank in left)
         runs = _renumbered(component.runs, left) if component.runs is not None else None
         if component.name in problem.job.in_turn:
-            runs = in_turn(problem.given().world_size(component.name), len(left))
+            runs = tuple(in_turn(problem.given().world_size(component.name), len(left)))
         components.append(replace(component, pins=pins, excluded=excluded, runs=runs))
     baseline = {name: _renumbered(runs, left) for name, runs in problem.job.planning.own.items() if all(run.node in left for run in runs)}
     job = replace(problem.job, components=tuple(components), planning=replace(problem.job.planning, own=baseline))

@@ -24,7 +24,7 @@ from ..layout.parts import bits
 from ..layout.pools import NodePool
 from ..layout.ranks import in_rank_order
 from ..objectives.moves import Holdings, Piece, Pieces, holdings, overlap, pieces, survivors
-from .counts import ExpansionFailed, NodeMasks, assign_counts
+from .counts import ExpansionFailed, Resources, assign_counts
 
 Unit = tuple[Seat, ...]
 Place = tuple[str, ...]
@@ -121,12 +121,13 @@ class _OneCell:
         staying = [piece for unmoved in stay.values() for piece in unmoved]
         if overlap(staying):
             return False
-        free: NodeMasks = {node.rank: self.free.get(node.rank, 0) for node in self.cell.nodes}
+        free = {node.rank: self.free.get(node.rank, 0) for node in self.cell.nodes}
         for node, mask in staying:
             free[node] &= ~mask
         remaining = {bundle: [(self.cell, count - len(stay.get(bundle, ())))] for bundle, count in self.asked.items()}
         try:
-            assign_counts(self.pool, remaining, free, {bundle: {} for bundle in remaining}, enclosed_beside(self.layout, stay))
+            resources = Resources(free, {bundle: {} for bundle in remaining})
+            assign_counts(self.pool, remaining, resources, enclosed_beside(self.layout, stay))
         except ExpansionFailed:
             return False
         return True

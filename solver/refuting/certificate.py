@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Iterator
+from typing import Callable, Iterator
 
 from ...models.component import IN_ORDER, NOT_FEWER, SUBSET, UNBOUNDED, Component
 from ...models.findings.wording import are, with_noun
@@ -31,6 +31,7 @@ from .rows import (
     whole_row,
 )
 
+BundleRow = Callable[[CountingProblem, Bundle], "CountingRow | None"]
 PER_NODE = ("cpus", "host_memory")
 """Amounts of a process that its node must have."""
 
@@ -62,8 +63,9 @@ def _rows(question: CountingProblem) -> Iterator[CountingRow | None]:
     yield node_piece_row(question)
     yield domain_piece_row(question)
     yield from _inside(question.layout) if question.nested else ()
-    for bundle_row in (_pin_row, whole_row, spread_row, *(partial(_per_node_row, field) for field in PER_NODE)):
-        yield from (bundle_row(question, bundle) for bundle in question.open)
+    placed_rows: list[BundleRow] = [_pin_row, whole_row, spread_row, *(partial(_per_node_row, field) for field in PER_NODE)]
+    for placed_row in placed_rows:
+        yield from (placed_row(question, bundle) for bundle in question.open)
     for component in on_nodes:
         yield from (_per_node_row(field, question, Bundle((component,), NODE)) for field in PER_NODE)
 

@@ -51,7 +51,7 @@ def merged(unmerged: Sequence[ConflictClause]) -> Iterator[ConflictClause]:
     alike: dict[object, list[ConflictClause]] = {}
     for position, clause in enumerate(unmerged):
         names = {demand.component for demand in clause.demands}
-        parts = _around(*names, clause.text) if len(names) == 1 else []
+        parts = _around(min(names), clause.text) if len(names) == 1 else []
         alike.setdefault(tuple(parts) if len(parts) == 2 else position, []).append(clause)
     for key, members in alike.items():
         if isinstance(key, tuple) and len(members) > 1:

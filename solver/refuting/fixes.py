@@ -160,7 +160,7 @@ def _related(kind: str, first: Component, second: Component) -> Apply:
 
 def _softer(trial: FixTrial, demand: Demand, row: CountingRow | None) -> Iterator[Change]:
     """Yield feasible changes that weaken a demand but keep it."""
-    softer = {
+    softer: dict[str, Callable[[FixTrial, Demand], Iterator[Change]]] = {
         AMOUNT: partial(_amounts, row=row), "memory": _less_memory, "cpus": _less_of_node, "host_memory": _less_of_node,
         "parallel": _other_degrees,
     }  # fmt: skip
