@@ -96,10 +96,7 @@ def _slackened(need: EstimatedNeed) -> EstimatedNeed:
 
 
 def _worst(needs: Sequence[EstimatedNeed]) -> tuple[int, Component]:
-    """Return the MiB needed at the worst moment and a component working then.
-
-    Components of one phase work together; components without phases take turns.
-    """
+    """Return the MiB at the worst moment, and a component working then; phases take turns."""
     always = sum(need.stays for need in needs)
     rises: dict[str, tuple[int, Component]] = {}
     for number, need in enumerate(needs):

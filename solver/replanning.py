@@ -138,10 +138,7 @@ def _moved(problem: Problem, members: Members, before: Plan, now: Plan) -> Moved
 
 
 def _dealt(name: str, question: Problem, before: Plan, now: Plan) -> Moved:
-    """Return the moves of processes distributed by the framework.
-
-    Processes on one node are interchangeable except for their ranks.
-    """
+    """Return the moves of interchangeable processes that the framework distributes."""
     old, new = _nodes(question.previous, name) if question.previous else {}, _nodes(now.assignment, name)
     old_counts, new_counts = Counter(old.values()), Counter(new.values())
     same = sum(new.get(rank) == node for rank, node in old.items())

@@ -172,10 +172,7 @@ def _within_searched(layout: Layout, bundle: Bundle, hosts: Sequence[Bundle]) ->
 
 
 def _nested(layout: Layout, bundle: Bundle, hosts: Sequence[Bundle]) -> str:
-    """Return help to nest two hosts; "" if not applicable.
-
-    Explicit ranks help only if overlap is allowed without nesting.
-    """
+    """Return help to nest two hosts (or to give ranks, with overlap); "" for none."""
     if len(hosts) != 2 or len(layout.hosts[bundle]) != 2 or any(bundle in layout.hosts[host] for host in hosts):
         return ""
     inner, outer = sorted((host.components[0] for host in hosts), key=lambda host: host.least)

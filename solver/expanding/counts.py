@@ -166,10 +166,7 @@ def _take_units(bundle: Bundle, count: int, nodes: Sequence[tuple[int, Domains]]
 
 
 def _deal(node: Node, wanted: Sequence[tuple[Bundle, int]], inside: Mapping[Bundle, int], resources: Resources) -> None:
-    """Assign pieces inside NUMA domains whose sizes form no divisor chain.
-
-    The packing is searched on the single node of their cell.
-    """
+    """Assign pieces inside NUMA domains of one node, by a searched packing."""
     domains, free = numa_domains(node, wanted[0][0].kind), resources.free
     pieces: list[Bundle] = []
     for bundle, count in wanted:

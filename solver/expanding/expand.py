@@ -63,10 +63,7 @@ def beside_enclosed(layout: Layout, bundle: Bundle, held: Mapping[Bundle, NodeMa
 
 
 def _share_out(layout: Layout, counts: Mapping[Bundle, Sequence[tuple[Cell, int]]], resources: dict[Bundle, NodeMasks]) -> None:
-    """Assign resources to the counted bundles of shared pools, beside placed ranges.
-
-    Each cell of these bundles is a single node.
-    """
+    """Assign resources of single nodes to the counted bundles of shared pools, beside ranges."""
     wanted: dict[tuple[str, int], dict[Bundle, int]] = {}
     for bundle in (bundle for pool in layout.shared for bundle in pool.counted):
         for cell, count in counts.get(bundle, ()):

@@ -72,10 +72,7 @@ def order_of_nested_ranges(layout: Layout, held: Mapping[Bundle, Mapping[int, in
 
 
 def _on_pinned(seats: Sequence[Seat], groups: Groups, size: int) -> list[Seat]:
-    """Return the resources in an order with the pinned pieces on their nodes.
-
-    Raises PinsBroken if there is none.
-    """
+    """Return the resources with the pinned pieces on their nodes. Raises PinsBroken."""
     pieces = [seats[start : start + size] for start in range(0, len(seats), size)]
     if any(len({node for node, _ in piece}) > 1 for piece in pieces):
         raise PinsBroken("a piece of ranges in step lies on several nodes")
@@ -152,10 +149,7 @@ def on_nodes(pinned: dict[int, Allowed], nodes: Sequence[int], numbers: Sequence
 
 
 def _flow(classes: Classes, capacity: dict[int, int]) -> list[dict[int, int]]:
-    """Return the pieces per node for each class, moving as few as possible.
-
-    Maximum flow by augmenting paths. Raises PinsBroken if some pieces have no place.
-    """
+    """Return pieces per node for each class, by augmenting paths. Raises PinsBroken."""
     taken = [dict[int, int]() for _ in classes]
     for counts, (allowed, nodes) in zip(taken, classes):
         for node in (node for node in nodes if node in allowed):
@@ -175,10 +169,7 @@ def _flow(classes: Classes, capacity: dict[int, int]) -> list[dict[int, int]]:
 
 
 def _path(classes: Classes, taken: list[dict[int, int]], capacity: dict[int, int], first: int) -> list[Step] | None:
-    """Return an augmenting path for one more group of a class, or None.
-
-    It ends at a free node; groups of other classes may move on the way.
-    """
+    """Return an augmenting path for one more group of a class, or None."""
     came: dict[int, Step] = {}
     waiting: list[tuple[int, int | None]] = [(first, None)]
     while waiting:

@@ -69,10 +69,7 @@ def _left(layout: Layout, previous: Holdings, free: Mapping[int, int]) -> Unmove
 
 
 def _likely_first(candidates: Sequence[Piece], old: Pieces, block: int) -> list[Piece]:
-    """Sort pieces by likelihood of keeping their ranks.
-
-    First pieces of replicas with most units here, then lowest ranks.
-    """
+    """Sort pieces: those of replicas with most units here first, then lowest ranks."""
     company = Counter(old.at[piece] // block for piece in candidates)
     return sorted(candidates, key=lambda piece: (-company[old.at[piece] // block], old.at[piece]))
 
@@ -293,10 +290,7 @@ class _Numbering:
         return self.fixed[start : start + self.block].count(None)
 
     def _complete(self, start: int, best: Place | None) -> None:
-        """Fill a block with units of its place.
-
-        If there are too few, all units of the block lose their numbers.
-        """
+        """Fill a block with units of its place. With too few, its units lose their numbers."""
         lack = self._lack(start)
         if best is None or not lack:
             return

@@ -114,10 +114,7 @@ def explain(reading: Reading, again: Callable[[AsDeclared], Reading], verify: Ve
 
 
 def _assuming(reading: Reading, reread: Callable[[AsDeclared], Reading], explained: Callable[..., Explanation]) -> Explanation | None:
-    """Explain the file on the smallest nodes that hold all ranks; None without ranks.
-
-    Prefers nodes on which every process fits on one node.
-    """
+    """Explain the file on the smallest nodes that hold all ranks; None without ranks."""
     least = next((int(derivation.value) for derivation in reading.derivations if derivation.name == ACCELERATORS_PER_NODE), 0)
     if not 0 < least <= MAX_ACCELERATORS_PER_NODE:
         return None

@@ -13,7 +13,6 @@ from typing import Iterable, Mapping, Sequence
 
 from ...models.component import SUBSET, Component
 from ...models.findings.span import Span
-from ...models.machines.changed import NEW
 from ...models.machines.node import Node
 from ...models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE
 from ...models.machines.topology import LEVELS, path
@@ -102,14 +101,6 @@ class Census:
         self.problem = problem
         self._reach: dict[tuple[object, ...], tuple[int, int]] = {}
         self._pieces: dict[tuple[str, int], list[int]] = {}
-
-    def with_more(self, node: Node, count: int) -> Census:
-        """Return the census with `count` more free nodes like this one, in new domains."""
-        free = tuple((kind, node.count(kind)) for kind in self._resources)
-        added = replace(self._kind(node), path=tuple(NEW if name else "" for name in path(node)), free=free, out=frozenset())
-        census = Census(self.problem)
-        census.__dict__["_counted"] = self._counted + Counter({added: count})
-        return census
 
     def is_of(self, problem: Problem) -> bool:
         """Return True if the problem has the same cluster and the same explicit components."""

@@ -41,10 +41,7 @@ def find_contradiction(problem: Problem) -> Finding | None:
 
 
 def _lies_inside(cluster: Cluster, narrow: str, wide: str) -> bool:
-    """Return True if domains of the narrow level lie inside domains of the wide level.
-
-    Then components that share a narrow domain share a wide domain.
-    """
+    """Return True if components that share a narrow domain share a wide domain."""
     if narrow == wide or wide not in LEVELS:
         return narrow == wide
     wide_of: dict[str, str] = {}

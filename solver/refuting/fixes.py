@@ -24,10 +24,9 @@ from ..layout.layout import even
 from ..memory import peak
 from ..rules.amounts.all_placed import amount_of
 from ..wording import level_name, listed
-from .census import CountingProblem, CountingRow
-from .certificate import row_of
+from .census import CountingRow
 from .conflict import can_be_dropped, dropped, maximal
-from .oracle import Oracle, Verdict, can_pack, is_in_packing_scope
+from .oracle import Oracle, Verdict
 
 Apply = Callable[[Problem], Problem]
 
@@ -338,25 +337,17 @@ def _more_nodes(trial: FixTrial, row: CountingRow) -> Iterator[Change]:
     def adding(more: int) -> Apply:
         return lambda problem: replace(problem, cluster=with_nodes(problem.cluster, sample, more))
 
-    def suffices(more: int) -> bool:
-        """Return True if `more` nodes suffice; nodes are only counted where counting decides."""
-        census = trial.oracle.census.with_more(sample, more)
-        questions = [CountingProblem(alternative, census) for alternative in trial.alternatives]
-        if all(map(is_in_packing_scope, questions)):
-            return any(row_of(question) is None and can_pack(question) for question in questions)
-        return trial.works(adding(more))
-
     pieces = size // max(row.size, 1) if row.size and not row.level else 0
     # The row proves that fewer nodes do not suffice.
     least = most = -(-(row.need - row.have) // pieces) if pieces else 1
     tries = 0
-    while not suffices(most):
+    while not trial.works(adding(most)):
         least, most, tries = most + 1, most * 2, tries + 1
         if tries > MAX_TRIES or most > 4 * count:
             return
     while least < most:
         middle = (least + most) // 2
-        least, most = (least, middle) if suffices(middle) else (middle + 1, most)
+        least, most = (least, middle) if trial.works(adding(middle)) else (middle + 1, most)
     rack_note = " in a rack of their own" if sample.topology.get("rack") and most > 1 else ""
     noun = plural("accelerator", size) if sample.accelerator_model == GENERIC else sample.accelerator_model
     text = f"add {most} {plural('node', most)} with {size} {noun}{rack_note}{_to_groups(problem, row)}"

@@ -43,20 +43,18 @@ EXPLAINING = SEARCHES * LIMIT
 SEED = 1
 WRITTEN = 4096
 """Budget of nodes in expanded and checked answers per explanation; the first answer is free."""
-MAX_OTHERS = 8
-"""Number of additional censuses in the cache."""
 
 
 def can_pack(question: CountingProblem) -> bool:
     """Return True if all searched components were packed; False for unsupported demands too."""
-    if not is_in_packing_scope(question):
+    if not _is_in_scope(question):
         return False
     packing = _Packing(question)
     order = sorted(question.open, key=lambda bundle: (-_piece(bundle), -bundle.unit, packing.masks[bundle].bit_count()))
     return all(packing.place(bundle) for bundle in order)
 
 
-def is_in_packing_scope(question: CountingProblem) -> bool:
+def _is_in_scope(question: CountingProblem) -> bool:
     """Return True if packing covers all demands of the question."""
     problem = question.problem
     if problem.shares or problem.job.models or any(map(is_uneven, problem.components)) or any(problem.related(kind) for kind in _BEYOND):
@@ -94,10 +92,7 @@ def _piece(bundle: Bundle) -> int:
 
 
 class _Packing:
-    """Remaining capacity while bundles are packed.
-
-    `free` maps a resource, per kind of nodes, to free resources -> number of nodes.
-    """
+    """Remaining capacity: resource -> per kind of nodes, free resources -> number of nodes."""
 
     def __init__(self, question: CountingProblem) -> None:
         self.census, apart = question.census, any(map(_levels, question.open))
@@ -184,7 +179,6 @@ class Oracle:
 
     def __init__(self, census: Census, solve: Solve, session: Session | None = None) -> None:
         self.census, self._solve, self.session = census, solve, session or Session()
-        self._more_censuses: list[Census] = []
         self.searched = self.undecided = False
         self._searches = self._written = 0
 
@@ -222,12 +216,7 @@ class Oracle:
         return row_of(self._question(problem))
 
     def _question(self, problem: Problem) -> CountingProblem:
-        """Return the problem with a census of its nodes and explicit components, if possible a known one."""
-        known = next((census for census in (self.census, *self._more_censuses) if census.is_of(problem)), None)
-        if known is None:
-            known = Census(problem)
-            self._more_censuses = [*self._more_censuses[-MAX_OTHERS + 1 :], known]
-        return CountingProblem(problem, known)
+        return CountingProblem(problem, self.census if self.census.is_of(problem) else None)
 
     def _by_answer(self, problem: Problem) -> Verdict:
         if unsupported(problem):

@@ -114,10 +114,7 @@ class PlainModel:
         self._counts.update({member.name: counts for member in hinted})
 
     def _piece(self, component: Component) -> int:
-        """Return the divisor of a component's resources on a node.
-
-        The resources of a process, in whole tensor parallel groups unless they may cross nodes.
-        """
+        """Return the resources of a process, in whole tp groups unless they may cross nodes."""
         if self.problem.kind(component) == NODE:
             return 1
         tp_keeps = [keep for keep in component.keep if keep.what == TP]

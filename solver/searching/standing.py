@@ -154,10 +154,7 @@ class ChoiceState:
         return sum(tier.scale * bound for tier, bound in zip(self.tiers, self._valid()))
 
     def _valid(self) -> list[int]:
-        """Return valid bounds of all tiers.
-
-        After the first tier without proof of optimality only counting bounds are valid.
-        """
+        """Return bounds of all tiers, from counting alone after the first tier without proof."""
         bounds, is_valid = [], True
         for number, floor in enumerate(self.floors):
             bounds.append(self.proved[number] if is_valid else floor)

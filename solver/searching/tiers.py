@@ -142,10 +142,7 @@ class TierSearch:
             self._offer(outcome)
 
     def _is_within(self, step: int) -> bool:
-        """Return True if the answer is at most one step above the bound.
-
-        Then it is probably optimal and only the proof is missing.
-        """
+        """Return True if at most one step is open: probably only the proof is missing."""
         standing = self.standing
         return standing.assignment is not None and standing.costs[self.number] - standing.proved[self.number] <= step
 
@@ -174,10 +171,7 @@ class TierSearch:
         return self.variables.model
 
     def _offer(self, outcome: Outcome[Values]) -> None:
-        """Keep an answer of the solver.
-
-        Raises WrongAnswer if the rules refuse it or it costs more than the solver claims.
-        """
+        """Keep an answer of the solver. Raises WrongAnswer on contradictions."""
         self.left -= self.standing.an_offer
         costs = self.standing.offer(self.variables.layout, outcome.values or {}, "search")
         if costs is None:
@@ -265,10 +259,7 @@ def search_by_patterns(standing: ChoiceState, layout: Layout, limit: float) -> f
 
 
 def _take_use(standing: ChoiceState, layout: Layout, outcomes: Sequence[Outcome[Values]]) -> None:
-    """Keep the last expandable answer, and the bounds of all tiers.
-
-    Raises WrongAnswer if a bound contradicts an answer.
-    """
+    """Keep the last expandable answer and the bounds of all tiers. Raises WrongAnswer."""
     costs: tuple[int, ...] | None = None
     for outcome in reversed(outcomes):
         if costs is None and outcome.values is not None:
