@@ -16,7 +16,6 @@ from ...models.findings.span import Span
 from ...models.machines.node import Node
 from ...models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE
 from ...models.machines.topology import LEVELS, path
-from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ...models.record import dataclass
 from ..layout import bundle as grain
@@ -281,7 +280,8 @@ class CountingProblem:
 
     def masks(self, bundle: Bundle) -> Mapping[int, int]:
         """Return node rank -> resources of an explicit bundle."""
-        return explicit_masks(bundle.fixed, bundle.kind) if bundle.fixed else {}
+        masks = self.problem.given().masks(bundle.fixed.name) if bundle.fixed else {}
+        return {node: mask for (node, kind), mask in masks.items() if kind == bundle.kind and mask}
 
     def company(self, bundle: Bundle) -> Members:
         """Return the components that share all resources of the bundle."""
@@ -290,9 +290,3 @@ class CountingProblem:
     def may(self, bundle: Bundle) -> int:
         """Return the mask of node kinds open to the bundle."""
         return self.census.may(self.company(bundle))
-
-
-def explicit_masks(component: Component, resource: str) -> Mapping[int, int]:
-    """Return node rank -> resources of an explicit component."""
-    masks = Assignment({component.name: component.runs or ()}).masks(component.name)
-    return {node: mask for (node, kind), mask in masks.items() if kind == resource and mask}

@@ -22,7 +22,7 @@ from ..layout.ranges import longest_free
 from ..memory import peak
 from ..rules.amounts.all_placed import amount_of
 from ..wording import level_name, listed
-from .census import CountingProblem, CountingRow, explicit_masks, needing, union
+from .census import CountingProblem, CountingRow, needing, union
 
 B = TypeVar("B")
 MAX_UNIONS = 8
@@ -173,19 +173,13 @@ def _sharing(members: Sequence[Component]) -> str:
 
 
 def _explicit_row(question: CountingProblem, bundle: Bundle, explicit: Component) -> CountingRow | None:
-    """Return a row if explicit members differ, or hinted members do not suit their amount."""
+    """Return a row if hinted members do not suit the amount of an explicit one."""
     members, masks = bundle.components, question.masks(bundle)
-    for member in (component for component in members if component.runs is not None):
-        own = explicit_masks(member, bundle.kind)
-        if count := sum((masks.get(node, 0) ^ own.get(node, 0)).bit_count() for node in {**masks, **own}):
-            return CountingRow(members, count, 0, f"{_sharing(members)}{explicit.name} and {member.name} are given, and differ in {count}")
     # Explicit members are judged with their ranks: several may share an accelerator.
     hinted, amount = [component for component in members if component.runs is None], sum(mask.bit_count() for mask in masks.values())
     statement = f"{_sharing(members)}{explicit.name} is given {amount}"
-    least, most = (
-        max((component.least for component in hinted), default=amount),
-        min((component.most for component in hinted), default=amount),
-    )
+    least = max((component.least for component in hinted), default=amount)
+    most = min((component.most for component in hinted), default=amount)
     if amount < least:
         return CountingRow(members, least, amount, f"{statement}, at least {least} are asked for")
     if amount > most:
