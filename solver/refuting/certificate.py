@@ -15,21 +15,8 @@ from ..layout.bundle import Bundle
 from ..layout.layout import Layout, eligible
 from ..layout.pools import NodePool
 from ..wording import listed
+from . import rows
 from .census import Census, CountingProblem, CountingRow, needing, union
-from .rows import (
-    amount_row,
-    domain_piece_row,
-    members_of,
-    memory_row,
-    node_piece_row,
-    node_row,
-    pieces_text,
-    range_row,
-    shortage,
-    spread_row,
-    total,
-    whole_row,
-)
 
 BundleRow = Callable[[CountingProblem, Bundle], "CountingRow | None"]
 PER_NODE = ("cpus", "host_memory")
@@ -53,17 +40,17 @@ def row_of(question: CountingProblem) -> CountingRow | None:
 
 def _rows(question: CountingProblem) -> Iterator[CountingRow | None]:
     problem = question.problem
-    for bundle_row in (amount_row, memory_row):
+    for bundle_row in (rows.amount_row, rows.memory_row):
         yield from (bundle_row(question, bundle) for bundle in question.bundles)
-    yield from (range_row(question, bundle) for bundle in question.bundles if bundle.contiguous and not bundle.fixed)
+    yield from (rows.range_row(question, bundle) for bundle in question.bundles if bundle.contiguous and not bundle.fixed)
     on_nodes = [component for component in problem.hinted if problem.kind(component) == NODE]
     dealt = {share.component for share in problem.shares}
-    yield from (node_row(question, component) for component in on_nodes if component.name in dealt)
+    yield from (rows.node_row(question, component) for component in on_nodes if component.name in dealt)
     yield from _relation_rows(question)
-    yield node_piece_row(question)
-    yield domain_piece_row(question)
+    yield rows.node_piece_row(question)
+    yield rows.domain_piece_row(question)
     yield from _inside(question.layout) if question.nested else ()
-    placed_rows: list[BundleRow] = [_pin_row, whole_row, spread_row, *(partial(_per_node_row, field) for field in PER_NODE)]
+    placed_rows: list[BundleRow] = [_pin_row, rows.whole_row, rows.spread_row, *(partial(_per_node_row, field) for field in PER_NODE)]
     for placed_row in placed_rows:
         yield from (placed_row(question, bundle) for bundle in question.open)
     for component in on_nodes:
@@ -77,11 +64,11 @@ def _inside(layout: Layout) -> Iterator[CountingRow]:
         for size in sorted({bundle.unit for bundle in may} | {1}):
             counted = (bundle for bundle in may if bundle.unit % size == 0 and bundle not in layout.enclosed)
             needs = {bundle: bundle.unit // size * bundle.least for bundle in counted}
-            have = partial(total, [layout.capacity(cell, pool, size) for cell in layout.cells])
-            if short := shortage(needs, may, have):
+            have = partial(rows.total, [layout.capacity(cell, pool, size) for cell in layout.cells])
+            if short := rows.shortage(needs, may, have):
                 need, capacity = sum(needs[bundle] for bundle in short), have(union(may[bundle] for bundle in short))
-                members = members_of(short)
-                request = f"{needing(members)} {pieces_text(need, size, pool.kind)}"
+                members = rows.members_of(short)
+                request = f"{needing(members)} {rows.pieces_text(need, size, pool.kind)}"
                 yield CountingRow(members, need, capacity, f"{request}{_capacity_text(pool, capacity)}")
 
 
@@ -144,7 +131,7 @@ def _around(layout: Layout) -> Iterator[CountingRow]:
     """Yield rows if whole groups around explicit components exceed a bundle or a node."""
     for bundle, masks in layout.enclosed.items():
         enclosed, unit = [explicit for explicit in layout.fixed if bundle in layout.hosts[explicit]], bundle.unit
-        members = (*bundle.components, *members_of(enclosed))
+        members = (*bundle.components, *rows.members_of(enclosed))
         need, have = sum(-(-mask.bit_count() // unit) for mask in masks.values()) * unit, bundle.most * unit
         if need > have:
             amount = f"{with_noun(need, 'accelerator')}{f' in groups of {unit}' if unit > 1 else ''}"
@@ -164,7 +151,7 @@ def _within(layout: Layout) -> Iterator[CountingRow]:
     for pool in layout.pools:
         if pool.host is not None and pool.host.bounded:
             need, have = sum(bundle.unit * bundle.least for bundle in pool.bundles), pool.host.unit * pool.host.most
-            members = members_of(pool.bundles)
+            members = rows.members_of(pool.bundles)
             if need > have:
                 sentence = f"{needing(members)} {with_noun(need, 'accelerator')} within {pool.host.name}, which has at most {have}"
                 yield CountingRow((*members, *pool.host.components), need, have, sentence)
