@@ -21,10 +21,8 @@ from .verify import verify
 
 MAX_KEYS = 24
 """Largest number of dropped keys named."""
-
 MAX_INNER = 2
 """Largest number of dropped keys named per map; beyond it only the map is named."""
-
 _OF_PLACES = ("PW013", "PW102", "PW107", "PW120", "PW122", "PW202", "PW208")
 """Rules for unknown placements and degrees; other unread settings are not converted anyway."""
 

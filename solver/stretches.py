@@ -13,7 +13,6 @@ from ..models.problem import Problem
 T = TypeVar("T")
 Holding = tuple[str, str]
 """(component, kind of resource)."""
-
 Places = tuple[tuple[int, int], ...]
 """(stretch number, bit mask of accelerators per node), ascending."""
 

@@ -22,8 +22,6 @@ from .wording import level_name, listed
 
 Reason = tuple[str, str, str]
 """(component name, reason, help)."""
-
-
 MOST_COST = 1 << 53
 """Largest exact sum in floating point, which holds the solver's objective bounds."""
 MOST_SUM = 1 << 62

@@ -23,8 +23,6 @@ from .rules.sharing.no_overlap import NoOverlap
 from .structure import level_of
 
 NO_OVERLAP = NoOverlap.code
-
-
 MOST_ASKED = 3
 """Largest number of domains re-solved without."""
 

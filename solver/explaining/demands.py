@@ -23,8 +23,6 @@ from ...models.task_order import ordered
 from ..wording import exactly_in_seconds, figure, level_name, listed, with_unit
 
 _KEPT = {TP: "each tp group", EP: "each ep group", REPLICA: "each replica"}
-
-
 MAX_ROWS = 4
 """Largest number of measurements listed per component."""
 

@@ -28,7 +28,6 @@ USUAL = (1, 2, 4, 8, 16)
 WITHIN, PARTLY = "within", "partly"
 MOST = 64
 """Largest number of accelerator sets compared pairwise."""
-
 Verify = Callable[[Reading], Report]
 Derive = Callable[[Problem], Sequence[Derivation]]
 

@@ -29,8 +29,6 @@ Beyond it a greedy search runs from the largest sets; its result is a lower boun
 """
 MOST_TRIED = 64
 """Number of largest sets that start a greedy search."""
-
-
 Within = Mapping[str, frozenset[str]]
 """Component -> itself, colocated components, all enclosing components."""
 Layout = tuple[tuple[int, int], ...]

@@ -19,7 +19,6 @@ from .needs import ComponentNeed, Needs
 
 SIZES = (WORLD_SIZE, PROCESSES_PER_NODE, REPLICA_SIZE, DATA_PARALLEL_SIZE, REPLICAS, CPUS)
 """Sizes of a component in output order; shares per process follow."""
-
 SHOWN = 4
 """Largest number of different processes-per-node values listed."""
 

@@ -26,8 +26,6 @@ from ..wording import listed
 from .price import Named, without
 
 MAX_LISTED = 8
-
-
 _MORE = re.compile(r"\+?([0-9]{1,6})(?:x([0-9]{1,6}))?(?:x([A-Za-z0-9][A-Za-z0-9_.:-]{0,63}))?")
 _FEWER = re.compile(r"-([0-9]{1,6})")
 

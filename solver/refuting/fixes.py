@@ -29,7 +29,6 @@ from .conflict import can_be_dropped, dropped, maximal
 from .oracle import Oracle, Verdict
 
 Apply = Callable[[Problem], Problem]
-
 LOOSENED, OTHER, DROPPED, SHARED, ADDED = range(5)
 """Kinds of fixes: number loosened, other choice, demand dropped, resources shared, nodes added."""
 GIB = 1024

@@ -32,8 +32,6 @@ from .certificate import row_of
 
 _BEYOND = (COLOCATED_OR_DISJOINT, SUBSET, IN_ORDER, NOT_FEWER, RANK_ALIGNED, ZERO_COPY, *BETWEEN_DOMAINS)
 """Relations outside the scope of packing."""
-
-
 LIMIT = 1.0
 """Deterministic seconds of a search."""
 SEARCHES = 60

@@ -26,7 +26,6 @@ SECONDS = 5.0
 """Deterministic seconds of the search."""
 MOST_COUNTS = 60_000
 """Largest number of decision counts (component x node)."""
-
 Amount = Union[int, cp_model.LinearExpr]
 Members = tuple[Component, ...]
 

@@ -22,7 +22,6 @@ from .progress import Incumbents, OnProgress, silent
 from .standing import ChoiceState, Search, WrongAnswer
 
 __all__ = ["LIMIT", "SEED", "WrongAnswer", "solve"]
-
 SEED = 1
 LIMIT = 10.0
 
