@@ -221,17 +221,16 @@ class Oracle:
             return Verdict.OPEN
         layout = Layout(problem)
         values = greedy(layout)
-        if values is not None and self._holds(layout, values):
-            return Verdict.POSSIBLE
+        try:
+            if values is not None and self._holds(layout, values):
+                return Verdict.POSSIBLE
+        except ExpansionFailed:  # a heuristic answer that does not fit; the search decides
+            pass
         return self._searched(problem, presolve=True)
 
     def _holds(self, layout: Layout, values: Values) -> bool:
-        """Return True if the values expand into an assignment without errors."""
-        try:
-            assignment = expand(layout, values, self._solve)
-        except ExpansionFailed:  # a heuristic answer that does not fit
-            return False
-        return holds(layout.problem, assignment)
+        """Return True if the values expand into an assignment without errors. Raises ExpansionFailed."""
+        return holds(layout.problem, expand(layout, values, self._solve))
 
     def _searched(self, problem: Problem, presolve: bool) -> Verdict:
         self._searches += 1
