@@ -79,7 +79,7 @@ def _least(problem: Problem, members: Members) -> int:
 
 
 def _step(problem: Problem, component: Component, parallel: Parallel) -> int:
-    """Return the divisor of the component's count; the dialect may derive processes from degrees."""
+    """Return the divisor of the component's count, by the dialect's processes per degrees."""
     shape = problem.job.planning.shapes.get(component.name, {}).get(parallel)
     if shape is None:
         return replace(component, parallel=parallel).step

@@ -269,7 +269,7 @@ class CountingProblem:
 
     @cached_property
     def open(self) -> list[Bundle]:
-        """Searched bundles that compete for free resources: neither nested nor around given ones."""
+        """Searched bundles in competition for free resources: not nested, not around given ones."""
         inner = {relation.components[0] for relation in self.problem.related(SUBSET)}
         around = self.layout.enclosed if self.nested else ()
         return [

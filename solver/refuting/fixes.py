@@ -192,7 +192,7 @@ def _larger_amount(trial: FixTrial, component: Component, row: CountingRow) -> i
 
 
 def _smaller_amount(trial: FixTrial, component: Component) -> int:
-    """Return the largest feasible amount among multiples of the step and partners' amounts, or 0."""
+    """Return the largest feasible multiple of the step, or amount of a partner; 0 for none."""
     problem, step = trial.problem, lcm(component.step, component.unit)
     # A component in several domains has at least as many groups.
     domains = max((spread.domains for spread in component.spread), default=1)

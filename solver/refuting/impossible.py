@@ -150,7 +150,7 @@ def _touching(relations: Sequence[Demand], names: set[str]) -> list[Demand]:
 
 
 def _as_written(row: CountingRow, alternatives: Sequence[Problem], demands: Sequence[Demand], oracle: Oracle) -> CountingRow:
-    """Return the same sum at the written amounts, or `row`: smaller amounts are already too much."""
+    """Return the same sum at the written amounts; `row` if there is none."""
     names = {component.name for component in row.components}
     amounts = [demand for demand in alternatives[0].demands if demand.field == AMOUNT and demand.component in names]
     for problem in _only(alternatives, [*demands, *amounts]):

@@ -229,7 +229,7 @@ class Oracle:
         return self._searched(problem, presolve=True)
 
     def _holds(self, layout: Layout, values: Values) -> bool:
-        """Return True if the values expand into an assignment without errors. Raises ExpansionFailed."""
+        """Return True if the values expand without errors. Raises ExpansionFailed."""
         return holds(layout.problem, expand(layout, values, self._solve))
 
     def _searched(self, problem: Problem, presolve: bool) -> Verdict:

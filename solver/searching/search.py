@@ -90,7 +90,7 @@ def _proof(stands: Sequence[ChoiceState]) -> str:
 
 
 def _best_first(problems: Sequence[Problem], search: Search, limit: float) -> tuple[list[ChoiceState], int]:
-    """Return the states of the searched choices, most promising first, and a bound over all choices.
+    """Return the states of the searched choices, best first, and a bound over all choices.
 
     The time is shared evenly among the remaining choices; unused time passes to later choices.
     """
