@@ -28,10 +28,10 @@ from .wording import nodes_called, some_of
 def lose(problem: Problem, lost: Collection[int]) -> Problem:
     """Return the problem without lost nodes, with the remaining nodes renumbered.
 
-    Processes with explicit ranks on a lost node are removed (see `explicit_on_lost`). Processes that
-    the framework distributes over nodes are all kept, on as many remaining nodes as possible (see
-    in_turn.py). A pin to lost nodes alone becomes empty. The file's own ranks of planned components
-    are kept only for components that lost no node.
+    Explicit ranks on a lost node are removed (see `explicit_on_lost`). Processes that the framework
+    distributes over nodes are all kept, on as many remaining nodes as possible (see in_turn.py). A
+    pin to lost nodes alone becomes empty. The file's own ranks of planned components are kept only
+    for components that lost no node.
     """
     left, components = ranks_left(problem.cluster, lost), list[Component]()
     for component in problem.components:
