@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .planner.counting import OnCounting
     from .runtime.launch import Launch
     from .solver.alternatives import Alternatives
-    from .solver.explaining.explanation import Explanation
+    from .solver.explaining.explain import Explanation
     from .solver.pricing.priced import Pricing
     from .solver.searching.progress import OnProgress
 
@@ -364,7 +364,7 @@ def replan(
     Other options are those of `solve` and `load`. Raises UnusableInput as `solve` does.
     """
     from .planner.placing.placing import chosen, decided
-    from .solver.replanning.replan import moves, with_trade
+    from .solver.replanning import moves, with_trade
 
     old_plan = read_plan(previous) if isinstance(previous, (str, Path)) else previous
     question = question_of(file, cluster, dialect, old_plan, lose, **options)

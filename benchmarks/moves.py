@@ -16,8 +16,7 @@ from placewright.models.machines.node_group import ACCELERATOR
 from placewright.models.placements.plan import Plan
 from placewright.models.problem import Problem
 from placewright.solver.objectives.moves import MoveTerm
-from placewright.solver.replanning.lose import lose
-from placewright.solver.replanning.replan import after, moves
+from placewright.solver.replanning import after, lose, moves
 from placewright.solver.searching.progress import Incumbents
 from placewright.solver.searching.search import solve
 from placing.family import instance

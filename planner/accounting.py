@@ -19,8 +19,8 @@ from ..models.problem import Problem
 from ..models.reading import Reading
 from ..models.tied_degrees import with_leading_degrees
 from ..solver.explaining.demands import in_seconds
+from ..solver.explaining.explain import Explanation
 from ..solver.explaining.explain import explain as explained
-from ..solver.explaining.explanation import Explanation
 from ..solver.session import Session
 from .assumptions import assumed, bases, emptied
 from .baseline import baseline_of, baseline_of_file, left_open, without_ranks

@@ -165,7 +165,7 @@ def _demanded(problem: Problem, question: PlanningProblem) -> PlanningProblem:
 
 def _broken(problem: Problem, question: PlanningProblem, design: Design) -> Iterator[str]:
     """Yield the rules broken by the ranks of an admissible design."""
-    from ..solver.given import check_explicit
+    from ..solver.check import check_explicit
 
     for finding in check_explicit(as_written(problem, question, design)):
         if finding.severity is Severity.ERROR:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, Iterable
 
 from ..models.problem import Problem
-from .cuts import CUTS
-from .cuts.cut import Cut
+from .cuts import CUTS, Cut
 from .model.amount import Amount
 from .model.variables import Variables
 from .objectives.term import Tightened, once

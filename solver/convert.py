@@ -21,10 +21,8 @@ from .verify import verify
 
 MAX_KEYS = 24
 """Largest number of dropped keys named."""
-
 MAX_INNER = 2
 """Largest number of dropped keys named per map; beyond it only the map is named."""
-
 _OF_PLACES = ("PW013", "PW102", "PW107", "PW120", "PW122", "PW202", "PW208")
 """Rules for unknown placements and degrees; other unread settings are not converted anyway."""
 
@@ -51,10 +49,7 @@ def convert(reading: Reading, target: str, strict: bool = False) -> Converted:
         return replace(bare, findings=refused.findings, cluster=problem.cluster)
     settings = lost_settings(reading.document.root, problem, rendering.text)
     losses = (*_left_behind(reading), *settings, *lost_times(problem), *rendering.losses)
-    reasons = (
-        *_secrets(reading, rendering),
-        *_faults(problem, rendering, target, reading.source.name),
-    )
+    reasons = (*_secrets(reading, rendering), *_faults(problem, rendering, target, reading.source.name))
     if strict and losses and not reasons:
         reasons = tuple(replace(loss, severity=Severity.ERROR) for loss in losses)
     done = replace(bare, findings=reasons, losses=losses, cluster=problem.cluster)
@@ -83,13 +78,12 @@ def _left_behind(reading: Reading) -> Iterator[Finding]:
             keys.append(name)
     program = reading.document.program
     if program is not None and program.count > 1:
-        message = f"only program {program.number} of {program.count} in the script is carried over: `{program.name}`"
+        message = f"of the {program.count} programs that the script starts only program {program.number} is carried over: `{program.name}`"
         yield moved("", f"{message} in line {program.span.line}")
     if keys:
         more = f" and {len(keys) - MAX_KEYS} more" if len(keys) > MAX_KEYS else ""
         named = ", ".join(f"`{key}`" for key in keys[:MAX_KEYS]) + more
-        finding = dropped("", "settings without relation to placement are not carried over", "add the settings that the job needs")
-        yield replace(finding, notes=(f"only placement is carried over of {named}",))
+        yield dropped("", f"of {named} only what is about placement is carried over", "add the settings that the job needs")
     for rule in _OF_PLACES:
         unread = list(dict.fromkeys((item.subject, item.why) for item in reading.unchecked if item.rule == rule))
         if unread:
@@ -100,19 +94,10 @@ def _left_behind(reading: Reading) -> Iterator[Finding]:
 
 def _faults(problem: Problem, rendering: Rendering, target: str, name: str) -> Iterator[Finding]:
     """Yield reasons against the new text: refused by its dialect, or a changed placement."""
-    reread = read(
-        Source(f"{name} as {target}", rendering.text),
-        replace(problem.cluster, declared=()),
-        target,
-        PLACEMENT,
-    )
+    reread = read(Source(f"{name} as {target}", rendering.text), replace(problem.cluster, declared=()), target, PLACEMENT)
     errors = verify(reread).errors
     for fault in errors:
-        yield refusal(
-            fault.subject,
-            f"{target} refuses it: {fault.message} ({fault.code})",
-            fault.help if not fault.edit else "",
-        )
+        yield refusal(fault.subject, f"{target} refuses it: {fault.message} ({fault.code})", fault.help if not fault.edit else "")
     if errors:
         return
     if reread.problem is None:
@@ -125,7 +110,4 @@ def _faults(problem: Problem, rendering: Rendering, target: str, name: str) -> I
     for difference in differences(problem, reread.problem, rendering.names):
         if difference.component not in announced or (difference.moves and not announced[difference.component]):
             message = f"in the text that was made for {target} `{difference.component}` {difference.loss}"
-            yield refusal(
-                difference.component,
-                f"{message}, which is a fault of placewright: please report it",
-            )
+            yield refusal(difference.component, f"{message}, which is a fault of placewright: please report it")

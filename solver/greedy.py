@@ -14,7 +14,7 @@ from .layout.layout import Layout, Values, allowed, eligible, within_reach
 from .layout.parts import lowest
 from .layout.pools import Masks, NodePool
 from .layout.ranges import Places, lengths, longest_free
-from .replanning.stay import warm_start
+from .warm_start import warm_start
 
 Room = dict[int, int]
 """Node rank -> number of free resources."""

@@ -58,10 +58,7 @@ def _nodes(assignment: Assignment) -> int:
 def _dealt(problem: Problem, nodes: int) -> Problem:
     """Return the problem with `in_turn` processes on this number of nodes."""
     components = tuple(
-        replace(
-            component,
-            runs=in_turn(Assignment({component.name: component.runs}).world_size(component.name), nodes),
-        )
+        replace(component, runs=in_turn(Assignment({component.name: component.runs}).world_size(component.name), nodes))
         if component.name in problem.job.in_turn and component.runs is not None
         else component
         for component in problem.components

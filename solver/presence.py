@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Iterable, Iterator, Mapping, TypeVar
+from typing import Iterable, Iterator, Mapping
 
 from ..models.machines.cluster import Cluster
 from ..models.machines.node import Node
@@ -11,8 +11,7 @@ from ..models.machines.topology import NODE_LEVEL, domain
 from ..models.placements.assignment import Assignment
 from ..models.problem import Problem
 from ..models.ranks import without
-
-T = TypeVar("T")
+from .stretches import sweep
 
 DomainCount = tuple[str, int, int]
 """First domain or node rank, first node of the component there, number of domains."""
@@ -86,7 +85,7 @@ def processes_alike(
             if count > 0:
                 placed.append((repeat.node_ranks, (name, count)))
             done = max(done, repeat.ranks.stop)
-    for ranks, entries in _sweep(placed):
+    for ranks, entries in sweep(placed):
         counts: dict[str, int] = {}
         for name, count in entries:
             counts[name] = counts.get(name, 0) + count
@@ -96,28 +95,10 @@ def processes_alike(
 
 def _amounts_per_node(assignment: Assignment, component: str) -> Iterator[tuple[range, int]]:
     """Yield (consecutive nodes, amount of the component per node), ascending."""
-    for ranks, repeats in _sweep((repeat.node_ranks, repeat) for repeat in assignment.repeats(component)):
+    for ranks, repeats in sweep((repeat.node_ranks, repeat) for repeat in assignment.repeats(component)):
         masks: dict[str, int] = {}
         processes = 0
         for run in (run for repeat in repeats for run in repeat.runs):
             masks[run.kind] = masks.get(run.kind, 0) | run.mask
             processes += len(run.ranks) if run.kind == NODE else 0
         yield ranks, processes + sum(mask.bit_count() for mask in masks.values())
-
-
-def _sweep(covered: Iterable[tuple[range, T]]) -> Iterator[tuple[range, list[T]]]:
-    """Yield (consecutive nodes, items on all of them), ascending; skip uncovered nodes."""
-    items = list(covered)
-    begins: dict[int, list[int]] = {}
-    ends: dict[int, list[int]] = {}
-    for number, (ranks, _) in enumerate(items):
-        begins.setdefault(ranks.start, []).append(number)
-        ends.setdefault(ranks.stop, []).append(number)
-    cuts = sorted({*begins, *ends})
-    active: dict[int, None] = {}
-    for start, stop in zip(cuts, cuts[1:]):
-        for number in ends.get(start, ()):
-            del active[number]
-        active.update(dict.fromkeys(begins.get(start, ())))
-        if active:
-            yield range(start, stop), [items[number][1] for number in active]

@@ -14,8 +14,6 @@ from types import TracebackType
 from typing import IO, Callable, Iterator, Sequence
 
 _PR_SET_PDEATHSIG = 1
-
-
 MAX_BYTES = 256 << 20
 """Limit of output bytes; no answer is larger."""
 LOOK = 0.5

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Iterable, Iterator, Mapping
+from typing import Iterable, Iterator, Mapping, TypeVar
 
 from ..models.component import Component
 from ..models.machines.node import Node
@@ -10,9 +10,9 @@ from ..models.machines.node_group import ACCELERATOR
 from ..models.placements.assignment import Assignment
 from ..models.problem import Problem
 
+T = TypeVar("T")
 Holding = tuple[str, str]
 """(component, kind of resource)."""
-
 Places = tuple[tuple[int, int], ...]
 """(stretch number, bit mask of accelerators per node), ascending."""
 
@@ -25,30 +25,17 @@ def stretches(
     Stretches ascend. `components` defaults to all of the problem. The cost grows with runs and
     differing nodes, not with nodes.
     """
-    begins: dict[int, list[int]] = {}
-    ends: dict[int, list[int]] = {}
-    placed: list[tuple[Holding, int]] = []
+    placed: list[tuple[range, Node | tuple[Holding, int]]] = [
+        (range(part.node.rank, part.stop), part.node) for part in problem.cluster.alike
+    ]
     for component in problem.components if components is None else components:
         for repeat in assignment.repeats(component.name):
-            for run in repeat.runs:
-                begins.setdefault(run.node, []).append(len(placed))
-                ends.setdefault(run.node + repeat.nodes, []).append(len(placed))
-                placed.append(((component.name, run.kind), run.mask))
-    sorts = {alike.node.rank: alike.node for alike in problem.cluster.alike}
-    cuts = sorted({*sorts, *begins, *ends, len(problem.cluster.nodes)})
-    present: dict[int, None] = {}
-    node: Node | None = None
-    for start, stop in zip(cuts, cuts[1:]):
-        node = sorts.get(start, node)
-        for number in ends.get(start, ()):
-            del present[number]
-        present.update(dict.fromkeys(begins.get(start, ())))
+            placed += [(range(run.node, run.node + repeat.nodes), ((component.name, run.kind), run.mask)) for run in repeat.runs]
+    for ranks, entries in sweep(placed):
         masks: dict[Holding, int] = {}
-        for number in present:
-            holding, mask = placed[number]
+        for holding, mask in (entry for entry in entries if not isinstance(entry, Node)):
             masks[holding] = masks.get(holding, 0) | mask
-        if node is not None:
-            yield range(start, stop), node, masks
+        yield from ((ranks, node, masks) for node in entries if isinstance(node, Node))
 
 
 def components_by_accelerators(problem: Problem, assignment: Assignment) -> tuple[list[range], dict[Places, list[str]]]:
@@ -66,3 +53,21 @@ def components_by_accelerators(problem: Problem, assignment: Assignment) -> tupl
     for name, places in places_of.items():
         alike.setdefault(tuple(places), []).append(name)
     return nodes, alike
+
+
+def sweep(covered: Iterable[tuple[range, T]]) -> Iterator[tuple[range, list[T]]]:
+    """Yield (consecutive nodes, items on all of them), ascending; skip uncovered nodes."""
+    items = list(covered)
+    begins: dict[int, list[int]] = {}
+    ends: dict[int, list[int]] = {}
+    for number, (ranks, _) in enumerate(items):
+        begins.setdefault(ranks.start, []).append(number)
+        ends.setdefault(ranks.stop, []).append(number)
+    cuts = sorted({*begins, *ends})
+    active: dict[int, None] = {}
+    for start, stop in zip(cuts, cuts[1:]):
+        for number in ends.get(start, ()):
+            del active[number]
+        active.update(dict.fromkeys(begins.get(start, ())))
+        if active:
+            yield range(start, stop), [items[number][1] for number in active]

@@ -36,12 +36,7 @@ def missing_in(reading: Reading, unchecked: Iterable[Unchecked]) -> tuple[Missin
     problem = reading.problem
     if problem is None:
         if not reading.failed and not missing_facts:
-            missing_facts.append(
-                Missing(
-                    "placement not checked: no component could be read",
-                    "Write what is placed in this file",
-                )
-            )
+            missing_facts.append(Missing("placement not checked: no component could be read", "Write what is placed in this file"))
     elif not problem.cluster.counted:
         placed = any(problem.kind(component) == ACCELERATOR for component in problem.components)
         if placed and not any("--cluster" in missing.add for missing in missing_facts):

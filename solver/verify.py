@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Callable, Container, Iterable, Iterator, Sequence
 
 from ..models.findings.causes import by_cause, first_causes, go_together, of_one_use
-from ..models.findings.finding import Finding, Severity
+from ..models.findings.finding import Finding
 from ..models.findings.span import Span
 from ..models.part import given_part
 from ..models.placements.assignment import Assignment
@@ -16,7 +16,7 @@ from ..models.reading import Reading
 from ..models.report import Report
 from ..models.reserved import cpus_of
 from .advice import ADVICE
-from .given import check_explicit
+from .check import check_explicit, errors
 from .rules.amounts.model_divides import ModelDivides, hinted_findings, is_open, no_legal_choice
 from .tried import with_tested_edits
 from .unchecked import machines_of, missing_in, unchecked
@@ -60,15 +60,11 @@ def findings_of(reading: Reading, why_not: HintCheck = no_hint_check) -> list[Fi
     concealed = reading.document.environment.concealed
     if problem is not None:
         findings += concealed(map(reading.judged, (*check_explicit(problem), *check_degrees(problem))))
-        if not _has_errors(findings):
+        if not errors(findings):
             findings += concealed(reading.session.refused())
-        if not _has_errors(findings):
+        if not errors(findings):
             findings += concealed((*advise(problem), *(why_not(problem) if problem.hinted else ())))
     return of_one_use(go_together(findings), reading.document.shared)
-
-
-def _has_errors(findings: Sequence[Finding]) -> bool:
-    return any(finding.severity is Severity.ERROR for finding in findings)
 
 
 def verify(reading: Reading, why_not: HintCheck = no_hint_check) -> Report:
@@ -80,11 +76,7 @@ def verify(reading: Reading, why_not: HintCheck = no_hint_check) -> Report:
     findings = with_tested_edits(reading, findings_of(reading, why_not), lambda reread: findings_of(reread, why_not))
     findings, withheld = first_causes(findings)
     ordered, problem = by_cause(_in_order(findings, reading.source.name)), reading.problem
-    not_judged = [
-        *reading.unchecked,
-        *(unchecked(given_part(problem), problem.given()) if problem is not None else ()),
-        *withheld,
-    ]
+    not_judged = [*reading.unchecked, *(unchecked(given_part(problem), problem.given()) if problem is not None else ()), *withheld]
     # Ranks that depend on an unknown cluster are listed as unchecked; they are not hinted.
     pending = tuple(component.name for component in problem.hinted if "placement" not in component.spans) if problem is not None else ()
     document = reading.document

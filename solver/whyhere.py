@@ -23,8 +23,6 @@ from .rules.sharing.no_overlap import NoOverlap
 from .structure import level_of
 
 NO_OVERLAP = NoOverlap.code
-
-
 MOST_ASKED = 3
 """Largest number of domains re-solved without."""
 
@@ -56,34 +54,26 @@ class NodeExclusions:
         out = tuple(node.rank in component.excluded for component in self.members)
         key = (node.accelerators, node.hardware, node.taken, node.cpus, node.memory, groups, out)
         if key not in self._known:
-            self._known[key] = self._asked(node)
+            self._known[key] = self._first_error(node)
         return self._known[key]
 
-    def _asked(self, node: Node) -> Finding | None:
-        free = list(bits(node.free(self.kind)))
-        indexes, runs = (
-            (free + list(bits(node.whole(self.kind) & ~node.free(self.kind))))[: self.size],
-            {},
-        )
+    def _first_error(self, node: Node) -> Finding | None:
+        free, whole = node.free(self.kind), node.whole(self.kind)
+        indexes = sorted([*bits(free), *bits(whole & ~free)][: self.size])
         if len(indexes) < self.size:
             message = f"{node.name} has {len(indexes)}, and a group needs {self.size}"
             return error(NO_OVERLAP, self.members[0].name, message, amount=self.size - len(indexes))
+        runs = {}
         for component in self.members:
-            per_process = component.per_process
-            seats = [
-                [(node.rank, index) for index in sorted(indexes)[start : start + per_process]] for start in range(0, self.size, per_process)
-            ]
+            starts = range(0, self.size, component.per_process)
+            seats = [[(node.rank, index) for index in indexes[start : start + component.per_process]] for start in starts]
             runs[component.name] = compress(enumerate(seats), self.kind, component.node_groups[0])
-        faults = (finding for finding in check(self._question, Assignment(runs)) if finding.severity is Severity.ERROR)
-        return next(faults, None)
+        return next((finding for finding in check(self._question, Assignment(runs)) if finding.severity is Severity.ERROR), None)
 
     def by_rule(self) -> Counter[str]:
         """Return code of the excluding rule -> number of nodes; "" for permitted nodes."""
-        counts: Counter[str] = Counter()
-        for node in self.problem.cluster.nodes:
-            finding = self.why(node)
-            counts[finding.code if finding else ""] += 1
-        return counts
+        findings = map(self.why, self.problem.cluster.nodes)
+        return Counter(finding.code if finding else "" for finding in findings)
 
 
 def why_component(problem: Problem, plan: Plan, name: str, solve: Solve) -> WhyComponent:
@@ -118,15 +108,9 @@ def _without(problem: Problem, plan: Plan, name: str, level: str, where: str, so
     answer = solve(replace(problem, job=replace(problem.job, components=components)))
     if answer.plan is None:
         return Without(where, answer.verdict)
-    before = {term.name: term.value for term in plan.terms}
-    after = {term.name: term.value for term in answer.plan.terms}
-    names = dict.fromkeys((*before, *after))
-    changes = tuple(
-        (term_name, before.get(term_name, 0), after.get(term_name, 0))
-        for term_name in names
-        if before.get(term_name, 0) != after.get(term_name, 0)
-    )
-    return Without(where, answer.verdict, changes)
+    before, after = ({term.name: term.value for term in priced.terms} for priced in (plan, answer.plan))
+    values = {term_name: (before.get(term_name, 0), after.get(term_name, 0)) for term_name in (*before, *after)}
+    return Without(where, answer.verdict, tuple((term_name, *pair) for term_name, pair in values.items() if pair[0] != pair[1]))
 
 
 def why_accelerator(problem: Problem, plan: Plan, node: int, index: int) -> WhyAccelerator:
@@ -137,20 +121,12 @@ def why_accelerator(problem: Problem, plan: Plan, node: int, index: int) -> WhyA
         for run in (run for run in plan.assignment.of(name) if run.node == node and run.kind == ACCELERATOR):
             used |= run.mask
             holders += [(name, rank) for rank in run.ranks if index in run.held_by(rank)]
-    taken, idle = (
-        bool(cluster_node.taken >> index & 1),
-        len(cluster_node.accelerators) - used.bit_count(),
-    )
+    taken, idle = bool(cluster_node.taken >> index & 1), len(cluster_node.accelerators) - used.bit_count()
     names = {name for name, _ in holders}
-    sets = [
-        members
-        for members in problem.colocated_sets
-        if problem.kind(members[0]) == ACCELERATOR and all(component.runs is None for component in members)
-    ]
     reasons = tuple(
         _reason(problem, plan, members, node, bool(names) or taken, idle)
-        for members in sets
-        if not names & {component.name for component in members}
+        for members in problem.colocated_sets
+        if problem.kind(members[0]) == ACCELERATOR and all(part.runs is None and part.name not in names for part in members)
     )
     return WhyAccelerator(cluster_node.name, index, tuple(holders), taken, idle, reasons, plan.status == OPTIMAL)
 

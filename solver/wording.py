@@ -13,8 +13,6 @@ from ..models.ranks import merge, write_ranks
 
 MAX_NAMES = 6
 """Largest number of nodes or numbers in a sentence."""
-
-
 _LEVEL_NAMES = {"nvlink_domain": "NVLink domain", "numa": "NUMA domain"}
 MILLISECOND = SECOND // 1000
 DIGITS = 4

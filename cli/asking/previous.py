@@ -72,7 +72,7 @@ class Previous:
         """
         if self._plan is None:
             return None
-        from ...solver.replanning.replan import moves, with_trade
+        from ...solver.replanning import moves, with_trade
 
         moved = moves(chosen, self._plan, plan)
         if not self._trade:

@@ -15,8 +15,7 @@ from ...models.planning.workload import ACCELERATORS, SECONDS, STREAM, Workload
 from ...models.problem import AMOUNT, Problem
 from ...models.scope import WIDENS
 from ...solver.refuting.census import Census
-from ...solver.refuting.fixes import GIB, FixTrial, asking, best, needing, written
-from ...solver.refuting.more_fixes import ranked, together
+from ...solver.refuting.fixes import GIB, FixTrial, asking, best, needing, ranked, together, written
 from ...solver.refuting.oracle import Oracle, Verdict
 from ...solver.rules.amounts.all_placed import amount_of
 from ...solver.session import Session

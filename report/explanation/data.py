@@ -8,9 +8,8 @@ from typing import Iterable
 from ...models.component import Relation
 from ...models.derivation import Derivation, Figure
 from ...solver.explaining.demands import DemandText
-from ...solver.explaining.explanation import Explanation
+from ...solver.explaining.explain import Explanation, SharedAccelerators
 from ...solver.explaining.needs import ComponentNeed
-from ...solver.explaining.sharing import SharedAccelerators
 from ..json import SCHEMA, finding_to_data, release_to_data
 
 

@@ -12,9 +12,8 @@ from ...models.level import DEFAULT_LEVEL
 from ...models.machines.node_group import ACCELERATOR
 from ...models.report import INCOMPLETE, UNUSABLE, Report
 from ...solver.explaining.demands import DemandText
-from ...solver.explaining.explanation import Explanation
+from ...solver.explaining.explain import PARTLY, Explanation, SharedAccelerators
 from ...solver.explaining.needs import ComponentNeed, Layout, Needs
-from ...solver.explaining.sharing import PARTLY, SharedAccelerators
 from ..grid import grid
 from ..table import resource_ranks, table
 from ..terminal import escape, paint

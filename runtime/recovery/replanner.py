@@ -211,7 +211,7 @@ def replanned(problem: Problem, before: Plan, there: Collection[str], search: Se
     """
     from ...planner.placing.placing import decided
     from ...solver.pricing.changes import near_running_plan
-    from ...solver.replanning.replan import moves
+    from ...solver.replanning import moves
 
     lost_names = [node.name for node in problem.cluster.nodes if node.name not in there]
     if not there:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import Iterable, Iterator, Mapping, Sequence
+from typing import Mapping, Sequence
 
 from ...models.machines.node import Node
 from ..layout.bundle import Bundle
 from ..layout.cells import Cell, is_chain, numa_domains
-from ..layout.parts import bits, lowest, solid_range
+from ..layout.parts import lowest, solid_range
 from ..layout.pools import NodePool
 
 Domains = Sequence[int]
 """NUMA domains of a node as bit masks."""
-
-
 NodeMasks = dict[int, int]
 """Resources of a bundle: node rank -> bit mask."""
 
@@ -51,9 +48,7 @@ def _filled(free: int, size: int, domains: Domains) -> int:
     """Return the lowest resources, using up a domain before the next."""
     taken = 0
     for mask in domains:
-        for bit in bits(free & mask):
-            if taken.bit_count() < size:
-                taken |= 1 << bit
+        taken |= lowest(free & mask, size - taken.bit_count())
     return taken if taken.bit_count() == size else 0
 
 
@@ -100,14 +95,39 @@ class ExpansionFailed(Exception):
     """Accepted values do not fit any node: an internal error, never a faulty input."""
 
 
+class Resources:
+    """Free resources of nodes, and the resources held by each bundle."""
+
+    def __init__(self, free: NodeMasks, held: dict[Bundle, NodeMasks]) -> None:
+        self.free, self.held = free, held
+
+    def take(self, bundle: Bundle, node: int, mask: int) -> None:
+        """Move free resources of a node to a bundle."""
+        self.free[node] = self.free.get(node, 0) & ~mask
+        self.held[bundle][node] = self.held[bundle].get(node, 0) | mask
+
+    def fill_up(self, bundle: Bundle, inside: int, size: int, most: int, node: int, domain: int) -> int:
+        """Fill explicit resources up to whole pieces of a bundle, on one domain.
+
+        Return the number of whole pieces, at most `most`.
+        """
+        used = (inside & domain).bit_count()
+        pieces = -(-used // size)
+        missing = pieces * size - used
+        taken = lowest(self.free.get(node, 0) & domain, missing)
+        if taken.bit_count() < missing or pieces > most:
+            raise ExpansionFailed(f"node {node} has no room for whole groups of {bundle.name} around given ranks")
+        if pieces:
+            self.take(bundle, node, taken)
+        return pieces
+
+
 def assign_counts(
-    pool: NodePool, counts: Mapping[Bundle, Sequence[tuple[Cell, int]]], free: NodeMasks, held: dict[Bundle, NodeMasks],
-    enclosed: Mapping[Bundle, Mapping[int, int]] = MappingProxyType({}),
-) -> None:  # fmt: skip
+    pool: NodePool, counts: Mapping[Bundle, Sequence[tuple[Cell, int]]], resources: Resources, enclosed: Mapping[Bundle, Mapping[int, int]]
+) -> None:
     """Assign node resources to every counted bundle of a pool.
 
-    Resources are taken out of `free` and added to `held`. `enclosed` holds explicit resources
-    within a bundle; they are filled up to whole units first.
+    `enclosed` holds explicit resources within a bundle; they are filled up to whole units first.
     """
     wanted_in: dict[Cell, list[tuple[Bundle, int]]] = {}
     for bundle, cell_counts in counts.items():
@@ -115,44 +135,17 @@ def assign_counts(
             wanted_in.setdefault(cell, []).append((bundle, count))
     numa = any(bundle.piece > 1 for bundle in pool.bundles)
     for cell, wanted in wanted_in.items():
-        pieces = [bundle.piece for bundle, _ in wanted if bundle.piece > 1]
-        first = cell.nodes[0]
+        first, numa_bound = cell.nodes[0], [(bundle, count) for bundle, count in wanted if bundle.piece > 1]
         inside = {bundle: enclosed.get(bundle, {}).get(first.rank, 0) for bundle, _ in wanted}
-        if len(cell.nodes) == 1 and (not is_chain(pieces) or any(inside[bundle] for bundle, _ in wanted if bundle.piece > 1)):
-            _deal(first, wanted, inside, free, held)
+        is_exact = is_chain([bundle.piece for bundle, _ in numa_bound]) and not any(inside[bundle] for bundle, _ in numa_bound)
+        if len(cell.nodes) == 1 and not is_exact:
+            _deal(first, numa_bound, inside, resources)
             wanted = [pair for pair in wanted if pair[0].piece == 1]
         for bundle, count in sorted(wanted, key=lambda pair: _order(cell, pair[0])):
-            left = count - _filled_up(bundle, inside[bundle], bundle.unit, count, first.rank, first.whole(bundle.kind), free, held)
-            for node, taken in _units(bundle, left, _nodes(cell, numa, pool), free):
-                held[bundle][node] = held[bundle].get(node, 0) | taken
-                left -= 1
-            if left:
+            left = count - resources.fill_up(bundle, inside[bundle], bundle.unit, count, first.rank, first.whole(bundle.kind))
+            nodes = [(node.rank, numa_domains(node, pool.kind) if numa else ()) for node in cell.nodes]
+            if left := left - _take_units(bundle, left, nodes, resources):
                 raise ExpansionFailed(f"{left} units of {bundle.name} have no place in {cell.name}")
-
-
-def _filled_up(
-    bundle: Bundle,
-    inside: int,
-    size: int,
-    most: int,
-    node: int,
-    domain: int,
-    free: NodeMasks,
-    assigned: dict[Bundle, NodeMasks],
-) -> int:
-    """Fill explicit resources up to whole pieces of a bundle, on one domain.
-
-    Return the number of whole pieces, at most `most`.
-    """
-    pieces = -(-(inside & domain).bit_count() // size)
-    missing = pieces * size - (inside & domain).bit_count()
-    taken = lowest(free.get(node, 0) & domain, missing)
-    if taken.bit_count() < missing or pieces > most:
-        raise ExpansionFailed(f"node {node} has no room for whole groups of {bundle.name} around given ranks")
-    if pieces:
-        free[node] = free.get(node, 0) & ~taken
-        assigned[bundle][node] = assigned[bundle].get(node, 0) | taken
-    return pieces
 
 
 def _order(cell: Cell, bundle: Bundle) -> tuple[int, ...]:
@@ -160,51 +153,29 @@ def _order(cell: Cell, bundle: Bundle) -> tuple[int, ...]:
     return (-bundle.unit, -bundle.piece) if len(cell.nodes) > 1 else (-bundle.piece, -bundle.unit)
 
 
-def _nodes(cell: Cell, numa: bool, pool: NodePool) -> Iterable[tuple[int, Sequence[int]]]:
-    """Yield (rank, NUMA domains if `numa`) for the nodes of a cell."""
-    for node in cell.nodes:
-        yield node.rank, numa_domains(node, pool.kind) if numa else ()
-
-
-def _units(bundle: Bundle, count: int, nodes: Iterable[tuple[int, Sequence[int]]], free: NodeMasks) -> Iterator[tuple[int, int]]:
-    """Yield up to `count` pairs (node, resources of one unit), taken out of `free`."""
-    nodes = [(rank, domains) for rank, domains in nodes if free.get(rank, 0).bit_count() >= bundle.unit]
-    for solid in (
-        True,
-        False,
-    ):  # a text can state a process on contiguous ranges alone; any order of nodes will do
+def _take_units(bundle: Bundle, count: int, nodes: Sequence[tuple[int, Domains]], resources: Resources) -> int:
+    """Take up to `count` units; return their number."""
+    free, number = resources.free, 0
+    # A text can state a process on contiguous ranges alone; any order of nodes will do.
+    for solid in (True, False):
         for rank, domains in nodes:
-            while count and (taken := unit_of(free[rank], bundle, solid, domains)):
-                free[rank] &= ~taken
-                yield rank, taken
-                count -= 1
-            if not count:
-                return
+            while number < count and (taken := unit_of(free.get(rank, 0), bundle, solid, domains)):
+                resources.take(bundle, rank, taken)
+                number += 1
+    return number
 
 
-def _deal(
-    node: Node,
-    wanted: Sequence[tuple[Bundle, int]],
-    inside: Mapping[Bundle, int],
-    free: NodeMasks,
-    assigned: dict[Bundle, NodeMasks],
-) -> None:
-    """Assign pieces inside NUMA domains whose sizes form no divisor chain.
-
-    The packing is searched on the single node of their cell.
-    """
-    numa_bound = [(bundle, count) for bundle, count in wanted if bundle.piece > 1]
-    domains = numa_domains(node, numa_bound[0][0].kind)
+def _deal(node: Node, wanted: Sequence[tuple[Bundle, int]], inside: Mapping[Bundle, int], resources: Resources) -> None:
+    """Assign pieces inside NUMA domains of one node, by a searched packing."""
+    domains, free = numa_domains(node, wanted[0][0].kind), resources.free
     pieces: list[Bundle] = []
-    for bundle, count in numa_bound:
+    for bundle, count in wanted:
         left = count * bundle.unit // bundle.piece
         for mask in domains:
-            left -= _filled_up(bundle, inside[bundle], bundle.piece, left, node.rank, mask, free, assigned)
+            left -= resources.fill_up(bundle, inside[bundle], bundle.piece, left, node.rank, mask)
         pieces += [bundle] * left
     chosen = pack_into_domains([(free.get(node.rank, 0) & mask).bit_count() for mask in domains], [bundle.piece for bundle in pieces])
     if chosen is None:
         raise ExpansionFailed(f"the NUMA domains of node {node.rank} do not hold {len(pieces)} pieces")
     for bundle, number in zip(pieces, chosen):
-        taken = lowest_resources(free[node.rank] & domains[number], bundle.piece, 1, solid=False)
-        free[node.rank] &= ~taken
-        assigned[bundle][node.rank] = assigned[bundle].get(node.rank, 0) | taken
+        resources.take(bundle, node.rank, lowest_resources(free[node.rank] & domains[number], bundle.piece, 1, solid=False))

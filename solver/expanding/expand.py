@@ -15,8 +15,8 @@ from ..layout.bundle import Bundle
 from ..layout.cells import Cell, masks_on_node
 from ..layout.layout import Count, Layout, Values
 from ..layout.ranks import in_rank_order, seat_components
-from .counts import ExpansionFailed, NodeMasks, assign_counts
-from .ranks import distributed_runs, in_pinned_order, order_of_nested_ranges
+from .counts import ExpansionFailed, NodeMasks, Resources, assign_counts
+from .ranks import distributed_runs, in_pinned_order, labels_of, order_of_nested_ranges
 from .staying import enclosed_beside, in_ranks, unmoved_groups, were_ranked, without_unmoved
 
 __all__ = ["ExpansionFailed", "expand"]
@@ -28,36 +28,32 @@ def expand(layout: Layout, values: Values, solve: Solve) -> Assignment:
     `solve` is called if a previous answer is partly kept and nodes must be distinguished: it
     maximises the kept units.
     """
-    resources: dict[Bundle, NodeMasks] = {bundle: dict(layout.enclosed.get(bundle, {})) for bundle in layout.bundles}
+    held: dict[Bundle, NodeMasks] = {bundle: dict(layout.enclosed.get(bundle, {})) for bundle in layout.bundles}
     counts: dict[Bundle, list[tuple[Cell, int]]] = {}
     for key, value in values.items():
         if isinstance(key, Count) and isinstance(value, int) and (value or layout.enclosed_in(key.bundle, key.cell)):
             counts.setdefault(key.bundle, []).append((key.cell, value))
     for pool in layout.pools:
-        free = dict(pool.free if pool.host is None else beside_enclosed(layout, pool.host, resources))
+        free = dict(pool.free if pool.host is None else beside_enclosed(layout, pool.host, held))
+        resources = Resources(free, held)
         for bundle in pool.ranged:
             value = values.get(bundle)
             if isinstance(value, tuple):
-                resources[bundle] = _range(layout, bundle, *value)
-                for rank, mask in resources[bundle].items():
-                    free[rank] = free.get(rank, 0) & ~mask
+                held[bundle] = {}
+                for rank, mask in _range(layout, bundle, *value).items():
+                    resources.take(bundle, rank, mask)
         if pool in layout.shared:
             continue
-        wanted, enclosed = (
-            {bundle: counts[bundle] for bundle in pool.counted if bundle in counts},
-            layout.enclosed,
-        )
+        wanted, enclosed = {bundle: counts[bundle] for bundle in pool.counted if bundle in counts}, layout.enclosed
         if layout.problem.previous is not None and pool.host is None:
             unmoved = unmoved_groups(layout, pool, values, free, solve)
             for bundle, node, mask in ((bundle, *piece) for bundle, unmoved_pieces in unmoved.items() for piece in unmoved_pieces):
-                resources[bundle][node] = resources[bundle].get(node, 0) | mask
-                free[node] = free.get(node, 0) & ~mask
+                resources.take(bundle, node, mask)
             wanted, enclosed = without_unmoved(wanted, unmoved, layout), enclosed_beside(layout, unmoved)
-        assign_counts(pool, wanted, free, resources, enclosed)
-    _share_out(layout, counts, resources)
-    for bundle, masks in layout.fixed.items():
-        resources[bundle] = dict(masks)
-    return _assemble(layout, resources, {**layout.on_nodes, **distributed_runs(layout, values)})
+        assign_counts(pool, wanted, resources, enclosed)
+    _share_out(layout, counts, held)
+    held.update((bundle, dict(masks)) for bundle, masks in layout.fixed.items())
+    return _assemble(layout, held, {**layout.on_nodes, **distributed_runs(layout, values)})
 
 
 def beside_enclosed(layout: Layout, bundle: Bundle, held: Mapping[Bundle, NodeMasks]) -> NodeMasks:
@@ -66,15 +62,8 @@ def beside_enclosed(layout: Layout, bundle: Bundle, held: Mapping[Bundle, NodeMa
     return {node: mask & ~enclosed.get(node, 0) for node, mask in held[bundle].items()}
 
 
-def _share_out(
-    layout: Layout,
-    counts: Mapping[Bundle, Sequence[tuple[Cell, int]]],
-    resources: dict[Bundle, NodeMasks],
-) -> None:
-    """Assign resources to the counted bundles of shared pools, beside placed ranges.
-
-    Each cell of these bundles is a single node.
-    """
+def _share_out(layout: Layout, counts: Mapping[Bundle, Sequence[tuple[Cell, int]]], resources: dict[Bundle, NodeMasks]) -> None:
+    """Assign resources of single nodes to the counted bundles of shared pools, beside ranges."""
     wanted: dict[tuple[str, int], dict[Bundle, int]] = {}
     for bundle in (bundle for pool in layout.shared for bundle in pool.counted):
         for cell, count in counts.get(bundle, ()):
@@ -116,7 +105,7 @@ def _component_runs(
     layout: Layout, component: Component, bundle: Bundle, masks: NodeMasks, in_step: Mapping[str, Sequence[Seat]]
 ) -> tuple[Run, ...]:  # fmt: skip
     ordered = (in_ranks if were_ranked(layout, bundle) else in_rank_order)(layout, bundle, masks)
-    labels = _labels(layout, component)
+    labels = labels_of(layout, component)
     seats = seat_components(layout, bundle, ordered)
     if seats is None:
         raise ExpansionFailed(f"no order of ranks keeps what is asked of {bundle.name}")
@@ -126,12 +115,6 @@ def _component_runs(
     if _interleaves(layout, run_labels):
         run_labels = [CLUSTER_LABEL] * len(runs)
     return tuple(replace(run, node_group=label) for run, label in zip(runs, run_labels))
-
-
-def _labels(layout: Layout, component: Component) -> dict[int, str]:
-    """Return node rank -> first node group of the component that contains the node."""
-    groups = layout.problem.cluster.groups
-    return {node: label for label in reversed(component.node_groups) for node in groups[label].node_ranks}
 
 
 def _interleaves(layout: Layout, labels: list[str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import Mapping, Sequence
+from typing import Iterable, Mapping, Sequence
 
 from ...models.component import APART, NEAR, Component
 from ...models.machines.node_group import NODE
@@ -72,10 +72,7 @@ def order_of_nested_ranges(layout: Layout, held: Mapping[Bundle, Mapping[int, in
 
 
 def _on_pinned(seats: Sequence[Seat], groups: Groups, size: int) -> list[Seat]:
-    """Return the resources in an order with the pinned pieces on their nodes.
-
-    Raises PinsBroken if there is none.
-    """
+    """Return the resources with the pinned pieces on their nodes. Raises PinsBroken."""
     pieces = [seats[start : start + size] for start in range(0, len(seats), size)]
     if any(len({node for node, _ in piece}) > 1 for piece in pieces):
         raise PinsBroken("a piece of ranges in step lies on several nodes")
@@ -110,8 +107,7 @@ def _arranged(
     placed = {number for block_numbers in numbers_in.values() for number in block_numbers}
     for block in (block for block in cut if block[0] not in placed):
         free = next(
-            (name for name, domain_positions in positions_in.items() if len(numbers_in[name]) + size <= len(domain_positions)),
-            None,
+            (name for name, domain_positions in positions_in.items() if len(numbers_in[name]) + size <= len(domain_positions)), None
         )
         if free is None:
             raise PinsBroken(f"no {level} has room for a whole block")
@@ -134,13 +130,10 @@ def on_nodes(pinned: dict[int, Allowed], nodes: Sequence[int], numbers: Sequence
     capacity: dict[int, int] = {}
     for position in positions:
         capacity[nodes[position]] = capacity.get(nodes[position], 0) + 1
-    counts = _flow(
-        [(allowed, [nodes[current[number]] for number in class_numbers]) for allowed, class_numbers in classes.items()],
-        capacity,
-    )
+    counts = _flow([(allowed, [nodes[current[number]] for number in members]) for allowed, members in classes.items()], capacity)
     chosen: dict[int, int] = {}
-    for class_numbers, counts_on in zip(classes.values(), counts):
-        for number in class_numbers:
+    for members, counts_on in zip(classes.values(), counts):
+        for number in members:
             if counts_on.get(nodes[current[number]], 0) > 0:
                 chosen[number] = current[number]
                 counts_on[nodes[current[number]]] -= 1
@@ -148,18 +141,15 @@ def on_nodes(pinned: dict[int, Allowed], nodes: Sequence[int], numbers: Sequence
     taken = set(chosen.values())
     for position in (position for position in positions if position not in taken):
         waiting.setdefault(nodes[position], []).append(position)
-    for class_numbers, counts_on in zip(classes.values(), counts):
+    for members, counts_on in zip(classes.values(), counts):
         rest = sorted(waiting[node].pop(0) for node, count in counts_on.items() for _ in range(count))
-        chosen.update(zip((number for number in class_numbers if number not in chosen), rest))
+        chosen.update(zip((number for number in members if number not in chosen), rest))
     left = iter(sorted(position for free in waiting.values() for position in free))
     return {**chosen, **{number: next(left) for number in numbers if number not in chosen}}
 
 
 def _flow(classes: Classes, capacity: dict[int, int]) -> list[dict[int, int]]:
-    """Return the pieces per node for each class, moving as few as possible.
-
-    Maximum flow by augmenting paths. Raises PinsBroken if some pieces have no place.
-    """
+    """Return pieces per node for each class, by augmenting paths. Raises PinsBroken."""
     taken = [dict[int, int]() for _ in classes]
     for counts, (allowed, nodes) in zip(taken, classes):
         for node in (node for node in nodes if node in allowed):
@@ -179,10 +169,7 @@ def _flow(classes: Classes, capacity: dict[int, int]) -> list[dict[int, int]]:
 
 
 def _path(classes: Classes, taken: list[dict[int, int]], capacity: dict[int, int], first: int) -> list[Step] | None:
-    """Return an augmenting path for one more group of a class, or None.
-
-    It ends at a free node; groups of other classes may move on the way.
-    """
+    """Return an augmenting path for one more group of a class, or None."""
     came: dict[int, Step] = {}
     waiting: list[tuple[int, int | None]] = [(first, None)]
     while waiting:
@@ -212,6 +199,12 @@ def distributed_runs(layout: Layout, values: Values) -> dict[str, Sequence[Run]]
     return {name: _runs(layout, dealt, values) for name, dealt in layout.dealt.items()}
 
 
+def labels_of(layout: Layout, component: Component) -> dict[int, str]:
+    """Return node rank -> first node group of the component that contains the node."""
+    groups = layout.problem.cluster.groups
+    return {node: label for label in reversed(component.node_groups) for node in groups[label].node_ranks}
+
+
 def _runs(layout: Layout, dealt: Dealt, values: Values) -> tuple[Run, ...]:
     component, processes_on = dealt.bundle.components[0], dict[int, int]()
     for cell in layout.cells:
@@ -219,11 +212,8 @@ def _runs(layout: Layout, dealt: Dealt, values: Values) -> tuple[Run, ...]:
         share, rest = divmod(count if isinstance(count, int) else 0, len(cell.nodes))
         processes_on.update({node.rank: share + (position < rest) for position, node in enumerate(cell.nodes)})
     seats = [(node, -1) for node, count in sorted(processes_on.items()) for _ in range(count)]
-    order = [node for node, _ in in_pinned_order(layout.problem, component, seats)]
-    groups = layout.problem.cluster.groups
-    labels = {node: label for label in reversed(component.node_groups) for node in groups[label].node_ranks}
-    runs, rank = [], 0
-    for node, block in groupby(order):
+    labels, runs, rank = labels_of(layout, component), list[Run](), 0
+    for node, block in groupby(node for node, _ in in_pinned_order(layout.problem, component, seats)):
         size = len(list(block))
         runs.append(Run(range(rank, rank + size), node, NODE, each=0, pitch=0, node_group=labels.get(node, component.node_groups[0])))
         rank += size
@@ -238,14 +228,11 @@ def add_even_counts(layout: Layout, values: Values) -> None:
     present = _present(layout, values)
     for name, dealt in layout.dealt.items():
         cells = [cell for cell in layout.cells if cell.nodes[0].rank in dealt.nodes]
-        for kind, wanted in ((APART, False), (NEAR, True)):
-            for relation in (candidate for candidate in layout.problem.related(kind) if name in candidate.components):
-                first, second = relation.components
-                if second == name and kind == NEAR:
-                    continue
-                partner_cells = present.get(second if first == name else first, [])
-                areas = {_area(cell, relation.level) for cell in partner_cells}
-                cells = [cell for cell in cells if (_area(cell, relation.level) in areas) == wanted]
+        for relation in (*layout.problem.related(APART), *layout.problem.related(NEAR)):
+            first, second = relation.components
+            if first == name or (second == name and relation.kind == APART):
+                areas = {_area(cell, relation.level) for cell in present.get(second if first == name else first, [])}
+                cells = [cell for cell in cells if (_area(cell, relation.level) in areas) == (relation.kind == NEAR)]
         nodes = [(node.rank, cell) for cell in cells for node in cell.nodes]
         share, rest = divmod(dealt.processes, len(nodes)) if nodes else (0, 0)
         counts = {Count(dealt.bundle, cell): 0 for cell in layout.cells if cell.nodes[0].rank in dealt.nodes}
@@ -269,20 +256,16 @@ def _area(cell: Cell, level: str) -> object:
 def _present(layout: Layout, values: Values) -> dict[str, list[Cell]]:
     """Return component -> cells with some of its resources."""
     nodes: dict[str, set[int]] = {}
+    held: list[tuple[Bundle, Iterable[int]]] = list(layout.fixed.items())
     for key, value in values.items():
         if isinstance(key, Count) and value and key.bundle.name not in layout.dealt:
-            for component in key.bundle.components:
-                nodes.setdefault(component.name, set()).add(key.cell.nodes[0].rank)
-    for bundle in layout.ranged:
-        place = values.get(bundle)
-        if isinstance(place, tuple):
-            pieces = layout.numbering(bundle).pieces(place[0], place[0] + place[1] * bundle.unit)
-            for component in bundle.components:
-                nodes.setdefault(component.name, set()).update(stretch.node_rank for stretch, _, _ in pieces)
-    for bundle, masks in layout.fixed.items():
+            held.append((key.bundle, (key.cell.nodes[0].rank,)))
+        elif isinstance(key, Bundle) and isinstance(value, tuple):
+            pieces = layout.numbering(key).pieces(value[0], value[0] + value[1] * key.unit)
+            held.append((key, [stretch.node_rank for stretch, _, _ in pieces]))
+    for bundle, ranks in held:
         for component in bundle.components:
-            nodes.setdefault(component.name, set()).update(masks)
-    explicit: Mapping[str, Sequence[Run]] = layout.on_nodes
-    for name, runs in explicit.items():
+            nodes.setdefault(component.name, set()).update(ranks)
+    for name, runs in layout.on_nodes.items():
         nodes.setdefault(name, set()).update(run.node for run in runs)
     return {name: list(dict.fromkeys(layout.cell_of[node] for node in sorted(ranks))) for name, ranks in nodes.items()}

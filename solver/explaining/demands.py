@@ -23,8 +23,6 @@ from ...models.task_order import ordered
 from ..wording import exactly_in_seconds, figure, level_name, listed, with_unit
 
 _KEPT = {TP: "each tp group", EP: "each ep group", REPLICA: "each replica"}
-
-
 MAX_ROWS = 4
 """Largest number of measurements listed per component."""
 
@@ -70,11 +68,7 @@ def _of(component: Component, estimated: bool) -> Iterator[DemandText]:
         yield DemandText(name, f"{write_memory(component.host_memory)} of its node for each process", component.span("host_memory"))
     if component.traffic:
         exchange = f"its processes exchange {write_memory(component.traffic)} a step with every further domain that they lie in"
-        yield DemandText(
-            name,
-            exchange + (" (an estimate)" if estimated else ""),
-            None if estimated else component.span("traffic"),
-        )
+        yield DemandText(name, exchange + (" (an estimate)" if estimated else ""), None if estimated else component.span("traffic"))
 
 
 def _keep(keep: Keep) -> str:
@@ -113,10 +107,7 @@ def timed_of(problem: Problem) -> tuple[DemandText, ...]:
     if workload is None:
         return ()
     times = [demand for component in problem.components for demand in _times(component)]
-    return (
-        *times,
-        *(DemandText((), text, workload.span) for text in (*_chosen_by(workload), *_rounds(problem, workload))),
-    )
+    return (*times, *(DemandText((), text, workload.span) for text in (*_chosen_by(workload), *_rounds(problem, workload))))
 
 
 def _times(component: Component) -> Iterator[DemandText]:

@@ -2,31 +2,101 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from functools import partial
 from typing import Callable, Sequence
 
+from ...models.component import Relation
 from ...models.derivation import ACCELERATORS_PER_NODE, NOT_KNOWN, WORLD_SIZE, Derivation
 from ...models.machines.shorthand import MAX_ACCELERATORS_PER_NODE, AsDeclared
 from ...models.placements.plan import VERIFIED, Plan
 from ...models.problem import Problem
 from ...models.reading import Reading
+from ...models.record import dataclass
 from ...models.report import Report
 from ...models.text.environment import Environment
+from ..stretches import components_by_accelerators
 from ..unchecked import missing_in
-from .demands import demands_of, timed_of
-from .explanation import Explanation
-from .needs import needs_of
+from .demands import DemandText, demands_of, timed_of
+from .needs import Needs, needs_of
 from .numbers import numbers
-from .sharing import sharing_of
 
 NOT_SHOWN = "not shown"
 USUAL = (1, 2, 4, 8, 16)
 """Usual numbers of accelerators per node."""
-
-
+WITHIN, PARTLY = "within", "partly"
+MOST = 64
+"""Largest number of accelerator sets compared pairwise."""
 Verify = Callable[[Reading], Report]
 Derive = Callable[[Problem], Sequence[Derivation]]
+
+
+@dataclass(frozen=True, slots=True)
+class ColocatedSet:
+    """Maximal set of components on exactly the same accelerators; may be a single component."""
+
+    components: tuple[str, ...]
+    accelerators: int
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Two sets of components with `shared` accelerators in common.
+
+    Kind ``within``: the second contains the first.
+    """
+
+    kind: str
+    first: ColocatedSet
+    second: ColocatedSet
+    shared: int
+
+
+@dataclass(frozen=True, slots=True)
+class SharedAccelerators:
+    """Colocated sets of components, and all overlapping pairs of sets.
+
+    Nesting is listed without transitive pairs. `compared` is the number of sets examined for
+    overlaps. `asked` are the required relations of hinted components.
+    """
+
+    together: tuple[ColocatedSet, ...]
+    overlaps: tuple[Overlap, ...]
+    compared: int
+    asked: tuple[Relation, ...] = ()
+
+    def alone(self, together: ColocatedSet) -> bool:
+        """Return True if the set overlaps with no other set."""
+        return all(together not in (overlap.first, overlap.second) for overlap in self.overlaps)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Explanation of one file.
+
+    Attributes
+    ----------
+    report : result of verification.
+    plan : components with a known placement, even if the file has errors; None if the file is
+        unusable.
+    needs, sharing : None if the file is unusable.
+    demands : demands on topology and nodes, and traffic between components.
+    assumed : assumed accelerators per node if the cluster is unspecified; else 0.
+    """
+
+    report: Report
+    plan: Plan | None = None
+    needs: Needs | None = None
+    sharing: SharedAccelerators | None = None
+    derivations: tuple[Derivation, ...] = ()
+    assumed: int = 0
+    demands: tuple[DemandText, ...] = ()
+
+    @property
+    def known(self) -> bool:
+        """True if the number of accelerators is known."""
+        return self.needs is not None and self.needs.there is not None
 
 
 def explain(reading: Reading, again: Callable[[AsDeclared], Reading], verify: Verify, iteration_of: Derive) -> Explanation:
@@ -43,14 +113,8 @@ def explain(reading: Reading, again: Callable[[AsDeclared], Reading], verify: Ve
 
 
 def _assuming(reading: Reading, reread: Callable[[AsDeclared], Reading], explained: Callable[..., Explanation]) -> Explanation | None:
-    """Explain the file on the smallest nodes that hold all ranks; None without ranks.
-
-    Prefers nodes on which every process fits on one node.
-    """
-    least = next(
-        (int(derivation.value) for derivation in reading.derivations if derivation.name == ACCELERATORS_PER_NODE),
-        0,
-    )
+    """Explain the file on the smallest nodes that hold all ranks; None without ranks."""
+    least = next((int(derivation.value) for derivation in reading.derivations if derivation.name == ACCELERATORS_PER_NODE), 0)
     if not 0 < least <= MAX_ACCELERATORS_PER_NODE:
         return None
     on_least = reread(AsDeclared(least))
@@ -58,10 +122,7 @@ def _assuming(reading: Reading, reread: Callable[[AsDeclared], Reading], explain
         return None
     first = explained(on_least, least)
     larger = (explained(reread(AsDeclared(count)), count) for count in USUAL if count > least and first.report.errors)
-    chosen = next(
-        (explanation for explanation in larger if len(explanation.report.errors) < len(first.report.errors)),
-        first,
-    )
+    chosen = next((explanation for explanation in larger if len(explanation.report.errors) < len(first.report.errors)), first)
     missing = missing_in(reading, reading.unchecked)
     return replace(chosen, report=replace(chosen.report, missing=missing, machines=""))
 
@@ -70,10 +131,7 @@ def _explained(verify: Verify, iteration_of: Derive, reading: Reading, assumed: 
     problem, report = reading.problem, verify(reading)
     secret = reading.document.environment
     if problem is None:
-        return Explanation(
-            report,
-            derivations=tuple(_concealed(derivation, secret) for derivation in reading.derivations),
-        )
+        return Explanation(report, derivations=tuple(_concealed(derivation, secret) for derivation in reading.derivations))
     unknown = {
         derivation.component for derivation in reading.derivations if derivation.name == WORLD_SIZE and derivation.value == NOT_KNOWN
     }
@@ -95,3 +153,32 @@ def _concealed(derivation: Derivation, secret: Environment) -> Derivation:
         replace(figure, value=NOT_SHOWN) if figure.span and figure.span in secret.places else figure for figure in derivation.figures
     )
     return replace(derivation, value=NOT_SHOWN, formula="from a value of the environment", figures=figures)
+
+
+def sharing_of(problem: Problem) -> SharedAccelerators:
+    """Return the sharing of placed components. The cost grows with node stretches and pairs."""
+    nodes, alike = components_by_accelerators(problem, problem.given())
+    order = {component.name: position for position, component in enumerate(problem.components)}
+    sets: list[ColocatedSet] = []
+    occupied: dict[int, list[tuple[ColocatedSet, int]]] = {}
+    shared: Counter[tuple[ColocatedSet, ColocatedSet]] = Counter()
+    for places, names in sorted(alike.items(), key=lambda entry: order[entry[1][0]]):
+        sets.append(ColocatedSet(tuple(names), sum(mask.bit_count() * len(nodes[number]) for number, mask in places)))
+        for number, mask in places if len(sets) <= MOST else ():
+            for earlier, earlier_mask in occupied.setdefault(number, []):
+                if common := mask & earlier_mask:
+                    shared[earlier, sets[-1]] += common.bit_count() * len(nodes[number])
+            occupied[number].append((sets[-1], mask))
+    overlaps = [_overlap(first, second, amount) for (first, second), amount in shared.items()]
+    inner = {(overlap.first, overlap.second) for overlap in overlaps if overlap.kind == WITHIN}
+    indirect = {(first, second) for first, middle in inner for second in sets[:MOST] if (middle, second) in inner}
+    direct = [overlap for overlap in overlaps if overlap.kind != WITHIN or (overlap.first, overlap.second) not in indirect]
+    pending = {component.name for component in problem.hinted if "placement" not in component.spans}
+    relations = tuple(dict.fromkeys(relation for relation in problem.job.relations if pending.intersection(relation.components)))
+    return SharedAccelerators(tuple(sets), tuple(direct), min(len(sets), MOST), relations)
+
+
+def _overlap(first: ColocatedSet, second: ColocatedSet, shared: int) -> Overlap:
+    if shared == second.accelerators:
+        first, second = second, first
+    return Overlap(WITHIN if shared == first.accelerators else PARTLY, first, second, shared)

@@ -11,7 +11,6 @@ from typing import Container, Iterable, Mapping
 
 from ...models.component import APART, DISJOINT, IN_ORDER, Component
 from ...models.counts import Counts
-from ...models.job import Job
 from ...models.machines.node_group import ACCELERATOR, CLUSTER_LABEL
 from ...models.parallel import Parallel
 from ...models.placements.assignment import Assignment
@@ -30,8 +29,6 @@ Beyond it a greedy search runs from the largest sets; its result is a lower boun
 """
 MOST_TRIED = 64
 """Number of largest sets that start a greedy search."""
-
-
 Within = Mapping[str, frozenset[str]]
 """Component -> itself, colocated components, all enclosing components."""
 Layout = tuple[tuple[int, int], ...]
@@ -50,36 +47,31 @@ def lower_bound(problem: Problem, moved: Set[str] = frozenset()) -> int:
         from ...models.tied_degrees import with_degrees
 
         return min(lower_bound(with_degrees(problem, choice.degrees), moved) for choice in problem.job.planning.followed)
-    sets = [
-        on_accelerators
-        for members in sharing_sets(problem)
-        if (on_accelerators := tuple(component for component in members if problem.kind(component) == ACCELERATOR))
-    ]
-    open_sets = [members for members in sets if all(component.runs is None for component in members)]
+    every = [tuple(part for part in members if problem.kind(part) == ACCELERATOR) for members in sharing_sets(problem)]
+    sets = [members for members in every if members]
     within = _within(problem, sets)
-    weights = [_least(problem, members) - _shared(problem, members, within, moved) for members in open_sets]
-    needing = [index for index, weight in enumerate(weights) if weight > 0]
-    share = _that_share(problem, open_sets, needing, within)
+    searched = [members for members in sets if all(component.runs is None for component in members)]
+    weights = [_least(problem, members) - _shared(problem, members, within, moved) for members in searched]
+    needing = {index: searched[index] for index, weight in enumerate(weights) if weight > 0}
+    share = _that_share(problem, needing, within)
     return sum(_heaviest(part, weights, share) for part in _parts(share))
 
 
 def _within(problem: Problem, sets: Iterable[Members]) -> Within:
     home = {component.name: members for members in sharing_sets(problem) for component in members}
     outers = around(problem, sharing_sets(problem))
-    within = dict[str, frozenset[str]]()
+    within: dict[str, frozenset[str]] = {}
     for members in sets:
-        names = {component.name for component in members}
-        for outer in outers[home[members[0].name][0].name]:
-            names |= {component.name for component in outer}
-        within.update((component.name, frozenset(names)) for component in members)
+        enclosing = (component for outer in outers[home[members[0].name][0].name] for component in outer)
+        names = frozenset(component.name for component in (*members, *enclosing))
+        within.update((component.name, names) for component in members)
     return within
 
 
 def _least(problem: Problem, members: Members) -> int:
     """Return the minimum accelerators of colocated components over all degrees."""
-    job = problem.job
-    choices = [job.choices.get(job.planning.tied.get(component.name, component.name), (component.parallel,)) for component in members]
-    least = max(component.least for component in members)
+    tied, least = problem.job.planning.tied, max(component.least for component in members)
+    choices = [problem.job.choices.get(tied.get(component.name, component.name), (component.parallel,)) for component in members]
     if prod(map(len, choices)) > MOST_CHOICES:
         return max(_least(problem, (component,)) for component in members) if len(members) > 1 else least
     steps = (lcm(*(_step(problem, component, parallel) for component, parallel in zip(members, degrees))) for degrees in product(*choices))
@@ -87,10 +79,7 @@ def _least(problem: Problem, members: Members) -> int:
 
 
 def _step(problem: Problem, component: Component, parallel: Parallel) -> int:
-    """Return the divisor of the component's count at these degrees.
-
-    The dialect may derive other processes from the degrees.
-    """
+    """Return the divisor of the component's count, by the dialect's processes per degrees."""
     shape = problem.job.planning.shapes.get(component.name, {}).get(parallel)
     if shape is None:
         return replace(component, parallel=parallel).step
@@ -102,38 +91,36 @@ def _shared(problem: Problem, members: Members, within: Within, moved: Set[str])
     names, shared = {member.name for member in members}, 0
     for explicit in problem.components:
         if explicit.runs is not None and problem.kind(explicit) == ACCELERATOR:
-            permitted = problem.job.overlaps.get(explicit.name, frozenset())
-            enclosing = within.get(explicit.name, frozenset())
-            if explicit.name in moved or names & permitted or names & enclosing or explicit.name in within[members[0].name]:
+            permitted = problem.job.overlaps.get(explicit.name, frozenset()) | within.get(explicit.name, frozenset())
+            if explicit.name in moved or names & permitted or explicit.name in within[members[0].name]:
                 shared += problem.given().held(explicit.name, ACCELERATOR)
     return shared
 
 
-def _that_share(problem: Problem, sets: list[Members], needing: list[int], within: Within) -> dict[int, set[int]]:
+def _that_share(problem: Problem, sets: Mapping[int, Members], within: Within) -> dict[int, set[int]]:
     """Return set number -> numbers of sets that may share accelerators in some answer."""
-    sharing: dict[int, set[int]] = {index: set() for index in needing}
-    number = {component.name: index for index in needing for component in sets[index]}
-    for index in needing:
-        for neighbour in {number[name] for name in within[sets[index][0].name] if name in number} - {index}:
-            sharing[index].add(neighbour)
-            sharing[neighbour].add(index)
-    if problem.job.planning.workload is None:
-        return sharing
-    forbidden = {frozenset(pair) for pair in _required_apart(problem)}
-    in_turn = [index for index in needing if any(component.timed for component in sets[index])]
-    for first, second in combinations(in_turn, 2):
-        first_names, second_names = (within[sets[index][0].name] for index in (first, second))
-        if not any(frozenset((a, b)) in forbidden for a in first_names for b in second_names):
-            sharing[first].add(second)
-            sharing[second].add(first)
+    sharing: dict[int, set[int]] = {index: set() for index in sets}
+    number = {component.name: index for index, members in sets.items() for component in members}
+    names_of = {index: within[members[0].name] for index, members in sets.items()}
+    pairs = [(index, number[name]) for index in sets for name in names_of[index] if number.get(name, index) != index]
+    if problem.job.planning.workload is not None:
+        forbidden = {frozenset(pair) for pair in _required_apart(problem)}
+        in_turn = [index for index, members in sets.items() if any(component.timed for component in members)]
+        pairs += [
+            (first, second)
+            for first, second in combinations(in_turn, 2)
+            if not any(frozenset(pair) in forbidden for pair in product(names_of[first], names_of[second]))
+        ]
+    for first, second in pairs:
+        sharing[first].add(second)
+        sharing[second].add(first)
     return sharing
 
 
-def _required_apart(problem: Problem) -> Iterable[tuple[str, str]]:
-    for kind in (DISJOINT, APART):
-        yield from ((relation.components[0], relation.components[1]) for relation in problem.related(kind))
-    for relation in problem.related(IN_ORDER):
-        yield from combinations(relation.components, 2)
+def _required_apart(problem: Problem) -> Iterable[tuple[str, ...]]:
+    for kind in (DISJOINT, APART, IN_ORDER):
+        for relation in problem.related(kind):
+            yield from combinations(relation.components, 2)
 
 
 def _parts(share: Mapping[int, Set[int]]) -> Iterable[list[int]]:
@@ -145,8 +132,7 @@ def _parts(share: Mapping[int, Set[int]]) -> Iterable[list[int]]:
         for member in part:
             near = [candidate for candidate in share[member] if candidate in left]
             part += near
-            for neighbour in near:
-                del left[neighbour]
+            left = {member: None for member in left if member not in near}
         yield part
 
 
@@ -154,16 +140,16 @@ def _heaviest(part: list[int], weights: list[int], share: Mapping[int, Set[int]]
     """Return the largest total weight of sets that pairwise share nothing."""
     order = sorted(part, key=lambda index: -weights[index])
     if len(order) > MOST_EXACT:
-        return max(_with(first, order, weights, share) for first in order[:MOST_TRIED])
+        return max(_greedy(first, order, weights, share) for first in order[:MOST_TRIED])
     if not order:
         return 0
     first, rest = order[0], order[1:]
     alone = [index for index in rest if index not in share[first]]
-    with_it = weights[first] + _heaviest(alone, weights, share)
-    return with_it if len(alone) == len(rest) else max(with_it, _heaviest(rest, weights, share))
+    with_first = weights[first] + _heaviest(alone, weights, share)
+    return with_first if len(alone) == len(rest) else max(with_first, _heaviest(rest, weights, share))
 
 
-def _with(first: int, order: list[int], weights: list[int], share: Mapping[int, Set[int]]) -> int:
+def _greedy(first: int, order: list[int], weights: list[int], share: Mapping[int, Set[int]]) -> int:
     """Return the weight of a greedy selection that starts with `first`."""
     selected = [first]
     for index in order:
@@ -238,73 +224,44 @@ def needs_of(problem: Problem, document: Document, unknown: Container[str] = (),
     `planned` is the search's problem: it may give up ranks, and knows the degrees on each count.
     The cost grows with runs and with differing nodes.
     """
-    assignment = problem.given()
-    layouts: dict[str, dict[int, int]] = {}
+    assignment, cluster = problem.given(), problem.cluster
+    layouts: dict[str, Counter[int]] = {}
     used = touched = idle = 0
     for nodes, node, masks in stretches(problem, assignment):
         mask = 0
         for (name, kind), component_mask in masks.items():
             mask |= component_mask if kind == ACCELERATOR else 0
             if component_mask:
-                layout = layouts.setdefault(name, {})
-                layout[component_mask.bit_count()] = layout.get(component_mask.bit_count(), 0) + len(nodes)
+                layouts.setdefault(name, Counter())[component_mask.bit_count()] += len(nodes)
         used += mask.bit_count() * len(nodes)
         touched += len(nodes) if masks else 0
         idle += (node.free(ACCELERATOR) & ~mask).bit_count() * len(nodes)
-    component_needs = tuple(
-        _need(problem, component, assignment, layouts.get(component.name, {}), document) for component in problem.components
-    )
-    component_needs = tuple(replace(need, processes=None, cpus=0) if need.name in unknown else need for need in component_needs)
-    counted, cluster = problem.cluster.counted, problem.cluster
-    cpus = sum(need.cpus for need in component_needs)
-    total = cluster.total() if counted else None
-    searched = planned.job if planned is not None else problem.job
-    least = lower_bound(_as_searched(problem, searched), frozenset(searched.planning.own))
+    each = [_need(problem, component, assignment, layouts.get(component.name), document) for component in problem.components]
+    each = [replace(need, processes=None, cpus=0) if need.name in unknown else need for need in each]
+    search = (planned or problem).job.planning
     return Needs(
-        component_needs,
-        used,
-        touched,
-        least,
-        total,
-        len(cluster.nodes),
-        idle if counted else 0,
-        cpus,
-        searched.planning.not_read,
-        searched.planning.sizes_not_read,
-    )
+        tuple(each), used, touched, lower_bound(_as_searched(problem, planned or problem), frozenset(search.own)),
+        cluster.total() if cluster.counted else None, len(cluster.nodes), idle if cluster.counted else 0, sum(need.cpus for need in each),
+        search.not_read, search.sizes_not_read,
+    )  # fmt: skip
 
 
-def _as_searched(problem: Problem, searched: Job) -> Problem:
+def _as_searched(problem: Problem, searched: Problem) -> Problem:
     """Return the problem with the search's degree choices and their consequences."""
-    job = replace(
-        problem.job,
-        choices=searched.choices,
-        planning=replace(
-            problem.job.planning,
-            tied=searched.planning.tied,
-            followed=searched.planning.followed,
-            shapes=searched.planning.shapes,
-            ways=searched.planning.ways,
-        ),
-    )
-    return replace(problem, job=job)
+    known = searched.job.planning
+    planning = replace(problem.job.planning, tied=known.tied, followed=known.followed, shapes=known.shapes, ways=known.ways)
+    return replace(problem, job=replace(problem.job, choices=searched.job.choices, planning=planning))
 
 
 def _need(
-    problem: Problem,
-    component: Component,
-    assignment: Assignment,
-    layout: dict[int, int],
-    document: Document,
-) -> ComponentNeed:
-    name, kind = component.name, problem.kind(component)
-    span = component.spans.get("placement")
+    problem: Problem, component: Component, assignment: Assignment, layout: Counter[int] | None, document: Document
+) -> ComponentNeed:  # fmt: skip
+    name, kind, span = component.name, problem.kind(component), component.spans.get("placement")
     if component.runs is None and span:
         groups = "" if component.node_groups == (CLUSTER_LABEL,) else f"{','.join(component.node_groups)} "
         return ComponentNeed(name, kind, None, written=groups + document.excerpt(span))
     if component.runs is None:
         return ComponentNeed(name, kind, None, asked=(component.least, component.most), counts=component.counts)
-    processes = assignment.world_size(name)
-    layout = layout or Counter(assignment.processes_on(name).values())
+    layout, processes = layout or Counter(assignment.processes_on(name).values()), assignment.world_size(name)
     merged = tuple((nodes, count) for count, nodes in layout.items())
     return ComponentNeed(name, kind, processes, merged, assignment.held(name, kind), component.cpus * processes)

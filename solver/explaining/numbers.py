@@ -7,16 +7,7 @@ from dataclasses import replace
 from typing import Iterable, Iterator
 
 from ...models.component import Component
-from ...models.derivation import (
-    CPUS,
-    DATA_PARALLEL_SIZE,
-    PROCESSES_PER_NODE,
-    REPLICA_SIZE,
-    REPLICAS,
-    WORLD_SIZE,
-    Derivation,
-    Figure,
-)
+from ...models.derivation import CPUS, DATA_PARALLEL_SIZE, PROCESSES_PER_NODE, REPLICA_SIZE, REPLICAS, WORLD_SIZE, Derivation, Figure
 from ...models.findings.wording import plural, with_noun
 from ...models.machines.node_group import NODE
 from ...models.problem import Problem
@@ -28,7 +19,6 @@ from .needs import ComponentNeed, Needs
 
 SIZES = (WORLD_SIZE, PROCESSES_PER_NODE, REPLICA_SIZE, DATA_PARALLEL_SIZE, REPLICAS, CPUS)
 """Sizes of a component in output order; shares per process follow."""
-
 SHOWN = 4
 """Largest number of different processes-per-node values listed."""
 
@@ -39,13 +29,10 @@ def numbers(problem: Problem, needs: Needs, known: Iterable[Derivation], documen
     `known` are the dialect's derivations. They replace general derivations of the same name, as
     they use the framework's formula.
     """
-    dialect_derivations = list(known)
-    derivations: list[Derivation] = []
+    dialect_derivations, derivations = list(known), list[Derivation]()
     for component, need in zip(problem.components, needs.each):
         by_dialect = {derivation.name: derivation for derivation in dialect_derivations if derivation.component == component.name}
-        general = (
-            {derivation.name: derivation for derivation in _of(problem, component, need, document)} if need.processes is not None else {}
-        )
+        general = {derivation.name: derivation for derivation in _of(problem, component, need, document)}
         sizes = {name: by_dialect.get(name) or general.get(name) for name in SIZES}
         world, per_node = sizes[WORLD_SIZE], sizes[PROCESSES_PER_NODE]
         if world and per_node and WORLD_SIZE in by_dialect:  # the figures name framework keys
@@ -55,38 +42,25 @@ def numbers(problem: Problem, needs: Needs, known: Iterable[Derivation], documen
         derivations += [derivation for derivation in (*sizes.values(), *chain.values(), *shares.values()) if derivation]
         derivations += memory(problem, component, document)
     names = {component.name for component in problem.components}
-    return (
-        *derivations,
-        *(derivation for derivation in dialect_derivations if derivation.component not in names),
-    )
+    return (*derivations, *(derivation for derivation in dialect_derivations if derivation.component not in names))
 
 
 def _of(problem: Problem, component: Component, need: ComponentNeed, document: Document) -> Iterator[Derivation]:
-    processes = need.processes or 0
-    name, written = component.name, _written(component, "placement", document)
+    if need.processes is None:
+        return
+    name, processes, written = component.name, need.processes, _written(component, "placement", document)
     yield Derivation(name, WORLD_SIZE, processes, _world_size(component, need), written)
     if processes > 1:
         yield Derivation(name, PROCESSES_PER_NODE, *_per_node(problem, name, processes), written)
     replica = component.parallel.replica
     amount = problem.given().amount(name)
     if replica > 1 and need.accelerators:
-        degrees = (
-            ("tp", component.parallel.tp),
-            ("pp", component.parallel.pp),
-            ("cp", component.parallel.cp),
-            ("dp", component.parallel.dp),
-        )
-        formula = " x ".join(f"{degree} {size}" for degree, size in degrees if size > 1)
+        degrees = {degree: getattr(component.parallel, degree) for degree in ("tp", "pp", "cp", "dp")}
+        formula = " x ".join(f"{degree} {size}" for degree, size in degrees.items() if size > 1)
         parallel = _written(component, "parallel", document)
         yield Derivation(name, REPLICA_SIZE, replica, formula, parallel)
         label = REPLICAS if (component.role or name) == ROLLOUT else DATA_PARALLEL_SIZE
-        yield Derivation(
-            name,
-            label,
-            amount // replica,
-            _divided(amount, "accelerators", replica, "a replica"),
-            (*written, *parallel),
-        )
+        yield Derivation(name, label, amount // replica, _divided(amount, "accelerators", replica, "a replica"), (*written, *parallel))
     if component.cpus:
         yield Derivation(name, CPUS, need.cpus, f"{processes} {plural('process', processes)} x {component.cpus}")
     yield from _shares([share for share in problem.shares if share.component == name], processes)
@@ -122,9 +96,8 @@ def _shares(shares: list[Share], processes: int) -> Iterator[Derivation]:
     for share in shares:
         name = f"{share.what} per process" + (f" of {share.amount_name}" if occurrences[share.what] > 1 else "")
         figures = (Figure(share.amount_name, share.amount, share.span),)
-        yield Derivation(
-            share.component, name, share.amount // max(processes, 1), _divided(share.amount, share.what, processes, ""), figures
-        )
+        formula = _divided(share.amount, share.what, processes, "")
+        yield Derivation(share.component, name, share.amount // max(processes, 1), formula, figures)
 
 
 def _divided(amount: int, unit: str, among: int, divisor_name: str) -> str:
@@ -151,30 +124,15 @@ def memory(problem: Problem, component: Component, document: Document) -> Iterat
         return
     from ...models.memory.estimated import estimated
 
-    use, span = problem.job.models.get(component.name), component.spans.get("estimate")
-    capacities = {node.accelerator_memory for node in problem.cluster.nodes}
-    estimate = estimated(
-        component,
-        use.card if use else None,
-        component.parallel,
-        amount,
-        capacities.pop() if len(capacities) == 1 else None,
-    )
-    written = (Figure("estimate", document.excerpt(span), span),) if span else ()
+    use, capacities = problem.job.models.get(component.name), {node.accelerator_memory for node in problem.cluster.nodes}
+    capacity = capacities.pop() if len(capacities) == 1 else None
+    estimate = estimated(component, use.card if use else None, component.parallel, amount, capacity)
     if estimate is None:
         return
     for term in estimate.terms:
         yield Derivation(component.name, f"{term.name} (an estimate)", write_estimate(term.mebibytes), f"{term.formula}; {term.source}")
-    words = [
-        f"{write_estimate(estimate.kept)} of it stay while another phase runs"
-        if estimate.kept
-        else "nothing of it stays while another phase runs"
-    ]
-    words += [f"not counted are {missing}" for missing in estimate.missing]
-    yield Derivation(
-        component.name,
-        "memory on each accelerator (an estimate)",
-        write_estimate(estimate.mebibytes),
-        "; ".join([*words, *estimate.assumed]),
-        written,
-    )
+    staying = f"{write_estimate(estimate.kept)} of it stay" if estimate.kept else "nothing of it stays"
+    missing = [f"not counted are {missing}" for missing in estimate.missing]
+    formula = "; ".join([f"{staying} while another phase runs", *missing, *estimate.assumed])
+    total = write_estimate(estimate.mebibytes)
+    yield Derivation(component.name, "memory on each accelerator (an estimate)", total, formula, _written(component, "estimate", document))

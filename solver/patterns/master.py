@@ -10,7 +10,7 @@ from ortools.sat.python import cp_model
 from ...models.component import Component
 from ...models.locality import WHOLE
 from ...models.placements.assignment import Assignment
-from ..cuts.domains_of_subsets import rows as subset_rows
+from ..cuts import subset_rows
 from ..layout.bundle import Bundle
 from ..layout.cells import Cell
 from ..layout.layout import Count, Layout, Values, allowed
@@ -105,7 +105,7 @@ class Master(ConstraintModel):
         """Count the domains that contain a bundle, or any of a set of bundles.
 
         An integer sum is a stronger statement than integer uses. For some sets of bundles a minimum
-        number of domains is known (see cuts/domains_of_subsets.py).
+        number of domains is known (see cuts.py).
         """
         number_of = {bundle: position for position, bundle in enumerate(self.layout.counted)}
         needs = [

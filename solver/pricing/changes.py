@@ -21,14 +21,11 @@ from ...models.problem import AMOUNT, Problem
 from ...models.reading import ClusterReader
 from ...models.text.nearest import nearest
 from ..refuting.conflict import can_be_dropped, key_of
-from ..replanning.lose import explicit_on_lost, lose
-from ..replanning.replan import after
+from ..replanning import after, explicit_on_lost, lose
 from ..wording import listed
 from .price import Named, without
 
 MAX_LISTED = 8
-
-
 _MORE = re.compile(r"\+?([0-9]{1,6})(?:x([0-9]{1,6}))?(?:x([A-Za-z0-9][A-Za-z0-9_.:-]{0,63}))?")
 _FEWER = re.compile(r"-([0-9]{1,6})")
 
@@ -64,13 +61,7 @@ def _full(problem: Problem, demand: Demand) -> str:
         return f"{subject}.{'processes' if problem.kind(problem[subject]) == NODE else 'accelerators'}"
     if first in ("keep", "spread", "pins"):
         # keep tp in rack, spread over rack, pins 0-7
-        return ".".join(
-            [
-                subject,
-                "pin" if first == "pins" else first,
-                *(word for word in rest if word not in ("in", "over")),
-            ]
-        )
+        return ".".join([subject, "pin" if first == "pins" else first, *(word for word in rest if word not in ("in", "over"))])
     key = key_of(demand).replace(" ", "_")
     return f"{subject}.{key}.{partners.replace('+', '.')}" if partners else f"{subject}.{key}"
 
@@ -138,10 +129,7 @@ def _sample(cluster: Cluster, size: int | None, model: str) -> Node | None:
         return None
     if largest is not None:
         device = largest.accelerators[0]
-        return replace(
-            largest,
-            accelerators=accelerators(size, f"{device.vendor}:{device.model}", device.memory),
-        )
+        return replace(largest, accelerators=accelerators(size, f"{device.vendor}:{device.model}", device.memory))
     return Node(-1, "", accelerators(size, model or "GPU"))
 
 
@@ -198,13 +186,7 @@ def on_other_machines(
     if elsewhere is None or not problem.job.planning.accepted:
         return changes
     return [
-        (
-            name,
-            replace(
-                changed_problem,
-                job=_taken(changed_problem.job, elsewhere.job_on(changed_problem.cluster)),
-            ),
-        )
+        (name, replace(changed_problem, job=_taken(changed_problem.job, elsewhere.job_on(changed_problem.cluster))))
         for name, changed_problem in changes
     ]
 

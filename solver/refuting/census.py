@@ -5,33 +5,30 @@ Two thousand nodes are some dozens of kinds, so many questions about a cluster a
 
 from __future__ import annotations
 
-from dataclasses import field
-from functools import cached_property
-from typing import Mapping, Sequence
+from collections import Counter
+from dataclasses import field, replace
+from functools import cached_property, reduce
+from operator import or_
+from typing import Iterable, Mapping, Sequence
 
 from ...models.component import SUBSET, Component
 from ...models.findings.span import Span
-from ...models.machines.changed import NEW
 from ...models.machines.node import Node
 from ...models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE
 from ...models.machines.topology import LEVELS, path
-from ...models.part import given_part
-from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ...models.record import dataclass
 from ..layout import bundle as grain
 from ..layout.bundle import Bundle
 from ..layout.layout import Layout
+from ..layout.parts import bits
 from ..layout.pools import company
 from ..memory import peak
+from ..wording import listed
 
 Members = tuple[Component, ...]
-Words = tuple[str, ...]
-Key = tuple[Words, Words, tuple[int, ...], int, str, "int | None", "int | None", "int | None", Words, Words]
-"""Everything that distinguishes nodes.
-
-Place, resource kinds, free resources, hardware, node groups, excluding components.
-"""
+MAX_NAMES = 6
+"""Largest number of components named in a sentence."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +44,7 @@ class CountingRow:
     span : place of the demand, if other than the amount of the first component.
     """
 
-    components: tuple[Component, ...]
+    components: Members
     need: int
     have: int
     sentence: str
@@ -60,24 +57,40 @@ class CountingRow:
         return self.sentence
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class ResourceKind:
-    """Set of nodes that differ only in rank and name.
+    """Set of `count` nodes that differ only in rank and name.
 
-    `path` is () if kinds are merged across the topology. `free` gives unused resources per kind,
-    `groups` the labels of node groups, `out` the components that exclude the nodes.
+    `path` is () if kinds are merged across the topology. `free` pairs resources with the unused
+    amount, `groups` are labels of node groups, `out` the components that exclude the nodes.
     """
 
-    count: int
     path: tuple[str, ...]
-    free: Mapping[str, int]
+    free: tuple[tuple[str, int], ...]
+    groups: frozenset[str]
+    out: frozenset[str]
     accelerators: int
     model: str
     memory: int | None
-    groups: frozenset[str]
-    out: frozenset[str]
     cpus: int | None
     host_memory: int | None
+    count: int = 0
+
+    def unused(self, resource: str) -> int:
+        """Return the unused resources of a node."""
+        return next((amount for kind, amount in self.free if kind == resource), 0)
+
+
+def union(masks: Iterable[int]) -> int:
+    """Return the union of bit masks."""
+    return reduce(or_, masks, 0)
+
+
+def needing(components: Sequence[Component], verb: str = "need") -> str:
+    """Return `a needs`, or `a and b need`; long lists end with the remaining number."""
+    names = [component.name for component in components]
+    shown = listed(names) if len(names) <= MAX_NAMES else f"{', '.join(names[:3])} and {len(names) - 3} more"
+    return f"{shown} {verb}{'s' * (len(names) == 1)}"
 
 
 class Census:
@@ -86,77 +99,63 @@ class Census:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self._reach: dict[tuple[object, ...], tuple[int, int]] = {}
-        self._rooms: dict[tuple[str, int], list[int]] = {}
-
-    def with_more(self, node: Node, count: int) -> Census:
-        """Return the census with `count` more free nodes like this one, in new domains."""
-        where = tuple(NEW if name else "" for name in path(node))
-        free = tuple(node.count(kind) for kind in self._resources)
-        added: Key = (where, self._resources, free, *_made_of(node), tuple(self._labels.get(node.rank, ())), ())
-        census = Census(self.problem)
-        census.__dict__["_counted"] = {**self._counted, added: self._counted.get(added, 0) + count}
-        return census
+        self._pieces: dict[tuple[str, int], list[int]] = {}
 
     def is_of(self, problem: Problem) -> bool:
         """Return True if the problem has the same cluster and the same explicit components."""
-        own_explicit, other_explicit = (
-            {component.name for component in candidate.components if component.runs is not None} for candidate in (self.problem, problem)
+        first, second = (
+            {component.name for component in side.components if component.runs is not None} for side in (self.problem, problem)
         )
-        return self.problem.cluster is problem.cluster and own_explicit == other_explicit
+        return self.problem.cluster is problem.cluster and first == second
 
     @cached_property
-    def _resources(self) -> Words:
+    def _resources(self) -> tuple[str, ...]:
         kinds = (self.problem.kind(component) for component in self.problem.components)
         return tuple(dict.fromkeys((ACCELERATOR, *(kind for kind in kinds if kind != NODE))))
 
     @cached_property
-    def _labels(self) -> Mapping[int, list[str]]:
-        """Node rank -> labels of named node groups and of the whole cluster."""
-        labels: dict[int, list[str]] = {}
-        for label in sorted({CLUSTER_LABEL, *(label for component in self.problem.components for label in component.node_groups)}):
-            for rank in self.problem.cluster.groups[label].node_ranks:
-                labels.setdefault(rank, []).append(label)
-        return labels
+    def _used(self) -> Mapping[tuple[int, str], int]:
+        """(node, resource) -> mask of explicit components."""
+        assignment, used = self.problem.given(), dict[tuple[int, str], int]()
+        for component in (component for component in self.problem.components if component.runs is not None):
+            for place, mask in assignment.masks(component.name).items():
+                used[place] = used.get(place, 0) | mask
+        return used
 
     @cached_property
-    def _counted(self) -> dict[Key, int]:
-        """Distinguishing key -> number of nodes."""
-        assignment, used = self.problem.given(), dict[tuple[int, str], int]()
-        out: dict[int, list[str]] = {}
-        for component in self.problem.components:
-            for rank in component.excluded:
-                out.setdefault(rank, []).append(component.name)
-            for place, mask in assignment.masks(component.name).items() if component.runs is not None else ():
-                used[place] = used.get(place, 0) | mask
-        counted: dict[Key, int] = {}
-        for node in self.problem.cluster.nodes:
-            free = tuple((node.free(kind) & ~used.get((node.rank, kind), 0)).bit_count() for kind in self._resources)
-            labels_and_exclusions = (
-                tuple(self._labels.get(node.rank, ())),
-                tuple(out.get(node.rank, ())),
-            )
-            key = (path(node), self._resources, free, *_made_of(node), *labels_and_exclusions)
-            counted[key] = counted.get(key, 0) + 1
-        return counted
+    def _labels(self) -> Mapping[int, frozenset[str]]:
+        """Node rank -> labels of named node groups and of the whole cluster."""
+        labels = {CLUSTER_LABEL, *(label for component in self.problem.components for label in component.node_groups)}
+        return _by_node((rank, label) for label in labels for rank in self.problem.cluster.groups[label].node_ranks)
+
+    @cached_property
+    def _excluding(self) -> Mapping[int, frozenset[str]]:
+        """Node rank -> components that exclude the node."""
+        return _by_node((rank, component.name) for component in self.problem.components for rank in component.excluded)
+
+    def _kind(self, node: Node) -> ResourceKind:
+        free = tuple((kind, (node.free(kind) & ~self._used.get((node.rank, kind), 0)).bit_count()) for kind in self._resources)
+        labels, out = (names.get(node.rank, frozenset[str]()) for names in (self._labels, self._excluding))
+        made_of = (len(node.accelerators), node.accelerator_model, node.accelerator_memory, node.cpus, node.memory)
+        return ResourceKind(path(node), free, labels, out, *made_of)
+
+    @cached_property
+    def _counted(self) -> Counter[ResourceKind]:
+        """Kind without count -> number of nodes."""
+        return Counter(map(self._kind, self.problem.cluster.nodes))
 
     @cached_property
     def placed(self) -> tuple[ResourceKind, ...]:
         """Kinds of nodes, distinguished by place in the topology."""
-        return tuple(_kinds(self._counted))
+        return tuple(replace(kind, count=count) for kind, count in self._counted.items())
 
     @cached_property
     def kinds(self) -> tuple[ResourceKind, ...]:
         """Kinds of nodes, wherever they are."""
-        merged: dict[Key, int] = {}
-        for key, count in self._counted.items():
-            anywhere = ((), *key[1:])
-            merged[anywhere] = merged.get(anywhere, 0) + count
-        return tuple(_kinds(merged))
-
-    @cached_property
-    def least_memory(self) -> int:
-        """Smallest known memory of an accelerator in MiB; 0 if unknown for all."""
-        return min((kind.memory for kind in self.kinds if kind.memory is not None), default=0)
+        merged = Counter[ResourceKind]()
+        for kind, count in self._counted.items():
+            merged[replace(kind, path=())] += count
+        return tuple(replace(kind, count=count) for kind, count in merged.items())
 
     @cached_property
     def sizes(self) -> tuple[int | None, ...]:
@@ -172,19 +171,33 @@ class Census:
                 masks[level][name] = masks[level].get(name, 0) | 1 << index
         return masks
 
+    def of(self, mask: int) -> list[ResourceKind]:
+        """Return the kinds in a mask."""
+        return [self.kinds[index] for index in bits(mask)]
+
     def nodes(self, mask: int) -> int:
         """Return the number of nodes of the kinds in a mask."""
-        return sum(kind.count for index, kind in enumerate(self.kinds) if mask >> index & 1)
+        return sum(kind.count for kind in self.of(mask))
 
     def all_nodes(self) -> int:
         """Return the number of nodes."""
-        return sum(kind.count for kind in self.kinds)
+        return sum(self._counted.values())
 
-    def rooms(self, resource: str, size: int) -> list[int]:
+    def pieces(self, resource: str, size: int) -> list[int]:
         """Return the pieces of `size` resources per kind; no piece crosses nodes."""
-        if (resource, size) not in self._rooms:
-            self._rooms[resource, size] = [kind.count * (kind.free.get(resource, 0) // size) for kind in self.kinds]
-        return self._rooms[resource, size]
+        if (resource, size) not in self._pieces:
+            self._pieces[resource, size] = [kind.count * (kind.unused(resource) // size) for kind in self.kinds]
+        return self._pieces[resource, size]
+
+    def pieces_in_domains(self, resource: str, size: int, level: str, mask: int) -> list[int]:
+        """Return the pieces per domain of a level, on the nodes of a mask of `placed`."""
+        kinds, domains = self.placed, self.places[level].values()
+        return [sum(kinds[index].count * (kinds[index].unused(resource) // size) for index in bits(mask & inside)) for inside in domains]
+
+    def unused(self, node: Node, members: Members, resource: str) -> int:
+        """Return the unused resources of a node; 0 if the node is not open to all members."""
+        kind = self._kind(node)
+        return kind.unused(resource) if self.may_placed(members) >> list(self._counted).index(kind) & 1 else 0
 
     def may(self, members: Members, memory: bool = True) -> int:
         """Return the mask of `kinds` open to all members; `memory` includes memory limits."""
@@ -201,44 +214,24 @@ class Census:
         out = frozenset(component.name for component in members if component.excluded)
         resource = self.problem.cluster.kind(members[0].node_groups)
         key = (groups, models, out, tuple(need.values()), resource)
+
+        def is_usable(kind: ResourceKind) -> bool:
+            if kind.out & out or not all(kind.groups.intersection(labels) for labels in groups):
+                return False
+            fits = kind.memory is None or kind.memory >= need[kind.memory]
+            return resource != ACCELERATOR or (kind.accelerators > 0 and models <= {kind.model} and fits)
+
         if key not in self._reach:
-            masks = []
-            for kinds in (self.kinds, self.placed):
-                usable = (
-                    all(kind.groups.intersection(labels) for labels in groups)
-                    and not kind.out & out
-                    and (resource != ACCELERATOR or (kind.accelerators > 0 and models <= {kind.model}))
-                    and (resource != ACCELERATOR or kind.memory is None or kind.memory >= need[kind.memory])
-                    for kind in kinds
-                )
-                masks.append(sum(1 << index for index, is_usable in enumerate(usable) if is_usable))
-            self._reach[key] = (masks[0], masks[1])
+            anywhere, placed = (union(1 << i for i, kind in enumerate(kinds) if is_usable(kind)) for kinds in (self.kinds, self.placed))
+            self._reach[key] = (anywhere, placed)
         return self._reach[key]
 
 
-def _made_of(node: Node) -> tuple[int, str, int | None, int | None, int | None]:
-    return len(node.accelerators), node.accelerator_model, node.accelerator_memory, node.cpus, node.memory
-
-
-def _kinds(counted: Mapping[Key, int]) -> list[ResourceKind]:
-    kinds = []
-    for (where, resources, free, count, model, memory, cpus, host, labels, out), nodes in counted.items():
-        left = dict(zip(resources, free))
-        kinds.append(
-            ResourceKind(
-                nodes,
-                where,
-                left,
-                count,
-                model,
-                memory,
-                frozenset(labels),
-                frozenset(out),
-                cpus,
-                host,
-            )
-        )
-    return kinds
+def _by_node(pairs: Iterable[tuple[int, str]]) -> Mapping[int, frozenset[str]]:
+    names: dict[int, set[str]] = {}
+    for rank, name in pairs:
+        names.setdefault(rank, set()).add(name)
+    return {rank: frozenset(members) for rank, members in names.items()}
 
 
 def bundles(problem: Problem) -> tuple[Bundle, ...]:
@@ -253,17 +246,11 @@ def bundles(problem: Problem) -> tuple[Bundle, ...]:
     )  # fmt: skip
 
 
-def competing_bundles(problem: Problem, its: Sequence[Bundle]) -> list[Bundle]:
-    """Return searched bundles that lie inside nothing else and compete for free resources."""
-    inner = {relation.components[0] for relation in problem.related(SUBSET)}
-    return [bundle for bundle in its if not bundle.fixed and not any(component.name in inner for component in bundle.components)]
-
-
 class CountingProblem:
     """Problem with census. The Layout is built only for rows over single nodes."""
 
-    def __init__(self, problem: Problem, census: Census) -> None:
-        self.problem, self.census = problem, census
+    def __init__(self, problem: Problem, census: Census | None = None) -> None:
+        self.problem, self.census = problem, census or Census(problem)
 
     @cached_property
     def layout(self) -> Layout:
@@ -282,19 +269,18 @@ class CountingProblem:
 
     @cached_property
     def open(self) -> list[Bundle]:
-        """Searched bundles that compete for free resources.
-
-        Without bundles around explicit components, as their resources overlap.
-        """
+        """Searched bundles in competition for free resources: not nested, not around given ones."""
+        inner = {relation.components[0] for relation in self.problem.related(SUBSET)}
         around = self.layout.enclosed if self.nested else ()
-        return [bundle for bundle in competing_bundles(self.problem, self.bundles) if bundle not in around]
+        return [
+            bundle
+            for bundle in self.bundles
+            if not (bundle.fixed or bundle in around or any(component.name in inner for component in bundle.components))
+        ]
 
     def masks(self, bundle: Bundle) -> Mapping[int, int]:
         """Return node rank -> resources of an explicit bundle."""
-        member = bundle.fixed
-        if member is None or member.runs is None:
-            return {}
-        masks = Assignment({member.name: member.runs}).masks(member.name)
+        masks = self.problem.given().masks(bundle.fixed.name) if bundle.fixed else {}
         return {node: mask for (node, kind), mask in masks.items() if kind == bundle.kind and mask}
 
     def company(self, bundle: Bundle) -> Members:
@@ -304,8 +290,3 @@ class CountingProblem:
     def may(self, bundle: Bundle) -> int:
         """Return the mask of node kinds open to the bundle."""
         return self.census.may(self.company(bundle))
-
-    @property
-    def given(self) -> bool:
-        """True if explicit components use resources."""
-        return any(component.runs for component in given_part(self.problem).components)

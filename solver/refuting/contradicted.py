@@ -41,10 +41,7 @@ def find_contradiction(problem: Problem) -> Finding | None:
 
 
 def _lies_inside(cluster: Cluster, narrow: str, wide: str) -> bool:
-    """Return True if domains of the narrow level lie inside domains of the wide level.
-
-    Then components that share a narrow domain share a wide domain.
-    """
+    """Return True if components that share a narrow domain share a wide domain."""
     if narrow == wide or wide not in LEVELS:
         return narrow == wide
     wide_of: dict[str, str] = {}
@@ -72,10 +69,7 @@ def _told(name: str, pair: tuple[str, ...], reached: Reached, apart: Relation) -
     through = [relation for member in pair for relation in reached[member]]
     first_name, second_name = pair if name not in pair else (name, next(member for member in pair if member != name))
     if apart.kind == APART:
-        level, position = (
-            level_name(apart.level),
-            "on accelerators of" if all(relation.kind != NEAR for relation in through) else "near",
-        )
+        level, position = (level_name(apart.level), "on accelerators of" if all(relation.kind != NEAR for relation in through) else "near")
         partner = f"`{second_name}`{_between(through, pair)}" if name in pair else f"`{first_name}` and `{second_name}`"
         statement = f"`{name}` is to be {position} {partner}, and no {level} is to hold some of {'both' if name in pair else 'these two'}"
     elif name not in pair:

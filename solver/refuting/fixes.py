@@ -1,32 +1,63 @@
-"""Fixes of a single demand: amounts, degrees, memory, topology."""
+"""Fixes of an impossible problem: weaker demands, dropped demands, machines, sharing."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import field, replace
+from functools import partial
+from itertools import chain
 from math import lcm
-from typing import Callable, Iterator, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
-from ...models.component import Component, Parallel
+from ...models.component import COLOCATED, SUBSET, Component, Relation
 from ...models.demand import Demand
 from ...models.findings.wording import plural
 from ...models.locality import WHOLE, Keep, Spread
-from ...models.problem import Problem
+from ...models.machines.accelerators import GENERIC
+from ...models.machines.changed import with_nodes
+from ...models.machines.node import Node
+from ...models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL
+from ...models.part import given_part
+from ...models.problem import AMOUNT, Problem
 from ...models.quantity import write_memory
-from ...models.share import Share
+from ...models.record import dataclass
 from ..layout.layout import even
 from ..memory import peak
 from ..rules.amounts.all_placed import amount_of
-from ..wording import level_name
+from ..wording import level_name, listed
 from .census import CountingRow
-from .conflict import LOOSENED, OTHER, Change
+from .conflict import can_be_dropped, dropped, maximal
 from .oracle import Oracle, Verdict
 
 Apply = Callable[[Problem], Problem]
-
-
+LOOSENED, OTHER, DROPPED, SHARED, ADDED = range(5)
+"""Kinds of fixes: number loosened, other choice, demand dropped, resources shared, nodes added."""
 GIB = 1024
 MAX_DOMAINS = 64
 """Largest number of domains offered."""
+MAX_TRIES = 12
+"""Largest number of doublings of the added nodes."""
+MAX_GIVEN = 4
+"""Largest number of explicit components tried for sharing."""
+MAX_TOGETHER = 4
+"""Largest number of joint changes; more are no useful advice."""
+MAX_FIXES = 5
+"""Largest number of fixes shown."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """Fix of an impossible problem, verified by solving.
+
+    Attributes
+    ----------
+    text : instruction in the keys of the file.
+    effort : size of the change: (kind of change, relative amount); smaller is better.
+    apply : the problem with the change.
+    """
+
+    text: str
+    effort: tuple[int, float] = field(compare=False)
+    apply: Apply = field(compare=False, repr=False)
 
 
 class FixTrial:
@@ -48,18 +79,12 @@ class FixTrial:
         """Return True if an answer with the change was found and verified."""
         return self.oracle.solved(self._changed(apply))
 
+    def first(self, count: int, change: Callable[[int], Apply]) -> int:
+        """Return the largest index below `count` whose change works, by bisection; -1 for none."""
+        return best(count, lambda index: self.works(change(index)))
+
     def _changed(self, apply: Apply) -> list[Problem]:
         return list({problem.job.components: problem for problem in map(apply, self.alternatives)}.values())
-
-
-def with_component(name: str, change: Callable[[Component], Component]) -> Apply:
-    """Return a change of a single component."""
-
-    def apply(problem: Problem) -> Problem:
-        components = tuple(change(component) if component.name == name else component for component in problem.components)
-        return replace(problem, job=replace(problem.job, components=components))
-
-    return apply
 
 
 def best(count: int, works: Callable[[int], bool]) -> int:
@@ -76,179 +101,27 @@ def best(count: int, works: Callable[[int], bool]) -> int:
     return low
 
 
-def amounts(trial: FixTrial, demand: Demand, row: CountingRow | None) -> Iterator[Change]:
-    """Yield feasible amounts, as close to the requested amount as possible."""
-    component = trial.problem[demand.component]
-    for amount in (_largest(trial, component), _larger(trial, component, row) if row else 0):
-        if amount:
-            share = abs(component.least - amount) / max(component.least, amount)
-            yield Change(
-                f"ask for {amount} instead of {instead_of(component)} for {component.name}", (LOOSENED, share), asking(component, amount)
-            )
+# -- changes of the job
 
 
-def instead_of(component: Component) -> str:
-    """Return the requested minimum, or the list of counts."""
-    return amount_of(component) if component.counts else str(component.least)
+def with_component(name: str, **fields: Any) -> Apply:
+    """Return a change of fields of a single component."""
 
-
-def asking(component: Component, amount: int) -> Apply:
-    """Return a change to exactly this amount."""
-    return with_component(component.name, lambda member: replace(member, least=amount, most=amount))
-
-
-def _larger(trial: FixTrial, component: Component, row: CountingRow) -> int:
-    """Return the amount enlarged by the shortage if feasible, else 0.
-
-    Other components may need this component to be larger.
-    """
-    step = lcm(component.step, component.unit)
-    amount = -(-(component.most + (row.need - row.have) * component.per_process) // step) * step
-    fits = component.most < amount <= trial.problem.cluster.total(trial.problem.kind(component))
-    return amount if fits and trial.works(asking(component, amount)) else 0
-
-
-def _largest(trial: FixTrial, component: Component) -> int:
-    """Return the largest feasible smaller amount, 0 if unknown.
-
-    Multiples of the component's step are bisected, then the amounts of colocated components are
-    tried.
-    """
-    problem, step = trial.problem, lcm(component.step, component.unit)
-    # A component in several domains has at least as many groups.
-    domains = max((spread.domains for spread in component.spread), default=1)
-    tried: Sequence[int] = range(-(-domains * component.group_size // step) * step, component.least, step)
-    if any(share.component == component.name for share in problem.shares):
-        tried = tuple(amount for amount in tried if even(problem, component, amount))
-    position = best(len(tried), lambda index: trial.works(asking(component, tried[index])))
-    amount = tried[position] if position >= 0 else 0
-    partners = next(members for members in problem.colocated_sets if component in members)
-    partner_amounts = {
-        amount_of_member
-        for member in partners
-        for amount_of_member in (member.least, member.most)
-        if amount < amount_of_member < component.least
-    }
-    return next(
-        (candidate for candidate in sorted(partner_amounts, reverse=True) if trial.works(asking(component, candidate))),
-        amount,
-    )
-
-
-def other_work(trial: FixTrial, demand: Demand) -> Iterator[Change]:
-    """Yield the nearest feasible amounts of work, if the number of processes is fixed."""
-    problem = trial.problem
-    share = next(
-        (candidate for candidate in problem.shares if candidate.component == demand.component and candidate.field == demand.field),
-        None,
-    )
-    if share is None or problem[share.component].least != problem[share.component].most:
-        return
-    component = problem[share.component]
-    processes = component.least // component.per_process
-    step = lcm(*(candidate.step_over(processes) for candidate in problem.shares if candidate.amount_name == share.amount_name))
-    for amount in (share.written // step * step, share.written // step * step + step):
-        if amount and trial.works(_dealing(share, amount)):
-            effort = abs(share.written - amount) / max(amount, share.written)
-            yield Change(f"set `{share.amount_name}` to {amount}", (OTHER, effort), _dealing(share, amount))
-
-
-def _dealing(share: Share, amount: int) -> Apply:
     def apply(problem: Problem) -> Problem:
-        shares = tuple(
-            replace(candidate, amount=amount * candidate.factor) if candidate.amount_name == share.amount_name else candidate
-            for candidate in problem.job.shares
-        )
-        return replace(problem, job=replace(problem.job, shares=shares))
+        components = tuple(replace(member, **fields) if member.name == name else member for member in problem.components)
+        return replace(problem, job=replace(problem.job, components=components))
 
     return apply
 
 
-def other_degrees(trial: FixTrial, demand: Demand) -> Iterator[Change]:
-    """Yield the feasible degrees nearest to the requested ones."""
-    component = trial.problem[demand.component]
-    for parallel in _smaller(component):
-        if trial.works(_with(component, parallel)):
-            share = 1 - parallel.replica / component.parallel.replica
-            text = f"use {parallel} instead of {component.parallel} for {component.name}"
-            yield Change(text, (OTHER, share), _with(component, parallel))
-            return
-
-
-def _smaller(component: Component) -> list[Parallel]:
-    """Return smaller degrees that divide the requested ones, largest first."""
-    parallel = component.parallel
-    candidates = [
-        replace(parallel, tp=tp, pp=pp)
-        for tp in _divisors(parallel.tp)
-        for pp in _divisors(parallel.pp)
-        if (tp, pp) != (parallel.tp, parallel.pp)
-    ]
-    nested = [
-        candidate for candidate in candidates if candidate.tp % component.per_process == 0 or component.per_process % candidate.tp == 0
-    ]
-    return sorted(nested, key=lambda candidate: (-candidate.replica, -candidate.tp))
-
-
-def _with(component: Component, parallel: Parallel) -> Apply:
-    return with_component(component.name, lambda member: replace(member, parallel=parallel))
-
-
-def _divisors(number: int) -> list[int]:
-    return [divisor for divisor in range(1, number + 1) if number % divisor == 0]
-
-
-def less_memory(trial: FixTrial, demand: Demand) -> Iterator[Change]:
-    """Yield the largest feasible memory, in whole GiB if at least 1 GiB."""
-    problem = trial.problem
-    component = problem[demand.component]
-    members = next(candidates for candidates in problem.colocated_sets if component in candidates)
-    for amount in sorted({_beside(component, members, size) for size in _sizes(trial)} - {0}, reverse=True):
-        if amount < component.memory and trial.works(needing(component, amount)):
-            share = (component.memory - amount) / component.memory
-            text = f"set `memory` of {component.name} to {written(amount)} instead of {written(component.memory)}"
-            yield Change(text, (LOOSENED, share), needing(component, amount))
-            return
-
-
-def less_of_node(trial: FixTrial, demand: Demand) -> Iterator[Change]:
-    """Yield the most feasible CPUs or host memory (whole GiB) of a process."""
-    component, host = trial.problem[demand.component], demand.field == "host_memory"
-    requested, step = (component.host_memory, GIB) if host else (component.cpus, 1)
-
-    def needing(amount: int) -> Apply:
-        return with_component(
-            component.name,
-            lambda member: replace(member, host_memory=amount) if host else replace(member, cpus=amount),
-        )
-
-    amount = step * (1 + best(-(-requested // step) - 1, lambda index: trial.works(needing((index + 1) * step))))
-    if amount:
-        now, after = (written(requested), written(amount)) if host else (str(requested), str(amount))
-        text = f"set `{demand.field}` of {component.name} to {after} instead of {now}"
-        yield Change(text, (LOOSENED, (requested - amount) / requested), needing(amount))
-
-
-def _sizes(trial: FixTrial) -> set[int]:
-    return {kind.memory for kind in trial.oracle.census.kinds if kind.memory is not None}
-
-
-def _beside(component: Component, members: tuple[Component, ...], size: int) -> int:
-    """Return the most memory of the component within `size` for all members; 0 for none."""
-
-    def fits(memory: int) -> bool:
-        return peak(tuple(replace(member, memory=memory) if member is component else member for member in members)) <= size
-
-    amount = max(best(size + 1, fits), 0)
-    return amount // GIB * GIB or amount
+def asking(component: Component, amount: int) -> Apply:
+    """Return a change to exactly this amount."""
+    return with_component(component.name, least=amount, most=amount)
 
 
 def needing(component: Component, memory: int) -> Apply:
     """Return a change of the memory of a component, in MiB."""
-    return with_component(
-        component.name,
-        lambda member: replace(member, memory=memory, offloaded=min(member.offloaded, memory)),
-    )
+    return with_component(component.name, memory=memory, offloaded=min(component.offloaded, memory))
 
 
 def written(memory: int) -> str:
@@ -256,73 +129,338 @@ def written(memory: int) -> str:
     return write_memory(memory).replace(" ", "")
 
 
-def looser(trial: FixTrial, demand: Demand) -> Iterator[Change]:
-    """Yield feasible weaker forms of a keep or a spread."""
-    if demand.field.split()[0] not in ("keep", "spread"):
+def instead(component: Component, amount: int) -> str:
+    """Return the instruction to ask for another amount."""
+    before = amount_of(component) if component.counts else component.least
+    return f"ask for {amount} instead of {before} for {component.name}"
+
+
+def _without(demand: Demand) -> Apply:
+    return lambda problem: problem.without(demand)
+
+
+def _all(steps: Sequence[Apply]) -> Apply:
+    def apply(problem: Problem) -> Problem:
+        for step in steps:
+            problem = step(problem)
+        return problem
+
+    return apply
+
+
+def _related(kind: str, first: Component, second: Component) -> Apply:
+    relation = Relation(kind, (first.name, second.name))
+    return lambda problem: replace(problem, job=replace(problem.job, relations=(*problem.job.relations, relation)))
+
+
+# -- weaker demands
+
+
+def _softer(trial: FixTrial, demand: Demand, row: CountingRow | None) -> Iterator[Change]:
+    """Yield feasible changes that weaken a demand but keep it."""
+    softer: dict[str, Callable[[FixTrial, Demand], Iterator[Change]]] = {
+        AMOUNT: partial(_amounts, row=row), "memory": _less_memory, "cpus": _less_of_node, "host_memory": _less_of_node,
+        "parallel": _other_degrees,
+    }  # fmt: skip
+    if demand.field in softer:
+        yield from softer[demand.field](trial, demand)
         return
-    component = trial.problem[demand.component]
-    for keep in component.keep:
-        if demand.field == f"keep {keep.what} in {keep.level}" and keep.required:
-            yield from _looser_keep(trial, component, keep)
-    for spread in component.spread:
+    yield from _other_work(trial, demand)
+    for keep in trial.problem[demand.component].keep if demand.field.startswith("keep ") else ():
+        if keep.required and demand.field == f"keep {keep.what} in {keep.level}":
+            yield from _looser_keep(trial, trial.problem[demand.component], keep)
+    for spread in trial.problem[demand.component].spread if demand.field.startswith("spread ") else ():
         if demand.field == f"spread over {spread.level}":
-            yield from _looser_spread(trial, component, spread)
+            yield from _looser_spread(trial, trial.problem[demand.component], spread)
+
+
+def _amounts(trial: FixTrial, demand: Demand, row: CountingRow | None) -> Iterator[Change]:
+    """Yield the nearest smaller amount, and the amount enlarged by the shortage."""
+    component = trial.problem[demand.component]
+    for amount in (_smaller_amount(trial, component), _larger_amount(trial, component, row) if row else 0):
+        if amount:
+            share = abs(component.least - amount) / max(component.least, amount)
+            yield Change(instead(component, amount), (LOOSENED, share), asking(component, amount))
+
+
+def _larger_amount(trial: FixTrial, component: Component, row: CountingRow) -> int:
+    """Return the amount enlarged by the shortage if feasible, as others may need it; else 0."""
+    step = lcm(component.step, component.unit)
+    amount = -(-(component.most + (row.need - row.have) * component.per_process) // step) * step
+    fits = component.most < amount <= trial.problem.cluster.total(trial.problem.kind(component))
+    return amount if fits and trial.works(asking(component, amount)) else 0
+
+
+def _smaller_amount(trial: FixTrial, component: Component) -> int:
+    """Return the largest feasible multiple of the step, or amount of a partner; 0 for none."""
+    problem, step = trial.problem, lcm(component.step, component.unit)
+    # A component in several domains has at least as many groups.
+    domains = max((spread.domains for spread in component.spread), default=1)
+    tried: Sequence[int] = range(-(-domains * component.group_size // step) * step, component.least, step)
+    if any(share.component == component.name for share in problem.shares):
+        tried = [amount for amount in tried if even(problem, component, amount)]
+    position = trial.first(len(tried), lambda index: asking(component, tried[index]))
+    largest = tried[position] if position >= 0 else 0
+    partners = {amount for member in _colocated(problem, component) for amount in (member.least, member.most)}
+    between = sorted((amount for amount in partners if largest < amount < component.least), reverse=True)
+    return next((amount for amount in between if trial.works(asking(component, amount))), largest)
+
+
+def _colocated(problem: Problem, component: Component) -> tuple[Component, ...]:
+    return next(members for members in problem.colocated_sets if component.name in {member.name for member in members})
+
+
+def _other_work(trial: FixTrial, demand: Demand) -> Iterator[Change]:
+    """Yield the nearest feasible amounts of work, if the number of processes is fixed."""
+    problem = trial.problem
+    share = next((share for share in problem.shares if (share.component, share.field) == (demand.component, demand.field)), None)
+    if share is None or problem[share.component].least != problem[share.component].most:
+        return
+    component, name = problem[share.component], share.amount_name
+    processes = component.least // component.per_process
+    step = lcm(*(candidate.step_over(processes) for candidate in problem.shares if candidate.amount_name == name))
+
+    def dealing(amount: int) -> Apply:
+        def apply(problem: Problem) -> Problem:
+            shares = (replace(part, amount=amount * part.factor) if part.amount_name == name else part for part in problem.job.shares)
+            return replace(problem, job=replace(problem.job, shares=tuple(shares)))
+
+        return apply
+
+    for amount in (share.written // step * step, share.written // step * step + step):
+        if amount and trial.works(dealing(amount)):
+            effort = abs(share.written - amount) / max(amount, share.written)
+            yield Change(f"set `{name}` to {amount}", (OTHER, effort), dealing(amount))
+
+
+def _other_degrees(trial: FixTrial, demand: Demand) -> Iterator[Change]:
+    """Yield the largest feasible degrees that divide the requested ones."""
+    component = trial.problem[demand.component]
+    parallel, each = component.parallel, component.per_process
+    candidates = [
+        replace(parallel, tp=tp, pp=pp)
+        for tp in range(1, parallel.tp + 1)
+        for pp in range(1, parallel.pp + 1)
+        if parallel.tp % tp == 0 == parallel.pp % pp and (tp, pp) != (parallel.tp, parallel.pp) and (tp % each == 0 or each % tp == 0)
+    ]
+    for candidate in sorted(candidates, key=lambda candidate: (-candidate.replica, -candidate.tp)):
+        change = with_component(component.name, parallel=candidate)
+        if trial.works(change):
+            share = 1 - candidate.replica / parallel.replica
+            yield Change(f"use {candidate} instead of {parallel} for {component.name}", (OTHER, share), change)
+            return
+
+
+def _less_memory(trial: FixTrial, demand: Demand) -> Iterator[Change]:
+    """Yield the largest feasible memory, in whole GiB if at least 1 GiB."""
+    component = trial.problem[demand.component]
+    members, sizes = _colocated(trial.problem, component), {size for size in trial.oracle.census.sizes if size is not None}
+
+    def most_beside(size: int) -> int:
+        def fits(memory: int) -> bool:
+            return peak(tuple(replace(member, memory=memory) if member is component else member for member in members)) <= size
+
+        amount = max(best(size + 1, fits), 0)
+        return amount // GIB * GIB or amount
+
+    for amount in sorted({most_beside(size) for size in sizes} - {0}, reverse=True):
+        if amount < component.memory and trial.works(needing(component, amount)):
+            share = (component.memory - amount) / component.memory
+            text = f"set `memory` of {component.name} to {written(amount)} instead of {written(component.memory)}"
+            yield Change(text, (LOOSENED, share), needing(component, amount))
+            return
+
+
+def _less_of_node(trial: FixTrial, demand: Demand) -> Iterator[Change]:
+    """Yield the most feasible CPUs or host memory (whole GiB) of a process."""
+    name, key = demand.component, demand.field
+    requested: int = getattr(trial.problem[name], key)
+    step = GIB if key == "host_memory" else 1
+    write: Callable[[int], str] = written if key == "host_memory" else str
+
+    def change(index: int) -> Apply:
+        return with_component(name, **{key: (index + 1) * step})
+
+    position = trial.first(-(-requested // step) - 1, change)
+    if position >= 0:
+        amount = (position + 1) * step
+        text = f"set `{key}` of {name} to {write(amount)} instead of {write(requested)}"
+        yield Change(text, (LOOSENED, (requested - amount) / requested), change(position))
+
+
+def _replacing(component: Component, key: str, before: Keep | Spread, **fields: Any) -> Apply:
+    """Return a change of fields of a keep or a spread."""
+    weaker = replace(before, **fields)
+    return with_component(component.name, **{key: tuple(weaker if member == before else member for member in getattr(component, key))})
 
 
 def _looser_keep(trial: FixTrial, component: Component, keep: Keep) -> Iterator[Change]:
-    name = level_name(keep.level)
-    if keep.what == WHOLE:
-        # The most domains first, so that bisection ends at the fewest.
-        tried = range(MAX_DOMAINS, keep.domains, -1)
-        position = best(
-            len(tried),
-            lambda index: trial.works(_kept(component, keep, replace(keep, domains=tried[index]))),
-        )
-        if position >= 0:
-            domains = tried[position]
-            text = f"keep {component.name} in {domains} {plural(name, domains)} instead of {keep.domains}"
-            yield Change(text, (LOOSENED, 1 - keep.domains / domains), _kept(component, keep, replace(keep, domains=domains)))
-    preferred = _kept(component, keep, replace(keep, required=False))
-    if trial.works(preferred):
-        yield Change(f"make `keep: {{{keep.what}: {keep.level}}}` of {component.name} `required: false`", (OTHER, 1.0), preferred)
+    """Yield the fewest feasible domains of a keep, and the keep as a preference."""
+    changed = partial(_replacing, component, "keep", keep)
+    # The most domains first, so that bisection ends at the fewest.
+    tried = range(MAX_DOMAINS, keep.domains, -1) if keep.what == WHOLE else ()
+    position = trial.first(len(tried), lambda index: changed(domains=tried[index]))
+    if position >= 0:
+        domains = tried[position]
+        text = f"keep {component.name} in {domains} {plural(level_name(keep.level), domains)} instead of {keep.domains}"
+        yield Change(text, (LOOSENED, 1 - keep.domains / domains), changed(domains=domains))
+    if trial.works(changed(required=False)):
+        text = f"make `keep: {{{keep.what}: {keep.level}}}` of {component.name} `required: false`"
+        yield Change(text, (OTHER, 1.0), changed(required=False))
 
 
 def _looser_spread(trial: FixTrial, component: Component, spread: Spread) -> Iterator[Change]:
-    name = level_name(spread.level)
-    if spread.percent < 100:
-        tried = range(100, spread.percent, -1)
-        position = best(
-            len(tried),
-            lambda index: trial.works(_spread(component, spread, replace(spread, percent=tried[index]))),
-        )
-        if position >= 0:
-            percent = tried[position]
-            text = f"let one {name} hold {percent} % of {component.name} instead of {spread.percent} %"
-            yield Change(text, (LOOSENED, 1 - spread.percent / percent), _spread(component, spread, replace(spread, percent=percent)))
-    if spread.domains > 1:
-        position = best(
-            spread.domains - 1,
-            lambda index: trial.works(_spread(component, spread, replace(spread, domains=index + 1))),
-        )
-        if position >= 0:
-            text = f"spread {component.name} over {position + 1} {plural(name, position + 1)} instead of {spread.domains}"
-            share = 1 - (position + 1) / spread.domains
-            yield Change(
-                text,
-                (LOOSENED, share),
-                _spread(component, spread, replace(spread, domains=position + 1)),
-            )
+    """Yield the least feasible percentage per domain, and the most feasible domains."""
+    changed, name, percents = partial(_replacing, component, "spread", spread), level_name(spread.level), range(100, spread.percent, -1)
+    position = trial.first(len(percents), lambda index: changed(percent=percents[index]))
+    if position >= 0:
+        percent = percents[position]
+        text = f"let one {name} hold {percent} % of {component.name} instead of {spread.percent} %"
+        yield Change(text, (LOOSENED, 1 - spread.percent / percent), changed(percent=percent))
+    domains = 1 + trial.first(spread.domains - 1, lambda index: changed(domains=index + 1))
+    if domains:
+        text = f"spread {component.name} over {domains} {plural(name, domains)} instead of {spread.domains}"
+        yield Change(text, (LOOSENED, 1 - domains / spread.domains), changed(domains=domains))
 
 
-def _kept(component: Component, before: Keep, after: Keep) -> Apply:
-    return with_component(
-        component.name,
-        lambda member: replace(member, keep=tuple(after if keep == before else keep for keep in member.keep)),
+# -- machines and sharing
+
+
+def _more_nodes(trial: FixTrial, row: CountingRow) -> Iterator[Change]:
+    """Yield the fewest additional nodes of the kind most useful to the row's components."""
+    problem, sample = trial.problem, _sample(trial.problem, row)
+    if sample is None:
+        return
+    count, size = len(problem.cluster.nodes), sample.count(ACCELERATOR)
+
+    def adding(more: int) -> Apply:
+        return lambda problem: replace(problem, cluster=with_nodes(problem.cluster, sample, more))
+
+    pieces = size // max(row.size, 1) if row.size and not row.level else 0
+    # The row proves that fewer nodes do not suffice.
+    least = most = -(-(row.need - row.have) // pieces) if pieces else 1
+    tries = 0
+    while not trial.works(adding(most)):
+        least, most, tries = most + 1, most * 2, tries + 1
+        if tries > MAX_TRIES or most > 4 * count:
+            return
+    while least < most:
+        middle = (least + most) // 2
+        least, most = (least, middle) if trial.works(adding(middle)) else (middle + 1, most)
+    rack_note = " in a rack of their own" if sample.topology.get("rack") and most > 1 else ""
+    noun = plural("accelerator", size) if sample.accelerator_model == GENERIC else sample.accelerator_model
+    text = f"add {most} {plural('node', most)} with {size} {noun}{rack_note}{_to_groups(problem, row)}"
+    yield Change(text, (ADDED, most / count), adding(most))
+
+
+def _searched(row: CountingRow) -> list[Component]:
+    return [component for component in row.components if component.runs is None]
+
+
+def _to_groups(problem: Problem, row: CountingRow) -> str:
+    """Return the node groups to be joined by new nodes; "" for none."""
+    labels = {label for component in _searched(row) for label in component.node_groups if label not in (CLUSTER_LABEL, NODE_LABEL)}
+    groups = [f"`{label}`" for label in problem.cluster.groups if label in labels]
+    return f", in node {plural('group', len(groups))} {listed(groups)}" if groups else ""
+
+
+def _sample(problem: Problem, row: CountingRow) -> Node | None:
+    """Return the largest node with accelerators that is open to every component of the row."""
+    components = _searched(row)
+    if not components or any(problem.kind(component) != ACCELERATOR for component in components):
+        return None
+    inside = frozenset.intersection(*(problem.cluster.members(component.node_groups) for component in components))
+    models = {component.accelerator_model for component in components if component.accelerator_model}
+    memory = max(component.memory for component in components)
+    usable = (
+        alike.node
+        for alike, _ in problem.cluster.alike_among(sorted(inside))
+        if models <= {alike.node.accelerator_model} and (alike.node.accelerator_memory is None or alike.node.accelerator_memory >= memory)
     )
+    largest = max(usable, key=lambda node: node.count(ACCELERATOR), default=None)
+    return largest if largest and largest.accelerators else None
 
 
-def _spread(component: Component, before: Spread, after: Spread) -> Apply:
-    return with_component(
-        component.name,
-        lambda member: replace(member, spread=tuple(after if spread == before else spread for spread in member.spread)),
-    )
+def given_beside(problem: Problem, row: CountingRow) -> list[Component]:
+    """Return explicit components outside the row with resources of the row's kind, if shareable."""
+    if not problem.job.capabilities.shares_accelerators:
+        return []
+    names = {component.name for component in row.components}
+    kinds = {problem.kind(component) for component in _searched(row)} - {NODE}
+    given = given_part(problem).components
+    return [component for component in given if problem.kind(component) in kinds and component.name not in names and component.runs]
+
+
+def _shared_resources(trial: FixTrial, row: CountingRow) -> Iterator[Change]:
+    """Yield changes in which hinted components share with explicit ones."""
+    problem = trial.problem
+    firsts: dict[tuple[Component, ...], Component] = {}
+    for component in _searched(row):
+        firsts.setdefault(_colocated(problem, component), component)
+    for component in firsts.values():
+        for holder in given_beside(problem, row)[:MAX_GIVEN]:
+            size = problem.given().held(holder.name, problem.kind(holder))
+            hinted = with_component(holder.name, runs=None, least=size, most=size)
+            colocated, inside = _related(COLOCATED, component, holder), _all([hinted, _related(SUBSET, holder, component)])
+            if trial.works(colocated):
+                yield Change(f"add `colocate_with: {holder.name}` to {component.name}", (SHARED, 0.0), colocated)
+            elif trial.works(inside):
+                text = f"give {holder.name} no ranks but the hints `{{accelerators: {size}, within: {component.name}}}`"
+                yield Change(text, (SHARED, 1.0), inside)
+
+
+# -- choice of changes
+
+
+def ranked(trial: FixTrial, demands: Sequence[Demand], row: CountingRow | None) -> tuple[Change, ...]:
+    """Return solved single changes of these demands, smallest first."""
+    candidates: list[Change] = []
+    for demand in demands:
+        softer, without = list(_softer(trial, demand, row)), _without(demand)
+        candidates += softer
+        if not softer and can_be_dropped(trial.problem, demand) and trial.works(without):
+            candidates.append(Change(dropped(demand), (DROPPED, 1.0), without))
+    candidates += chain(_shared_resources(trial, row), _more_nodes(trial, row)) if row else ()
+    proved: dict[str, Change] = {}
+    for change in sorted(candidates, key=lambda change: change.effort):
+        if len(proved) < MAX_FIXES and change.text not in proved and trial.solved(change.apply):
+            proved[change.text] = change
+    return tuple(proved.values())
+
+
+def together(trial: FixTrial, demands: Sequence[Demand]) -> tuple[Change, ...]:
+    """Return a single combined change that was solved; empty if none is small.
+
+    As many demands as possible are kept: fixed demands first, amounts last, as amounts can shrink.
+    The remaining demands are changed.
+    """
+    firm = [demand for demand in demands if demand.field != AMOUNT and not can_be_dropped(trial.problem, demand)]
+    order = sorted(demands, key=lambda demand: (demand not in firm, demand.field == AMOUNT))
+
+    def possible(subset: Sequence[Demand]) -> bool:
+        removed = [demand for demand in order if demand not in subset]
+        return trial.works(lambda problem: problem.without(*removed))
+
+    retained = maximal(order, possible)
+    changed = [demand for demand in order if demand not in retained]
+    if not 1 < len(changed) <= MAX_TOGETHER or any(demand in firm for demand in changed):
+        return ()
+    steps, texts = [_without(demand) for demand in changed], [dropped(demand) for demand in changed]
+    for position, demand in enumerate(changed):
+        if demand.field == AMOUNT:
+            component = trial.problem[demand.component]
+            amount = _amount_beside(trial, component, steps[:position] + steps[position + 1 :])
+            if not amount:
+                return ()
+            steps[position], texts[position] = asking(component, amount), instead(component, amount)
+    kind = DROPPED if any(demand.field != AMOUNT for demand in changed) else LOOSENED
+    change = Change(" and ".join(texts), (kind, float(len(changed))), _all(steps))
+    return (change,) if trial.solved(change.apply) else ()
+
+
+def _amount_beside(trial: FixTrial, component: Component, steps: Sequence[Apply]) -> int:
+    """Return the largest feasible smaller amount beside other changes; 0 if unknown."""
+    step = _all(steps)(trial.problem)[component.name].step
+    tried = range(step, component.least, step)
+    position = trial.first(len(tried), lambda index: _all([*steps, asking(component, tried[index])]))
+    return tried[position] if position >= 0 else 0

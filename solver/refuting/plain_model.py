@@ -8,9 +8,10 @@ proof.
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property
 from math import lcm
-from typing import Iterable, Iterator, Mapping, Union
+from typing import Iterable, Mapping, Union
 
 from ortools.sat.python import cp_model
 
@@ -25,7 +26,6 @@ SECONDS = 5.0
 """Deterministic seconds of the search."""
 MOST_COUNTS = 60_000
 """Largest number of decision counts (component x node)."""
-
 Amount = Union[int, cp_model.LinearExpr]
 Members = tuple[Component, ...]
 
@@ -36,9 +36,11 @@ def is_refuted(problem: Problem) -> bool:
     False if it is feasible, too large or undecided in time. Choices must be made: degrees, and
     whether components that are `colocated or disjoint` share.
     """
-    if len(problem.cluster.nodes) * len(problem.components) > MOST_COUNTS or not all(
-        _is_of_one_kind(problem, component) for component in problem.hinted
-    ):
+    groups = problem.cluster.groups
+    counted = [component for component in problem.hinted if problem.kind(component) != NODE]
+    if any(len({groups[label].kind for label in component.node_groups}) > 1 for component in counted):
+        return False
+    if len(problem.cluster.nodes) * len(problem.components) > MOST_COUNTS:
         return False
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
@@ -46,10 +48,6 @@ def is_refuted(problem: Problem) -> bool:
     solver.parameters.max_deterministic_time = SECONDS
     solver.parameters.catch_sigint_signal = False
     return bool(solver.solve(PlainModel(problem).model) == cp_model.INFEASIBLE)
-
-
-def _is_of_one_kind(problem: Problem, component: Component) -> bool:
-    return problem.kind(component) == NODE or len({problem.cluster.groups[label].kind for label in component.node_groups}) == 1
 
 
 class PlainModel:
@@ -62,14 +60,10 @@ class PlainModel:
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.model = problem, cp_model.CpModel()
-        self._nodes = list(problem.cluster.nodes)
-        self._given = problem.given()
-        self._counts: dict[str, list[Amount]] = {}
+        self._nodes, self._given = list(problem.cluster.nodes), problem.given()
+        self._counts = {component.name: self._of_given(component) for component in problem.components if component.runs is not None}
         self._members: dict[tuple[str, ...], frozenset[int]] = {}
         self._present: dict[tuple[str, str], dict[str, Amount]] = {}
-        for component in problem.components:
-            if component.runs is not None:
-                self._counts[component.name] = self._of_given(component)
         for members in self._sets:
             self._place(members)
         self._capacity()
@@ -87,44 +81,39 @@ class PlainModel:
         for members in self.problem.colocated_sets:
             holding = tuple(member for member in members if self.problem.kind(member) != NODE)
             sets += [holding] if holding else []
-            sets += [(member,) for member in members if self.problem.kind(member) == NODE]
+            sets += [(member,) for member in members if member not in holding]
         return sets
 
     def _of_given(self, component: Component) -> list[Amount]:
         """Return an explicit component's resources per node, or processes without resources."""
         if self.problem.kind(component) == NODE:
-            processes = self._given.processes_on(component.name)
-            return [processes.get(node.rank, 0) for node in self._nodes]
-        masks = self._given.masks(component.name)
-        return [sum(mask.bit_count() for (rank, _), mask in masks.items() if rank == node.rank) for node in self._nodes]
+            counts = self._given.processes_on(component.name)
+        else:
+            counts = Counter(rank for (rank, _), mask in self._given.masks(component.name).items() for _ in range(mask.bit_count()))
+        return [counts.get(node.rank, 0) for node in self._nodes]
 
     def _place(self, members: Members) -> None:
         """Create the counts of a set, shared by all members."""
-        explicit_member = next((member for member in members if member.runs is not None), None)
+        explicit = next((member for member in members if member.runs is not None), None)
         hinted = [member for member in members if member.runs is None]
-        if explicit_member is not None:
-            counts = self._counts[explicit_member.name]
-            for member in hinted:
-                self._require(member.may_have(sum(count for count in counts if isinstance(count, int))))
+        if explicit is not None:
+            counts = self._counts[explicit.name]
+            amount = sum(count for count in counts if isinstance(count, int))
+            self._require(all(member.may_have(amount) for member in hinted))
         else:
             piece = lcm(*(self._piece(member) for member in hinted))
             capacities = [self._room(node, members) // piece for node in self._nodes]
             counts = [piece * self.model.new_int_var(0, capacity, "") if capacity else 0 for capacity in capacities]
             step = lcm(*(1 if self.problem.kind(member) == NODE else member.step for member in hinted))
-            allowed = [
-                amount for amount in range(0, piece * sum(capacities) + 1, piece)
-                if amount % step == 0 and all(member.may_have(amount) for member in hinted)
-            ]  # fmt: skip
+            possible = (amount for amount in range(0, piece * sum(capacities) + 1, piece) if amount % step == 0)
+            allowed = [amount for amount in possible if all(member.may_have(amount) for member in hinted)]
             total = self.model.new_int_var_from_domain(cp_model.Domain.from_values(allowed), "") if allowed else 0
             self._require(bool(allowed))
             self.model.add(sum(counts) == total)
         self._counts.update({member.name: counts for member in hinted})
 
     def _piece(self, component: Component) -> int:
-        """Return the divisor of a component's resources on a node.
-
-        The resources of a process, in whole tensor parallel groups unless they may cross nodes.
-        """
+        """Return the resources of a process, in whole tp groups unless they may cross nodes."""
         if self.problem.kind(component) == NODE:
             return 1
         tp_keeps = [keep for keep in component.keep if keep.what == TP]
@@ -154,18 +143,26 @@ class PlainModel:
         if not holds:
             self.model.add_bool_or([])
 
+    def _at_most(self, smaller: Amount, larger: Amount) -> None:
+        if isinstance(smaller, int) and isinstance(larger, int):
+            self._require(smaller <= larger)
+        else:
+            self.model.add(smaller <= larger)
+
     def _capacity(self) -> None:
         """Require that a node's resources belong to a single set, except nested sets."""
         inner = {relation.components[0] for relation in self.problem.related(SUBSET)}
-        nested = [members for members in self._sets if not inner.isdisjoint(member.name for member in members)]
-        explicit_sets = [members for members in self._sets if any(member.runs is not None for member in members)]
         used: dict[tuple[int, str], int] = {}
         within: dict[tuple[int, str], int] = {}
-        for members in explicit_sets:
-            used_masks = within if members in nested else used
-            for place, mask in ((place, mask) for member in members for place, mask in self._given.masks(member.name).items()):
-                used_masks[place] = used_masks.get(place, 0) | mask
-        open_sets = [members for members in self._sets if members not in explicit_sets and members not in nested]
+        open_sets: list[Members] = []
+        for members in self._sets:
+            is_nested = not inner.isdisjoint(member.name for member in members)
+            if any(member.runs is not None for member in members):
+                masks = within if is_nested else used
+                for place, mask in ((place, mask) for member in members for place, mask in self._given.masks(member.name).items()):
+                    masks[place] = masks.get(place, 0) | mask
+            elif not is_nested:
+                open_sets.append(members)
         for kind in {self.problem.kind(members[0]) for members in open_sets} - {NODE}:
             open_counts = [self._counts[members[0].name] for members in open_sets if self.problem.kind(members[0]) == kind]
             for number, node in enumerate(self._nodes):
@@ -177,12 +174,9 @@ class PlainModel:
         """Require CPUs and memory for all processes of a node."""
         for number, node in enumerate(self._nodes):
             for name, capacity in (("cpus", node.cpus), ("host_memory", node.memory)):
+                users = [component for component in self.problem.components if getattr(component, name)]
                 if capacity is not None:
-                    users = [component for component in self.problem.components if getattr(component, name)]
-                    self._at_most(
-                        sum(getattr(component, name) * self._processes(component, number) for component in users),
-                        capacity,
-                    )
+                    self._at_most(sum(getattr(component, name) * self._processes(component, number) for component in users), capacity)
 
     def _processes(self, component: Component, number: int) -> Amount:
         """Return the processes of a component on a node."""
@@ -214,34 +208,32 @@ class PlainModel:
                 self.model.add(sum(counts[number] for number in positions) <= size * share)
         for pin in component.pins:
             pinned = sum(rank * component.per_process < component.least for rank in pin.ranks)
-            pinned_counts = [self._counts[component.name][number] for number, node in enumerate(self._nodes) if node.rank in pin.nodes]
+            pinned_counts = [counts[number] for number, node in enumerate(self._nodes) if node.rank in pin.nodes]
             self._at_most(pinned * (1 if nodes else component.per_process), sum(pinned_counts))
 
     def _relations(self) -> None:
         """Require the relations between two components."""
         problem = self.problem
-        for relation in problem.related(SUBSET):
-            inner, outer = (problem[name] for name in relation.components)
-            if problem.kind(inner) == problem.kind(outer) != NODE:
-                for inner_count, outer_count in zip(self._counts[inner.name], self._counts[outer.name]):
-                    self._at_most(inner_count, outer_count)
-        for relation in problem.related(DISJOINT):
-            for members in self._sets:
-                self._require(not {*relation.components} <= {member.name for member in members})
-        for relation in (relation for kind in (APART, NEAR) for relation in problem.related(kind) if relation.level != NUMA):
-            first_present, second_present = (self._domains(problem[name], relation.level) for name in relation.components)
-            for name in first_present:
-                if relation.kind == APART:
-                    self._at_most(first_present[name] + second_present[name], 1)
-                else:
-                    self._at_most(first_present[name], second_present[name])
-        for relation in problem.related(NOT_FEWER):
-            larger, smaller = (problem[name] for name in relation.components)
-            self._at_most(self._least_processes(smaller), self._most_processes(larger))
+        for kind in (SUBSET, DISJOINT, APART, NEAR, NOT_FEWER):
+            for relation in (relation for relation in problem.related(kind) if relation.level != NUMA):
+                if kind == DISJOINT:
+                    self._require(not any({*relation.components} <= {member.name for member in members} for members in self._sets))
+                    continue
+                first, second = (problem[name] for name in relation.components)
+                if kind == SUBSET and problem.kind(first) == problem.kind(second) != NODE:
+                    for inner_count, outer_count in zip(self._counts[first.name], self._counts[second.name]):
+                        self._at_most(inner_count, outer_count)
+                elif kind == NOT_FEWER:
+                    self._at_most(self._least_processes(second), self._most_processes(first))
+                elif kind in (APART, NEAR):
+                    of_second = self._domains(second, relation.level)
+                    for name, present in self._domains(first, relation.level).items():
+                        self._at_most(*((present + of_second[name], 1) if kind == APART else (present, of_second[name])))
 
     def _least_processes(self, component: Component) -> int:
-        requested = component.least if self.problem.kind(component) == NODE else -(-component.least // component.per_process)
-        return self._given.world_size(component.name) if component.runs is not None else requested
+        if component.runs is not None:
+            return self._given.world_size(component.name)
+        return component.least if self.problem.kind(component) == NODE else -(-component.least // component.per_process)
 
     def _most_processes(self, component: Component) -> Amount:
         if component.runs is not None:
@@ -259,37 +251,25 @@ class PlainModel:
         """Return domain -> indicator of the component's presence."""
         key = component.name, level
         if key not in self._present:
-            self._present[key] = dict(self._presence(component, level))
+            presence = self._presence if component.runs is None else self._given_presence
+            self._present[key] = {name: presence(component, positions) for name, positions in self._by_domain(level).items()}
         return self._present[key]
 
-    def _presence(self, component: Component, level: str) -> Iterator[tuple[str, Amount]]:
-        if component.runs is not None:
-            occupied = {node for node, _ in self._given.masks(component.name)} | set(self._given.processes_on(component.name))
-            for name, positions in self._by_domain(level).items():
-                yield name, int(any(self._nodes[number].rank in occupied for number in positions))
-            return
-        for name, positions in self._by_domain(level).items():
-            amount, present = (
-                sum(self._counts[component.name][number] for number in positions),
-                self.model.new_bool_var(""),
-            )
-            most = sum(self._room(self._nodes[number], (component,)) for number in positions)
-            self._at_most(amount, most * present)
-            self._at_most(present, amount)
-            yield name, present
+    def _given_presence(self, component: Component, positions: list[int]) -> Amount:
+        occupied = {node for node, _ in self._given.masks(component.name)} | set(self._given.processes_on(component.name))
+        return int(any(self._nodes[number].rank in occupied for number in positions))
 
-    def _at_most(self, smaller: Amount, larger: Amount) -> None:
-        if isinstance(smaller, int) and isinstance(larger, int):
-            self._require(smaller <= larger)
-        else:
-            self.model.add(smaller <= larger)
+    def _presence(self, component: Component, positions: list[int]) -> Amount:
+        amount, present = sum(self._counts[component.name][number] for number in positions), self.model.new_bool_var("")
+        self._at_most(amount, sum(self._room(self._nodes[number], (component,)) for number in positions) * present)
+        self._at_most(present, amount)
+        return present
 
 
 def _memory(members: Iterable[Component], capacity: int) -> int:
     """Return the MiB of colocated components in the worst phase."""
-    components = list(members)
-    sums = []
-    for phase in dict.fromkeys(phase for component in components for phase in component.phases) or ("",):
+    components, sums = list(members), []
+    for phase in {phase for component in components for phase in component.phases} or {""}:
         needs = [(component.needs(capacity), not component.phases or phase in component.phases) for component in components]
         sums.append(sum(working if is_working else idle for (working, idle), is_working in needs))
     return max(sums)

@@ -32,8 +32,7 @@ def settle(standing: ChoiceState, layout: Layout) -> bool:
     every = combinations(layout, MOST_VALUES)
     if every is None or not _found(standing, layout, every):
         return False
-    for number, cost in enumerate(standing.costs):
-        standing.prove(number, cost)
+    standing.prove_best()
     return True
 
 

@@ -12,17 +12,16 @@ from ...models.part import given_part
 from ...models.placements.plan import VERIFIED, Plan
 from ...models.problem import Problem
 from ...models.reserved import cpus_of
-from ..check import check
-from ..given import check_explicit
+from ..check import check, check_explicit, errors
+from ..greedy import greedy
+from ..layout.layout import Layout
 from ..session import Session
 from ..unchecked import unchecked
 from ..unsearched import unsupported
-from .choices import best_first
 from .progress import Incumbents, OnProgress, silent
-from .standing import ChoiceState, Search, WrongAnswer, errors
+from .standing import ChoiceState, Search, WrongAnswer
 
 __all__ = ["LIMIT", "SEED", "WrongAnswer", "solve"]
-
 SEED = 1
 LIMIT = 10.0
 
@@ -40,52 +39,43 @@ def solve(
     session : decides if a solver may be loaded; None allows it. Raises SearchNeeded if not.
     """
     session = session or Session()
-    solve_again = partial(solve, session=session)
-    search = Search(problem, seed, on_progress, solve_again, session)
+    search = Search(problem, seed, on_progress, partial(solve, session=session), session)
+    given = problem.given()
     if faults := errors(check_explicit(problem)):
         return Answer(IMPOSSIBLE, findings=faults, how="given")
     if not problem.hinted:
-        explicit_assignment = problem.given()
-        plan = Plan(
-            problem.cluster,
-            explicit_assignment,
-            VERIFIED,
-            seconds=search.seconds,
-            cpus=cpus_of(problem, explicit_assignment),
-        )
-        return Answer(VERIFIED, plan, how="given", unchecked=tuple(unchecked(problem, plan.assignment)))
+        plan = Plan(problem.cluster, given, VERIFIED, seconds=search.seconds, cpus=cpus_of(problem, given))
+        return Answer(VERIFIED, plan, how="given", unchecked=tuple(unchecked(problem, given)))
     if refused := unsupported(problem):
         from ..refuting.contradicted import find_contradiction
 
         contradiction = find_contradiction(problem)
-        return (
-            Answer(IMPOSSIBLE, findings=(contradiction,), how="given")
-            if contradiction
-            else Answer(UNDECIDED, findings=refused, how="given")
-        )
+        verdict, findings = (IMPOSSIBLE, (contradiction,)) if contradiction else (UNDECIDED, refused)
+        return Answer(verdict, findings=findings, how="given")
     # Explicit ranks exclude some choices of degrees.
-    alternatives = [alternative for alternative in problem.alternatives() if not errors(check(given_part(alternative), problem.given()))]
-    stands, bound = best_first(alternatives, search, limit)
-    best = min(
-        (standing for standing in stands if standing.assignment),
-        key=lambda standing: standing.objective,
-        default=None,
-    )
-    if best is None or best.assignment is None:
-        if all(standing.refuted for standing in stands) and len(stands) == len(alternatives):
-            if not problem.explained:
-                return Answer(IMPOSSIBLE, findings=(error("PW601", "", "impossible"),), how=stands[0].how)
-            proof = _proof(stands)
-            if proof:
-                on_progress(Incumbents(None, 0, search.seconds, refuted=True))
-            from ..refuting.impossible import impossible
+    alternatives = [alternative for alternative in problem.alternatives() if not errors(check(given_part(alternative), given))]
+    stands, bound = _best_first(alternatives, search, limit)
+    best = min((standing for standing in stands if standing.assignment), key=lambda standing: standing.objective, default=None)
+    if best is not None and best.assignment is not None:
+        plan = best.plan(bound)
+        on_progress(Incumbents(plan, bound, search.seconds))
+        return Answer(plan.status, plan, how=best.how, unchecked=tuple(unchecked(problem, best.assignment)))
+    if len(stands) < len(alternatives) or not all(standing.refuted for standing in stands):
+        message = f"undecided: {limit:g} s of search found no placement, and no proof that there is none"
+        return Answer(UNDECIDED, findings=(error("PW602", "", message, help=f"give it longer: `--limit {limit * 4:g}`"),), how="search")
+    if not problem.explained:
+        return Answer(IMPOSSIBLE, findings=(error("PW601", "", "impossible"),), how=stands[0].how)
+    return _explained(alternatives, stands, search)
 
-            why = impossible(alternatives, solve_again, proof, session)
-            return Answer(IMPOSSIBLE if why.code == "PW601" else UNDECIDED, findings=(why,), how=stands[0].how)
-        return Answer(UNDECIDED, findings=(_undecided(limit),), how="search")
-    plan = best.plan(bound)
-    on_progress(Incumbents(plan, bound, search.seconds))
-    return Answer(plan.status, plan, how=best.how, unchecked=tuple(unchecked(problem, best.assignment)))
+
+def _explained(alternatives: Sequence[Problem], stands: Sequence[ChoiceState], search: Search) -> Answer:
+    """Return the answer to a problem whose choices are all refuted, with the reason."""
+    from ..refuting.impossible import impossible
+
+    if proof := _proof(stands):
+        search.on_progress(Incumbents(None, 0, search.seconds, refuted=True))
+    why: Finding = impossible(alternatives, search.solve, proof, search.session)
+    return Answer(IMPOSSIBLE if why.code == "PW601" else UNDECIDED, findings=(why,), how=stands[0].how)
 
 
 def _proof(stands: Sequence[ChoiceState]) -> str:
@@ -99,6 +89,67 @@ def _proof(stands: Sequence[ChoiceState]) -> str:
     return f"{tried:,} {plural('way', tried)} tried, all that there are"
 
 
-def _undecided(limit: float) -> Finding:
-    message = f"undecided: {limit:g} s of search found no placement, and no proof that there is none"
-    return error("PW602", "", message, help=f"give it longer: `--limit {limit * 4:g}`")
+def _best_first(problems: Sequence[Problem], search: Search, limit: float) -> tuple[list[ChoiceState], int]:
+    """Return the states of the searched choices, best first, and a bound over all choices.
+
+    The time is shared evenly among the remaining choices; unused time passes to later choices.
+    """
+    layouts = [Layout(problem) for problem in problems]
+    bounds = {number: ChoiceState(problem, layouts[number], search).bound for number, problem in enumerate(problems)}
+    order = sorted(bounds, key=lambda number: (bounds[number], number))
+    stands: list[ChoiceState] = []
+    best: int | None = None
+    for position, number in enumerate(order):
+        if best is not None and bounds[number] >= best:
+            break
+        search.others = min((bound for index, bound in bounds.items() if index != number), default=None)
+        standing = _decide(problems[number], layouts[number], search, limit / (len(order) - position))
+        stands.append(standing)
+        limit -= standing.spent
+        if standing.refuted:
+            del bounds[number]
+        else:
+            bounds[number] = standing.bound
+        if standing.assignment and (best is None or standing.objective < best):
+            best = standing.objective
+    return stands, min(bounds.values(), default=0)
+
+
+def _decide(problem: Problem, layout: Layout, search: Search, limit: float) -> ChoiceState:
+    """Return the state of a choice when the time is over or everything is proved."""
+    standing = ChoiceState(problem, layout, search)
+    if (values := greedy(layout)) is not None:
+        standing.offer(layout, values, "greedy")
+    if standing.is_proved:
+        return standing
+    from ..lines import best_on_line
+    from ..refuting.certificate import counting_row
+    from .exhaustive import confirm, settle
+
+    if standing.assignment is None and counting_row(problem):
+        standing.how, standing.refuted = "counting", True
+        return standing
+    if line := best_on_line(layout, standing.tiers, standing.counted):
+        least, values = line
+        standing.offer(layout, values, "sweep")
+        if standing.assignment is not None and standing.objective == least:
+            standing.prove_best()
+        elif standing.tiers:  # `least` bounds all tiers in a single number
+            standing.prove(0, least // standing.tiers[0].scale)
+    if standing.is_proved or settle(standing, layout):
+        return standing
+    search.session.must_search()
+    from ..patterns.applies import pays
+    from .tiers import search_by_patterns, search_tiers
+
+    spent = search_by_patterns(standing, layout, limit) if pays(layout, standing.tiers) else 0.0
+    if not standing.is_proved and not standing.refuted:
+        search_tiers(standing, limit - spent)
+    standing.spent += spent
+    if standing.refuted and problem.explained:
+        confirm(standing, layout)
+    if standing.refuted and problem.explained and standing.tried is None:
+        from ..refuting.plain_model import is_refuted
+
+        standing.agreed = is_refuted(problem)
+    return standing

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Iterable
 
 from ...models.answer import Solve
-from ...models.findings.finding import Finding, Severity
 from ...models.placements.assignment import Assignment
 from ...models.placements.plan import FEASIBLE, OPTIMAL, Plan
 from ...models.problem import Problem
 from ...models.reserved import cpus_of
-from ..check import check
+from ..check import holds
 from ..expanding.counts import ExpansionFailed
 from ..expanding.expand import expand
 from ..expanding.ranks import with_even_counts
@@ -41,11 +39,11 @@ class Search:
     `solve` answers smaller questions that arise during the search.
     """
 
-    def __init__(self, whole: Problem, seed: int, tell: OnProgress, solve: Solve, session: Session | None = None) -> None:
+    def __init__(self, whole: Problem, seed: int, on_progress: OnProgress, solve: Solve, session: Session | None = None) -> None:
         self.whole, self.seed, self.solve, self.session = whole, seed, solve, session or Session()
         self.others: int | None = None
         """Lower bound over the choices outside the current search."""
-        self._tell = tell
+        self.on_progress = on_progress
         self._best: Plan | None = None
         self.began = self._told = time.perf_counter()
         self.verifying = 0.0
@@ -67,7 +65,7 @@ class Search:
         if plan and (self._best is None or plan.objective < self._best.objective):
             self._best = plan
         bound = bound if self.others is None else min(bound, self.others)
-        self._tell(Incumbents(self._best and replace(self._best, bound=min(bound, self._best.objective)), bound, self.seconds))
+        self.on_progress(Incumbents(self._best and replace(self._best, bound=min(bound, self._best.objective)), bound, self.seconds))
 
 
 class ChoiceState:
@@ -82,10 +80,10 @@ class ChoiceState:
         self.problem, self.search = problem, search
         self.tiers = tiers(problem)
         self.counted = counted(problem, layout)
-        self.proved = [
-            sum(cost * bound for (_, cost), bound in zip(tier.members, counted_bounds))
-            for tier, counted_bounds in zip(self.tiers, self.counted)
+        self.floors = [
+            sum(cost * bound for (_, cost), bound in zip(tier.members, bounds)) for tier, bounds in zip(self.tiers, self.counted)
         ]
+        self.proved = list(self.floors)
         self.values: Values | None = None
         self.assignment: Assignment | None = None
         self.costs: tuple[int, ...] = ()
@@ -112,7 +110,7 @@ class ChoiceState:
             assignment = expand(layout, values, self.search.solve)
         except ExpansionFailed:
             return None
-        if any(finding.severity is Severity.ERROR for finding in check(self.problem, assignment)):
+        if not holds(self.problem, assignment):
             return None
         costs = tuple(tier.value(self.problem, assignment) for tier in self.tiers)
         if self.assignment is None or costs < self.costs:
@@ -130,6 +128,11 @@ class ChoiceState:
         if bound > self.proved[number]:
             self.proved[number] = bound
             self.tell()
+
+    def prove_best(self) -> None:
+        """Take the answer as optimal in every tier."""
+        for number, cost in enumerate(self.costs):
+            self.prove(number, cost)
 
     def is_best(self, number: int) -> bool:
         """Return True if the answer is proved optimal in this tier."""
@@ -151,13 +154,10 @@ class ChoiceState:
         return sum(tier.scale * bound for tier, bound in zip(self.tiers, self._valid()))
 
     def _valid(self) -> list[int]:
-        """Return valid bounds of all tiers.
-
-        After the first tier without proof of optimality only counting bounds are valid.
-        """
+        """Return bounds of all tiers, from counting alone after the first tier without proof."""
         bounds, is_valid = [], True
-        for number, (tier, counted_bounds) in enumerate(zip(self.tiers, self.counted)):
-            bounds.append(self.proved[number] if is_valid else sum(cost * bound for (_, cost), bound in zip(tier.members, counted_bounds)))
+        for number, floor in enumerate(self.floors):
+            bounds.append(self.proved[number] if is_valid else floor)
             is_valid = is_valid and self.is_best(number)
         return bounds
 
@@ -175,8 +175,3 @@ class ChoiceState:
     def tell(self) -> None:
         """Report this standing."""
         self.search.tell(self.plan(self.bound) if self.assignment else None, self.bound)
-
-
-def errors(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return the findings of severity error."""
-    return tuple(finding for finding in findings if finding.severity is Severity.ERROR)

@@ -83,13 +83,13 @@ class TierSearch:
         self.some = is_restricted(variables.layout)
         self._refused, self._longer = False, 1
 
-    def search(self) -> None:
-        """Improve answer and bound of this tier until both meet or the time is over."""
+    def search(self) -> float:
+        """Improve answer and bound of this tier until both meet; return the time left."""
         if not self.variables.layout.counted:
             # For ranges alone the relaxation is weak, and propagation is fast.
             self._run(0.6 * self.left, by_relaxation=False)
             if not self._is_open():
-                return
+                return self.left
         tiers = self.standing.tiers
         aggregates = aggregates_of(self.variables, tiers[self.number]) if self.number < len(tiers) and not self.some else []
         if aggregates and root_seconds(self.variables.model) <= A_LONG_TURN * self.left:
@@ -101,16 +101,13 @@ class TierSearch:
             self._run(0.6 * self.left, by_relaxation=True)
         if self._is_open():
             self._run(self.left, by_relaxation=False)
+        return self.left
 
     def _round(self, stage: BoundStage, limits: Round) -> None:
         """Run the relaxation, then search with its suggestions and on the whole model."""
         scale = max(1.0, stage.size / ROWS)
         if self._is_open():
-            self._advance(
-                stage,
-                limits.relaxations * (PRESSED if self._is_within(stage.step) else 1),
-                limits.plain,
-            )
+            self._advance(stage, limits.relaxations * (PRESSED if self._is_within(stage.step) else 1), limits.plain)
         for fixed in (*stage.likely(PARTS), stage.agreed(), stage.advised(limits.excess)):
             if self._is_open() and not self._is_within(stage.step):
                 self._narrowed(fixed, limits.narrowed * scale)
@@ -145,10 +142,7 @@ class TierSearch:
             self._offer(outcome)
 
     def _is_within(self, step: int) -> bool:
-        """Return True if the answer is at most one step above the bound.
-
-        Then it is probably optimal and only the proof is missing.
-        """
+        """Return True if at most one step is open: probably only the proof is missing."""
         standing = self.standing
         return standing.assignment is not None and standing.costs[self.number] - standing.proved[self.number] <= step
 
@@ -158,11 +152,9 @@ class TierSearch:
         return standing.assignment is None or standing.costs[number] - standing.proved[number] > FAR * standing.costs[number]
 
     def _is_open(self) -> bool:
-        known = self.standing.assignment is not None
-        return self.left > 0 and not self._refused and not (known and self._is_best())
-
-    def _is_best(self) -> bool:
-        return self.number >= len(self.standing.tiers) or self.standing.is_best(self.number)
+        tiered = self.number < len(self.standing.tiers)
+        is_best = self.standing.is_best(self.number) if tiered else self.standing.assignment is not None
+        return self.left > 0 and not self._refused and not is_best
 
     def _run(self, limit: float, by_relaxation: bool) -> None:
         """Run the solver on the whole model."""
@@ -179,10 +171,7 @@ class TierSearch:
         return self.variables.model
 
     def _offer(self, outcome: Outcome[Values]) -> None:
-        """Keep an answer of the solver.
-
-        Raises WrongAnswer if the rules refuse it or it costs more than the solver claims.
-        """
+        """Keep an answer of the solver. Raises WrongAnswer on contradictions."""
         self.left -= self.standing.an_offer
         costs = self.standing.offer(self.variables.layout, outcome.values or {}, "search")
         if costs is None:
@@ -197,12 +186,7 @@ class TierSearch:
             self._refused = True
             # A single "infeasible" is no proof (or-tools 5274, 5295): confirmed without presolve.
             limit = max(self.left, CONFIRMING * outcome.spent + 1.0)
-            confirmation = run(
-                compile(standing.problem, minimise=False),
-                limit,
-                standing.search.seed,
-                presolve=False,
-            )
+            confirmation = run(compile(standing.problem, minimise=False), limit, standing.search.seed, presolve=False)
             standing.refuted = refutable(self.variables.layout) and confirmation.status is Status.INFEASIBLE
         if outcome.values is not None:
             self._offer(outcome)
@@ -218,31 +202,22 @@ class TierSearch:
 
 def search_tiers(standing: ChoiceState, limit: float) -> None:
     """Improve answer and bound of a choice until both meet or the time is over."""
-    standing.spent = limit - _search(standing, limit)
-
-
-def _search(standing: ChoiceState, limit: float) -> float:
-    """Search all tiers and return the remaining time."""
-    variables = compile(standing.problem, minimise=False)
+    variables, left = compile(standing.problem, minimise=False), limit
     if standing.values:
         standing.values = translated(variables.layout, standing.values)
     if not standing.tiers:
-        search = TierSearch(standing, variables, 0, limit)
-        search.search()
-        return search.left
+        left = TierSearch(standing, variables, 0, limit).search()
     for number, tier in enumerate(standing.tiers):
         if standing.is_proved or standing.refuted:
             break
         amount = aim(variables, tier)
         if not standing.is_best(number):
-            reserved = RESERVED_SHARE * limit if number < len(standing.tiers) - 1 else 0.0
-            search = TierSearch(standing, variables, number, limit - reserved)
-            search.search()
-            limit = reserved + search.left
-        if standing.assignment is None or limit <= 0:
+            reserved = RESERVED_SHARE * left if number < len(standing.tiers) - 1 else 0.0
+            left = reserved + TierSearch(standing, variables, number, left - reserved).search()
+        if standing.assignment is None or left <= 0:
             break
         keep_tier(variables, amount, standing.costs[number])
-    return limit
+    standing.spent = limit - left
 
 
 def translated(layout: Layout, values: Values) -> Values:
@@ -284,10 +259,7 @@ def search_by_patterns(standing: ChoiceState, layout: Layout, limit: float) -> f
 
 
 def _take_use(standing: ChoiceState, layout: Layout, outcomes: Sequence[Outcome[Values]]) -> None:
-    """Keep the last expandable answer, and the bounds of all tiers.
-
-    Raises WrongAnswer if a bound contradicts an answer.
-    """
+    """Keep the last expandable answer and the bounds of all tiers. Raises WrongAnswer."""
     costs: tuple[int, ...] | None = None
     for outcome in reversed(outcomes):
         if costs is None and outcome.values is not None:

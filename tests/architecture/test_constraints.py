@@ -12,7 +12,7 @@ VOCABULARY = ("variables", "held", "amount", "ranges")
 ALLOWED = (
     "solver/rules/",
     "solver/objectives/",
-    "solver/cuts/",
+    "solver/cuts.py",
     *(f"solver/model/{name}.py" for name in VOCABULARY),
     "solver/patterns/master.py",
     "solver/patterns/uses.py",

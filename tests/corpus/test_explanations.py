@@ -19,7 +19,7 @@ from placewright.models.machines.shorthand import AsDeclared
 from placewright.planner.accounting import explain
 from placewright.report.explanation.data import render as to_json
 from placewright.report.explanation.text import render as to_text
-from placewright.solver.explaining.explanation import Explanation
+from placewright.solver.explaining.explain import Explanation
 from test_verl_golden import DELIBERATE, NOT_RECORDED, document_of
 from test_verl_golden import records as of_scripts
 

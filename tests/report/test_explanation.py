@@ -17,7 +17,7 @@ from placewright.planner.accounting import explain
 from placewright.report.explanation.data import render as to_json
 from placewright.report.explanation.figures import Footnotes
 from placewright.report.explanation.text import WIDTH, layout, render
-from placewright.solver.explaining.explanation import Explanation
+from placewright.solver.explaining.explain import Explanation
 
 
 def explained(components: str, cluster: str = "2x8xH100") -> Explanation:

@@ -9,7 +9,7 @@ from placewright.models.findings.finding import Finding
 from placewright.models.findings.span import Span
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
-from placewright.solver.given import check_explicit
+from placewright.solver.check import check_explicit
 
 from .cases import cluster, given
 

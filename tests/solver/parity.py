@@ -22,7 +22,7 @@ from placewright.models.problem import Problem
 from placewright.solver import compile as compile_module
 from placewright.solver import objectives as objectives_module
 from placewright.solver.check import check
-from placewright.solver.cuts.cut import Cut
+from placewright.solver.cuts import Cut
 from placewright.solver.expanding import expand as expand_module
 from placewright.solver.layout.layout import Layout, Values
 from placewright.solver.objectives import tiers

@@ -10,7 +10,7 @@ import pytest
 from placewright.models.answer import IMPOSSIBLE
 from placewright.models.component import Component
 from placewright.models.problem import Problem
-from placewright.solver.given import check_explicit
+from placewright.solver.check import check_explicit
 from placewright.solver.searching.search import solve
 
 from . import parity

@@ -7,11 +7,8 @@ import random
 import pytest
 from placewright.models.locality import REPLICA, Keep
 from placewright.models.problem import Problem
-from placewright.solver.cuts import CUTS, domains_of_subsets, room_by_size
-from placewright.solver.cuts.cut import Cut
-from placewright.solver.cuts.domains_of_subsets import DomainsOfSubsets, rows
-from placewright.solver.cuts.room_by_size import RoomBySize
-from placewright.solver.cuts.room_by_size import rows as by_size
+from placewright.solver import cuts
+from placewright.solver.cuts import CUTS, Cut, DomainsOfSubsets, RoomBySize, size_rows, subset_rows
 from placewright.solver.layout.layout import Layout
 from placewright.solver.rules import RULES
 
@@ -38,18 +35,18 @@ def test_an_implied_cut_removes_no_value(cut: Cut) -> None:
 
 
 def test_what_must_be_in_several_racks() -> None:
-    names = {("+".join(bundle.name for bundle in members), fewest) for members, fewest in rows(Layout(RACKS), "rack")}
+    names = {("+".join(bundle.name for bundle in members), fewest) for members, fewest in subset_rows(Layout(RACKS), "rack")}
     assert names == {("a+b", 2), ("a+c", 2), ("b+c", 2), ("a+b+c", 3)}  # posted only where that is more than one each
     wide = problem(RACKS.cluster, component("a", 3), component("b", 2))
-    assert {("+".join(bundle.name for bundle in members), fewest) for members, fewest in rows(Layout(wide), "rack")} == {
+    assert {("+".join(bundle.name for bundle in members), fewest) for members, fewest in subset_rows(Layout(wide), "rack")} == {
         ("a", 2),
         ("a+b", 3),
     }
 
 
 def test_a_cut_that_is_too_tight_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    fewest = domains_of_subsets.fewest_of
-    monkeypatch.setattr(domains_of_subsets, "fewest_of", lambda rooms, demand: fewest(rooms, demand) + 1)
+    fewest = cuts.fewest_of
+    monkeypatch.setattr(cuts, "fewest_of", lambda rooms, demand: fewest(rooms, demand) + 1)
     assert parity.encoded(RACKS, RULES, [DomainsOfSubsets()]) < parity.encoded(RACKS, RULES)
 
 
@@ -64,11 +61,11 @@ def in_fragments(source: random.Random) -> Problem:
 
 
 def test_fragments_take_nothing_away_however_much_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room_by_size, "SCARCE", 0)
+    monkeypatch.setattr(cuts, "SCARCE", 0)
     source, posted = random.Random(5), 0
     for whole in [in_fragments(source) for _ in range(40)] + [random_problem(source, most=400) for _ in range(10)]:
         for question in whole.alternatives():
-            posted += len(list(by_size(Layout(question), "rack")))
+            posted += len(list(size_rows(Layout(question), "rack")))
             assert parity.encoded(question, RULES, [RoomBySize()]) == parity.encoded(question, RULES)
     assert posted > 100
 
@@ -78,15 +75,15 @@ def test_fragments_are_counted_where_the_room_for_large_pieces_is_scarce() -> No
     scarce = problem(racks, component("four", 4, tp=4), component("one", 4))
     told = [
         (name, [bundle.name for bundle in large], {each.name: more for each, more in small.items()}, room)
-        for name, large, small, room in by_size(Layout(scarce), "rack")
+        for name, large, small, room in size_rows(Layout(scarce), "rack")
     ]
     assert told == [("a", ["four"], {"one": 3}, 4), ("b", ["four"], {"one": 0}, 4)]
-    assert not list(by_size(Layout(problem(racks, component("four", 4, tp=4), component("one", 2))), "rack"))
+    assert not list(size_rows(Layout(problem(racks, component("four", 4, tp=4), component("one", 2))), "rack"))
 
 
 def test_fragments_that_are_too_small_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     racks = cluster({"count": 4, "rack": "a", "taken": 0b1}, {"count": 4, "rack": "b"})
     question = problem(racks, component("four", 4, tp=4), component("one", 3))
-    room = room_by_size._room
-    monkeypatch.setattr(room_by_size, "_room", lambda *arguments: max(0, room(*arguments) - 1))
+    room = cuts._room
+    monkeypatch.setattr(cuts, "_room", lambda *arguments: max(0, room(*arguments) - 1))
     assert parity.encoded(question, RULES, [RoomBySize()]) < parity.encoded(question, RULES)

@@ -14,8 +14,8 @@ from placewright.models.memory.estimated import estimated, with_estimates, with_
 from placewright.models.model_cards.known import known_model
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
-from placewright.solver.advice.estimated_memory import EstimatedMemory
-from placewright.solver.given import check_explicit
+from placewright.solver.advice import EstimatedMemory
+from placewright.solver.check import check_explicit
 
 EIGHT = range(8)
 

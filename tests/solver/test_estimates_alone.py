@@ -14,7 +14,7 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.memory.estimated import with_estimates
 from placewright.models.model_cards.known import KNOWN
 from placewright.models.problem import Problem
-from placewright.solver.given import check_explicit
+from placewright.solver.check import check_explicit
 from placewright.solver.verify import advise
 
 

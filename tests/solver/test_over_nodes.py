@@ -7,7 +7,7 @@ from placewright.models.component import Component
 from placewright.models.findings.finding import Severity
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.run import Run
-from placewright.solver.given import check_explicit
+from placewright.solver.check import check_explicit
 from placewright.solver.searching.search import solve
 
 from .cases import cluster, component, given, problem

@@ -12,7 +12,7 @@ from placewright.models.problem import Problem
 from placewright.solver.compile import compile
 from placewright.solver.model.engine import Status, run
 from placewright.solver.refuting import certificate
-from placewright.solver.searching import choices as one_choice
+from placewright.solver.searching import search as one_choice
 from placewright.solver.searching.search import solve
 
 from .cases import node

@@ -10,7 +10,7 @@ from placewright.models.findings.finding import Fix
 from placewright.models.findings.span import Edit, Span
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
-from placewright.solver.given import check_explicit
+from placewright.solver.check import check_explicit
 
 from .cases import component, given, problem
 from .few_ranks import EIGHT, demanded, only, ranks

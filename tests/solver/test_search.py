@@ -18,7 +18,7 @@ from placewright.models.placements.plan import OPTIMAL, VERIFIED
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.solver.check import check
-from placewright.solver.searching import choices as one_choice
+from placewright.solver.searching import search as one_choice
 from placewright.solver.searching.search import solve
 
 from . import parity
@@ -98,7 +98,7 @@ def test_the_search_agrees_with_greedy(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 def test_the_same_digest_in_every_process(monkeypatch: pytest.MonkeyPatch) -> None:
     script = (
-        "import placewright.solver.searching.choices as one; one.greedy = lambda layout: None\n"
+        "import placewright.solver.searching.search as one; one.greedy = lambda layout: None\n"
         "import placewright.solver.searching.search as s\n"
         "from placewright.models.machines.shorthand import read_shorthand\n"
         "from placewright.models.component import Component, Parallel\n"

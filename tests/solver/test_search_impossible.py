@@ -6,8 +6,8 @@ import pytest
 from placewright.models.component import COLOCATED, Relation
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
-from placewright.solver.searching import choices as one_choice
 from placewright.solver.searching import exhaustive
+from placewright.solver.searching import search as one_choice
 from placewright.solver.searching import tiers as one_tier
 from placewright.solver.searching.search import solve
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from placewright.models.findings.finding import Severity
 from placewright.models.job import Capabilities
-from placewright.solver.given import check_explicit
+from placewright.solver.check import check_explicit
 from placewright.solver.searching.search import solve
 
 from .cases import component, problem, share

@@ -16,7 +16,7 @@ from placewright.solver.layout.layout import Layout
 from placewright.solver.objectives import OBJECTIVES
 from placewright.solver.objectives.tiers import tiers
 from placewright.solver.refuting import certificate
-from placewright.solver.searching import choices as one_choice
+from placewright.solver.searching import search as one_choice
 from placewright.solver.searching import tiers as by_patterns
 from placewright.solver.searching.search import solve
 

@@ -17,9 +17,8 @@ from placewright.models.reading import Reading
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.planner.accounting import explain
-from placewright.solver.explaining.explanation import Explanation
+from placewright.solver.explaining.explain import PARTLY, WITHIN, Explanation
 from placewright.solver.explaining.numbers import numbers
-from placewright.solver.explaining.sharing import PARTLY, WITHIN
 
 NAMES = ("actor", "rollout", "env", "reward", "critic")
 

@@ -8,7 +8,7 @@ import pytest
 from placewright.models.placements.plan import OPTIMAL, Plan, TermValue
 from placewright.solver.check import check
 from placewright.solver.objectives.tiers import plan_terms, tiers
-from placewright.solver.searching import choices as one_choice
+from placewright.solver.searching import search as one_choice
 from placewright.solver.searching.search import solve
 
 from .. import parity

@@ -11,7 +11,7 @@ from placewright.models.locality import Keep, Pin
 from placewright.models.placements.assignment import Assignment, compress
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
-from placewright.solver.given import check_explicit
+from placewright.solver.check import check_explicit
 from placewright.solver.unsearched import unsupported
 
 from .. import parity

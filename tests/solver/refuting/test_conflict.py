@@ -14,8 +14,7 @@ from placewright.models.locality import REPLICA, WHOLE, Keep, Pin, Spread
 from placewright.models.machines.node_group import NODE
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.problem import Problem
-from placewright.solver.refuting.conflict import COUNTING, SEARCH, Conflict
-from placewright.solver.refuting.impossible import find_conflict, finding_of, impossible
+from placewright.solver.refuting.impossible import COUNTING, SEARCH, Conflict, find_conflict, finding_of, impossible
 from placewright.solver.searching.search import solve
 
 from .. import parity

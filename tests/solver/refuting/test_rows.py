@@ -6,17 +6,15 @@ import random
 
 import pytest
 from placewright.models.findings.finding import Severity
-from placewright.models.machines.cluster import Cluster
 from placewright.models.problem import Problem
-from placewright.solver.given import check_explicit
+from placewright.solver.check import check_explicit
 from placewright.solver.layout.layout import Layout
 from placewright.solver.refuting.census import Census, CountingProblem, bundles
 from placewright.solver.refuting.certificate import counting_row
 from placewright.solver.refuting.oracle import can_pack
-from placewright.solver.refuting.sums_between import cut, shortage
+from placewright.solver.refuting.rows import cut, shortage
 
 from .. import parity
-from ..cases import cluster, component, problem
 from ..parity_cases.every import CASES
 from ..parity_cases.random_problems import random_demands, random_problem
 from ..test_search import brute_force
@@ -66,7 +64,7 @@ def test_a_census_counts_every_node_once() -> None:
         assert sum(kind.count for kind in census.kinds) == sum(kind.count for kind in census.placed) == len(question.cluster.nodes)
         for bundle in layout.bundles:
             free = sum(mask.bit_count() // bundle.unit for (_, kind), mask in layout.free.items() if kind == bundle.kind)
-            assert sum(census.rooms(bundle.kind, bundle.unit)) == free
+            assert sum(census.pieces(bundle.kind, bundle.unit)) == free
 
 
 def test_bundles_are_those_of_a_layout() -> None:
@@ -105,15 +103,3 @@ def test_hall_and_a_minimal_cut_agree() -> None:
             for name in short:
                 union |= may[name]
             assert sum(needs[name] for name in short) > sum(r for i, r in enumerate(rooms) if union >> i & 1)
-
-
-def test_nodes_that_are_added_count_like_real_ones() -> None:
-    from placewright.models.machines.changed import with_nodes
-
-    where = cluster({"count": 8, "rack": "a"}, {"count": 4, "rack": "b"}, big=(0,))
-    question = problem(where, component("a", 8, node_groups=("big",)), component("b", 4, tp=4))
-    sample = where.nodes[0]
-    grown = Problem(with_nodes(where, sample, 3), question.job)
-    assert isinstance(grown.cluster, Cluster)
-    counted, real = Census(question).with_more(sample, 3), Census(grown)
-    assert sorted(map(repr, counted.placed)) == sorted(map(repr, real.placed))

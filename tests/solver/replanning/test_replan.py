@@ -16,8 +16,7 @@ from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.placements.run import Run
 from placewright.models.placements.sound import in_turn
 from placewright.models.problem import Problem
-from placewright.solver.replanning.lose import explicit_on_lost, lose
-from placewright.solver.replanning.replan import after, moves
+from placewright.solver.replanning import after, explicit_on_lost, lose, moves
 from placewright.solver.searching.search import solve
 
 from ..cases import cluster, component, given, problem

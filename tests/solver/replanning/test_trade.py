@@ -13,7 +13,7 @@ from placewright.models.placements.run import Run
 from placewright.solver.check import check
 from placewright.solver.objectives.moves import MoveTerm
 from placewright.solver.objectives.tiers import tiers
-from placewright.solver.replanning.replan import moves, with_trade
+from placewright.solver.replanning import moves, with_trade
 from placewright.solver.searching.search import solve
 
 from .. import parity

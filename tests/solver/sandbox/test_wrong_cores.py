@@ -9,8 +9,7 @@ import pytest
 from ortools.sat.python import cp_model
 from placewright.models.answer import IMPOSSIBLE
 from placewright.models.problem import Problem
-from placewright.solver.refuting.conflict import SEARCH, Conflict
-from placewright.solver.refuting.impossible import find_conflict
+from placewright.solver.refuting.impossible import SEARCH, Conflict, find_conflict
 from placewright.solver.searching.search import solve
 
 from ..cases import cluster, component, problem

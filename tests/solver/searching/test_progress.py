@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from placewright.models.findings.finding import Severity
 from placewright.solver.check import check
-from placewright.solver.searching import choices as one_choice
+from placewright.solver.searching import search as one_choice
 from placewright.solver.searching.progress import Incumbents
 from placewright.solver.searching.search import solve
 

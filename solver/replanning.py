@@ -1,22 +1,82 @@
-"""Replanning after a change: fewest moves, report of moves, and trade-offs."""
+"""Replanning after a change: lost nodes, fewest moves, report of moves, and trade-offs."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import Sequence
+from typing import Collection, Iterator, Sequence
 
-from ...models.answer import IMPOSSIBLE, Solve
-from ...models.cap import Cap
-from ...models.placements.assignment import Assignment
-from ...models.placements.moves import Moved, Moves, Trade
-from ...models.placements.plan import Plan, TermValue
-from ...models.placements.sound import carried
-from ...models.problem import Problem
-from ..objectives.idle import MissingAccelerators
-from ..objectives.moves import Members, Pieces, movable, piece_size, pieces, remaining
-from ..objectives.moves import MoveTerm as MovesTerm
-from ..objectives.preferred import Preferred
+from ..models.answer import IMPOSSIBLE, Solve
+from ..models.cap import Cap
+from ..models.component import Component
+from ..models.findings.finding import Finding, error
+from ..models.machines.changed import ranks_left, without_nodes
+from ..models.machines.node_group import NODE
+from ..models.part import given_part
+from ..models.placements.assignment import Assignment
+from ..models.placements.moves import Moved, Moves, Trade
+from ..models.placements.plan import Plan, TermValue
+from ..models.placements.run import Run
+from ..models.placements.sound import carried, in_turn
+from ..models.problem import Problem
+from .objectives.idle import MissingAccelerators
+from .objectives.moves import Members, MoveTerm, Pieces, movable, piece_size, pieces, remaining
+from .objectives.preferred import Preferred
+from .wording import nodes_called, some_of
+
+
+def lose(problem: Problem, lost: Collection[int]) -> Problem:
+    """Return the problem without lost nodes, with the remaining nodes renumbered.
+
+    Explicit ranks on a lost node are removed (see `explicit_on_lost`). Processes that the framework
+    distributes over nodes are all kept, on as many remaining nodes as possible (see in_turn.py). A
+    pin to lost nodes alone becomes empty. The file's own ranks of planned components are kept only
+    for components that lost no node.
+    """
+    left, components = ranks_left(problem.cluster, lost), list[Component]()
+    for component in problem.components:
+        pins = tuple(replace(pin, nodes=tuple(left[rank] for rank in pin.nodes if rank in left)) for pin in component.pins)
+        excluded = tuple(left[rank] for rank in component.excluded if rank in left)
+        runs = _renumbered(component.runs, left) if component.runs is not None else None
+        if component.name in problem.job.in_turn:
+            runs = tuple(in_turn(problem.given().world_size(component.name), len(left)))
+        components.append(replace(component, pins=pins, excluded=excluded, runs=runs))
+    baseline = {name: _renumbered(runs, left) for name, runs in problem.job.planning.own.items() if all(run.node in left for run in runs)}
+    job = replace(problem.job, components=tuple(components), planning=replace(problem.job.planning, own=baseline))
+    return replace(problem, cluster=without_nodes(problem.cluster, lost), job=job)
+
+
+def _renumbered(runs: Sequence[Run], left: dict[int, int]) -> tuple[Run, ...]:
+    """Return the runs on remaining nodes, with new node ranks."""
+    return tuple(replace(run, node=left[run.node]) for run in runs if run.node in left)
+
+
+def explicit_on_lost(problem: Problem, lost: Collection[int]) -> Iterator[Finding]:
+    """Yield a finding for explicit ranks on lost nodes: a search cannot move them.
+
+    Ranks distributed by the framework are not explicit.
+    """
+    affected, nodes = list[Component](), set[int]()
+    for component in given_part(problem).components:
+        lost_nodes = {run.node for run in component.runs or () if run.node in lost}
+        if lost_nodes and component.name not in problem.job.in_turn:
+            affected.append(component)
+            nodes |= lost_nodes
+    if not affected:
+        return
+    first, where = affected[0], nodes_called(problem.cluster, nodes)
+    message = f"{some_of([f'`{component.name}`' for component in affected])} {'has' if len(affected) == 1 else 'have'} given ranks on {where}, which "
+    message += "is lost" if len(nodes) == 1 else "are lost"
+    lines = sorted({span.line for component in affected if (span := component.span("placement"))})
+    notes = (f"the ranks are given in lines {some_of([str(line) for line in lines])}",) if len(lines) > 1 else ()
+    key = "processes" if problem.kind(first) == NODE else "accelerators"
+    assignment = problem.given()
+    amount = assignment.world_size(first.name) if key == "processes" else assignment.amount(first.name)
+    advice = f"give hints such as `{key}: {amount}` in the place of given ranks, so that the places are searched"
+    yield error(
+        "PW607", first.name, message, first.span("placement"), label=f"on {where}", help=advice, notes=notes,
+        also=tuple(component.name for component in affected[1:]),
+    )  # fmt: skip
 
 
 def after(problem: Problem, before: Plan) -> Problem:
@@ -25,13 +85,11 @@ def after(problem: Problem, before: Plan) -> Problem:
     The previous plan may be of another cluster or job. A component with changed degrees cannot keep
     anything, so its previous placement is dropped.
     """
-    placed = carried(before, problem.cluster)
-    names = {component.name for component in problem.components}
-    chosen = before.degrees
+    placed, degrees = carried(before, problem.cluster), {component.name: component.parallel for component in problem.components}
     comparable = {
         name: runs
         for name, runs in placed.runs.items()
-        if name in names and (name in problem.job.choices or chosen.get(name, problem[name].parallel) == problem[name].parallel)
+        if name in degrees and (name in problem.job.choices or before.degrees.get(name, degrees[name]) == degrees[name])
     }
     return replace(problem, previous=replace(placed, runs=comparable))
 
@@ -44,7 +102,7 @@ def moves(question: Problem, before: Plan, now: Plan) -> Moves:
         _dealt(component.name, question, before, now) for component in question.components if component.name in question.job.in_turn
     )
     # The term also counts groups that end as the job shrinks; its gap to the bound is of moves.
-    open_still = next((term.value - term.bound for term in now.terms if term.name == MovesTerm.name), 0)
+    open_still = next((term.value - term.bound for term in now.terms if term.name == MoveTerm.name), 0)
     # Framework layouts and placements over explicit ranks are not searched for fewest moves.
     searched = question.job.planning.laying is None and not question.job.overlaps
     least = max(0, sum(part.moved for part in parts) - open_still) if searched else 0
@@ -55,7 +113,7 @@ def moves(question: Problem, before: Plan, now: Plan) -> Moves:
 
 def _traffic_first(plan: Plan) -> bool:
     """Return True if a term was minimised before the moves that otherwise comes later."""
-    tier = next((term.tier for term in plan.terms if term.name == MovesTerm.name), 0)
+    tier = next((term.tier for term in plan.terms if term.name == MoveTerm.name), 0)
     return any(term.tier < tier and term.name not in (MissingAccelerators.name, Preferred.name) for term in plan.terms)
 
 
@@ -80,10 +138,7 @@ def _moved(problem: Problem, members: Members, before: Plan, now: Plan) -> Moved
 
 
 def _dealt(name: str, question: Problem, before: Plan, now: Plan) -> Moved:
-    """Return the moves of processes distributed by the framework.
-
-    Processes on one node are interchangeable except for their ranks.
-    """
+    """Return the moves of interchangeable processes that the framework distributes."""
     old, new = _nodes(question.previous, name) if question.previous else {}, _nodes(now.assignment, name)
     old_counts, new_counts = Counter(old.values()), Counter(new.values())
     same = sum(new.get(rank) == node for rank, node in old.items())
@@ -105,7 +160,7 @@ def with_trade(question: Problem, moves: Moves, plan: Plan, solve: Solve) -> Mov
     """
     caps: list[Cap] = []
     # A term before the moves that is not at its bound because of a cap on moves may still decrease.
-    proved = not any(name == MovesTerm.name for cap in question.caps for name, _ in cap.terms) and _earlier_are_least(plan)
+    proved = not any(name == MoveTerm.name for cap in question.caps for name, _ in cap.terms) and _earlier_are_least(plan)
     for terms in _tiers_after_moves(plan):
         names = tuple((term.name, term.weight // min(candidate.weight for candidate in terms)) for term in terms)
         now = sum(cost * term.value for (_, cost), term in zip(names, terms))
@@ -120,13 +175,13 @@ def with_trade(question: Problem, moves: Moves, plan: Plan, solve: Solve) -> Mov
 
 def _earlier_are_least(plan: Plan) -> bool:
     """Return True if all terms before the moves are proved optimal."""
-    first = next((term.tier for term in plan.terms if term.name == MovesTerm.name), 0)
+    first = next((term.tier for term in plan.terms if term.name == MoveTerm.name), 0)
     return all(term.value == term.bound for term in plan.terms if term.tier < first and term.weight)
 
 
 def _tiers_after_moves(plan: Plan) -> list[list[TermValue]]:
     """Return the terms per tier after the moves."""
-    first = next((term.tier for term in plan.terms if term.name == MovesTerm.name), None)
+    first = next((term.tier for term in plan.terms if term.name == MoveTerm.name), None)
     later = sorted({term.tier for term in plan.terms if first is not None and term.tier > first})
     return [[term for term in plan.terms if term.tier == tier] for tier in later]
 
@@ -135,4 +190,4 @@ def _trade(terms: Sequence[TermValue], plan: Plan) -> Trade:
     """Return the trade of the term with the largest weighted reduction."""
     reduced = {term.name: term.value for term in plan.terms}
     best = max(terms, key=lambda term: term.weight * (term.value - reduced.get(term.name, 0)))
-    return Trade(reduced.get(MovesTerm.name, 0), best.name, best.value - reduced.get(best.name, 0))
+    return Trade(reduced.get(MoveTerm.name, 0), best.name, best.value - reduced.get(best.name, 0))

@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterator, Sequence
 
-from ...models.component import Component
-from ...models.estimate import DISTRIBUTED, FULL, MEGATRON, NONE, ZERO3
-from ...models.findings.finding import Finding, Severity
-from ...models.findings.wording import plural
-from ...models.machines.node_group import ACCELERATOR
-from ...models.memory.estimated import SLACK, estimated, with_slack
-from ...models.memory.terms import Estimated
-from ...models.memory.work import optimizer_of
-from ...models.placements.assignment import Assignment
-from ...models.problem import Problem
-from ...models.quantity import write_estimate, write_memory
-from ...models.record import dataclass
-from ..memory import pieces
-from ..stretches import stretches
-from ..wording import lowest
+from ..models.component import Component
+from ..models.estimate import DISTRIBUTED, FULL, MEGATRON, NONE, ZERO3
+from ..models.findings.finding import Finding, Severity
+from ..models.findings.wording import with_noun
+from ..models.machines.node_group import ACCELERATOR
+from ..models.memory.estimated import SLACK, estimated, with_slack
+from ..models.memory.terms import Estimated
+from ..models.memory.work import optimizer_of
+from ..models.placements.assignment import Assignment
+from ..models.problem import Problem
+from ..models.quantity import write_estimate, write_memory
+from ..models.record import dataclass
+from .memory import pieces
+from .stretches import stretches
+from .wording import lowest
 
 
 @dataclass(frozen=True)
@@ -60,35 +60,26 @@ def check_estimates(problem: Problem, assignment: Assignment, code: str) -> Iter
 
 
 def _judge(
-    code: str,
-    problem: Problem,
-    assignment: Assignment,
-    sharers: Sequence[Component],
-    capacity: int,
-    place: tuple[int, int],
+    code: str, problem: Problem, assignment: Assignment, sharers: Sequence[Component], capacity: int, place: tuple[int, int]
 ) -> Iterator[Finding]:
+    """Yield a finding if the sharers of an accelerator exceed it, or leave little slack."""
     needs = [_need(problem, assignment, component, capacity) for component in sharers]
     worst, phase = _worst(needs)
     slack, _ = _worst([_slackened(need) for need in needs])
     if slack <= capacity or not any(need.estimate for need in needs):
         return
-    first = max(
-        (need for need in needs if need.estimate),
-        key=lambda need: need.works if need.component is phase else need.stays,
-    ).component
+    first = max((need for need in needs if need.estimate), key=lambda need: need.works if need.component is phase else need.stays).component
     bill = " + ".join(filter(None, (_part(need, phase) for need in needs)))
-    short = worst > capacity
-    statement = (
-        f"by an estimate {write_estimate(worst)} are needed"
-        if short
-        else f"an estimate of {write_estimate(worst)} leaves less than {SLACK} %"
-    )
-    message = f"accelerator {place[1]} of node {place[0]} has {write_memory(capacity)}; {statement}: {bill}"
-    changes = list(_changes(problem, assignment, sharers, capacity)) if short else []
+    severity, statement = Severity.INFO, f"an estimate of {write_estimate(worst)} leaves less than {SLACK} %"
+    changes, notes = list[str](), list[str]()
+    if worst > capacity:
+        severity, statement = Severity.WARNING, f"by an estimate {write_estimate(worst)} are needed"
+        changes = list(_changes(problem, assignment, sharers, capacity))
+        notes = [note for need in needs for note in terms_of(need.component.name, need.estimate, not _works(need, phase))]
     yield Finding(
-        code, Severity.WARNING if short else Severity.INFO, first.name, message, first.span("estimate"), label="estimated",
+        code, severity, first.name, f"accelerator {place[1]} of node {place[0]} has {write_memory(capacity)}; {statement}: {bill}",
+        first.span("estimate"), label="estimated", notes=tuple(notes), witnesses=place, amount=worst - capacity,
         help="; or ".join(changes) or "write the `memory` that was measured, or use more or larger accelerators",
-        notes=tuple(note for need in needs for note in terms_of(need.component.name, need.estimate, not _works(need, phase))) if short else (), witnesses=place, amount=worst - capacity,
     )  # fmt: skip
 
 
@@ -96,13 +87,7 @@ def _need(problem: Problem, assignment: Assignment, component: Component, capaci
     if component.memory or component.offloaded:
         return EstimatedNeed(component, component.memory, component.offloaded if component.phases else component.memory)
     use = problem.job.models.get(component.name)
-    memory = estimated(
-        component,
-        use.card if use else None,
-        component.parallel,
-        assignment.amount(component.name),
-        capacity,
-    )
+    memory = estimated(component, use.card if use else None, component.parallel, assignment.amount(component.name), capacity)
     return EstimatedNeed(component, memory.mebibytes, memory.kept, memory) if memory else EstimatedNeed(component, 0, 0)
 
 
@@ -111,10 +96,7 @@ def _slackened(need: EstimatedNeed) -> EstimatedNeed:
 
 
 def _worst(needs: Sequence[EstimatedNeed]) -> tuple[int, Component]:
-    """Return the MiB needed at the worst moment and a component working then.
-
-    Components of one phase work together; components without phases take turns.
-    """
+    """Return the MiB at the worst moment, and a component working then; phases take turns."""
     always = sum(need.stays for need in needs)
     rises: dict[str, tuple[int, Component]] = {}
     for number, need in enumerate(needs):
@@ -181,20 +163,15 @@ def fits_nowhere(problem: Problem, code: str) -> Iterator[Finding]:
             continue
         largest, most = max(known), min(component.most, problem.cluster.total(ACCELERATOR))
         use = problem.job.models.get(component.name)
-        card = use.card if use else None
         choices = problem.job.choices.get(component.name, (component.parallel,))
-        estimates = [estimated(component, card, parallel, most, largest) for parallel in choices]
-        least = min((estimate.mebibytes for estimate in estimates if estimate), default=0)
-        if least > largest:
-            accelerators = f"{most} {plural('accelerator', most)}"
-            message = f"by an estimate {component.name} needs {write_estimate(least)} of each of {accelerators}; the largest has {write_memory(largest)}"
-            best = min(
-                (estimate for estimate in estimates if estimate),
-                key=lambda estimate: estimate.mebibytes,
-            )
+        estimates = [estimated(component, use.card if use else None, parallel, most, largest) for parallel in choices]
+        best = min((estimate for estimate in estimates if estimate), key=lambda estimate: estimate.mebibytes, default=None)
+        if best is not None and best.mebibytes > largest:
+            need = f"{write_estimate(best.mebibytes)} of each of {with_noun(most, 'accelerator')}"
+            message = f"by an estimate {component.name} needs {need}; the largest has {write_memory(largest)}"
             yield Finding(
                 code, Severity.WARNING, component.name, message, component.span("estimate"), label="estimated",
-                help="use more or larger accelerators, more degrees, or other `sharding`", amount=least - largest,
+                help="use more or larger accelerators, more degrees, or other `sharding`", amount=best.mebibytes - largest,
                 notes=tuple(terms_of(component.name, best)),
             )  # fmt: skip
 

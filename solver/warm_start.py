@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from ..layout.bundle import Bundle
-from ..layout.cells import Cell
-from ..layout.layout import Layout, Values, allowed, eligible, within_reach
-from ..layout.pools import NodePool
-from ..layout.ranges import Place, Places, lengths, whole_places
-from ..objectives.moves import Piece, kept_by_place, movable, survivors
+from .layout.bundle import Bundle
+from .layout.cells import Cell
+from .layout.layout import Layout, Values, allowed, eligible, within_reach
+from .layout.pools import NodePool
+from .layout.ranges import Place, Places, lengths, whole_places
+from .objectives.moves import Piece, kept_by_place, movable, survivors
 
 NODE_WIDE = ""
 """Level of bundles without a domain requirement."""
@@ -22,10 +22,7 @@ def warm_start(layout: Layout) -> Values | None:
     values: Values = {}
     for pool in layout.pools:
         free = dict(pool.free)
-        for bundle in sorted(
-            (bundle for bundle in pool.bundles if bundle.contiguous),
-            key=lambda bundle: -bundle.unit * bundle.least,
-        ):
+        for bundle in sorted((bundle for bundle in pool.bundles if bundle.contiguous), key=lambda bundle: -bundle.unit * bundle.least):
             place = _place(layout, bundle, free)
             if place is None:
                 return None
@@ -39,10 +36,7 @@ def warm_start(layout: Layout) -> Values | None:
 
 def _place(layout: Layout, bundle: Bundle, free: dict[int, int]) -> Place | None:
     """Return the free place that keeps most groups: longest, most kept, fewest nodes."""
-    places, kept_groups = (
-        Places(layout, bundle, within_reach(layout, bundle, free)),
-        kept_by_place(layout, bundle),
-    )
+    places, kept_groups = Places(layout, bundle, within_reach(layout, bundle, free)), kept_by_place(layout, bundle)
     numbering, longest = layout.numbering(bundle), max(lengths(layout, bundle), default=0)
     fit = (place for place in whole_places(layout, bundle) if places.is_free(place[0], place[0] + place[1] * bundle.unit))
 
@@ -59,10 +53,7 @@ class _Counting:
     def __init__(self, layout: Layout, pool: NodePool, free: dict[int, int]) -> None:
         self.layout, self.free = layout, free
         self.room = {node.rank: free.get(node.rank, 0).bit_count() for node in layout.problem.cluster.nodes}
-        self.bundles = sorted(
-            (bundle for bundle in pool.bundles if not bundle.contiguous),
-            key=lambda bundle: -bundle.unit,
-        )
+        self.bundles = sorted((bundle for bundle in pool.bundles if not bundle.contiguous), key=lambda bundle: -bundle.unit)
         self.counts: dict[Bundle, dict[Cell, int]] = {bundle: {} for bundle in self.bundles}
         self.stays: dict[Bundle, list[Piece]] = {}
 
@@ -82,13 +73,8 @@ class _Counting:
                 self._put(bundle, node, 1)
         if min(self.room.values(), default=0) < 0 or not all(self._complete(bundle, wanted[bundle]) for bundle in self.bundles):
             return False
-        values.update(
-            {
-                decision: self.counts[decision.bundle].get(decision.cell, 0)
-                for decision in self.layout.counts
-                if decision.bundle in self.counts
-            }
-        )
+        decided = (decision for decision in self.layout.counts if decision.bundle in self.counts)
+        values.update({decision: self.counts[decision.bundle].get(decision.cell, 0) for decision in decided})
         return True
 
     def _before(self, bundle: Bundle) -> Iterator[Piece]:
@@ -100,9 +86,8 @@ class _Counting:
 
     def _wanted(self, bundle: Bundle) -> int | None:
         """Return the target number of units: the most of a bounded range, else the fewest."""
-        capacity = sum(
-            self.free.get(node.rank, 0).bit_count() // bundle.unit for cell in eligible(self.layout, bundle) for node in cell.nodes
-        )
+        nodes = (node for cell in eligible(self.layout, bundle) for node in cell.nodes)
+        capacity = sum(self.free.get(node.rank, 0).bit_count() // bundle.unit for node in nodes)
         fit = allowed(self.layout, bundle, capacity)
         return None if not fit else fit[-1] if bundle.bounded else max(fit[0], min(fit[-1], len(self.stays[bundle])))
 
@@ -113,11 +98,8 @@ class _Counting:
 
     def _complete(self, bundle: Bundle, wanted: int) -> bool:
         """Complete the domains' whole blocks or give them up; then place the missing units."""
-        level, block = max(
-            ((level, size // bundle.unit) for level, size in bundle.wholes),
-            key=lambda pair: pair[1],
-            default=(NODE_WIDE, 1),
-        )
+        sizes = ((level, size // bundle.unit) for level, size in bundle.wholes)
+        level, block = max(sizes, key=lambda pair: pair[1], default=(NODE_WIDE, 1))
         domains: dict[str, list[Cell]] = {}
         for cell in eligible(self.layout, bundle):
             domains.setdefault(cell.domain(level) if level else cell.domain("rack"), []).append(cell)
@@ -139,18 +121,11 @@ class _Counting:
         return True
 
     def _best(self, bundle: Bundle, domains: dict[str, list[Cell]], block: int, missing: int) -> list[Cell]:
-        """Return the next domain to fill.
-
-        Prefers domains that contain the bundle, then domains with enough capacity.
-        """
+        """Return the next domain to fill: one that holds the bundle, then the largest."""
         fit = [(cells, min(self._fit(bundle, cells), missing)) for cells in domains.values()]
         fit = [(cells, capacity) for cells, capacity in fit if capacity >= block]
         occupied = [any(self.counts[bundle].get(cell) for cell in cells) for cells, _ in fit]
-        best = max(
-            range(len(fit)),
-            key=lambda number: (occupied[number], fit[number][1], -number),
-            default=None,
-        )
+        best = max(range(len(fit)), key=lambda number: (occupied[number], fit[number][1], -number), default=None)
         return [] if best is None else fit[best][0]
 
     def _fit(self, bundle: Bundle, cells: list[Cell]) -> int:

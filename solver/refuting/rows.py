@@ -1,0 +1,310 @@
+"""Counting rows of single bundles, and of pieces without enough capacity."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import combinations
+from math import lcm
+from typing import Callable, Mapping, Sequence, TypeVar
+
+from ...models.component import Component
+from ...models.counts import nearest, write_counts
+from ...models.findings.wording import plural, with_noun
+from ...models.locality import WHOLE
+from ...models.machines.node_group import ACCELERATOR
+from ...models.machines.topology import LEVELS
+from ...models.part import given_part
+from ...models.quantity import write_memory
+from ...models.share import Share
+from ..layout.bundle import Bundle
+from ..layout.layout import allowed, even, in_groups
+from ..layout.ranges import longest_free
+from ..memory import peak
+from ..rules.amounts.all_placed import amount_of
+from ..wording import level_name, listed
+from .census import CountingProblem, CountingRow, needing, union
+
+B = TypeVar("B")
+MAX_UNIONS = 8
+"""Largest number of node sets for the enumeration of unions; beyond it, a minimum cut."""
+
+
+def shortage(needs: Mapping[B, int], may: Mapping[B, int], have: Callable[[int], int]) -> list[B]:
+    """Return the members of a smallest short union, irreducible; empty without a shortage.
+
+    `may` maps members to bit masks of what they may use, `have` a mask to its capacity.
+    """
+    distinct = list(dict.fromkeys(may[member] for member in needs))
+    sizes = range(1, len(distinct) + 1) if len(distinct) <= MAX_UNIONS else (1, len(distinct))
+    for chosen in (masks for size in sizes for masks in combinations(distinct, size)):
+        members = [member for member in needs if not may[member] & ~union(chosen)]
+        if sum(needs[member] for member in members) > have(union(chosen)):
+            return _irreducible(members, needs, may, have)
+    return []
+
+
+def _irreducible(members: Sequence[B], needs: Mapping[B, int], may: Mapping[B, int], have: Callable[[int], int]) -> list[B]:
+    """Drop members while a shortage remains, smallest needs first."""
+    short = list(members)
+    for candidate in sorted(members, key=lambda member: needs[member]):
+        rest = [member for member in short if member is not candidate]
+        if rest and sum(needs[member] for member in rest) > have(union(may[member] for member in rest)):
+            short = rest
+    return short
+
+
+def cut(needs: Mapping[B, int], may: Mapping[B, int], capacities: Sequence[int]) -> list[B]:
+    """Return the members of a minimum cut whose needs exceed their capacity, or []."""
+    import networkx
+
+    alike: dict[tuple[B, ...], int] = {}
+    for index, capacity in enumerate(capacities):
+        users = tuple(member for member in needs if may[member] >> index & 1)
+        alike[users] = alike.get(users, 0) + capacity
+    graph = networkx.DiGraph()
+    graph.add_nodes_from(("need", "have"))
+    for member, need in needs.items():
+        graph.add_edge("need", member, capacity=need)
+    for users, capacity in alike.items():
+        graph.add_edge(users, "have", capacity=capacity)
+        graph.add_edges_from((member, users) for member in users)
+    flow, (reached, _) = networkx.minimum_cut(graph, "need", "have")
+    return [member for member in needs if member in reached] if flow < sum(needs.values()) else []
+
+
+def total(capacities: Sequence[int], mask: int) -> int:
+    """Return the capacity of a bit mask."""
+    return sum(capacity for index, capacity in enumerate(capacities) if mask >> index & 1)
+
+
+def pieces_text(need: int, size: int, kind: str) -> str:
+    """Return `3 accelerators`, or `3 whole groups of 4 accelerators`."""
+    noun = "accelerator" if kind == ACCELERATOR else kind
+    return with_noun(need, noun) if size == 1 else f"{need} whole {plural('group', need)} of {size} {plural(noun, size)}"
+
+
+def members_of(bundles: Sequence[Bundle]) -> tuple[Component, ...]:
+    """Return the components of all bundles."""
+    return tuple(component for bundle in bundles for component in bundle.components)
+
+
+def node_piece_row(question: CountingProblem) -> CountingRow | None:
+    """Return a row if bundles need more pieces of some size than their nodes have."""
+    for kind in dict.fromkeys(bundle.kind for bundle in question.open):
+        may = {bundle: question.may(bundle) for bundle in question.open if bundle.kind == kind}
+        for size in sorted({bundle.unit for bundle in may} | {1}):
+            # Only units divisible by this size can be counted.
+            needs = {bundle: bundle.unit // size * bundle.least for bundle in may if bundle.unit % size == 0}
+            capacities = question.census.pieces(kind, size)
+            short = shortage(needs, may, partial(total, capacities))
+            if not short and len({may[bundle] for bundle in needs}) > MAX_UNIONS:
+                short = cut(needs, may, capacities)
+            if short:
+                usable = union(may[bundle] for bundle in short)
+                return _node_row(question, short, (kind, size), (sum(needs[bundle] for bundle in short), total(capacities, usable)), usable)
+    return None
+
+
+def _node_row(
+    question: CountingProblem, short: Sequence[Bundle], piece: tuple[str, int], sums: tuple[int, int], usable: int
+) -> CountingRow:  # fmt: skip
+    (kind, size), (need, have), members = piece, sums, members_of(short)
+    nodes, problem, place = question.census.nodes(usable), question.problem, "the cluster has"
+    if nodes != question.census.all_nodes():
+        place = f"the {with_noun(nodes, 'node')} that may be used {'has' if nodes == 1 else 'have'}"
+    is_partly_used = any(problem.given().held(component.name, kind) for component in given_part(problem).components)
+    capacity = f", {place} {have}{' free' * is_partly_used}" if nodes else ", and there is no node that may be used"
+    return CountingRow(members, need, have, f"{needing(members)} {pieces_text(need, size, kind)}{capacity}", size, size)
+
+
+def domain_piece_row(question: CountingProblem) -> CountingRow | None:
+    """Return a row if groups kept inside domains above node level do not fit."""
+    for level in LEVELS:
+        candidates = [bundle for bundle in question.open if bundle.kind == ACCELERATOR]
+        group_sizes = {bundle: size for bundle in candidates if (size := bundle.whole(level)) > bundle.unit}
+        for size in sorted(set(group_sizes.values())):
+            needs = {
+                bundle: -(-bundle.least * bundle.unit // group_size) * (group_size // size)
+                for bundle, group_size in group_sizes.items()
+                if group_size % size == 0
+            }
+            unit = min(bundle.unit for bundle in needs)
+            may = {bundle: question.census.may_placed(question.company(bundle)) for bundle in needs}
+
+            def have(mask: int, level: str = level, unit: int = unit, size: int = size) -> int:
+                units = question.census.pieces_in_domains(ACCELERATOR, unit, level, mask)
+                return sum(count // max(size // unit, 1) for count in units)
+
+            if short := shortage(needs, may, have):
+                members, need = members_of(short), sum(needs[bundle] for bundle in short)
+                capacity = have(union(may[bundle] for bundle in short))
+                whole = f"{need} whole {plural('group', need)} of {size} accelerators, each in one {level_name(level)}"
+                sentence = f"{needing(members)} {whole}; what may be used has {capacity}"
+                return CountingRow(members, need, capacity, sentence, size, unit, level)
+    return None
+
+
+def amount_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
+    """Return a row if no amount suits all members of the bundle, on any cluster."""
+    if bundle.fixed:
+        return _explicit_row(question, bundle, bundle.fixed) or _share_row(question, bundle)
+    members = bundle.components
+    step = lcm(bundle.unit, *(component.step for component in members))
+    least, most = max(component.least for component in members), min(component.most for component in members)
+    first = -(-least // step) * step
+    if least > most:
+        return CountingRow(members, least, most, f"{_sharing(members)}together at least {least}, at most {most}")
+    if first > most:
+        amounts = str(least) if least == most else f"{least} to {most}"
+        return CountingRow(members, first, most, f"{_sharing(members)}{amounts} holds no multiple of {step}")
+    lists = [component for component in members if component.counts and component.least < component.most]
+    tried = range(-(-bundle.least * bundle.unit // step) * step, most + 1, step)
+    if not lists or any(all(component.may_have(count) for component in members) for count in tried):
+        return _share_row(question, bundle)
+    requests = [f"{component.name} {amount_of(component)}" for component in members]
+    multiple = f", in multiples of {step}" if step > 1 else ""
+    verdict = "no count is one of all of them" if len(requests) > 1 else "none of these is one"
+    return CountingRow(members, tried.start, 0, f"{listed(requests)}{multiple}: {verdict}")
+
+
+def _sharing(members: Sequence[Component]) -> str:
+    names = listed([component.name for component in members])
+    return f"{names} share their accelerators: " if len(members) > 1 else f"{names}: "
+
+
+def _explicit_row(question: CountingProblem, bundle: Bundle, explicit: Component) -> CountingRow | None:
+    """Return a row if hinted members do not suit the amount of an explicit one."""
+    members, masks = bundle.components, question.masks(bundle)
+    # Explicit members are judged with their ranks: several may share an accelerator.
+    hinted, amount = [component for component in members if component.runs is None], sum(mask.bit_count() for mask in masks.values())
+    statement = f"{_sharing(members)}{explicit.name} is given {amount}"
+    least = max((component.least for component in hinted), default=amount)
+    most = min((component.most for component in hinted), default=amount)
+    if amount < least:
+        return CountingRow(members, least, amount, f"{statement}, at least {least} are asked for")
+    if amount > most:
+        return CountingRow(members, amount, most, f"{statement}, at most {most} are asked for")
+    if mismatch := next((component for component in hinted if not component.may_have(amount)), None):
+        return CountingRow(members, nearest(mismatch.counts, amount), 0, f"{statement}, {amount_of(mismatch)} are asked for")
+    return None
+
+
+def _share_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
+    """Return a row if no feasible amount divides all shares of the bundle evenly."""
+    dealt = {share.component for share in question.problem.shares}
+    if not any(component.name in dealt for component in bundle.components):
+        return None
+    if any(map(in_groups, bundle.components)):  # then the groups may leave no amount
+        return None
+    capacity = question.problem.cluster.total(bundle.kind) // bundle.unit
+    if bundle.fixed:
+        least = most = sum(mask.bit_count() for mask in question.masks(bundle).values())
+        uneven = [component for component in bundle.components if component.runs is None and not even(question.problem, component, least)]
+    else:
+        least, most = bundle.least * bundle.unit, min(bundle.most, capacity) * bundle.unit
+        uneven = list(bundle.components) if least <= most and not allowed(question.layout, bundle, capacity) else []
+    names = [component.name for component in uneven if component.name in dealt]
+    if not names:
+        return None
+    amounts = str(least) if least == most else f"{least} to {most}"
+    if counts := [write_counts(component.counts) for component in bundle.components if component.counts and not bundle.fixed]:
+        amounts = counts[0]
+    shares = [share for share in question.problem.shares if share.component in names]
+    return CountingRow(bundle.components, least, 0, _uneven(names, amounts, "accelerator", shares))
+
+
+def node_row(question: CountingProblem, component: Component) -> CountingRow | None:
+    """Return a row if no number of processes divides all shares of a component evenly."""
+    shares = [share for share in question.problem.shares if share.component == component.name]
+    dealt = question.layout.dealt.get(component.name)
+    processes = dealt.processes if dealt else max((run.ranks.stop for run in question.layout.on_nodes[component.name]), default=0)
+    if all(share.divides(processes) for share in shares):
+        return None
+    return CountingRow((component,), component.least, 0, _uneven((component.name,), amount_of(component), "process", shares))
+
+
+def _uneven(names: Sequence[str], amounts: str, unit: str, shares: Sequence[Share]) -> str:
+    dealt = [f"{share.said}{f' in multiples of {share.multiple}' if share.multiple > 1 else ''}" for share in shares]
+    return f"{listed(list(names))}: with {amounts} {plural(unit, 2)} {listed(dealt)} cannot be dealt out evenly"
+
+
+def memory_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
+    """Return a row if no usable accelerator has enough memory for all members."""
+    need, census = peak(bundle.components), question.census
+    if bundle.kind != ACCELERATOR or need <= 0:
+        return None
+    request = f"{needing(bundle.components, 'need' if len(bundle.components) == 1 else 'together need')} {write_memory(need)}"
+    if bundle.fixed:
+        given = [
+            memory for node in question.masks(bundle) if (memory := question.problem.cluster.nodes[node].accelerator_memory) is not None
+        ]
+        if not given or min(given) >= need:
+            return None
+        sentence = f"{request}, an accelerator that {bundle.fixed.name} is given has {write_memory(min(given))}"
+        return CountingRow(bundle.components, need, min(given), sentence)
+    sizes = [kind.memory for kind in census.of(census.may(question.company(bundle), memory=False))]
+    largest = max((memory for memory in sizes if memory is not None), default=0)
+    if not sizes or None in sizes or largest >= need:
+        return None
+    sentence = f"{request} on one accelerator, the largest that may be used has {write_memory(largest)}"
+    return CountingRow(bundle.components, need, largest, sentence)
+
+
+def range_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
+    """Return a row if the longest free range is too short for the bundle alone."""
+    layout = question.layout
+    longest = longest_free(layout, layout.bundle_of[bundle.components[0].name])
+    if longest >= bundle.least:
+        return None
+    need, have = bundle.least * bundle.unit, longest * bundle.unit
+    pieces = f" in whole groups of {bundle.unit}" if bundle.unit > 1 else ""
+    sentence = f"{needing(bundle.components)} one free range of {with_noun(need, 'accelerator')}{pieces}, the longest has {have}"
+    return CountingRow(bundle.components, need, have, sentence)
+
+
+def spread_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
+    """Return a row if the spread of a component leaves too few domains or resources."""
+    for component in bundle.components:
+        size, members = component.group_size, _first(component, bundle)
+        for spread in (candidate for candidate in component.spread if candidate.level in LEVELS):
+            units, name = _domain_units(question, bundle, spread.level), level_name(spread.level)
+            domains, groups = sum(capacity > 0 for capacity in units), component.least // size
+            if domains < spread.domains:
+                sentence = f"{component.name} must be in {spread.domains} {plural(name, spread.domains)}, {domains} may be used"
+                return CountingRow(members, spread.domains, domains, sentence, span=spread.span)
+            # Ranges are skipped: a domain's limit depends on the amount, and more may fit where
+            # less does not. Groups that may cross domains are not counted either.
+            if spread.percent < 100 and component.least == component.most and bundle.unit % size == 0:
+                most = -(-groups * spread.percent // 100)
+                if (have := sum(min(most, capacity * bundle.unit // size) for capacity in units)) < groups:
+                    request = f"{needing((component,))} {groups} {plural('group', groups)} of {size}, at most {most} ({spread.percent} %)"
+                    sentence = f"{request} in one {name}: what may be used holds {have}"
+                    return CountingRow(members, groups, have, sentence, span=spread.span)
+    return None
+
+
+def whole_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
+    """Return a row if the largest permitted domains are too small for a whole component."""
+    for component in bundle.components:
+        for keep in (keep for keep in component.keep if keep.what == WHOLE and keep.required and keep.level in LEVELS):
+            capacity = sum(sorted(_domain_units(question, bundle, keep.level), reverse=True)[: keep.domains])
+            if capacity < bundle.least:
+                need, have, name = bundle.least * bundle.unit, capacity * bundle.unit, level_name(keep.level)
+                request = f"{needing((component,))} {with_noun(need, 'accelerator')} in"
+                if keep.domains == 1:
+                    sentence = f"{request} one {name}, the largest {name} that may be used has {have}"
+                else:
+                    names = plural(name, keep.domains)
+                    sentence = f"{request} {keep.domains} {names}, the {keep.domains} largest {names} that may be used have {have}"
+                return CountingRow(_first(component, bundle), need, have, sentence, span=keep.span)
+    return None
+
+
+def _first(component: Component, bundle: Bundle) -> tuple[Component, ...]:
+    """Return the components of a bundle, the demanding component first."""
+    return (component, *(member for member in bundle.components if member is not component))
+
+
+def _domain_units(question: CountingProblem, bundle: Bundle, level: str) -> list[int]:
+    """Return, per domain of a level, the units of the bundle that fit."""
+    return question.census.pieces_in_domains(bundle.kind, bundle.unit, level, question.census.may_placed(question.company(bundle)))
