@@ -16,13 +16,10 @@ from .failure import LaunchFailed
 from .port.connection import Connection
 from .port.on_ray import RayPort
 from .port.port import Port, RayBundle, RayNode
-from .reserving.parts import accelerators_given
-from .reserving.reservation import Reservation
-from .reserving.shortage import NodeDemand
-from .world.inventory import survey
+from .reserving.reservation import NodeDemand, Reservation, accelerators_given
+from .world.inventory import ordered, survey
 from .world.machine import CODE, Device, Machine, cluster_of
 from .world.nvidia_smi import Matrix, read_devices, read_matrix
-from .world.order import ordered
 from .world.ray_machine import machine_of, name_of, resource_of
 from .world.slurm import SlurmJob, read_job
 

@@ -19,16 +19,14 @@ from .progress import OnStep, Step, silent
 from .recovery.lifetime import NO_RESTARTS, Lifetime, Recovery, RestartPolicy
 from .recovery.restarts import Restarts, is_lost
 from .reserving.reservation import WAIT_LIMIT
+from .running.audit import AuditRow
+from .running.monitor import PERIOD, OnFailure
+from .running.start import GrantedAccelerators, StartOptions
 from .shield import shielded
 from .simulated.simulate import SimulatedCluster
-from .starting.sharing import GrantedAccelerators
-from .starting.start import StartOptions
-from .watching.audit import AuditRow
-from .watching.monitor import PERIOD, OnFailure
 from .workers.group import WorkerGroup, call_all
 from .workers.worker_class import check_worker, send_code, untrusted
-from .world.differences import NO_SURVEY, survey_real_nodes
-from .world.matching import used_nodes
+from .world.matching import NO_SURVEY, survey_real_nodes, used_nodes
 
 
 class GuardedCall:

@@ -19,8 +19,7 @@ from placewright.models.placements.plan_file import plan_to_json
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.on_ray import RayPort
 from placewright.runtime.progress import Step
-from placewright.runtime.reserving.reservation import Reservation
-from placewright.runtime.reserving.shortage import node_demand
+from placewright.runtime.reserving.reservation import Reservation, node_demand
 from placewright.runtime.workers.group import Gang, WorkerGroup
 from placewright.runtime.workers.member import members_of
 from placewright.runtime.world.inventory import inventory

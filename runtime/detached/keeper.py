@@ -23,9 +23,8 @@ from ...models.placements.plan_file import plan_of, plan_to_json
 from ..failure import LaunchFailed, failed
 from ..launch import Launch, launch
 from ..progress import Step
-from .claim import LOG, Claim
 from .messages import KEEP, Failure, LaunchRequest, Message, ProgressMessage, problem_of, reading_of
-from .record import ENDED, FAILED, STARTING, FindingRecord, Record, record_of
+from .record import ENDED, FAILED, LOG, STARTING, Claim, FindingRecord, Record, record_of
 
 INTERVAL = 0.1
 

@@ -1,10 +1,15 @@
-"""Interface of an inference engine: a half in the server, and a half in each worker."""
+"""Interface of an inference engine, the engines by name, and an engine without weights."""
 
 from __future__ import annotations
 
+import importlib
+import itertools
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, AsyncGenerator, Mapping, Protocol, Sequence
+
+from ..failure import failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,3 +217,106 @@ class Engine(ABC):
     async def close(self) -> None:
         """End what the server half has started. The replica ends the workers."""
         return
+
+
+SERVING = ("zmq", "fastapi", "uvicorn")
+_FROM = {"zmq": "placewright[serve]", "fastapi": "placewright[serve]", "uvicorn": "placewright[serve]"}
+
+
+def need(module: str, what: str) -> ModuleType:
+    """Import a module. Raises LaunchFailed (PW740) with the package to install."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as problem:
+        if problem.name != module:
+            raise
+        install = _FROM.get(module, module)
+        raise failed(
+            "PW740", module, f"{what} needs `{module}`, which is not installed", f"run `pip install '{install}'`", module
+        ) from None
+
+
+def need_serving() -> None:
+    """Check the libraries of a server. Raises LaunchFailed (PW740) if one is missing."""
+    for module in SERVING:
+        need(module, "a server")
+
+
+ENGINES = {
+    "echo": (".engine", "EchoEngine"),
+    "transformer": (".transformer", "TransformerEngine"),
+    "vllm": (".external", "VllmEngine"),
+    "sglang": (".external", "SglangEngine"),
+}
+"""Name of an engine -> module here, class."""
+_NEEDS = {"transformer": "numpy"}
+
+
+def engine_class(name: str) -> type[Engine]:
+    """Return the class of an engine.
+
+    Raises LaunchFailed: PW741 for an unknown name, PW740 for a missing library.
+    """
+    if name not in ENGINES:
+        raise failed("PW741", name, f"there is no engine `{name}`", f"use one of {', '.join(ENGINES)}", name)
+    if name in _NEEDS:
+        need(_NEEDS[name], f"the engine `{name}`")
+    module, cls = ENGINES[name]
+    engine: type[Engine] = getattr(importlib.import_module(module, __package__), cls)
+    return engine
+
+
+class EchoWorker(EngineWorker):
+    """Worker that stores every `world_size`-th token of a prompt: no answer without all workers."""
+
+    def __init__(self, settings: Mapping[str, Any], shape: ReplicaShape, rank: int) -> None:
+        super().__init__(settings, shape, rank)
+        self._held: dict[int, list[int]] = {}
+
+    def begin(self, sequence: int, prompt: list[int]) -> None:
+        """Store this rank's part of a prompt."""
+        self._held[sequence] = prompt[self.rank :: self.shape.world_size]
+
+    def step(self, sequence: int, position: int) -> int | None:
+        """Return the token at a position of the prompt; None if another rank stores it."""
+        index, owner = divmod(position, self.shape.world_size)
+        return self._held[sequence][index] if owner == self.rank else None
+
+    def forget(self, sequence: int) -> None:
+        """Remove an ended answer."""
+        self._held.pop(sequence, None)
+
+    def sleep(self) -> None:
+        """Clear all prompts; see EngineWorker."""
+        self._held.clear()
+
+
+class EchoEngine(Engine):
+    """Deterministic engine for tests and demos.
+
+    The answer to a prompt is the prompt, the answer to a conversation is its last turn.
+    """
+
+    worker = EchoWorker
+    _sequences = itertools.count()
+
+    @classmethod
+    def check(cls, settings: Mapping[str, Any], shape: ReplicaShape, nodes: int = 1) -> None:
+        """Accept any shape, over any nodes."""
+
+    async def generate(self, prompt: Sequence[int], sampling: Sampling) -> AsyncGenerator[int, None]:
+        """Generate the prompt; see Engine. Of the sampling only the length counts."""
+        sequence = next(self._sequences)
+        try:  # the caller may stop before all workers have begun
+            await self.workers.collective_rpc("begin", [sequence, list(prompt)])
+            for position in range(min(len(prompt), sampling.max_tokens)):
+                answers = await self.workers.collective_rpc("step", [sequence, position])
+                yield next(token for token in answers if token is not None)
+            if len(prompt) < sampling.max_tokens and self.tokenizer.end is not None:
+                yield self.tokenizer.end
+        finally:
+            self.workers.tell("forget", [sequence])
+
+    def chat(self, messages: Sequence[Message]) -> list[int]:
+        """Return the last turn."""
+        return self.tokenizer.encode(messages[-1]["content"])

@@ -13,10 +13,9 @@ from ...models.placements.plan import Plan
 from ..port.port import RANK_LABEL, Port, RayNode
 from ..progress import Step
 from ..reserving.fitting import NOISE
-from ..reserving.reservation import FIRST_PAUSE, LONGEST_PAUSE, WAIT_LIMIT
-from ..reserving.shortage import held_on
-from ..starting.start import StartOptions
-from ..watching.monitor import REACH_LIMIT
+from ..reserving.reservation import FIRST_PAUSE, LONGEST_PAUSE, WAIT_LIMIT, held_on
+from ..running.monitor import REACH_LIMIT
+from ..running.start import StartOptions
 from ..world.inventory import inventory
 from ..world.matching import held_masks, is_interchangeable, paired, plan_accelerators, ray_accelerators
 from ..world.nvidia_smi import same_model

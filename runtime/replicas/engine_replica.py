@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Mapping
 
-from ..compat.verl.groups.ray_class import RayClassWithInitArgs
-from ..engines.registry import engine_class, need_serving
+from ..compat.verl.worker_classes import RayClassWithInitArgs
+from ..engines.engine import engine_class, need_serving
 from ..failure import refused
-from .channel.wire import Malformed
-from .limits import Limits
 from .loop import in_thread
 from .replica import Replica, setting
+from .settings import Limits
+from .wire import Malformed
 from .worker import ReplicaWorker
 
 
@@ -50,7 +50,7 @@ class EngineReplica(Replica):
 
     async def launch_servers(self) -> None:
         """Start a server on every node, in the bundle of the workers; see Replica."""
-        from .channel.address import host_port
+        from .channel import host_port
 
         host, port = await in_thread(self._launch_servers, stop=self._stop_launching)
         self.servers = self._servers.handles
@@ -66,8 +66,8 @@ class EngineReplica(Replica):
             self._servers.kill()
 
     def _launch_servers(self) -> tuple[str, int]:
-        from .server.servers import Servers, access, new_key
-        from .server.settings import ServerSettings
+        from .servers import Servers, access, new_key
+        from .settings import ServerSettings
 
         group = self.worker_group
         if group is None:
@@ -153,7 +153,7 @@ def check_plain(model: Mapping[str, Any], subject: str) -> None:
 
     Raises a ValueError (PW741) otherwise, for example for objects with code.
     """
-    from .channel.wire import encode
+    from .wire import encode
 
     for name, value in model.items():
         try:

@@ -6,10 +6,9 @@ import os
 import socket
 from typing import Any, Mapping, Sequence
 
-from ..engines.engine import EngineWorker, ReplicaShape
-from ..engines.registry import engine_class
-from .channel.address import own_address
-from .channel.wire import Malformed
+from ..engines.engine import EngineWorker, ReplicaShape, engine_class
+from .channel import own_address
+from .wire import Malformed
 
 OPEN, RELEASE, IDENTIFY = "open", "release", "identify"
 
@@ -33,7 +32,7 @@ class ServesReplica:
 
     def _listening(self) -> Any:
         if self._endpoint is None:
-            from .channel.endpoint import Endpoint
+            from .channel import Endpoint
 
             self._endpoint = Endpoint(self._serve_call, own_address(os.environ.get("MASTER_ADDR", "127.0.0.1")))
         return self._endpoint

@@ -13,10 +13,9 @@ from ..port.port import Actor, AnswerFailed, Hold, NameTaken, Port, Raised, Star
 from ..progress import OnStep, Step, silent
 from ..reserving.reservation import Reservation
 from ..shield import shielded
-from .calls import Calls, shared
+from .calls import CALL_HELP, STARTING, Calls, as_done, rank_failure, shared, unimportable
 from .inside.host import BORN, CONSTRUCT, INVOKE, SETTLE, UNIMPORTABLE, Host, embodied
 from .member import Member
-from .results import CALL_HELP, STARTING, as_done, rank_failure, unimportable
 
 ENDED_HELP = "call it before the group, its reservation or the block that holds them has ended"
 

@@ -16,7 +16,7 @@ from ..failure import LaunchFailed
 from ..port.port import Port
 from .inventory import missing_answers, run_on_nodes
 from .matching import Match
-from .on_node.interpreter import tried
+from .on_node import tried
 
 _PATHS = ("PYTHONPATH", "LD_LIBRARY_PATH", "PATH", "LIBRARY_PATH", "CMAKE_PREFIX_PATH", "PKG_CONFIG_PATH", "CPATH")
 

@@ -20,8 +20,8 @@ from placewright.runtime.port.port import (
     RayNode,
     Start,
 )
-from placewright.runtime.reserving.probe import accelerator_ids
 from placewright.runtime.workers.inside.host import BORN, CONSTRUCT, INVOKE, REPORT, SETTLE
+from placewright.runtime.world.on_node import accelerator_ids
 
 from .fake_cluster import FakeCluster, FakeHold
 from .fake_process import FakeActor, FakeTicket, answer_of, in_environment

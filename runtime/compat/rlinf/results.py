@@ -7,8 +7,8 @@ from typing import Any, Callable, Iterator, Mapping, Sequence
 
 from ...failure import LaunchFailed, refused
 from ...port.port import Ticket
+from ...workers.calls import Results
 from ...workers.group import WorkerGroup
-from ...workers.results import Results
 
 REDUCTIONS: Mapping[str, Callable[[Sequence[float]], float]] = {"max": max, "min": min, "mean": fmean}
 """Reductions of the seconds of several ranks to a single number."""

@@ -1,6 +1,6 @@
 """Base class of workers.
 
-It is sent to the workers by travelling.py, also to nodes without placewright: it imports only the
+It is sent to the workers by value, also to nodes without placewright: it imports only the
 standard library and code that is sent along.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from typing import Any, Callable
 
-from .address import WorkerAddress
 from .information import (
     AcceleratorType,
     AssignableProperty,
@@ -17,15 +16,13 @@ from .information import (
     FromEnvironment,
     HardwareInfo,
     TorchPlatform,
+    WorkerAddress,
     WorkerInfo,
     hardware_of,
     numbers,
     texts,
 )
-from .locks import DeviceLock, free_port
-from .logs import Logged, TimedBlocks
-from .meshes import OnMeshes, VerlIdentity
-from .unsupported import refusal
+from .mixins import DeviceLock, Logged, OnMeshes, TimedBlocks, VerlIdentity, free_port, refusal
 
 
 class Worker(TimedBlocks, Logged, OnMeshes, VerlIdentity):

@@ -12,8 +12,7 @@ from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.launch import launch
 from placewright.runtime.port.on_ray import RayPort
 from placewright.runtime.progress import Step
-from placewright.runtime.reserving.reservation import Reservation
-from placewright.runtime.reserving.shortage import node_demand
+from placewright.runtime.reserving.reservation import Reservation, node_demand
 from placewright.runtime.workers.group import Gang, WorkerGroup
 from placewright.runtime.workers.inside.host import Reporter
 from placewright.runtime.workers.member import members_of

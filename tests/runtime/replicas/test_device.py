@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.replicas.engine_replica import EchoReplica
-from placewright.runtime.replicas.launching import reserve_replicas
-from placewright.runtime.replicas.replica import Replica, device_there
+from placewright.runtime.replicas.replica import Replica, device_there, reserve_replicas
 
 from ..fake import FakePort
 

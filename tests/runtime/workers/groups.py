@@ -8,8 +8,7 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.placements.run import Run
-from placewright.runtime.reserving.reservation import Reservation
-from placewright.runtime.reserving.shortage import node_demand
+from placewright.runtime.reserving.reservation import Reservation, node_demand
 from placewright.runtime.workers.group import Gang, WorkerGroup
 from placewright.runtime.workers.member import members_of
 from placewright.runtime.world.inventory import inventory

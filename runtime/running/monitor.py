@@ -1,0 +1,147 @@
+"""Lost nodes, processes and reservations of running workers."""
+
+from __future__ import annotations
+
+import threading
+from typing import Callable, Mapping, Sequence
+
+from ...models.findings.finding import Finding, error
+from ...models.ranks import merge, write_ranks
+from ..failure import LaunchFailed
+from ..port.port import CREATED, AnswerFailed, Hold, Port
+from ..workers.calls import rank_failure
+from ..workers.group import WorkerGroup
+from ..workers.inside.host import REPORT
+
+RUNNING = "was running"
+REASON_LIMIT = 0.5
+"""Seconds to wait for Ray's reason for a lost worker."""
+
+REACH_LIMIT = 1.2
+"""Seconds to wait for a node's connection: a lost first packet is sent again after one."""
+
+OnFailure = Callable[[LaunchFailed], None]
+
+
+class Monitor:
+    """Monitor of the workers in a reservation; a loss, once found, is final.
+
+    A check asks the head node three short questions, whatever the number of workers, and the
+    workers nothing: a busy worker is not disturbed. It also tries to reach each node itself,
+    because Ray takes a dozen seconds to miss a node. Waiting calls check every half second (see
+    `as_done`); Watch does so in the background.
+
+    Parameters
+    ----------
+    nodes : node rank -> Ray's id of the node.
+    """
+
+    def __init__(self, port: Port, hold: Hold, nodes: Mapping[int, str], groups: Sequence[WorkerGroup]) -> None:
+        self.port = port
+        self.hold = hold
+        self.nodes = dict(nodes)
+        self.groups = tuple(groups)
+        self.failure: LaunchFailed | None = None
+        self.on_failure: list[OnFailure] = []
+        self._missed: set[str] = set()
+        self._looking = threading.Lock()
+
+    def check(self) -> None:
+        """Check once. Raises LaunchFailed: PW713 per lost node, PW704 per lost worker elsewhere."""
+        failure = self.step()
+        if failure is not None:
+            raise failure
+
+    def step(self) -> LaunchFailed | None:
+        """Check once and return the loss, if any; call `on_failure` functions the first time.
+
+        Workers that were ended do not count as lost.
+        """
+        with self._looking:
+            if self.failure is not None or not any(group.workers for group in self.groups):
+                return self.failure
+            losses = self._lost_nodes() or self._lost_hold() or self._lost_workers()
+            if not losses:
+                return None
+            self.failure = LaunchFailed(*losses)
+        for tell in self.on_failure:
+            tell(self.failure)
+        return self.failure
+
+    def _lost_nodes(self) -> list[Finding]:
+        """Return the nodes missing in the cluster, and those not reached in two consecutive
+        checks.
+        """
+        used = set(self.nodes.values())
+        present = [node for node in self.port.nodes() if node.node_id in used]
+        missed = self.port.unreachable(present, REACH_LIMIT)
+        lost, self._missed = missed & self._missed | used.difference(node.node_id for node in present), missed
+        return [self._lost_node(rank) for rank, node_id in self.nodes.items() if node_id in lost]
+
+    def _lost_node(self, rank: int) -> Finding:
+        ranges_by_component: dict[str, list[range]] = {}
+        name = ""
+        for group in self.groups:
+            for member in group.members:
+                if member.placement.node_rank == rank:
+                    name = member.placement.node_id
+                    ranges_by_component.setdefault(group.component, []).append(range(member.placement.rank, member.placement.rank + 1))
+        ranks_text = ", ".join(f"`{component}` {write_ranks(merge(ranks))}" for component, ranks in ranges_by_component.items())
+        message = f"node `{name}` is lost, and with it ranks {ranks_text}"
+        return error("PW713", name, message, help="start the node again, or launch with restarts", witnesses=(rank,), amount=1)
+
+    def _lost_hold(self) -> list[Finding]:
+        """Report a removed reservation, and with it every worker, though all nodes are present."""
+        state = self.port.state(self.hold)
+        if state == CREATED:
+            return []
+        message = f"the reservation of {', '.join(f'`{group.component}`' for group in self.groups)} is {state.lower()}"
+        return [error("PW704", self.groups[0].component, message, help="look for who removed its placement group from the Ray cluster")]
+
+    def _lost_workers(self) -> list[Finding]:
+        names = self.port.names()
+        return [
+            finding
+            for group in self.groups
+            for rank, (member, _) in enumerate(zip(group.members, group.workers))
+            if member.name not in names
+            for finding in self._why(group, rank).findings
+        ]
+
+    def _why(self, group: WorkerGroup, rank: int) -> LaunchFailed:
+        """Return Ray's reason for a lost worker, which a dead worker's actor answers at once."""
+        problem = AnswerFailed("its process is gone")
+        ticket = self.port.ask(group.workers[rank], REPORT)
+        if self.port.first_done([ticket], REASON_LIMIT) is not None:
+            try:
+                self.port.answer(ticket)
+            except AnswerFailed as reason:
+                problem = reason
+        return rank_failure(problem, group.component, rank, group.members[rank].placement.node_id, RUNNING)
+
+
+PERIOD = 0.5
+
+
+class Watch:
+    """Periodic check until a loss or a stop."""
+
+    def __init__(self, monitor: Monitor, period: float = PERIOD) -> None:
+        self.monitor = monitor
+        self.period = period
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._look, name="placewright-watch", daemon=True)
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop, and wait for the thread to end. Idempotent; may be called from `on_failure`."""
+        self._over.set()
+        if self._thread.is_alive() and threading.current_thread() is not self._thread:
+            self._thread.join()
+
+    def _look(self) -> None:
+        while not self._over.wait(self.period) and self.monitor.step() is None:
+            pass
