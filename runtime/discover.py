@@ -70,10 +70,7 @@ class Discovered:
 
 
 def at_address(address: str) -> Discovered:
-    """Discover the cluster of the Ray at HOST:PORT, which includes this machine (see `from_ray`).
-
-    Raises LaunchFailed (PW701, PW708, PW721).
-    """
+    """Discover the cluster of the Ray at HOST:PORT. LaunchFailed: PW701, PW708, PW721."""
     connection = Connection(address)
     try:
         connection.open()
@@ -83,10 +80,7 @@ def at_address(address: str) -> Discovered:
 
 
 def from_ray(port: Port) -> Discovered:
-    """Survey the nodes of a Ray cluster; count other jobs' accelerators as taken.
-
-    Raises LaunchFailed (PW721) if rank variables contradict each other.
-    """
+    """Survey a Ray cluster; other jobs' accelerators are taken. Raises LaunchFailed (PW721)."""
     nodes = port.nodes()
     reports, missing = survey(port, nodes)
     nodes = ordered(nodes, reports)
@@ -99,10 +93,7 @@ def from_ray(port: Port) -> Discovered:
 
 
 def from_files(slurm: bool, devices: Sequence[str | Path], matrices: Sequence[str | Path] = ()) -> Discovered:
-    """Discover the machines of files, or of this process's Slurm job with details from files.
-
-    Raises UnusableInput.
-    """
+    """Discover machines of files, or of this Slurm job with their details. UnusableInput."""
     texts, links = [Source.read(path) for path in devices], [Source.read(path) for path in matrices]
     return from_slurm(os.environ, texts, links) if slurm else from_texts(texts, links)
 

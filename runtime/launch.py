@@ -85,18 +85,12 @@ class Launch:
 
     @property
     def unchecked(self) -> tuple[Unchecked, ...]:
-        """Unobservable demands on nodes, and checks omitted by re-placement.
-
-        Raises RuntimeError after the end.
-        """
+        """Unobservable demands and checks omitted by re-placement. RuntimeError after the end."""
         return (*self._lifetime.now.unchecked, *self._again.unchecked)
 
     @property
     def given(self) -> tuple[GrantedAccelerators, ...]:
-        """Replacements of accelerators named in the plan, on shared nodes.
-
-        Raises RuntimeError after the end.
-        """
+        """Replacements of planned accelerators on shared nodes. RuntimeError after the end."""
         return self._lifetime.now.given
 
     @property

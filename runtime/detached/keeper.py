@@ -126,9 +126,7 @@ class Keeper:
             run_kept(running, request.method, self._noted, self._lost)
 
     def _noted(self, running: Launch) -> None:
-        """Record the running launch; the first time, report it and wait for the command's
-        answer.
-        """
+        """Record the running launch; the first time, report it and wait for KEEP."""
         self._record = record_of(self._request.name, self._request.file, running, self._request.address is None)
         self._claim.keep(self._record, plan_to_json(running.plan))
         if not self._kept.is_set():
@@ -157,10 +155,7 @@ class Keeper:
         self._tell(Message(progress=ProgressMessage(words=step.words, up=dict(step.up))))
 
     def _tell(self, message: Message) -> None:
-        """Send a message to the command until KEEP.
-
-        Raises KeyboardInterrupt if the command is gone: then nobody wants this launch.
-        """
+        """Send a message until KEEP; KeyboardInterrupt if the command is gone."""
         if self._kept.is_set():
             return
         try:

@@ -172,10 +172,7 @@ def attach(name: str) -> Iterator[Mapping[str, WorkerGroup]]:
 
 
 def attached(port: Port, plan: Plan, record: Record) -> dict[str, WorkerGroup]:
-    """Return component -> workers, looked up by actor name.
-
-    Raises LaunchFailed (PW704) if a worker is gone.
-    """
+    """Return component -> workers, by actor name; LaunchFailed (PW704) if one is gone."""
     groups: dict[str, WorkerGroup] = {}
     for component in plan.components:
         names = {worker.rank: worker.actor for worker in record.workers if worker.component == component}
@@ -242,10 +239,7 @@ def _say(keeper: subprocess.Popen[bytes], text: str) -> None:
 
 
 def _messages(keeper: subprocess.Popen[bytes], deadline: float) -> Iterator[Message]:
-    """Yield the keeper's messages until it ends.
-
-    Raises LaunchFailed (PW733) after too long a silence, or for an unreadable message.
-    """
+    """Yield the keeper's messages; LaunchFailed (PW733) after silence or nonsense."""
     if keeper.stdout is None:
         return
     unread = b""

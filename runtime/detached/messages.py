@@ -72,10 +72,7 @@ def reading_to_text(reading: Reading | None) -> str:
 
 
 def reading_of(text: str) -> Reading | None:
-    """Rebuild the reading from a text of `reading_to_text`; None for "".
-
-    Raises NotOurs for any other text.
-    """
+    """Rebuild the reading of `reading_to_text`; None for "". Raises NotOurs."""
     if not text:
         return None
     stored: StoredReading = _words().read(data_of(text.encode()), StoredReading)

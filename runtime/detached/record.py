@@ -43,10 +43,7 @@ def launches_directory() -> Path:
 
 
 def must_be_private(path: Path) -> None:
-    """Check that a path is a directory (no link) private to this user.
-
-    Raises LaunchFailed (PW732) otherwise.
-    """
+    """Raise LaunchFailed (PW732) unless a path is a private directory (no link)."""
     status = os.lstat(path)
     if not stat.S_ISDIR(status.st_mode):
         raise unusable(path, "it is no directory")
@@ -57,10 +54,7 @@ def must_be_private(path: Path) -> None:
 
 
 def directory_of(name: str) -> Path:
-    """Return the directory of a launch, which may not exist yet.
-
-    Raises LaunchFailed (PW730) for an invalid name.
-    """
+    """Return the directory of a launch. Invalid name: LaunchFailed (PW730)."""
     if not is_name(name):
         message = f"`{name}` is not the name of a launch"
         raise failed("PW730", "", message, "use letters, digits, `.`, `_` and `-`, at most 64 of them", name)
@@ -197,10 +191,7 @@ class Record(_Plain):
 
 
 def read_record(directory: Path) -> Record | None:
-    """Read the record of a directory; None if there is none yet.
-
-    Raises LaunchFailed (PW732) for an invalid record.
-    """
+    """Read the record of a directory, or None. Invalid record: LaunchFailed (PW732)."""
     try:
         with open(directory / FILE, "rb") as file:
             data = file.read(MAX_BYTES)
@@ -253,10 +244,7 @@ class Claim:
         self._lock: int | None = None
 
     def take(self) -> None:
-        """Lock the name and remove what a dead keeper left there.
-
-        Raises LaunchFailed: PW731 if a launch of this name lives.
-        """
+        """Lock the name, remove what a dead keeper left. Living launch: LaunchFailed (PW731)."""
         with shielded():
             deadline = time.monotonic() + PATIENCE
             while (lock := self._try()) is None:
@@ -281,10 +269,7 @@ class Claim:
         record.written(self.path)
 
     def keep(self, record: Record, plan: str) -> None:
-        """Write the record and the plan of a running launch, for access by other processes.
-
-        Raises OSError.
-        """
+        """Write record and plan of a running launch for other processes. Raises OSError."""
         write_whole(self.path / PLAN, plan)
         self.write(record)
 
@@ -379,10 +364,7 @@ def remove(path: Path) -> None:
 
 
 def _locked(path: Path, flags: int) -> int | None:
-    """Lock the directory and return the descriptor, or None.
-
-    None: another process holds the lock, or has just removed the directory.
-    """
+    """Lock the directory; return the descriptor, or None if locked or just removed."""
     try:
         lock = os.open(path / LOCK, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except FileNotFoundError:

@@ -55,10 +55,7 @@ class BytesTokenizer:
     end: int | None = BYTES
 
     def encode(self, text: str) -> list[int]:
-        """Convert text to tokens; see Tokenizer.
-
-        An unpaired surrogate, which UTF-8 cannot express, becomes a question mark.
-        """
+        """Convert text to tokens; an unpaired surrogate becomes a question mark."""
         return list(text.encode("utf-8", errors="replace"))
 
     def decode(self, tokens: Sequence[int]) -> str:
@@ -168,10 +165,7 @@ class Engine(ABC):
     @classmethod
     @abstractmethod
     def check(cls, settings: Mapping[str, Any], shape: ReplicaShape, nodes: int = 1) -> None:
-        """Check that the engine can serve this on so many nodes, before anything starts.
-
-        Raises LaunchFailed (PW740, PW741) otherwise.
-        """
+        """Raise LaunchFailed (PW740, PW741) if the engine cannot serve this on so many nodes."""
 
     @classmethod
     def headless(cls, settings: Mapping[str, Any], shape: ReplicaShape, meeting: Meeting) -> Sequence[str]:
@@ -187,10 +181,7 @@ class Engine(ABC):
 
     @property
     def failure(self) -> str:
-        """Reason why no answer is possible; "" if there is none.
-
-        Lost workers are noticed elsewhere.
-        """
+        """Reason why no answer is possible, lost workers apart; "" if there is none."""
         return ""
 
     @abstractmethod
@@ -253,10 +244,7 @@ _NEEDS = {"transformer": "numpy"}
 
 
 def engine_class(name: str) -> type[Engine]:
-    """Return the class of an engine.
-
-    Raises LaunchFailed: PW741 for an unknown name, PW740 for a missing library.
-    """
+    """Return the class of an engine. LaunchFailed: PW741 unknown, PW740 missing library."""
     if name not in ENGINES:
         raise failed("PW741", name, f"there is no engine `{name}`", f"use one of {', '.join(ENGINES)}", name)
     if name in _NEEDS:

@@ -65,10 +65,7 @@ def check_settings(engine: str, settings: Mapping[str, Any], shape: ReplicaShape
 
 
 def check_sleep(engine: str, settings: Mapping[str, Any], setting: str) -> None:
-    """Check that the engine was started with support for sleep.
-
-    Raises LaunchFailed (PW741) otherwise.
-    """
+    """Raise LaunchFailed (PW741) if the engine was started without support for sleep."""
     if not settings.get(setting):
         message = f"the engine `{engine}` can sleep only if it was started with `{setting}`"
         raise failed("PW741", engine, message, f"set `{setting}: true` in the model's settings", setting)
@@ -141,10 +138,7 @@ class VllmEngine(Engine):
 
     @classmethod
     def check(cls, settings: Mapping[str, Any], shape: ReplicaShape, nodes: int = 1) -> None:
-        """Check vLLM, model and shape.
-
-        Raises LaunchFailed: PW740 without vLLM, PW741 for an unsupported shape, or without a model.
-        """
+        """Check vLLM (PW740), model and shape (PW741)."""
         check_settings("vllm", settings, shape, nodes, VLLM_DECIDED)
         _vllm()
 
@@ -238,11 +232,7 @@ class SglangEngine(Engine):
 
     @classmethod
     def check(cls, settings: Mapping[str, Any], shape: ReplicaShape, nodes: int = 1) -> None:
-        """Check SGLang, model and shape.
-
-        Raises LaunchFailed: PW740 without SGLang, PW741 for an unsupported shape, or without a
-        model.
-        """
+        """Check SGLang (PW740), model and shape (PW741)."""
         check_settings("sglang", settings, shape, nodes, SGLANG_DECIDED)
         if nodes > 1 and shape.data > 1:
             message = f"the engine `sglang` has no data parallelism over nodes: dp {shape.data} over {nodes} nodes"
@@ -252,10 +242,7 @@ class SglangEngine(Engine):
 
     @classmethod
     def headless(cls, settings: Mapping[str, Any], shape: ReplicaShape, meeting: Meeting) -> Sequence[str]:
-        """Return the command of other nodes; see Engine.
-
-        It answers nobody, but listens for health checks on a free port.
-        """
+        """Return the command of other nodes, which listens for health checks alone."""
         server_arguments = {"port": _free_port()} | sglang_arguments(settings, shape, meeting)
         return [sys.executable, "-m", "sglang.launch_server", *options(server_arguments)]
 
@@ -268,10 +255,7 @@ class SglangEngine(Engine):
         self.tokenizer = self._own = HuggingFaceTokenizer(manager.tokenizer)
 
     async def generate(self, prompt: Sequence[int], sampling: Sampling) -> AsyncGenerator[int, None]:
-        """Generate tokens; see Engine.
-
-        Abandoned answers are aborted, which SGLang would not notice.
-        """
+        """Generate tokens; abort abandoned answers, which SGLang would not notice."""
         parameters = {
             "max_new_tokens": sampling.max_tokens, "temperature": sampling.temperature, "top_p": sampling.top_p, "sampling_seed": sampling.seed
         }  # fmt: skip

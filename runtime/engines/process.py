@@ -78,10 +78,7 @@ PATIENCE = 5.0
 
 
 def run(command: Sequence[str]) -> int:
-    """Run a command in a new process group; return its exit code.
-
-    After a signal: 128 + signal.
-    """
+    """Run a command in a new process group; return its exit code, 128 + signal after one."""
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
     threading.Thread(target=_end_with_input, args=(child,), daemon=True).start()
     code = child.wait()

@@ -35,10 +35,7 @@ class Model:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> Model:
-        """Build the model of these settings; unknown settings are ignored.
-
-        Raises LaunchFailed (PW741) for an invalid size.
-        """
+        """Build the model of these settings. Raises LaunchFailed (PW741) for an invalid size."""
         sizes = {field.name: settings[field.name] for field in fields(cls) if field.name in settings}
         for name, value in sizes.items():
             least = 0 if name == "seed" else 1
@@ -56,10 +53,7 @@ class Model:
         return self._draw(1, self.hidden, BYTES + 1) * 3
 
     def attention(self, layer: int) -> tuple[Array, Array]:
-        """Return the weights of queries, keys and values, and the output projection.
-
-        Shapes: [hidden, 3, heads, head size] and [heads, head size, hidden].
-        """
+        """Return projections [hidden, 3, heads, size] and output [heads, size, hidden]."""
         size = self.hidden // self.heads
         projections = self._draw(4 * layer + 2, self.hidden, 3 * self.hidden).reshape(self.hidden, 3, self.heads, size)
         return projections, self._draw(4 * layer + 3, self.hidden, self.hidden).reshape(self.heads, size, self.hidden)
@@ -78,10 +72,7 @@ def normed(x: Array) -> Array:
 
 
 def rotated(x: Array, position: int) -> Array:
-    """Rotate the half-pairs of [tokens, heads, size] by angles that grow with the position.
-
-    Source: Su et al., RoFormer, section 3.4.
-    """
+    """Rotate half-pairs of [tokens, heads, size] by position. Source: Su et al., RoFormer."""
     tokens, _, size = x.shape
     angles = np.outer(np.arange(position, position + tokens), 10_000.0 ** (-2 * np.arange(size // 2) / size))[:, None, :]
     left, right = x[..., : size // 2], x[..., size // 2 :]
@@ -99,10 +90,7 @@ def attended(queries: Array, keys: Array, values: Array) -> Array:
 
 
 def choose(logits: Any, sampling: Sampling, draws: Any) -> int:
-    """Return the index of the next token, drawn with the Generator `draws`.
-
-    At temperature 0: the likeliest, the first among equals.
-    """
+    """Return the index of the next token; at temperature 0 the likeliest, the first of equals."""
     if sampling.temperature == 0:
         return int(np.argmax(logits))
     weights = np.exp((logits - logits.max()) / sampling.temperature)
@@ -193,10 +181,7 @@ class TransformerEngine(Engine):
 
     @classmethod
     def check(cls, settings: Mapping[str, Any], shape: ReplicaShape, nodes: int = 1) -> None:
-        """Check that heads, columns and layers divide evenly.
-
-        Raises LaunchFailed (PW741) otherwise.
-        """
+        """Raise LaunchFailed (PW741) unless heads, columns and layers divide evenly."""
         model = Model.of(settings)
         parts = (("heads", model.heads, shape.tensor), ("mlp", model.mlp, shape.tensor), ("layers", model.layers, shape.pipeline))
         for name, amount, degree in parts:

@@ -37,10 +37,7 @@ _UNDER_WAY = (0, errno.EINPROGRESS, errno.EWOULDBLOCK)
 
 
 def unreachable(addresses: Mapping[str, Address], limit: float) -> set[str]:
-    """Return the keys of addresses that take no TCP connection within `limit` s.
-
-    All are tried at once; nothing is sent.
-    """
+    """Return the keys of addresses that take no TCP connection in time; nothing is sent."""
     failed: set[str] = set()
     with ExitStack() as stack:
         selector = stack.enter_context(selectors.DefaultSelector())
@@ -118,10 +115,7 @@ class RayPort:
         return [Holding(name, tuple(RayBundle(*entry) for entry in bundles)) for name, bundles in held_bundles()]
 
     def start(self, start: Start) -> Actor:
-        """Start an actor without resources of its own; see Port.
-
-        Its bundle holds the resources, so that any number of actors may share an accelerator.
-        """
+        """Start an actor without resources: its bundle holds them, for any number of actors."""
         environment: dict[str, Any] = {"env_vars": dict(start.variables)} if start.variables else {}
         if start.python:
             environment["py_executable"] = shlex.quote(start.python)  # Ray inserts it into a shell command

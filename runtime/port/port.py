@@ -134,10 +134,7 @@ class Port(Protocol):
         """Return the live nodes, in no order."""
 
     def unreachable(self, nodes: Sequence[RayNode], limit: float) -> set[str]:
-        """Return the ids of nodes not reached within `limit` s.
-
-        The cluster itself may not have noticed yet.
-        """
+        """Return the ids of nodes not reached in time; the cluster may not know yet."""
 
     def hold(self, name: str, bundles: Sequence[RayBundle], detached: bool = False) -> Hold:
         """Request all bundles on their nodes, all or none; return before the reservation.
@@ -180,22 +177,13 @@ class Port(Protocol):
         """Return a finished ticket, with an answer or failure; None after `timeout` s."""
 
     def done(self, tickets: Sequence[Ticket], timeout: float | None) -> Sequence[Ticket]:
-        """Return all finished or failed tickets once there is any, give or take some ms.
-
-        Empty if there is none within `timeout` s.
-        """
+        """Return all finished or failed tickets once there is any; none after `timeout` s."""
 
     def answers(self, tickets: Sequence[Ticket], timeout: float) -> list[Any] | None:
-        """Return the answers of all tickets, in a single call for a whole broadcast.
-
-        None if an answer failed, or is missing after `timeout` s.
-        """
+        """Return all answers in a single call; None if one failed or is late."""
 
     def share(self, value: Any) -> Any:
-        """Put a value into the cluster once, as an argument of several calls.
-
-        Every call gets the value itself.
-        """
+        """Put a value into the cluster once, as an argument of several calls."""
 
     def answer(self, ticket: Ticket) -> Any:
         """Return the answer of a finished ticket. Raises Died, Raised or Refused."""

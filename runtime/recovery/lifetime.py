@@ -53,10 +53,7 @@ class Growth:
         return better_plan
 
     def look(self, plan: Plan, ours: str) -> None:
-        """Search if nodes have joined since the last call.
-
-        Raises NodesJoined once there is a better plan.
-        """
+        """Search if nodes have joined; raise NodesJoined once there is a better plan."""
         current = self._nodes()
         if current - self._seen:
             self.found = self.better(plan, ours)
@@ -211,10 +208,7 @@ class Lifetime:
         self._may_grow = False
 
     def begin(self) -> Running:
-        """Start for the first time.
-
-        A node lost during the start counts as a failure of a running launch.
-        """
+        """Start for the first time; a node lost meanwhile is lost as of a running launch."""
         present = set(self._membership.present())
         try:
             return self._start(self.plan, unknown=True)
@@ -262,10 +256,7 @@ class Lifetime:
                 failure = next_failure
 
     def grow(self) -> Recovery | None:
-        """Use joined nodes if they change the plan; else return None and change nothing.
-
-        If nothing can be started on them, the launch goes on as before.
-        """
+        """Use joined nodes if they change the plan and start, else go on as before."""
         began = self.way.port.now()
         better_plan = self._growth.take(self.plan, self.now.name)
         if better_plan is None:
@@ -287,9 +278,7 @@ class Lifetime:
         return self._noted(Recovery((), joined, moves, 0, self.way.port.now() - began))
 
     def look(self) -> None:
-        """Raise LaunchFailed after a loss, or NodesJoined for a better plan while growth is
-        enabled.
-        """
+        """Raise LaunchFailed after a loss, NodesJoined for a better plan while growing."""
         running = self.now
         running.monitor.check()
         if self._may_grow:

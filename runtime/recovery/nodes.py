@@ -89,9 +89,7 @@ def unlike(cluster: Cluster, ray: RayNode) -> str:
 
 
 def _difference(node: Node, ray: RayNode) -> tuple[str, str]:
-    """Return (Ray node's value, cluster node's value) of a difference; empty texts if
-    compatible.
-    """
+    """Return (Ray node's value, cluster node's value) of a difference, or empty texts."""
     if plan_accelerators(node) != ray_accelerators(node, ray) or _most(ray) != ray_accelerators(node, ray):
         return with_noun(_most(ray), "accelerator"), str(plan_accelerators(node))
     model = next((device.model for device in machine_of(ray).devices if not same_model(node.accelerator_model, device.model)), None)
@@ -135,10 +133,7 @@ def occupied(port: Port, ours: str = "") -> dict[str, int]:
 
 
 def blocked(plan: Plan, nodes: Mapping[str, RayNode], foreign: Mapping[str, int], share: bool) -> list[str]:
-    """Return the names of the plan's nodes without enough free accelerators.
-
-    `nodes`: name -> Ray node.
-    """
+    """Return the plan's nodes without enough free accelerators; `nodes`: name -> Ray node."""
     masks = held_masks(plan)
     names = []
     for rank, mask in masks.items():
@@ -171,9 +166,7 @@ def _node(node: Node, plan: Plan, ray: RayNode | None, foreign: Mapping[str, int
 
 
 def _last(node: Node, own_mask: int) -> Sequence[int]:
-    """Return the free local indices in order of surrender: outside the plan first, highest
-    first.
-    """
+    """Return the free indices in order of surrender: outside the plan, highest first."""
     free = [index for index in range(len(node.accelerators)) if not node.taken >> index & 1]
     return sorted(free, key=lambda index: (own_mask >> index & 1, -index))
 

@@ -28,11 +28,7 @@ class StreamedText:
         self._held = ""
 
     def add(self, token: int) -> str:
-        """Add a token and return the new final text.
-
-        A few earlier tokens are decoded with it, because some tokenizers decode a token by its
-        context.
-        """
+        """Add a token, decoded in the context of a few earlier ones; return final text."""
         self._tokens.append(token)
         now = self._tokenizer.decode(self._tokens[self._shown :])
         if now.endswith(BROKEN):
@@ -92,10 +88,7 @@ class WantedChoices:
 
 
 async def pieces(engine: Engine, wanted: WantedChoices) -> AsyncGenerator[TextPiece, None]:
-    """Yield the answer; the last piece has the reason of the end.
-
-    Closing the generator ends the generation.
-    """
+    """Yield the answer; the last piece has the reason of the end."""
     text, count, reason = StreamedText(engine.tokenizer, wanted.stop), 0, ""
     async with aclosing(engine.generate(wanted.prompt, wanted.sampling)) as tokens:
         async for token in tokens:
@@ -114,10 +107,7 @@ async def pieces(engine: Engine, wanted: WantedChoices) -> AsyncGenerator[TextPi
 
 
 async def together(engine: Engine, wanted: Sequence[WantedChoices]) -> AsyncGenerator[tuple[int, TextPiece], None]:
-    """Yield (index, piece) of several answers in order of arrival.
-
-    The first failure ends all; so does closing the generator.
-    """
+    """Yield (index, piece) of several answers on arrival; the first failure ends all."""
     queue: asyncio.Queue[tuple[int, TextPiece | None]] = asyncio.Queue()
 
     async def pump(index: int) -> None:
@@ -143,9 +133,7 @@ async def together(engine: Engine, wanted: Sequence[WantedChoices]) -> AsyncGene
 
 
 def _raise_failure(problem: BaseException | None) -> None:
-    """Raise an answer's failure: ChannelFailed unchanged, an engine's exceptions as
-    AnswerFailed.
-    """
+    """Raise a ChannelFailed unchanged, other exceptions as GenerationFailed."""
     if isinstance(problem, ChannelFailed):
         raise problem
     if problem is not None:

@@ -27,10 +27,7 @@ def bare(host: str) -> str:
 
 
 def own_address(towards: str) -> str:
-    """Return the address of this machine on the way to `towards`. Sends nothing.
-
-    `towards`: a host name or an IP address.
-    """
+    """Return the address of this machine on the way to a host. Sends nothing."""
     family, kind, _, _, target = _resolved(bare(towards))
     with socket.socket(family, kind) as probe:
         probe.connect(target)
@@ -48,11 +45,7 @@ def host_port(host: str, port: int | str) -> str:
 
 
 def bound(host: str, port: int = 0) -> socket.socket:
-    """Return a bound TCP socket that does not listen yet; port 0: any free port.
-
-    Nobody else can listen there first. Raises OSError, which names the address, if somebody already
-    does.
-    """
+    """Return a bound TCP socket (port 0: any free). Raises OSError naming a taken address."""
     tcp_socket = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
     try:
         tcp_socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # before old connections time out

@@ -58,10 +58,7 @@ class EngineReplica(Replica):
         self._server_address = host_port(host, port)
 
     def _stop_launching(self) -> None:
-        """End the servers: a cancelled launch need not wait for the model.
-
-        A model may take half an hour to load.
-        """
+        """End the servers: a model may take half an hour to load."""
         if self._servers is not None:
             self._servers.kill()
 
@@ -135,10 +132,7 @@ REPLICAS: Mapping[str, type[EngineReplica]] = {cls.engine: cls for cls in (EchoR
 
 
 def get_replica_class(name: str) -> type[EngineReplica]:
-    """Return the replica class of an engine.
-
-    Raises a ValueError (PW741) for an unknown name.
-    """
+    """Return the replica class of an engine. Unknown: ValueError (PW741)."""
     if name not in REPLICAS:
         raise refused("PW741", name, f"there are no replicas of `{name}`", f"use one of {', '.join(REPLICAS)}", name)
     return REPLICAS[name]
@@ -149,10 +143,7 @@ get_rollout_replica_class = get_replica_class
 
 
 def check_plain(model: Mapping[str, Any], subject: str) -> None:
-    """Check that the settings of a model can be sent to the workers.
-
-    Raises a ValueError (PW741) otherwise, for example for objects with code.
-    """
+    """Raise ValueError (PW741) for model settings that cannot be sent to workers."""
     from .wire import encode
 
     for name, value in model.items():
@@ -164,9 +155,7 @@ def check_plain(model: Mapping[str, Any], subject: str) -> None:
 
 
 def _plain(model_config: Any) -> dict[str, Any]:
-    """Convert the settings of a model to a dict: from a path, a mapping, or an object with
-    attributes.
-    """
+    """Convert a path, a mapping, or an object with attributes to a dict."""
     if model_config is None or isinstance(model_config, str):
         return {"path": model_config} if model_config else {}
     if isinstance(model_config, Mapping) or hasattr(model_config, "keys"):

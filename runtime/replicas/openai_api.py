@@ -76,10 +76,7 @@ class Serving:
         return self._wanted(request, [prompt], request.most, "messages")
 
     def wanted_of_completion(self, request: CompletionRequest) -> list[WantedChoices]:
-        """Return the answers that prompts request: `n` per prompt, prompt by prompt.
-
-        Raises Refused.
-        """
+        """Return the requested answers, prompt by prompt. RequestRefused."""
         self.check(request.model)
         prompts = [self.engine.tokenizer.encode(prompt) if isinstance(prompt, str) else prompt for prompt in request.prompts]
         size = self.engine.tokenizer.size

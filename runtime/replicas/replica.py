@@ -22,10 +22,7 @@ from .loop import in_thread
 
 
 def device_there(port: Port) -> str:
-    """Return the first device (``cuda`` before ``npu``) with accelerators on some node.
-
-    ``cuda`` without any; PyTorch uses that name for AMD's too.
-    """
+    """Return the first device with accelerators on some node, ``cuda`` by default."""
     resources = {name for node in port.nodes() for name, amount in node.total.items() if amount}
     return next((device for device in DEVICES if resource_of(device) in resources), "cuda")
 
@@ -283,10 +280,7 @@ class Replica(ABC):
 
 
 def degree(config: Any, name: str, subject: str) -> int:
-    """Return a degree of parallelism, 1 by default.
-
-    Raises a ValueError (PW741) for an invalid degree.
-    """
+    """Return a degree of parallelism, 1 by default. Invalid: ValueError (PW741)."""
     value = setting(config, name, 1)
     if not str(value).isdecimal() or int(value) < 1:
         raise refused("PW741", subject, f"`{name}` of {subject} is {value!r}", "give a whole number of at least 1", name)
@@ -300,10 +294,7 @@ def setting(config: Any, name: str, default: Any) -> Any:
 
 
 async def reserve_replicas(replicas: Sequence[Replica]) -> RayResourcePool:
-    """Reserve a common pool for all replicas.
-
-    Raises LaunchFailed (PW702) within a second if they do not fit, with the arithmetic.
-    """
+    """Reserve a pool for all replicas; LaunchFailed (PW702) with the arithmetic."""
     if not replicas:
         raise refused("PW741", "", "there are no replicas to reserve for", "make at least one")
     on = replicas[0].on
@@ -344,10 +335,7 @@ async def launch_replicas(replicas: Sequence[Replica]) -> AsyncIterator[Sequence
 
 
 def _one_device(replicas: Sequence[Replica]) -> str:
-    """Return the common device of the replicas.
-
-    Raises a ValueError (PW741) for several devices, which no pool has.
-    """
+    """Return the common device of the replicas. Several: ValueError (PW741)."""
     devices = sorted({replica.device for replica in replicas})
     if len(devices) > 1:
         message = f"replicas on {' and '.join(f'`{device}`' for device in devices)} cannot be reserved together"

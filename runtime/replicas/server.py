@@ -34,10 +34,7 @@ class MeetingPoint:
         self.port = int(self._endpoint.address.rpartition(":")[2])
 
     def others(self, wanted: int, limit: float) -> list[Peer]:
-        """Wait for all headless servers and return them.
-
-        Raises TimeoutError after `limit` s without another.
-        """
+        """Wait for all headless servers; TimeoutError after `limit` s without another."""
         joined: list[Peer] = []
         with suppress(queue.Empty):
             while len(joined) < wanted:
@@ -82,10 +79,7 @@ class Headless:
         self._process: EngineProcess | None = None
 
     def launch(self, peers: Sequence[Peer], master_address: str, master_port: int) -> None:
-        """Join the master, and wait until the engine's process, if any, serves.
-
-        Raises as ReplicaServer.launch_server.
-        """
+        """Join the master, and wait until the engine's process, if any, serves."""
         settings, limits = self._settings, self._settings.limits
         relay, ports = self._loop.run(self._join(peers, host_port(master_address, master_port)), limits.join_seconds)
         meeting = Meeting(master_address, ports, settings.node_rank, settings.nnodes)
@@ -144,10 +138,7 @@ class ReplicaServer:
         self._address = ("", 0)
 
     def get_master_address(self) -> tuple[str, int]:
-        """Return (address, port) of the master for headless servers.
-
-        Listens from the first call on.
-        """
+        """Return the master's (address, port), listening from now on."""
         if self._meeting is None:
             self._meeting = MeetingPoint(self._own, self.settings.key, PORTS if self.settings.nnodes > 1 else 0)
         return self._own, self._meeting.port

@@ -49,10 +49,7 @@ class Servers:
         return list(self._group.workers)
 
     def launch(self) -> tuple[str, int]:
-        """Start the servers and return (ip, port) of the HTTP endpoint.
-
-        Raises LaunchFailed: PW742, or as Gang.start.
-        """
+        """Start the servers; return the HTTP (ip, port). LaunchFailed: PW742, as Gang.start."""
         self._gang.start([os.getcwd()], self._limits.start_seconds)
         try:
             address, port = answers(self._group, [0], "get_master_address", ASK_LIMIT)[0]
@@ -88,10 +85,7 @@ class Servers:
 
 
 def answers(group: WorkerGroup, ranks: Sequence[int], method: str, limit: float, *arguments: Any) -> list[Any]:
-    """Call a method on some ranks and return the answers in their order.
-
-    Raises LaunchFailed at the first failure or timeout.
-    """
+    """Call a method on some ranks; return the answers. LaunchFailed at the first failure."""
     pending: Pending = {group.request(rank, method, arguments, {}): (group, rank) for rank in ranks}
     by_rank = {
         rank: group.answer(ticket, rank, f"ran `{method}`")

@@ -36,10 +36,7 @@ class Limits:
 
     @classmethod
     def of(cls, setting: Any, subject: str) -> Limits:
-        """Read the limits of a replica; `setting(name, default)` returns a configured value.
-
-        Raises a ValueError (PW741) for an invalid limit.
-        """
+        """Read the limits of a replica by `setting(name, default)`. Invalid: ValueError (PW741)."""
         limits = {field.name: setting(field.name, field.default) for field in fields(cls)}
         for name, value in limits.items():
             whole = not name.endswith("_seconds")

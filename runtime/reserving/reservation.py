@@ -56,9 +56,7 @@ def node_demand(match: Match, cpus: float = 0, part: int = 0, share: bool = Fals
 
 
 def amount_of(resource: str, amount: float) -> str:
-    """Format an amount: ``1 accelerator``, ``8 CPUs`` or ``2 `license```; all makers' are
-    accelerators.
-    """
+    """Format an amount: ``1 accelerator`` of any maker, ``8 CPUs``, ``2 `license```."""
     kind = "accelerator" if resource in RESOURCES else resource
     return f"{amount:g} {kind}{'' if amount == 1 else 's'}" if kind in ("accelerator", "CPU") else f"{amount:g} `{resource}`"
 
@@ -80,10 +78,7 @@ def by_holders(amounts: Mapping[str, float]) -> str:
 
 
 def shortages(port: Port, wanted: Sequence[NodeDemand], limit: float) -> Iterator[Finding]:
-    """Yield a PW702 per node and resource with less free than jointly needed.
-
-    Ray judges every bundle alone, and would wait forever for two that fit only one by one.
-    """
+    """Yield a PW702 per node and resource short of the joint need, not seen by Ray."""
     alive = {node.node_id: node for node in port.nodes()}
     holdings: Sequence[Holding] | None = None
     for node_id, node_wanted in _by_node(wanted).items():

@@ -130,10 +130,7 @@ def audit(plan: Plan, matches: Mapping[int, Match], reports: Mapping[str, Sequen
 
 
 def agreed(plan: Plan, matches: Mapping[int, Match], reports: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[AuditRow, ...]:
-    """Audit and require agreement with the plan.
-
-    Raises LaunchFailed (PW706, PW712) otherwise.
-    """
+    """Audit. Raises LaunchFailed (PW706, PW712) for any difference from the plan."""
     rows = audit(plan, matches, reports)
     different = tuple(findings(rows))
     if different:
@@ -176,10 +173,7 @@ def compare(component: str, placement: Placement, world_size: int, ray_node: str
 
 
 def visible_accelerators(placement: Placement, environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the accelerators visible in this environment.
-
-    On a node without accelerators every maker's variable counts.
-    """
+    """Return the visible accelerators; without any on the node, by all variables."""
     vendor = vendor_of(placement.accelerator_type)
     names = (vendor.variable,) if vendor else VARIABLES
     return tuple(dict.fromkeys(id for name in names for id in _ids(environment.get(name))))

@@ -53,10 +53,7 @@ class Monitor:
             raise failure
 
     def step(self) -> LaunchFailed | None:
-        """Check once and return the loss, if any; call `on_failure` functions the first time.
-
-        Workers that were ended do not count as lost.
-        """
+        """Check once; return the loss, if any, and announce it the first time."""
         with self._looking:
             if self.failure is not None or not any(group.workers for group in self.groups):
                 return self.failure
@@ -69,9 +66,7 @@ class Monitor:
         return self.failure
 
     def _lost_nodes(self) -> list[Finding]:
-        """Return the nodes missing in the cluster, and those not reached in two consecutive
-        checks.
-        """
+        """Return the nodes missing in the cluster, or not reached in two checks."""
         used = set(self.nodes.values())
         present = [node for node in self.port.nodes() if node.node_id in used]
         missed = self.port.unreachable(present, REACH_LIMIT)

@@ -133,9 +133,7 @@ class Running:
 
 
 def unchecked(plan: Plan, matches: Mapping[int, Match], available: Sequence[RayNode], seen: Survey = NO_SURVEY) -> tuple[Unchecked, ...]:
-    """Return hardware unknown to Ray, nodes without a survey, and unverifiable taken
-    accelerators.
-    """
+    """Return hardware unknown to Ray, nodes not surveyed, unverifiable taken accelerators."""
     return (*_hardware(plan, available), *_not_seen(matches, seen), *_taken(matches, seen))
 
 

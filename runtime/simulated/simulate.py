@@ -61,17 +61,11 @@ class SimulatedCluster:
         return str(self._ask({"nodes": wanted}, START_LIMIT + PER_NODE * len(wanted))["address"])
 
     def remove_node(self, rank: int) -> None:
-        """Kill a node like a power failure; Ray notices within two seconds.
-
-        Raises ValueError for the first node, and for an unknown rank.
-        """
+        """Kill a node like a power failure. First or unknown node: ValueError."""
         self._change({"remove": rank})
 
     def add_node(self, node: Node, processes: int = 0) -> None:
-        """Start another or a removed node; return when it is present.
-
-        `processes`: number of workers.
-        """
+        """Start another or a removed node with so many workers; wait for it."""
         self._change({"add": _request(node, processes)})
 
     def _change(self, request: dict[str, object]) -> None:
@@ -103,10 +97,7 @@ class SimulatedCluster:
         return _not_started(lines[-1][:200] if lines else "it ended at once")
 
     def stop(self) -> None:
-        """End every process of the cluster and remove all files; wait until both are gone.
-
-        Idempotent.
-        """
+        """End all processes, remove all files, wait for both. Idempotent."""
         with shielded():
             holder, self._holder = self._holder, None
             if holder is not None:
@@ -179,10 +170,7 @@ def simulated_cluster(machines: str, cpus: int | None = None) -> Iterator[str]:
 
 
 def simulated_machines(word: str) -> Cluster:
-    """Return the machines of a shorthand.
-
-    Raises LaunchFailed (PW710) for an unreadable shorthand, or an unspecified number of nodes.
-    """
+    """Return the machines of a shorthand such as ``2x8``, else LaunchFailed (PW710)."""
     try:
         machines = read_shorthand(word)
     except ValueError as problem:

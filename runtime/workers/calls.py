@@ -79,10 +79,7 @@ class AwaitedGroup(Protocol):
     alarm: Callable[[], None]
 
     def answer(self, ticket: Ticket, rank: int, doing: str) -> Any:
-        """Return the answer of a finished ticket; `doing`: the worker's activity.
-
-        Raises LaunchFailed if there is none.
-        """
+        """Return the answer of a finished ticket, or raise LaunchFailed."""
 
 
 Group = TypeVar("Group", bound=AwaitedGroup)
@@ -356,10 +353,7 @@ class Calls(ABC):
         return [name for name in public if callable(getattr(worker, name))]
 
     def must_have(self, method: str) -> None:
-        """Check that the user's class has this method, if the class is known.
-
-        Raises AttributeError with a similar name otherwise.
-        """
+        """Raise AttributeError if the user's class is known to lack this method."""
         worker = self.whole.worker
         if isinstance(worker, str) or callable(getattr(worker, method, None)):
             return
@@ -413,9 +407,7 @@ def shared(port: Port, arguments: Sequence[Any], named: Mapping[str, Any]) -> tu
 
 
 def is_light(value: Any) -> bool:
-    """Return True if sending a value to every worker is cheaper than sharing it: small plain
-    data.
-    """
+    """Return True for small plain data, cheaper to send than to share."""
     if isinstance(value, _NUMBERS):
         return True
     if isinstance(value, (str, bytes)):

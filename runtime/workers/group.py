@@ -82,9 +82,7 @@ class WorkerGroup(Calls):
                 raise failed("PW717", self.component, message, "end the other, or give another name", str(taken)) from None
 
     def seated(self, member: Member, start: Start) -> Start:
-        """Return the final start options; subclasses with several reservations choose one per
-        member.
-        """
+        """Return the final start options; subclasses choose a reservation per member."""
         return start
 
     def settle(self) -> dict[Ticket, int]:
@@ -110,10 +108,7 @@ class WorkerGroup(Calls):
         return pending
 
     def request(self, rank: int, method: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> Ticket:
-        """Call a method of a worker, without waiting.
-
-        Raises LaunchFailed (PW704) if the workers were ended.
-        """
+        """Call a method of a worker, without waiting. Ended workers: LaunchFailed (PW704)."""
         if not self.workers:
             raise failed("PW704", self.component, f"`{method}` was called, but no worker of `{self.component}` is there", ENDED_HELP, rank)
         if isinstance(self.worker, str):
@@ -121,10 +116,7 @@ class WorkerGroup(Calls):
         return self.port.ask(self.workers[rank], method, *arguments, **named)
 
     def answer(self, ticket: Ticket, rank: int, doing: str) -> Any:
-        """Return the answer of a finished ticket.
-
-        Raises LaunchFailed (PW703, PW704, PW709) if there is none.
-        """
+        """Return the answer of a finished ticket. LaunchFailed: PW703, PW704, PW709."""
         try:
             return self.port.answer(ticket)
         except AnswerFailed as problem:
@@ -250,10 +242,7 @@ class Gang:
         return reports
 
     def kill(self) -> None:
-        """End every worker and return when the names are free; the reservation stays.
-
-        Idempotent.
-        """
+        """End every worker; return when the names are free. Idempotent; the reservation stays."""
         with shielded():
             names = {member.name for group in self.groups.values() for member, _ in zip(group.members, group.workers)}
             if not names:

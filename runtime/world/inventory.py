@@ -73,10 +73,7 @@ def _distinct(environments: Mapping[str, Mapping[str, str]], name: str) -> dict[
 
 
 def _of_rlinf(nodes: Sequence[RayNode], environments: Mapping[str, Mapping[str, str]]) -> dict[str, int]:
-    """Return the ranks that RLinf would assign to all of these nodes.
-
-    RLinf refuses a job for the same reasons.
-    """
+    """Return the ranks that RLinf would assign; LaunchFailed where RLinf refuses."""
     live = [LiveNode(node.address, rank=environments[node.node_id].get(VARIABLE)) for node in nodes]
     ranking = ranked(live, len(nodes), has_groups=False)
     if ranking.order is None:
@@ -116,10 +113,7 @@ def _number(address: str) -> int:
 
 
 def run_on_nodes(port: Port, function: Callable[..., Any], arguments: Mapping[str, tuple[Any, ...]], limit: float) -> dict[str, Any]:
-    """Return Ray node id -> result or AnswerFailed; nodes silent for `limit` s are missing.
-
-    `arguments`: Ray node id -> arguments of the call on that node.
-    """
+    """Return Ray node id -> result or AnswerFailed; nodes silent for `limit` s are missing."""
     tickets: dict[Ticket, str] = {port.run_on(node_id, function, *values): node_id for node_id, values in arguments.items()}
     deadline = port.now() + limit
     answers: dict[str, Any] = {}
@@ -155,10 +149,7 @@ def inventory(port: Port, reports: Mapping[str, Report] | None = None) -> tuple[
 
 
 def survey(port: Port, nodes: Sequence[RayNode], limit: float = SURVEY_LIMIT) -> tuple[dict[str, Report], dict[str, str]]:
-    """Survey the nodes at once, a process per node.
-
-    Returns (Ray node id -> report, Ray node id -> reason for a missing report).
-    """
+    """Survey nodes at once; return (id -> report, id -> reason for a missing report)."""
     arguments = {node.node_id: (list(LOOKED_AT), not is_simulated(node)) for node in nodes}
     answers = run_on_nodes(port, survey_node, arguments, limit)
     missing = missing_answers(arguments, answers)

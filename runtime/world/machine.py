@@ -63,10 +63,7 @@ def cluster_of(machines: Sequence[Machine]) -> tuple[Cluster, tuple[Finding, ...
 
 
 def node_of(machine: Machine, rank: int) -> Node:
-    """Convert a machine to a node.
-
-    Accelerators of several models count as generic, with the smallest memory of all.
-    """
+    """Convert a machine to a node; several models count as generic, with the least memory."""
     ids = _ids(machine) or tuple(map(str, range(len(machine.devices))))
     taken = sum(1 << index for index, device in enumerate(machine.devices) if device.taken)
     topology = {level: _name(machine.topology[level]) for level in LEVELS if machine.topology.get(level)}

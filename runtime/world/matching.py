@@ -38,10 +38,7 @@ def used_nodes(plan: Plan) -> dict[int, int]:
 
 
 def held_masks(plan: Plan) -> dict[int, int]:
-    """Return node rank -> bit mask of the accelerators that processes use.
-
-    A process placed on the node itself only sees them.
-    """
+    """Return node rank -> bit mask of the accelerators in use, more than just seen."""
     masks: dict[int, int] = {}
     for runs in plan.assignment.runs.values():
         for run in runs:
@@ -66,10 +63,7 @@ def is_interchangeable(plan: Plan, node: Node, ray: RayNode) -> bool:
 
 
 def match(plan: Plan, available: Sequence[RayNode]) -> dict[int, Match]:
-    """Return node rank -> Match for every node in use; see `pair_up`.
-
-    Raises LaunchFailed (PW702) with a finding per unmatched node.
-    """
+    """Return node rank -> Match for every node in use, else LaunchFailed (PW702)."""
     matches, short = pair_up(plan, available)
     if short:
         raise LaunchFailed(*short)
@@ -106,10 +100,7 @@ def plan_accelerators(node: Node) -> int:
 
 
 def ray_accelerators(node: Node, ray: RayNode) -> int:
-    """Return the number of accelerators of the node's kind on a Ray node.
-
-    For a node without accelerators: of any kind.
-    """
+    """Return the Ray node's accelerators of the node's kind; of any kind without one."""
     vendor = vendor_of(node.accelerator_type)
     return int(sum(ray.total.get(name, 0) for name in ((vendor.resource,) if vendor else RESOURCES)))
 

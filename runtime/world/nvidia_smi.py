@@ -62,10 +62,7 @@ def stated_memory(name: str, model: str = "") -> int | None:
 
 
 def same_model(one: str, other: str) -> bool:
-    """Return True if both may name the same model.
-
-    Memory sizes are ignored; an unknown model matches any.
-    """
+    """Return True if both may name one model: sizes do not count, unknown matches any."""
     first, second = (re.sub(r"-\d+GB$", "", model_of(name.rpartition(":")[2])).upper() for name in (one, other))
     return GENERIC in (first, second) or first == second or f"RTX{first}" == second or first == f"RTX{second}"
 
@@ -165,10 +162,7 @@ def read_matrix(text: str) -> Matrix:
 
 
 def _numa(header: list[str], tails: list[list[str]]) -> tuple[str, ...]:
-    """Read the words after the links: CPUs, NUMA domain, memory domain of the GPU.
-
-    The last two may lack.
-    """
+    """Read CPUs, NUMA domain and memory domain after the links; the last two may lack."""
     has_numa = "NUMA" in header
     domains = tuple(tail[1] if has_numa and len(tail) > 1 else "N/A" for tail in tails)
     if "N/A" in domains:

@@ -32,10 +32,7 @@ def survey_node(variables: list[str], devices: bool) -> dict[str, Any]:
 
 
 def variable(name: str) -> str | None:
-    """Return a variable as set at Ray's start on this node.
-
-    Ray may have emptied it for this process, which requests no accelerator.
-    """
+    """Return a variable as at Ray's start, which may have emptied it for this process."""
     value = os.environ.get(name)
     if value:
         return value
@@ -92,9 +89,7 @@ def device(library: Any, handle: Any) -> dict[str, Any]:
 
 
 def fabric(library: Any, handles: list[Any]) -> str:
-    """Return the multi-node NVLink fabric of the first accelerator, with its clique; "" for
-    none.
-    """
+    """Return the multi-node NVLink fabric of the first accelerator with its clique, or ""."""
     if not handles or not hasattr(library, "nvmlDeviceGetGpuFabricInfoV") or not hasattr(library, "c_nvmlGpuFabricInfoV_t"):
         return ""
     info = library.c_nvmlGpuFabricInfoV_t()
@@ -149,10 +144,7 @@ def tried(trials: list[tuple[str, dict[str, str]]], limit: float) -> list[str]:
 
 
 def fault(path: str, variables: dict[str, str], limit: float) -> str:
-    """Return why an interpreter cannot run workers here; "" if usable.
-
-    A name without a slash is looked up in PATH.
-    """
+    """Return why an interpreter (path, or name in PATH) cannot run workers here, or ""."""
     environment = dict(os.environ)
     environment.update({name: Template(text).safe_substitute(environment) for name, text in variables.items()})
     executable = shutil.which(path, path=environment.get("PATH"))

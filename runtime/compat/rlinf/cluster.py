@@ -47,11 +47,7 @@ Whole ids could make the text too long for an environment variable.
 
 
 def describe(machines: Machines, nodes: Sequence[RayNode], trusted: Collection[str], environment: Collection[str] = ()) -> str:
-    """Describe the machines, the nodes by shortened Ray ids, and the trusted and forwarded
-    variables.
-
-    Equal nodes cost little.
-    """
+    """Describe machines, shortened Ray ids, trusted and forwarded variables."""
     ids = [node.node_id[:SHOWN] for node in nodes]
     data = {"machines": cluster_to_data(machines), "ids": ids, "trusted": list(trusted), "environment": list(environment)}
     return b64encode(zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 9)).decode()
@@ -155,18 +151,12 @@ class ClusterReservation:
         return describe(self.machines, self.nodes, self.trusted_env, self.environment)
 
     def get_node_info(self, node_rank: int) -> NodeInfo:
-        """Return the resources of a node.
-
-        Raises ValueError (PW718) for an unknown rank.
-        """
+        """Return the resources of a node. Unknown rank: ValueError (PW718)."""
         self._must_be(node_rank)
         return node_info(self.machines.nodes[node_rank], self.nodes[node_rank])
 
     def get_node_ip(self, node_rank: int) -> str:
-        """Return the address of a node.
-
-        Raises ValueError (PW718) for an unknown rank.
-        """
+        """Return the address of a node. Unknown rank: ValueError (PW718)."""
         self._must_be(node_rank)
         return self.nodes[node_rank].address
 
@@ -180,10 +170,7 @@ class ClusterReservation:
         return self.machines.groups.get(CLUSTER_LABEL if label is None else str(label))
 
     def must_fit(self, plan: Plan) -> None:
-        """Check that all nodes of the plan exist, with enough accelerators.
-
-        Raises LaunchFailed (PW702) otherwise.
-        """
+        """Raise LaunchFailed (PW702) unless all nodes of the plan exist, large enough."""
         for rank in used_nodes(plan):
             available = len(self.machines.nodes[rank].accelerators) if rank < self.num_nodes else None
             wanted = len(plan.cluster.nodes[rank].accelerators)
@@ -255,9 +242,7 @@ class CurrentInstance(type):
         return created
 
     def _known(cls) -> Any:
-        """Return the newest open object, or in a worker the launching cluster; None without
-        either.
-        """
+        """Return the newest open object, in a worker the launching cluster, or None."""
         if not opened and VARIABLE in os.environ:
             opened.append(cls._of_worker(os.environ[VARIABLE]))
         return opened[-1] if opened else None

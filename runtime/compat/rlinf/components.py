@@ -66,17 +66,11 @@ class ComponentPlacement:
         return list(self._runs)
 
     def get_strategy(self, component_name: str) -> PlacementStrategy:
-        """Return the placement strategy of a component, for `launch`.
-
-        Raises ValueError (PW718) for an unknown component.
-        """
+        """Return the strategy of a component. Unknown component: ValueError (PW718)."""
         return StatedPlacement(self._of(component_name))
 
     def get_world_size(self, component_name: str) -> int:
-        """Return the number of workers of a component.
-
-        Raises ValueError (PW718) for an unknown component.
-        """
+        """Return the number of workers. Unknown component: ValueError (PW718)."""
         return max(run.ranks.stop for run in self._of(component_name))
 
     def _of(self, name: str) -> Sequence[Run]:
@@ -118,10 +112,7 @@ def plan_of(name: str, cluster: Cluster, where: PlacementSource | None, isolate:
 
 
 def _component(plan: Plan, name: str) -> str:
-    """Return the component of the plan that belongs to the group.
-
-    Raises LaunchFailed (PW112) if that is ambiguous.
-    """
+    """Return the component that belongs to the group; LaunchFailed (PW112) if ambiguous."""
     if name in plan.components:
         return name
     if len(plan.components) == 1:

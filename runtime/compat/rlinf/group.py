@@ -31,10 +31,7 @@ ASK_LIMIT, WAIT_LIMIT, PAUSE = 2.0, 5.0, 0.05
 
 
 def attach_group(port: Port, worker_cls: type, group_name: str) -> Workers:
-    """Return the running group with this name.
-
-    Raises LaunchFailed (PW704) if none or only some of its workers run.
-    """
+    """Return a running group by name; LaunchFailed (PW704) unless all its workers run."""
     ranks = _ranks(port, group_name)
     size = _size(port, f"{group_name}:0") if 0 in ranks else None
     deadline = port.now() + WAIT_LIMIT
@@ -77,10 +74,7 @@ def _find(port: Port, name: str, group_name: str) -> Actor:
 def members_in(
     cluster: Cluster, plan: Plan, name: str, catch_system_failure: bool, arguments: Sequence[Any], named: Mapping[str, Any]
 ) -> list[Member]:
-    """Return the processes of a group in rank order, named ``NAME:RANK``.
-
-    `arguments` and `named` go to every worker's constructor.
-    """
+    """Return the processes of a group in rank order, named ``NAME:RANK``."""
     master = cluster.get_node_ip(plan.placements(name)[0].node_rank)
     common = {**forwarded_variables(cluster.environment), VARIABLE: cluster.description}
 

@@ -28,10 +28,7 @@ from ...world.ray_machine import machine_of
 
 
 def survey_machines(port: Port) -> tuple[Sequence[RayNode], Cluster]:
-    """Survey all nodes; return the Ray nodes in rank order, and the machines.
-
-    Raises LaunchFailed (PW721) if the rank variables of the nodes contradict each other.
-    """
+    """Survey all nodes; return Ray nodes in rank order, and machines. LaunchFailed: PW721."""
     nodes = port.nodes()
     reports, _ = survey(port, nodes)
     ranked = ordered(nodes, reports)
@@ -39,10 +36,7 @@ def survey_machines(port: Port) -> tuple[Sequence[RayNode], Cluster]:
 
 
 def with_groups(machines: Cluster, section: Mapping[str, Any]) -> Cluster:
-    """Return the machines with the node groups and hardware of a `cluster` section.
-
-    Raises LaunchFailed with all errors of the section.
-    """
+    """Add the node groups and hardware of a `cluster` section. LaunchFailed: its errors."""
     text = yaml.safe_dump({"cluster": {"component_placement": {}, **plain(section)}}, sort_keys=False, allow_unicode=True)
     reading = read(Source("cluster_cfg", text), machines, "rlinf", PLACEMENT)
     errors = [finding for finding in reading.findings if finding.severity is Severity.ERROR]
@@ -182,8 +176,5 @@ def rlinf_environment(machines: Cluster, placement: Placement, namespace: str, c
 
 
 def forwarded_variables(names: Collection[str]) -> dict[str, str]:
-    """Return the named variables of this process, plus RLinf's own, such as RLINF_EXT_MODULE.
-
-    Programs are started with them.
-    """
+    """Return the named variables of this process, plus RLinf's own (RLINF_...)."""
     return {name: value for name, value in os.environ.items() if name in names or (name.startswith(PREFIX) and name not in NODE_SPECIFIC)}

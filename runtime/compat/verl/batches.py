@@ -61,10 +61,7 @@ Fetch = Callable[[Sequence[Any]], list[Any]]
 
 
 def chunked(batch: Any, chunks: int) -> list[Any]:
-    """Cut a batch into so many chunks.
-
-    Raises a ValueError for anything but a batch, and for a length that does not divide.
-    """
+    """Cut a batch into so many chunks, else ValueError: no batch, or no divisor of its length."""
     if not hasattr(batch, "chunk"):
         kind = type(batch).__name__
         raise refused("PW718", "", f"a {kind} cannot be cut into chunks", "give a batch with `chunk` and `concat`, such as a DataProto")
@@ -96,10 +93,7 @@ def trimmed(batch: Any, padding: int) -> Any:
 
 
 def concatenated(parts: Sequence[Any]) -> Any:
-    """Concatenate batches of a common type.
-
-    Raises a ValueError for different types and for other objects.
-    """
+    """Concatenate batches of a common type, else ValueError."""
     if not parts:
         raise refused("PW718", "", "no worker's answer is to be collected", "let at least one rank collect")
     kinds = {type(part) for part in parts}

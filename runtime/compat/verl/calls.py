@@ -55,10 +55,7 @@ def as_raised(failure: LaunchFailed) -> LaunchFailed:
 
 
 def _common(cls: type[Exception]) -> type[RaisedByUser]:
-    """Build a class of both types.
-
-    Raises TypeError if there can be none.
-    """
+    """Build a class of both types. Raises TypeError if there can be none."""
     if issubclass(RaisedByUser, cls):
         return RaisedByUser
     if type(cls) not in (type, ABCMeta):
@@ -151,10 +148,7 @@ def methods_of(cls: type) -> Iterator[tuple[str, Registered]]:
 
 
 def bind(group: Any, name: str, method: str, how: Registered) -> None:
-    """Bind `method` of the workers to the group as `name`.
-
-    The bound object gets a class of that name, for code that inspects it.
-    """
+    """Bind `method` of the workers to the group as `name`, with a class of that name."""
     setattr(group, name, type(name, (BoundMethod,), {"__doc__": BoundMethod.__doc__})(group, method, how))
 
 
@@ -220,10 +214,7 @@ class Executing:
         return self.fetch(range(self.world_size), self.execute_all_async(method_name, *args, **kwargs), method_name)
 
     def fetch(self, ranks: Sequence[int], tickets: Sequence[Ticket], method_name: str = "") -> list[Any]:
-        """Fetch the answers of these references, which belong to `ranks`.
-
-        Raises LaunchFailed at the first failure; also of the worker's exception type if it raised.
-        """
+        """Fetch answers of `ranks`; LaunchFailed at the first failure, also of its own type."""
         if self.timeout is None or self.timeout >= AT_ONCE:
             soon = self.port.answers(tickets, AT_ONCE)
             if soon is not None:

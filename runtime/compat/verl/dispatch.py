@@ -140,10 +140,7 @@ OVER_MESH = "dispatch_lazy_compute_data_proto"
 
 
 def their_modes(method: object) -> tuple[Dispatch | Mapping[str, Any], Execute, bool] | None:
-    """Return (dispatch mode, execute mode, blocking) of a method marked by verl; None if unmarked.
-
-    Raises a ValueError (PW718) for a mode that a user has added to verl but not here.
-    """
+    """Return the modes of a method marked by verl; None if unmarked. Unknown mode: PW718."""
     mark = getattr(method, VERL_MARK, None)
     if not isinstance(mark, Mapping):
         return None
@@ -236,10 +233,7 @@ def registered(method: object) -> Registered | None:
 
 
 def check_dispatch_mode(mode: object) -> None:
-    """Check that a mode is a Dispatch or a dict of both functions.
-
-    Raises a ValueError otherwise.
-    """
+    """Raise ValueError unless a mode is a Dispatch or a dict of both functions."""
     if isinstance(mode, Mapping):
         missing = [key for key in FUNCTIONS if key not in mode]
         if missing:

@@ -32,10 +32,7 @@ Source: Ray, python/ray/util/accelerators/accelerators.py.
 
 
 def resource_of(device_name: str) -> str:
-    """Return Ray's resource of a device.
-
-    Raises a ValueError (PW718) for an unknown device, which no node would ever have.
-    """
+    """Return Ray's resource of a device. Unknown device: ValueError (PW718)."""
     if device_name not in DEVICES:
         known = ", ".join(f"`{name}`" for name in DEVICES)
         message = f"there are no accelerators of device `{device_name}`"
@@ -45,10 +42,7 @@ def resource_of(device_name: str) -> str:
 
 
 def type_on(node: RayNode, device_name: str) -> str:
-    """Return the accelerator type of a device on a node; ``NO_ACCEL`` without a device.
-
-    AMD's and Intel's are known by Ray's model label.
-    """
+    """Return the accelerator type of a device on a node; AMD's and Intel's by Ray's label."""
     if not device_name:
         return NO_ACCELERATOR
     models = [name.removeprefix("accelerator_type:") for name in node.total if name.startswith("accelerator_type:")]
@@ -162,10 +156,7 @@ class ResourcePool:
 
 
 def check_pool(name: str, store: Sequence[int], max_colocate_count: int) -> None:
-    """Check that a pool can be reserved.
-
-    Raises a ValueError (PW718) otherwise.
-    """
+    """Raise ValueError (PW718) if a pool cannot be reserved."""
     if not store or not all(_counts(size) for size in store):
         message = f"pool `{name}` is {list(store)}: it has no place for a worker on some node" if store else f"pool `{name}` is empty"
         raise refused("PW718", name, message, HELP)
@@ -217,10 +208,7 @@ class RayResourcePool(ResourcePool):
 
     @property
     def port(self) -> Port:
-        """Cluster of the pool.
-
-        Raises LaunchFailed (PW701) if there is none.
-        """
+        """Cluster of the pool. Raises LaunchFailed (PW701) without one."""
         if self._port is None:
             self._port = port_of(self.on)
         return self._port
@@ -258,10 +246,7 @@ class RayResourcePool(ResourcePool):
             return self._seats
 
     def needs(self, device_name: str = "cuda") -> list[Need]:
-        """Return the resource needs of every part, by Ray's names.
-
-        Raises a ValueError (PW718) for an empty pool or an unknown device.
-        """
+        """Return the needs of every part, by Ray's names. Empty pool: ValueError (PW718)."""
         check_pool(self.name_prefix, self.store, self.max_colocate_count)
         lead = resource_of(device_name) if self.use_gpu else ""
         needs: list[Need] = []
@@ -312,10 +297,7 @@ class RayResourcePool(ResourcePool):
             raise
 
     def _held(self, needs: Sequence[Need], lead: str, name: str) -> tuple[Sequence[RayNode], list[int], Reservation]:
-        """Return the nodes, the node position of each part, and the reservation.
-
-        Chooses again if another job was faster.
-        """
+        """Return nodes, node position of each part, and reservation; retry after a race."""
         deadline, pause = self.port.now() + WAIT_LIMIT, FIRST_PAUSE
         while True:
             nodes = inventory(self.port)

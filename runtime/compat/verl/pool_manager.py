@@ -72,10 +72,7 @@ class MergedRayResourcePool(RayResourcePool):
         return list(dict.fromkeys(reservation for pool in self.merged for reservation in pool.reservations))
 
     def seats(self, device_name: str = "cuda", name: str | None = None) -> list[Seat]:
-        """Return the seats of both pools in rank order; see RayResourcePool.
-
-        They share their occupancy with the original pools.
-        """
+        """Return the seats of both pools in rank order, shared with these pools."""
         first, second = (pool.seats(device_name, name) for pool in self.merged)
         shift = max(seat.part for seat in first) + 1
         return [*first, *(replace(seat, part=seat.part + shift, taken=seat.taken) for seat in second)]
@@ -132,10 +129,7 @@ def merge_resource_pool(rp1: RayResourcePool, rp2: RayResourcePool) -> RayResour
 
 
 def must_be_pool(pool: object, which: str) -> None:
-    """Check that `pool` is a RayResourcePool; `which` names the argument.
-
-    Raises a ValueError (PW718) otherwise.
-    """
+    """Raise ValueError (PW718) unless the argument `which` is a RayResourcePool."""
     if not isinstance(pool, RayResourcePool):
         message = f"{which} is {kind_of(pool)}, and must be a RayResourcePool"
         raise refused("PW718", "", message, "make it with RayResourcePool(...), or take it from a ResourcePoolManager")
@@ -189,10 +183,7 @@ class ResourcePoolManager:
         self.resource_pool_dict.update(new_pools)
 
     def get_resource_pool(self, role: Hashable) -> RayResourcePool:
-        """Return the pool of a role.
-
-        Raises a ValueError (PW718) for a role without a pool, and for a pool that was not created.
-        """
+        """Return the pool of a role. No created pool: ValueError (PW718)."""
         name = (self.mapping or {}).get(role)
         if name is None:
             known = ", ".join(f"`{known_role}`" for known_role in self.mapping or {}) or "none"

@@ -51,10 +51,7 @@ class AlivenessCheck:
         self._thread = threading.Thread(target=self._look, name="placewright-aliveness", daemon=True)
 
     def start(self) -> None:
-        """Start the thread.
-
-        Raises LaunchFailed (PW704) if a worker is already dead.
-        """
+        """Start the thread. Raises LaunchFailed (PW704) if a worker is already dead."""
         dead = sorted(self._names - self._port.names())
         if dead:
             message = f"{', '.join(f'`{name}`' for name in dead)} died"
@@ -100,10 +97,7 @@ class PoolProcesses(WorkerGroup):
         self._taken: list[tuple[Seat, int]] = []
 
     def seated(self, member: Member, start: Start) -> Start:
-        """Return the start options with the bundle of the member's seat.
-
-        Seats of merged pools lie in different reservations.
-        """
+        """Return the start options with the bundle and reservation of the member's seat."""
         seat = self.seats[member.placement.rank]
         return replace(start, hold=seat.reservation.hold, bundle=seat.bundle, detached=self.detached)
 
@@ -116,10 +110,7 @@ class PoolProcesses(WorkerGroup):
                 weakref.finalize(worker, seat.taken.pop, number, None)
 
     def construct(self) -> dict[Ticket, int]:
-        """Construct the workers; with a given port, without waiting for rank 0 to find one.
-
-        See WorkerGroup.
-        """
+        """Construct the workers; with a given port, without waiting for rank 0's."""
         if self.meeting_port is None:
             return super().construct()
         first = {"port": self.meeting_port}
@@ -187,11 +178,7 @@ def members_on(
 
 
 def check_free_slots(seats: Sequence[Seat], component: str, slots: int = 1) -> None:
-    """Check that every seat has `slots` free slots.
-
-    Raises a ValueError (PW702) if a seat has too few, because Ray would let the process wait
-    forever.
-    """
+    """Raise ValueError (PW702) for a seat without `slots` free slots: Ray would wait."""
     for seat in seats:
         if seat.free < slots:
             groups = ", ".join(f"`{name}`" for name in dict.fromkeys(seat.taken.values()))
@@ -203,11 +190,7 @@ def check_free_slots(seats: Sequence[Seat], component: str, slots: int = 1) -> N
 
 
 def check_nodes_alive(seats: Sequence[Seat], component: str) -> None:
-    """Check that all nodes of the seats are alive.
-
-    Raises LaunchFailed (PW713) otherwise: a process for it would never start, and Ray would not
-    report that.
-    """
+    """Raise LaunchFailed (PW713) for a lost node, which Ray would not report."""
     for reservation in dict.fromkeys(seat.reservation for seat in seats):
         state = reservation.port.state(reservation.hold)
         if state != CREATED:
@@ -221,10 +204,7 @@ def check_nodes_alive(seats: Sequence[Seat], component: str) -> None:
 
 
 def loss_check(group: WorkerGroup, seats: Sequence[Seat]) -> Callable[[], None]:
-    """Return the check that blocking calls make periodically.
-
-    It raises LaunchFailed (PW704, PW713) if a worker, a node or a reservation is lost.
-    """
+    """Return the periodic check of blocking calls. It raises LaunchFailed (PW704, PW713)."""
     node_ids: dict[Reservation, dict[int, str]] = {}
     for seat in seats:
         node_ids.setdefault(seat.reservation, {})[seat.node_rank] = seat.node.node_id

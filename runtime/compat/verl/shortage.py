@@ -21,10 +21,7 @@ def hopeless(nodes: Sequence[RayNode], needs: Sequence[Need], lead: str) -> bool
 
 
 def shortage(port: Port, nodes: Sequence[RayNode], name: str, needs: Sequence[Need], lead: str) -> Refusal:
-    """Build the refusal (PW702) of a pool: need, capacity, and holders of the rest.
-
-    The message is the first sum that shows the shortage.
-    """
+    """Build the refusal (PW702) of a pool from the first sum that shows the shortage."""
     message, help, amount = _sums(nodes, name, needs, lead)
     notes = _nodes(nodes, lead) if hopeless(nodes, needs, lead) else _held(port, nodes, lead)
     return refused("PW702", name, message, help, amount=max(1, round(amount)), notes=notes)

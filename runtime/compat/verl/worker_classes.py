@@ -42,10 +42,7 @@ WHY = {
 
 
 def check_options(worker: str, options: Mapping[str, Any]) -> None:
-    """Check the options of a worker class.
-
-    Raises a ValueError (PW718) for options that would have no effect.
-    """
+    """Raise ValueError (PW718) for options that would have no effect."""
     for name, value in options.items():
         if value is None or name in FOLLOWED or (name in NEUTRAL and NEUTRAL[name](value)) or name.startswith("_"):
             continue
@@ -108,11 +105,7 @@ OTHERS = ("master_addr", "master_port", "use_gpu", "device_name", "profile_steps
 
 
 def check_parameters(name_prefix: str, pool: object, cia: object, others: Mapping[str, Any]) -> None:
-    """Check the parameters of a group.
-
-    Raises a ValueError (PW718) if one has the wrong type or is unknown, or if two exclude each
-    other.
-    """
+    """Raise ValueError (PW718) for unknown or contradicting parameters of a group."""
 
     def refuse(message: str, help: str) -> Exception:
         return refused("PW718", name_prefix, f"group `{name_prefix}`: {message}", help)
@@ -218,10 +211,7 @@ SHARE_LIMIT = 60.0
 
 
 def in_bundle(cls: Any, options: Mapping[str, Any], hold: Any, bundle: int, accelerators: float, device_name: str) -> Any:
-    """Build an actor class that starts in a placement group's bundle with accelerators.
-
-    Actors end with their last handle.
-    """
+    """Build an actor class in a placement group's bundle, with accelerators."""
     from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
     amounts: dict[str, Any] = {}
@@ -311,11 +301,7 @@ def create_colocated_worker_cls(class_dict: Mapping[str, RayClassWithInitArgs]) 
 
 
 def must_be_some(class_dict: Mapping[str, RayClassWithInitArgs]) -> Mapping[str, RayClassWithInitArgs]:
-    """Return the classes unchanged after a check.
-
-    Raises a ValueError (PW718) if there are none (a pool without any role), or if one is not a
-    RayClassWithInitArgs.
-    """
+    """Return the classes; ValueError (PW718) for none, or other types."""
     if not class_dict:
         raise refused("PW718", "", "there is no class of workers to colocate", "give a class for at least one key, or leave the pool out")
     for key, cia in class_dict.items():
@@ -385,10 +371,7 @@ class FusedWorker(Worker):
             setattr(worker, Worker.fused_worker_attr_name, self.fused_worker_dict)
 
     def _fuw_execute(self, method_name: str, *arguments: Any, **named: Any) -> Any:
-        """Call ``KEY_fwmn_METHOD``: `METHOD` of the object with key `KEY`.
-
-        Raises ValueError for an unknown key.
-        """
+        """Call ``KEY_fwmn_METHOD``. Raises ValueError for an unknown key."""
         key, _, name = method_name.partition(SEPARATOR)
         if key not in self.fused_worker_dict:
             known = ", ".join(self.fused_worker_dict)
@@ -398,10 +381,7 @@ class FusedWorker(Worker):
 
 
 def create_colocated_worker_raw_cls(class_dict: Mapping[str, RayClassWithInitArgs]) -> type:
-    """Build the base class of a fused worker class.
-
-    Raises a ValueError (PW718) if there are none.
-    """
+    """Build the base class of a fused class. None given: ValueError (PW718)."""
     items = must_be_some(class_dict).items()
     body = {
         HELD: {key: cia.worker for key, cia in items},

@@ -72,10 +72,7 @@ class Spawning(Executing):
         return raw[key]
 
     def _bind_under(self, key: str) -> None:
-        """Bind all methods, and those of a key also under their own names.
-
-        The keys of a class that was colocated elsewhere are derived from the method names.
-        """
+        """Bind all methods, and those of a key also under their own names."""
         cls = self._class().worker
         methods = dict(methods_of(cls))
         methods_of_key = [name for name in methods if name.startswith(f"{key}_")]
@@ -184,10 +181,7 @@ class RayWorkerGroup(Spawning):
         cls, name_prefix: str | None = None, worker_names: Sequence[str] | None = None, worker_handles: Sequence[Actor] | None = None,
         ray_cls_with_init: RayClassWithInitArgs | None = None, **others: Any,
     ) -> RayWorkerGroup:  # fmt: skip
-        """Attach to running workers by their handles or names.
-
-        Raises LaunchFailed (PW704) for an unknown name.
-        """
+        """Attach to running workers by handle or name. Unknown name: PW704."""
         return cls(None, ray_cls_with_init, name_prefix=name_prefix, worker_names=worker_names, worker_handles=worker_handles, **others)
 
     @property

@@ -142,10 +142,7 @@ class Worker(TimedBlocks, Logged, OnMeshes, VerlIdentity):
 
     @AssignableProperty
     def worker_address(self) -> WorkerAddress:
-        """Return the name of this process as a path.
-
-        Raises ValueError if the name is no path, as in verl groups.
-        """
+        """Return this process's name as a path. No path, as in verl: ValueError."""
         address: WorkerAddress | None = self.__dict__.get("_worker_address")
         return address or WorkerAddress.from_name(self._worker_name)
 
@@ -159,9 +156,7 @@ class Worker(TimedBlocks, Logged, OnMeshes, VerlIdentity):
 
     @AssignableProperty
     def hardware_infos(self) -> list[HardwareInfo]:
-        """Return the granted accelerators, robots and other devices with settings; in RLinf
-        groups.
-        """
+        """Return the granted devices with settings; in RLinf groups."""
         return hardware_of(os.environ.get("LOCAL_HARDWARE", "[]"))
 
     @AssignableProperty
@@ -186,10 +181,7 @@ class Worker(TimedBlocks, Logged, OnMeshes, VerlIdentity):
 
     @AssignableProperty
     def device_lock(self) -> DeviceLock:
-        """Return a node-wide lock on the visible accelerators.
-
-        Use: ``with self.device_lock:``.
-        """
+        """Return a node-wide lock on the visible accelerators, for a `with` block."""
         lock: DeviceLock = self.__dict__.setdefault(
             "_placewright_lock", DeviceLock([f"{_node()}/{id}" for id in self.visible_accelerators])
         )
@@ -227,20 +219,14 @@ class Worker(TimedBlocks, Logged, OnMeshes, VerlIdentity):
         return func(*arguments, **named)
 
     def __getattr__(self, name: str) -> Any:
-        """Handle a missing attribute.
-
-        Raises NotOffered for a feature that only RLinf's workers have.
-        """
+        """Refuse features that only RLinf's workers have (NotOffered)."""
         if not hasattr(type(self), name) and (unsupported := refusal(name)) is not None:
             return unsupported
         return object.__getattribute__(self, name)  # raises the original AttributeError
 
 
 def _node() -> str:
-    """Return Ray's id of this node.
-
-    Even nodes simulated on the same machine have different ids.
-    """
+    """Return Ray's id of this node, different even for nodes simulated on a machine."""
     import ray
 
     return str(ray.get_runtime_context().get_node_id()) if ray.is_initialized() else "here"

@@ -38,10 +38,7 @@ def prepare() -> None:
 
 
 def show_stacks() -> None:
-    """Print every thread's stack to standard error before a signal ends the process.
-
-    The previous handlers still run.
-    """
+    """Print all stacks to standard error before a signal's previous handlers run."""
     faulthandler.enable(file=STANDARD_ERROR, all_threads=True)
     if hasattr(faulthandler, "register"):  # not on Windows
         for name in ENDING:

@@ -76,10 +76,7 @@ class TimedBlocks:
         return seconds
 
     def worker_timer(self, tag: str | None = None, trace: bool = True) -> ContextManager[None]:
-        """Add the seconds of the block to `tag`, by default the enclosing function's name.
-
-        `trace` is ignored: no traces are recorded.
-        """
+        """Add the block's seconds to `tag`, by default the enclosing function."""
         return _Measured(self._timer_metrics, tag)
 
     @staticmethod
@@ -107,10 +104,7 @@ class TimedBlocks:
         return decorated
 
     def pop_execution_time(self, tag: str) -> float:
-        """Return and reset the seconds of a tag.
-
-        Raises ValueError if nothing was measured under it.
-        """
+        """Return and reset the seconds of a tag. Unknown: ValueError."""
         if tag not in self._timer_metrics:
             known = ", ".join(f"`{name}`" for name in self._timer_metrics) or "nothing"
             raise ValueError(f"nothing was measured as `{tag}`, but {known}; write `with self.worker_timer({tag!r}):`")
@@ -149,26 +143,17 @@ class OnMeshes:
     """
 
     def _register_dispatch_collect_info(self, mesh_name: str, dp_rank: int, is_collect: bool) -> None:
-        """Register this process's data share of a mesh, and whether its answer counts.
-
-        Raises ValueError for a duplicate.
-        """
+        """Register a mesh's data share, and if the answer counts, once."""
         if mesh_name in self._meshes:
             raise ValueError(f"mesh_name {mesh_name} has been registered")
         self._meshes[mesh_name] = dp_rank, is_collect
 
     def _query_dispatch_info(self, mesh_name: str) -> int:
-        """Return the data share of this process in a mesh.
-
-        Raises ValueError for an unregistered mesh.
-        """
+        """Return the data share in a mesh. Unregistered: ValueError."""
         return self._mesh(mesh_name)[0]
 
     def _query_collect_info(self, mesh_name: str) -> bool:
-        """Return True if the answer of this process counts, for a mesh.
-
-        Raises ValueError for an unregistered mesh.
-        """
+        """Return True if the answer counts. Unregistered: ValueError."""
         return self._mesh(mesh_name)[1]
 
     query_collect_info = _query_collect_info
@@ -181,10 +166,7 @@ class OnMeshes:
         }
 
     def set_dispatch_collect(self, mesh_name: str, dispatch_dp_rank: dict[str, int], collect_dp_rank: dict[str, bool]) -> None:
-        """Register another worker's registration of a single mesh under this name.
-
-        Raises ValueError for a duplicate.
-        """
+        """Register another worker's single mesh under this name, once."""
         for name, dp_rank in dispatch_dp_rank.items():
             self._register_dispatch_collect_info(mesh_name, dp_rank, collect_dp_rank[name])
 
@@ -215,10 +197,7 @@ class VerlIdentity:
 
     @classmethod
     def env_keys(cls) -> list[str]:
-        """Return the variables with a worker's identity; the last shows its accelerators.
-
-        A subclass may name more.
-        """
+        """Return the variables with a worker's identity; the last shows accelerators."""
         return [*ENVIRONMENT, next((name for name in reversed(VISIBLE) if os.environ.get(name)), VISIBLE[0])]
 
     def get_available_master_addr_port(self) -> tuple[str, str]:
@@ -247,10 +226,7 @@ PORT_ATTEMPTS = 1000
 
 
 def take(name: str) -> socket.socket | None:
-    """Lock a name until the socket is closed; None if the name is locked.
-
-    Raises OSError off Linux.
-    """
+    """Lock a name until the socket is closed; None if locked. Off Linux: OSError."""
     if sys.platform != "linux":
         raise OSError("locks between the processes of a node need the abstract sockets of Linux")
     lock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -303,10 +279,7 @@ class DeviceLock:
 
 
 def free_port(node: str, most: int | None = None) -> int:
-    """Return a free TCP port, at most `most`, unique among the node's workers.
-
-    Raises RuntimeError if there is none.
-    """
+    """Return a free TCP port, at most `most`, unique on the node, else RuntimeError."""
     for _ in range(PORT_ATTEMPTS):
         with socket.socket() as probe:
             probe.bind(("", 0))
@@ -332,10 +305,7 @@ class NotOffered(RuntimeError):
 
 
 def refusal(name: str) -> Callable[..., NoReturn] | None:
-    """Return a function that raises NotOffered for an RLinf method; None for unknown names.
-
-    Raises NotOffered itself for an attribute that is no method.
-    """
+    """Return a function that raises NotOffered (no method: raise it), or None if unknown."""
     if name in ASKING:
         raise NotOffered(
             f"`{name}` is RLinf's own registry of workers, which is not here: "
