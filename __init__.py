@@ -63,7 +63,7 @@ _HOMES = {
     "UnusableInput": ".models.findings.finding",
     "account": ".api",
     "alternatives": ".api",
-    "attach": ".runtime.detached.detach",
+    "attach": ".runtime.detached.launches",
     "cluster": ".api",
     "convert": ".api",
     "discover": ".api",

@@ -25,10 +25,7 @@ from .world.slurm import SlurmJob, read_job
 
 
 def with_taken(port: Port, nodes: Sequence[RayNode], machines: Mapping[str, Machine]) -> tuple[dict[str, Machine], dict[str, str]]:
-    """Return (Ray node id -> updated machine, Ray node id -> reason if unknown).
-
-    On a partly used node, the rest is reserved for a moment, and queried by its holder.
-    """
+    """Return (updated machines, reasons for unknown ones). Free rests are reserved to get their ids."""
     updated, unknown = dict(machines), {}
     for node in nodes:
         free, total = (int(amounts.get(resource_of(node), 0.0)) for amounts in (node.free, node.total))

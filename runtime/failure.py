@@ -45,10 +45,7 @@ def failed(code: str, subject: str, message: str, help: str, *witnesses: int | s
 
 
 class Refusal(LaunchFailed, ValueError):
-    """Request that contradicts itself or exceeds the cluster; raised before anything is started.
-
-    Its text is complete (holders, help), because it mostly ends a user's program.
-    """
+    """Request refused before anything starts. Its text is complete: it mostly ends a program."""
 
     def __str__(self) -> str:
         return "\n".join(line for finding in self.findings for line in (finding.message, *finding.notes, f"help: {finding.help}"))

@@ -190,11 +190,9 @@ def launch(
     ----------
     address : HOST:PORT of a Ray cluster that this machine is part of.
     simulate : start a Ray cluster on this machine with the plan's accelerators, none of which
-        exists. Also the
-        default without an address.
+        exists. Also the default without an address.
     worker : class of every worker, constructed without arguments, as `module:Class` or itself;
-        default: a class
-        that only reports its environment.
+        default: a class that only reports its environment.
     timeout : time limit, in seconds, for all workers to be ready.
     trusted_env : variables that node groups may set although they can make a process run other
         code, such as PYTHONPATH.
@@ -206,18 +204,14 @@ def launch(
     elastic : True if `Launch.run` also starts again when joining nodes change the plan.
     methods : methods that will be called, which the worker class must have.
     share_nodes : of a node that the plan uses in part, reserve only so many accelerators, beside
-        other jobs. Ray
-        decides which: in ascending order they replace those that the plan names (`Launch.plan`,
-        `Launch.given`).
-        Not for plans whose processes see whole nodes, nor for nodes whose accelerators have ids of
-        their own:
-        these are reserved whole.
+        other jobs. Ray decides which: in ascending order they replace those that the plan names
+        (`Launch.plan`, `Launch.given`). Not for plans whose processes see whole nodes, nor for
+        nodes whose accelerators have ids of their own: these are reserved whole.
     name : name of the launch in messages to others that wait for its resources.
     problem : problem that the plan solves, used for re-placement; without it every component keeps
         its size.
     reading : file of the problem; re-placement avoids what its framework refuses. Without it
-        `Launch.unchecked`
-        reports that gap for a launch that may be placed anew.
+        `Launch.unchecked` reports that gap for a launch that may be placed anew.
 
     Nothing is left after the block, or if it was never entered: no actor, no placement group, no
     process. Raises LaunchFailed with the faults.

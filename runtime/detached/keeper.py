@@ -22,6 +22,7 @@ from typing import Callable, Iterator, TextIO
 from ...models.placements.plan_file import plan_of, plan_to_json
 from ..failure import LaunchFailed, failed
 from ..launch import Launch, launch
+from ..periodic import Periodic
 from ..progress import Step
 from .messages import KEEP, Failure, LaunchRequest, Message, ProgressMessage, problem_of, reading_of
 from .record import ENDED, FAILED, LOG, STARTING, Claim, FindingRecord, Record, record_of
@@ -53,21 +54,19 @@ def run_kept(
 @contextmanager
 def stopping_on_request(claim: Claim, until: Callable[[], bool] = lambda: False) -> Iterator[None]:
     """Send SIGTERM to this process on a stop request, or once `until()` is True."""
-    stopped = threading.Event()
 
-    def heed() -> None:
-        while not stopped.wait(INTERVAL):
-            if claim.asked_to_stop or until():
-                os.kill(os.getpid(), signal.SIGTERM)
-                return
+    def heed() -> bool:
+        stops = claim.asked_to_stop or until()
+        if stops:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return stops
 
-    thread = threading.Thread(target=heed, daemon=True)
-    thread.start()
+    watch = Periodic(heed, INTERVAL)
+    watch.start()
     try:
         yield
     finally:
-        stopped.set()
-        thread.join()
+        watch.stop()
 
 
 def main() -> None:

@@ -233,10 +233,7 @@ PATIENCE = 0.5
 
 
 class Claim:
-    """Directory of a launch, locked by this process.
-
-    The system releases the lock when the process dies.
-    """
+    """Directory of a launch, locked by this process until it dies."""
 
     def __init__(self, name: str) -> None:
         self.name = name

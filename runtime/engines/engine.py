@@ -77,10 +77,7 @@ class Tokenizer(Protocol):
 
 
 class Workers(Protocol):
-    """Workers of a replica, as seen by the server half.
-
-    Source of the name: vLLM, `collective_rpc`.
-    """
+    """Workers of a replica, seen by the server half; named as vLLM's `collective_rpc`."""
 
     async def collective_rpc(
         self, method: str, args: Sequence[Any] = (), ranks: Sequence[int] | None = None, limit: float | None = None
@@ -173,10 +170,7 @@ class Engine(ABC):
         return ()
 
     async def open(self, workers: Workers, meeting: Meeting | None = None) -> None:
-        """Prepare the server half, once all worker halves exist; `meeting`: for several nodes.
-
-        The server's process sees the accelerators of its node's workers.
-        """
+        """Prepare the server half, which sees its node's accelerators, after all worker halves."""
         self.workers = workers
 
     @property
@@ -280,10 +274,7 @@ class EchoWorker(EngineWorker):
 
 
 class EchoEngine(Engine):
-    """Deterministic engine for tests and demos.
-
-    The answer to a prompt is the prompt, the answer to a conversation is its last turn.
-    """
+    """Deterministic engine for tests and demos: it answers with the prompt, or the last turn."""
 
     worker = EchoWorker
     _sequences = itertools.count()

@@ -7,8 +7,9 @@ import json
 import secrets
 import socket
 import sys
+from abc import abstractmethod
 from types import ModuleType
-from typing import Any, AsyncGenerator, Collection, Mapping, Sequence
+from typing import Any, AsyncGenerator, ClassVar, Mapping, Sequence
 
 from ..failure import failed
 from .engine import Engine, Meeting, Message, ReplicaShape, Sampling, Workers, need
@@ -43,34 +44,6 @@ def engine_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if name not in REPLICA_SETTINGS}
 
 
-def check_settings(engine: str, settings: Mapping[str, Any], shape: ReplicaShape, nodes: int, decided: Collection[str]) -> None:
-    """Check the model, settings reserved for the replica, and the shape on nodes.
-
-    Raises LaunchFailed (PW741) without a model, for such settings, and for a copy that crosses
-    nodes unevenly.
-    """
-    if not settings.get("path"):
-        raise failed("PW741", engine, f"the engine `{engine}` needs a model", "give `path`, a name or a directory of a model")
-    reserved_names = sorted(set(settings) & set(decided))
-    if reserved_names:
-        message = f"`{reserved_names[0]}` of the model is decided by the replica: tp {shape.tensor}, dp {shape.data}, pp {shape.pipeline}, {nodes} nodes"
-        raise failed("PW741", engine, message, "leave it out, and set the degrees in the replica's `config`", *reserved_names)
-    copy, per_node = shape.tensor * shape.pipeline, shape.world_size // nodes
-    if copy % per_node and per_node % copy:
-        message = (
-            f"the engine `{engine}` cannot serve copies of tp {shape.tensor} x pp {shape.pipeline} = {copy} "
-            f"on nodes of {per_node}: neither divides the other"
-        )
-        raise failed("PW741", engine, message, f"choose tp and pp whose product divides {per_node}, or is a multiple of it", copy, per_node)
-
-
-def check_sleep(engine: str, settings: Mapping[str, Any], setting: str) -> None:
-    """Raise LaunchFailed (PW741) if the engine was started without support for sleep."""
-    if not settings.get(setting):
-        message = f"the engine `{engine}` can sleep only if it was started with `{setting}`"
-        raise failed("PW741", engine, message, f"set `{setting}: true` in the model's settings", setting)
-
-
 class HuggingFaceTokenizer:
     """Tokenizer of an engine."""
 
@@ -80,20 +53,74 @@ class HuggingFaceTokenizer:
         self.end: int | None = tokenizer.eos_token_id
 
     def encode(self, text: str) -> list[int]:
-        """Convert text to tokens; see Tokenizer."""
         return list(self._tokenizer.encode(text))
 
     def decode(self, tokens: Sequence[int]) -> str:
-        """Convert tokens to text; see Tokenizer."""
         return str(self._tokenizer.decode(list(tokens), skip_special_tokens=True))
 
     def template(self, messages: Sequence[Message]) -> list[int]:
-        """Return the prompt of a conversation, by the model's template.
-
-        Since version 5, transformers returns more than tokens without `return_dict=False`.
-        """
+        """Return the prompt of a conversation, by the model's template."""
         turns = [dict(message) for message in messages]
+        # without `return_dict=False`, transformers 5 returns more than tokens
         return list(self._tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=True, return_dict=False))
+
+
+class ExternalEngine(Engine):
+    """Engine of another library, whose processes take the place of the workers' own work.
+
+    Settings: `path` is the model, all others are the library's, by its names.
+    """
+
+    library: ClassVar[str]
+    decided: ClassVar[Sequence[str]]
+    """Settings that the replica decides."""
+    sleep_setting: ClassVar[str]
+    """Setting without which the library cannot release memory."""
+    tokenizer: HuggingFaceTokenizer
+    _engine: Any = None
+
+    @classmethod
+    def check(cls, settings: Mapping[str, Any], shape: ReplicaShape, nodes: int = 1) -> None:
+        """Check the model, the settings and the shape on nodes (PW741), then the library (PW740)."""
+        name = cls.library
+        if not settings.get("path"):
+            raise failed("PW741", name, f"the engine `{name}` needs a model", "give `path`, a name or a directory of a model")
+        if taken := sorted(set(settings) & set(cls.decided)):
+            degrees = f"tp {shape.tensor}, dp {shape.data}, pp {shape.pipeline}, {nodes} nodes"
+            message = f"`{taken[0]}` of the model is decided by the replica: {degrees}"
+            raise failed("PW741", name, message, "leave it out, and set the degrees in the replica's `config`", *taken)
+        copy, per_node = shape.tensor * shape.pipeline, shape.world_size // nodes
+        if copy % per_node and per_node % copy:
+            degrees = f"copies of tp {shape.tensor} x pp {shape.pipeline} = {copy} on nodes of {per_node}"
+            help = f"choose tp and pp whose product divides {per_node}, or is a multiple of it"
+            raise failed("PW741", name, f"the engine `{name}` cannot serve {degrees}: neither divides the other", help, copy, per_node)
+        cls._check_nodes(shape, nodes)
+        cls._module()
+
+    @classmethod
+    def _check_nodes(cls, shape: ReplicaShape, nodes: int) -> None:
+        """Raise LaunchFailed (PW741) for a shape that the library cannot spread over nodes."""
+
+    @classmethod
+    def _module(cls, name: str = "") -> ModuleType:
+        return need(name or cls.library, f"the engine `{cls.library}`")
+
+    def chat(self, messages: Sequence[Message]) -> list[int]:
+        return self.tokenizer.template(messages)
+
+    async def sleep(self) -> None:
+        if not self.settings.get(self.sleep_setting):
+            message = f"the engine `{self.library}` can sleep only if it was started with `{self.sleep_setting}`"
+            raise failed("PW741", self.library, message, f"set `{self.sleep_setting}: true` in the model's settings", self.sleep_setting)
+        await self._sleep()
+
+    @abstractmethod
+    async def _sleep(self) -> None:
+        """Release the memory that only answering needs."""
+
+    async def close(self) -> None:
+        if self._engine is not None:
+            self._engine.shutdown()
 
 
 VLLM_DECIDED = (
@@ -101,7 +128,6 @@ VLLM_DECIDED = (
     "data_parallel_start_rank", "data_parallel_address", "data_parallel_rpc_port", "nnodes", "node_rank", "master_addr", "master_port", "headless",
 )  # fmt: skip
 """Arguments that the replica sets."""
-VLLM_SLEEP = "enable_sleep_mode"
 
 
 def vllm_arguments(settings: Mapping[str, Any], shape: ReplicaShape, meeting: Meeting | None = None) -> dict[str, Any]:
@@ -126,48 +152,34 @@ def vllm_arguments(settings: Mapping[str, Any], shape: ReplicaShape, meeting: Me
     return arguments_set | engine_settings(settings)
 
 
-class VllmEngine(Engine):
-    """vLLM's AsyncLLM.
+class VllmEngine(ExternalEngine):
+    """vLLM's AsyncLLM, with AsyncEngineArgs as settings."""
 
-    Settings: `path` is the model, all others are AsyncEngineArgs by vLLM's names.
-    """
-
+    library, decided, sleep_setting = "vllm", VLLM_DECIDED, "enable_sleep_mode"
     _requests = itertools.count()
-    _engine: Any = None
-    _own: HuggingFaceTokenizer
-
-    @classmethod
-    def check(cls, settings: Mapping[str, Any], shape: ReplicaShape, nodes: int = 1) -> None:
-        """Check vLLM (PW740), model and shape (PW741)."""
-        check_settings("vllm", settings, shape, nodes, VLLM_DECIDED)
-        _vllm()
 
     @classmethod
     def headless(cls, settings: Mapping[str, Any], shape: ReplicaShape, meeting: Meeting) -> Sequence[str]:
-        """Return the command of other nodes; see Engine."""
         command = [sys.executable, "-m", "vllm.entrypoints.cli.main", "serve", str(settings["path"]), "--headless"]
         return command + options(vllm_arguments(settings, shape, meeting), "no-")
 
     async def open(self, workers: Workers, meeting: Meeting | None = None) -> None:
-        """Start vLLM; see Engine."""
         await super().open(workers, meeting)
-        vllm = _vllm()
+        vllm = self._module()
         args = vllm.AsyncEngineArgs(model=self.settings["path"], **vllm_arguments(self.settings, self.shape, meeting))
         self._engine = vllm.AsyncLLMEngine.from_engine_args(args)
         self.longest = int(self._engine.model_config.max_model_len)
         tokenizer = self._engine.get_tokenizer()
-        self.tokenizer = self._own = HuggingFaceTokenizer(await tokenizer if hasattr(tokenizer, "__await__") else tokenizer)
+        self.tokenizer = HuggingFaceTokenizer(await tokenizer if hasattr(tokenizer, "__await__") else tokenizer)
 
     @property
     def failure(self) -> str:
-        """Reason of a failure; see Engine."""
         return str(self._engine.dead_error) if self._engine is not None and self._engine.errored else ""
 
     async def generate(self, prompt: Sequence[int], sampling: Sampling) -> AsyncGenerator[int, None]:
-        """Generate tokens; see Engine. Abandoned answers are aborted in vLLM."""
-        parameters = _vllm().SamplingParams(
-            max_tokens=sampling.max_tokens, temperature=sampling.temperature, top_p=sampling.top_p, seed=sampling.seed
-        )
+        """Generate tokens; vLLM itself aborts abandoned answers."""
+        limits = {"max_tokens": sampling.max_tokens, "temperature": sampling.temperature, "top_p": sampling.top_p, "seed": sampling.seed}
+        parameters = self._module().SamplingParams(**limits)
         request, sent = f"placewright-{next(self._requests)}", 0
         async for output in self._engine.generate({"prompt_token_ids": list(prompt)}, parameters, request):
             tokens = output.outputs[0].token_ids
@@ -175,36 +187,18 @@ class VllmEngine(Engine):
                 yield token
             sent = len(tokens)
 
-    def chat(self, messages: Sequence[Message]) -> list[int]:
-        """Return the prompt by the model's own template."""
-        return self._own.template(messages)
-
-    async def sleep(self) -> None:
-        """Release memory; see Engine. Raises LaunchFailed (PW741) without `enable_sleep_mode`."""
-        check_sleep("vllm", self.settings, VLLM_SLEEP)
+    async def _sleep(self) -> None:
         await self._engine.sleep()
 
     async def wake_up(self) -> None:
-        """Take the memory again; see Engine."""
         await self._engine.wake_up()
 
     async def clear(self) -> None:
-        """Reset the prefix cache; see Engine."""
         await self._engine.reset_prefix_cache()
-
-    async def close(self) -> None:
-        """End vLLM's processes."""
-        if self._engine is not None:
-            self._engine.shutdown()
-
-
-def _vllm() -> ModuleType:
-    return need("vllm", "the engine `vllm`")
 
 
 SGLANG_DECIDED = ("model_path", "tp_size", "pp_size", "dp_size", "nnodes", "node_rank", "dist_init_addr")
 """Arguments that the replica sets."""
-SGLANG_SLEEP = "enable_memory_saver"
 REQUESTS = "sglang.srt.managers.io_struct"
 
 
@@ -221,24 +215,20 @@ def sglang_arguments(settings: Mapping[str, Any], shape: ReplicaShape, meeting: 
     return {"log_level": "error"} | arguments_set | engine_settings(settings)
 
 
-class SglangEngine(Engine):
-    """SGLang's Engine. Settings: `path` is the model, all others are ServerArgs by SGLang's names.
+class SglangEngine(ExternalEngine):
+    """SGLang's Engine, with ServerArgs as settings.
 
     With `enable_deterministic_inference`, equal seeds give equal answers.
     """
 
-    _engine: Any = None
-    _own: HuggingFaceTokenizer
+    library, decided, sleep_setting = "sglang", SGLANG_DECIDED, "enable_memory_saver"
 
     @classmethod
-    def check(cls, settings: Mapping[str, Any], shape: ReplicaShape, nodes: int = 1) -> None:
-        """Check SGLang (PW740), model and shape (PW741)."""
-        check_settings("sglang", settings, shape, nodes, SGLANG_DECIDED)
+    def _check_nodes(cls, shape: ReplicaShape, nodes: int) -> None:
         if nodes > 1 and shape.data > 1:
             message = f"the engine `sglang` has no data parallelism over nodes: dp {shape.data} over {nodes} nodes"
             help = f"start {shape.data} replicas of tp {shape.tensor} x pp {shape.pipeline} instead"
             raise failed("PW741", "sglang", message, help, shape.data, nodes)
-        _sglang()
 
     @classmethod
     def headless(cls, settings: Mapping[str, Any], shape: ReplicaShape, meeting: Meeting) -> Sequence[str]:
@@ -247,12 +237,11 @@ class SglangEngine(Engine):
         return [sys.executable, "-m", "sglang.launch_server", *options(server_arguments)]
 
     async def open(self, workers: Workers, meeting: Meeting | None = None) -> None:
-        """Start SGLang; see Engine."""
         await super().open(workers, meeting)
-        self._engine = _sglang().Engine(**sglang_arguments(self.settings, self.shape, meeting))
+        self._engine = self._module().Engine(**sglang_arguments(self.settings, self.shape, meeting))
         manager = self._engine.tokenizer_manager
         self.longest = int(manager.model_config.context_len)
-        self.tokenizer = self._own = HuggingFaceTokenizer(manager.tokenizer)
+        self.tokenizer = HuggingFaceTokenizer(manager.tokenizer)
 
     async def generate(self, prompt: Sequence[int], sampling: Sampling) -> AsyncGenerator[int, None]:
         """Generate tokens; abort abandoned answers, which SGLang would not notice."""
@@ -260,7 +249,7 @@ class SglangEngine(Engine):
             "max_new_tokens": sampling.max_tokens, "temperature": sampling.temperature, "top_p": sampling.top_p, "sampling_seed": sampling.seed
         }  # fmt: skip
         name, manager = secrets.token_hex(16), self._engine.tokenizer_manager
-        request = _request("GenerateReqInput", rid=name, input_ids=list(prompt), sampling_params=parameters, stream=True)
+        request = self._request("GenerateReqInput", rid=name, input_ids=list(prompt), sampling_params=parameters, stream=True)
         sent, is_done = 0, False
         try:
             async for output in manager.generate_request(request, None):
@@ -273,35 +262,17 @@ class SglangEngine(Engine):
             if not is_done:
                 manager.abort_request(rid=name)
 
-    def chat(self, messages: Sequence[Message]) -> list[int]:
-        """Return the prompt by the model's own template."""
-        return self._own.template(messages)
-
-    async def sleep(self) -> None:
-        """Release memory; see Engine. Raises LaunchFailed (PW741) without `enable_memory_saver`."""
-        check_sleep("sglang", self.settings, SGLANG_SLEEP)
-        await self._engine.tokenizer_manager.release_memory_occupation(_request("ReleaseMemoryOccupationReqInput"))
+    async def _sleep(self) -> None:
+        await self._engine.tokenizer_manager.release_memory_occupation(self._request("ReleaseMemoryOccupationReqInput"))
 
     async def wake_up(self) -> None:
-        """Take the memory again; see Engine."""
-        await self._engine.tokenizer_manager.resume_memory_occupation(_request("ResumeMemoryOccupationReqInput"))
+        await self._engine.tokenizer_manager.resume_memory_occupation(self._request("ResumeMemoryOccupationReqInput"))
 
     async def clear(self) -> None:
-        """Flush the prefix cache; see Engine."""
         await self._engine.tokenizer_manager.flush_cache()
 
-    async def close(self) -> None:
-        """End SGLang's processes."""
-        if self._engine is not None:
-            self._engine.shutdown()
-
-
-def _sglang() -> ModuleType:
-    return need("sglang", "the engine `sglang`")
-
-
-def _request(name: str, **fields: Any) -> Any:
-    return getattr(need(REQUESTS, "the engine `sglang`"), name)(**fields)
+    def _request(self, name: str, **fields: Any) -> Any:
+        return getattr(self._module(REQUESTS), name)(**fields)
 
 
 def _free_port() -> int:

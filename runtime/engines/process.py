@@ -23,10 +23,7 @@ END_LIMIT = 8.0
 
 
 class EngineProcess:
-    """Command that runs until ended or closed, with output to this process.
-
-    `ended` is called at its end, in a separate thread.
-    """
+    """Command that runs until ended or closed; then `ended` is called, in a thread."""
 
     def __init__(self, command: Sequence[str], ended: Callable[[], None]) -> None:
         self._ended = ended
@@ -39,11 +36,7 @@ class EngineProcess:
         self._thread.start()
 
     def wait(self, ready: threading.Event, limit: float) -> None:
-        """Wait until `ready` is set.
-
-        Raises RuntimeError with the last lines if the process ends first, TimeoutError after
-        `limit` s.
-        """
+        """Wait until `ready` is set; RuntimeError if the process ends, TimeoutError if late."""
         deadline = monotonic() + limit
         while not ready.wait(GLANCE):
             if not self._thread.is_alive():
@@ -78,7 +71,7 @@ PATIENCE = 5.0
 
 
 def run(command: Sequence[str]) -> int:
-    """Run a command in a new process group; return its exit code, 128 + signal after one."""
+    """Run a command in a new process group; return its exit code. A signal: 128 + signal."""
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
     threading.Thread(target=_end_with_input, args=(child,), daemon=True).start()
     code = child.wait()

@@ -90,7 +90,7 @@ def attended(queries: Array, keys: Array, values: Array) -> Array:
 
 
 def choose(logits: Any, sampling: Sampling, draws: Any) -> int:
-    """Return the index of the next token; at temperature 0 the likeliest, the first of equals."""
+    """Return the index of the next token. At temperature 0: the first of the likeliest."""
     if sampling.temperature == 0:
         return int(np.argmax(logits))
     weights = np.exp((logits - logits.max()) / sampling.temperature)

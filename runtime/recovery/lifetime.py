@@ -13,9 +13,10 @@ from ...models.placements.plan import Plan
 from ...models.problem import Problem
 from ...models.reading import Reading
 from ..failure import LaunchFailed
+from ..periodic import Periodic
 from ..port.port import Port
 from ..progress import Step
-from ..running.monitor import OnFailure, Watch
+from ..running.monitor import PERIOD, OnFailure
 from ..running.start import Running, StartOptions, start
 from ..shield import shielded
 from ..world.inventory import inventory
@@ -208,7 +209,7 @@ class Lifetime:
         self._may_grow = False
 
     def begin(self) -> Running:
-        """Start for the first time; a node lost meanwhile is lost as of a running launch."""
+        """Start for the first time. A node lost meanwhile counts as one of a running launch."""
         present = set(self._membership.present())
         try:
             return self._start(self.plan, unknown=True)
@@ -306,7 +307,8 @@ class Lifetime:
 
     def watch(self) -> None:
         """Monitor the workers in the background."""
-        watch = Watch(self.now.monitor)
+        monitor = self.now.monitor
+        watch = Periodic(lambda: monitor.step() is not None, PERIOD)
         self._stack.callback(watch.stop)
         watch.start()
 

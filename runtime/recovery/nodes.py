@@ -10,10 +10,10 @@ from ...models.machines.changed import with_nodes
 from ...models.machines.cluster import Cluster
 from ...models.machines.node import Node
 from ...models.placements.plan import Plan
-from ..port.port import RANK_LABEL, Port, RayNode
+from ..port.port import RANK_LABEL, Port, RayNode, attempts
 from ..progress import Step
 from ..reserving.fitting import NOISE
-from ..reserving.reservation import FIRST_PAUSE, LONGEST_PAUSE, WAIT_LIMIT, held_on
+from ..reserving.reservation import WAIT_LIMIT, held_on
 from ..running.monitor import REACH_LIMIT
 from ..running.start import StartOptions
 from ..world.inventory import inventory
@@ -118,16 +118,12 @@ def occupied(port: Port, ours: str = "") -> dict[str, int]:
     Use without a reservation, such as a single task with a GPU, is therefore believed only after a
     moment.
     """
-    deadline, pause = port.now() + WAIT_LIMIT, FIRST_PAUSE
-    while True:
+    for _ in attempts(port, WAIT_LIMIT):
         nodes, holdings = port.nodes(), port.holdings()
         used = {node.node_id: node.total.get(resource_of(node), 0.0) - node.free.get(resource_of(node), 0.0) for node in nodes}
         reserved = {node.node_id: held_on(holdings, resource_of(node)).get(node.node_id, {}) for node in nodes}
-        settled = all(used[node_id] <= sum(amounts.values()) + NOISE for node_id, amounts in reserved.items())
-        if settled or port.now() > deadline:
+        if all(used[node_id] <= sum(amounts.values()) + NOISE for node_id, amounts in reserved.items()):
             break
-        port.pause(pause)
-        pause = min(2 * pause, LONGEST_PAUSE)
     foreign = {id: max(used[id], sum(amounts.values())) - amounts.get(ours, 0.0) for id, amounts in reserved.items()}
     return {node_id: round(amount + 0.499) for node_id, amount in foreign.items() if amount > NOISE}
 
@@ -202,10 +198,7 @@ class Membership:
         return {name: ray for name, ray in present.items() if ray.node_id not in unreachable}
 
     def room(self, there: dict[str, RayNode], plan: Plan, ours: str = "") -> tuple[ReplacementScope, list[str]]:
-        """Return (scope of a re-placement, names of the plan's nodes without enough capacity).
-
-        `ours`: name of a reservation that does not count as another job's.
-        """
+        """Return (scope, nodes of the plan without capacity); reservation `ours` is not foreign."""
         amounts = occupied(self._way.port, ours)
         share = self._way.share_nodes
         return ReplacementScope(without_occupied(self.cluster, plan, there, amounts, share), tuple(there)), blocked(

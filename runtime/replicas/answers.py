@@ -14,10 +14,7 @@ BROKEN = "\N{REPLACEMENT CHARACTER}"
 
 
 class StreamedText:
-    """Incremental decoder that returns text once it is final.
-
-    `stopped`: True after a stop string, which is not returned.
-    """
+    """Incremental decoder to final text; `stopped` after a stop string, not returned."""
 
     def __init__(self, tokenizer: Tokenizer, stop: Sequence[str]) -> None:
         self.stopped = False
@@ -68,10 +65,7 @@ class GenerationFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TextPiece:
-    """Piece of an answer; `reason`: why it ended, or None.
-
-    `tokens`: count so far, without the end token.
-    """
+    """Piece of an answer, reason of its end or None, tokens so far."""
 
     text: str
     reason: str | None

@@ -16,7 +16,7 @@ import zmq
 import zmq.asyncio
 from zmq.utils.monitor import recv_monitor_message
 
-from ...models.ranks import merge, write_ranks
+from ...models.ranks import list_ranks
 from .loop import Loop
 from .wire import Malformed, decode, encode
 
@@ -64,10 +64,7 @@ ANSWER, ERROR = "answer", "error"
 
 
 class Endpoint:
-    """Listener on a random port of the node; calls without the `key` are ignored.
-
-    The key is random if not given. Exceptions of the handler are returned as text.
-    """
+    """Listener on a random port for calls with the `key`; exceptions return as text."""
 
     def __init__(self, handler: Handler, host: str, key: str = "") -> None:
         self.key = key or secrets.token_hex(16)
@@ -128,10 +125,7 @@ BEAT, BEATS_LOST = 500, 1500
 
 
 class ChannelFailed(Exception):
-    """Call without an answer.
-
-    `ranks`: the ranks concerned; `lost`: True if the channel is unusable.
-    """
+    """Call without an answer of `ranks`; `lost`: the channel is unusable."""
 
     def __init__(self, ranks: Sequence[int], reason: str, lost: bool) -> None:
         self.ranks = tuple(ranks)
@@ -153,10 +147,7 @@ class Peer:
 
 
 class Channel:
-    """Connections to the workers of a replica; `limit`: seconds per call.
-
-    It belongs to one event loop; `failure`: why it is unusable, or None.
-    """
+    """Connections to a replica's workers, of one event loop; `failure`: why unusable, or None."""
 
     def __init__(self, peers: Sequence[Peer], limit: float = CALL_LIMIT) -> None:
         self._limit = limit
@@ -279,7 +270,7 @@ def _dismiss(future: asyncio.Future[Any]) -> None:
 
 
 def _words(ranks: Sequence[int]) -> str:
-    text = write_ranks(merge([range(rank, rank + 1) for rank in ranks]))
+    text = list_ranks(ranks)
     return f"rank {text}" if len(ranks) == 1 else f"ranks {text}"
 
 

@@ -96,8 +96,7 @@ class Replica(ABC):
     ----------
     replica_rank : number of the replica.
     config : `tensor_model_parallel_size`, `data_parallel_size`, `pipeline_model_parallel_size`, 1
-        each by default;
-        a mapping, or an object with these attributes.
+        each by default; a mapping, or an object with these attributes.
     model_config : settings of the model, defined by the subclass.
     gpus_per_node : maximal number of accelerators per node. A larger replica takes several nodes.
     is_reward_model : marks the names of the replica.
@@ -173,10 +172,7 @@ class Replica(ABC):
         return
 
     async def init_hybrid(self, worker_group: RayWorkerGroup) -> None:
-        """Serve from a trainer's processes, from rank ``world_size * replica_rank`` on.
-
-        The processes stay when the replica ends.
-        """
+        """Serve from a trainer's processes of this rank, which outlive the replica."""
         self.rollout_mode = RolloutMode.HYBRID
         seats: Sequence[Seat] = getattr(worker_group.group, "seats", ())
         first = self.world_size * self.replica_rank
@@ -193,10 +189,7 @@ class Replica(ABC):
         await self.init_hybrid(worker_group)
 
     async def init_colocated(self, resource_pool: RayResourcePool) -> None:
-        """Serve from separate workers on a shared pool, or a part of a pool.
-
-        The pool stays when the replica ends.
-        """
+        """Serve from separate workers on a shared pool, which outlives the replica."""
         self.rollout_mode = RolloutMode.COLOCATED
         await self._init_on(resource_pool)
 
@@ -317,10 +310,7 @@ async def reserve_replicas(replicas: Sequence[Replica]) -> RayResourcePool:
 
 @asynccontextmanager
 async def launch_replicas(replicas: Sequence[Replica]) -> AsyncIterator[Sequence[Replica]]:
-    """Yield the replicas, standalone and serving, for the duration of the block.
-
-    The first failure ends all.
-    """
+    """Yield the replicas, standalone and serving, in the block; a failure ends all."""
     pool = await reserve_replicas(replicas)
     try:
         parts = split_resource_pool(pool, [replica.world_size for replica in replicas])

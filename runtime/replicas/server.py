@@ -1,4 +1,4 @@
-"""The server of one node of a replica; servers after the first, and how they find the first."""
+"""The server of one node of a replica, and how later servers find the first."""
 
 from __future__ import annotations
 
@@ -62,10 +62,7 @@ class MeetingPoint:
 
 
 class Headless:
-    """Part of a replica on a node other than the first.
-
-    The end of the engine's process closes the channel, which the master notices.
-    """
+    """Part of a replica on a later node. The end of its engine closes the channel."""
 
     OPENED = OPENED
     """Call of the master once its engine serves."""
@@ -204,10 +201,7 @@ class ReplicaServer:
             self._loop.run(self._serving.engine.clear())
 
     def sleep(self) -> None:
-        """Release the memory that only answering needs; requests are refused until `wake_up`.
-
-        Does nothing on a headless server.
-        """
+        """Release memory, refuse requests until `wake_up`; nothing on a headless server."""
         if self._serving is not None:
             self._loop.run(self._asleep(self._serving))
 

@@ -12,8 +12,8 @@ from ..compat.verl.processes import PoolProcesses, placements_on
 from ..failure import LaunchFailed, failed
 from ..port.port import Actor, Port
 from ..shield import shielded
-from ..workers.calls import CALL_HELP, as_done
-from ..workers.group import Gang, Pending, WorkerGroup
+from ..workers.calls import Results
+from ..workers.group import Gang, WorkerGroup
 from ..workers.member import Member, rank_environment
 from .server import END_LIMIT, ReplicaServer
 from .settings import ServerSettings
@@ -86,12 +86,7 @@ class Servers:
 
 def answers(group: WorkerGroup, ranks: Sequence[int], method: str, limit: float, *arguments: Any) -> list[Any]:
     """Call a method on some ranks; return the answers. LaunchFailed at the first failure."""
-    pending: Pending = {group.request(rank, method, arguments, {}): (group, rank) for rank in ranks}
-    by_rank = {
-        rank: group.answer(ticket, rank, f"ran `{method}`")
-        for _, rank, ticket in as_done(pending, limit, f"have not answered `{method}` within {limit:g} s", CALL_HELP)
-    }
-    return [by_rank[rank] for rank in ranks]
+    return Results(group, {group.request(rank, method, arguments, {}): rank for rank in ranks}, method, limit).wait()
 
 
 def access(group: WorkerGroup, ranks: Sequence[int]) -> list[tuple[str, str]]:

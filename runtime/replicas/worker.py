@@ -14,10 +14,7 @@ OPEN, RELEASE, IDENTIFY = "open", "release", "identify"
 
 
 class ServesReplica:
-    """Mixin of a replica's worker class, or of a trainer's for hybrid replicas.
-
-    It listens from the first call of `get_zeromq_address` on.
-    """
+    """Mixin of a replica's worker class, or of a trainer's for hybrid replicas."""
 
     _endpoint: Any = None
     _engine_worker: EngineWorker | None = None

@@ -4,14 +4,30 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass
+from math import inf
 from typing import Iterable, Iterator, Mapping, Sequence
 
 from ...models.findings.finding import Finding, error
 from ..failure import LaunchFailed, failed
-from ..port.port import CREATED, INFEASIBLE, PENDING, REMOVED, AnswerFailed, Hold, Holding, NameTaken, Port, RayBundle, RayNode, Ticket
+from ..port.port import (
+    CREATED,
+    INFEASIBLE,
+    PENDING,
+    REMOVED,
+    AnswerFailed,
+    Hold,
+    Holding,
+    NameTaken,
+    Port,
+    RayBundle,
+    RayNode,
+    Ticket,
+    attempts,
+    gathered,
+)
 from ..shield import shielded
-from ..world import on_node as probe
 from ..world.matching import Match, plan_accelerators, ray_accelerators
+from ..world.on_node import accelerator_ids
 from ..world.ray_machine import is_simulated
 from ..world.vendors import RESOURCES, vendor_of
 from .fitting import NOISE
@@ -78,15 +94,15 @@ def by_holders(amounts: Mapping[str, float]) -> str:
 
 
 def shortages(port: Port, wanted: Sequence[NodeDemand], limit: float) -> Iterator[Finding]:
-    """Yield a PW702 per node and resource short of the joint need, not seen by Ray."""
+    """Yield a PW702 per node and resource short of the joint need."""
     alive = {node.node_id: node for node in port.nodes()}
     holdings: Sequence[Holding] | None = None
-    for node_id, node_wanted in _by_node(wanted).items():
-        first, node = node_wanted[0], alive.get(node_id)
+    for node_id, (first, needs) in _joint(wanted).items():
+        node = alive.get(node_id)
         if node is None:
             yield _finding(first, f"{first.where} is gone", "start the node again, or solve for the cluster that is there", 1)
             continue
-        for resource, need in _needs(node_wanted).items():
+        for resource, need in needs.items():
             have = node.free.get(resource, 0.0)
             if have < need - NOISE:
                 if holdings is None:
@@ -98,9 +114,8 @@ def is_hopeless(port: Port, wanted: Sequence[NodeDemand]) -> bool:
     """Return True if waiting is pointless: a node is gone or too small even when empty."""
     alive = {node.node_id: node for node in port.nodes()}
     return any(
-        node_id not in alive
-        or any(alive[node_id].total.get(resource, 0.0) < need - NOISE for resource, need in _needs(node_wanted).items())
-        for node_id, node_wanted in _by_node(wanted).items()
+        node_id not in alive or any(alive[node_id].total.get(resource, 0.0) < need - NOISE for resource, need in needs.items())
+        for node_id, (_, needs) in _joint(wanted).items()
     )
 
 
@@ -115,19 +130,14 @@ def _words(first: NodeDemand, node: RayNode, resource: str, need: float, limit: 
     return f"{first.where} needs {amount_of(resource, need)} free, {have:g} are, after waiting {limit:g} s{holders_text}", help
 
 
-def _by_node(wanted: Sequence[NodeDemand]) -> dict[str, list[NodeDemand]]:
-    by_node: dict[str, list[NodeDemand]] = {}
+def _joint(wanted: Sequence[NodeDemand]) -> dict[str, tuple[NodeDemand, dict[str, float]]]:
+    """Return Ray node id -> (first demand there, sum of all there by resource)."""
+    joint: dict[str, tuple[NodeDemand, dict[str, float]]] = {}
     for want in wanted:
-        by_node.setdefault(want.bundle.node_id, []).append(want)
-    return by_node
-
-
-def _needs(wanted: Sequence[NodeDemand]) -> dict[str, float]:
-    needs: dict[str, float] = {}
-    for want in wanted:
+        _, needs = joint.setdefault(want.bundle.node_id, (want, {}))
         for resource, amount in want.bundle.resources.items():
             needs[resource] = needs.get(resource, 0.0) + amount
-    return needs
+    return joint
 
 
 def _finding(first: NodeDemand, message: str, help: str, amount: float) -> Finding:
@@ -138,9 +148,8 @@ WAIT_LIMIT = 0.6
 """Seconds after which a shortage counts: just released resources appear as free a little later."""
 DECISION_LIMIT = 30.0
 """Seconds for Ray to decide on a request: longer than WAIT_LIMIT, for a busy Ray."""
-ATTEMPTS = 2
+RELEASES = 2
 """Number of attempts to release: nothing may stay reserved, whatever else failed."""
-FIRST_PAUSE, LONGEST_PAUSE = 0.005, 0.1
 
 
 class Reservation:
@@ -164,30 +173,32 @@ class Reservation:
         if waiting is pointless; PW717 if a reservation of that name exists. While a node is short,
         nothing is requested from Ray, so that unusable resources stay free for others.
         """
-        deadline, pause = self.port.now() + limit, FIRST_PAUSE
-        while short := list(shortages(self.port, self.wanted, limit)):
-            if self.port.now() > deadline or is_hopeless(self.port, self.wanted):
-                raise LaunchFailed(*short)
-            self.port.pause(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
+        deadline = self.port.now() + limit
+        for _ in attempts(self.port, limit):
+            short = list(shortages(self.port, self.wanted, limit))
+            if not short or is_hopeless(self.port, self.wanted):
+                break
+        if short:
+            raise LaunchFailed(*short)
         with shielded():
             try:
                 self.hold = self.port.hold(self.name, [want.bundle for want in self.wanted], self.detached)
             except NameTaken:
                 message = f"there is a reservation `{self.name}` already"
                 raise failed("PW717", self.name, message, "release the other, or give another name") from None
-        deadline, pause = max(deadline, self.port.now() + WAIT_LIMIT), FIRST_PAUSE
-        while (state := self.port.state(self.hold)) != CREATED:
+        deadline = max(deadline, self.port.now() + WAIT_LIMIT)
+        for _ in attempts(self.port, inf):
+            state = self.port.state(self.hold)
+            if state == CREATED:
+                return
             if state in (INFEASIBLE, REMOVED) or self.port.now() > deadline + (DECISION_LIMIT if state == PENDING else 0):
                 raise self._short(state, limit)
-            self.port.pause(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
 
     def release(self) -> None:
         """Release everything, ending all processes in it; retry after a failure. Idempotent."""
-        with shielded(), ExitStack() as attempts:
-            for _ in range(ATTEMPTS):
-                attempts.callback(self._give_back)
+        with shielded(), ExitStack() as stack:
+            for _ in range(RELEASES):
+                stack.callback(self._give_back)
 
     def _give_back(self) -> None:
         if self.hold is not None:
@@ -231,10 +242,8 @@ def accelerators_given(
         if is_simulated(nodes[node_id]) and sum(counts[bundle] for bundle in bundle_numbers) == total:
             ids_by_node[node_id] = [str(number) for number in range(total)]
         else:
-            queries |= {
-                port.run(hold, bundle, {resource: counts[bundle]}, probe.accelerator_ids, resource): bundle for bundle in bundle_numbers
-            }
-    for bundle, ids in _told(port, queries, wanted).items():
+            queries |= {port.run(hold, bundle, {resource: counts[bundle]}, accelerator_ids, resource): bundle for bundle in bundle_numbers}
+    for bundle, ids in _probed(port, queries, wanted).items():
         ids_by_node.setdefault(wanted[bundle].bundle.node_id, []).extend(ids)
     dealt: dict[int, tuple[str, ...]] = {}
     for node_id, bundle_numbers in bundles.items():
@@ -244,27 +253,20 @@ def accelerators_given(
     return [dealt.get(bundle, ()) for bundle in range(len(wanted))]
 
 
-def _told(port: Port, queries: dict[Ticket, int], wanted: Sequence[NodeDemand]) -> dict[int, list[str]]:
-    deadline = port.now() + PROBE_LIMIT
+def _probed(port: Port, queries: dict[Ticket, int], wanted: Sequence[NodeDemand]) -> dict[int, list[str]]:
+    """Return bundle -> ids that a process in it sees, by bundle."""
     answers: dict[int, list[str]] = {}
-    pending = dict(queries)
-    while pending:
-        ticket = port.first_done(list(pending), max(0.0, deadline - port.now()))
-        if ticket is None:
-            raise _silent([wanted[bundle] for bundle in pending.values()])
-        bundle = pending.pop(ticket)
-        try:
-            answers[bundle] = port.answer(ticket)
-        except AnswerFailed as problem:
-            message = f"{wanted[bundle].where} could not tell which of its accelerators it gave: {problem.reason}"
-            raise failed("PW704", wanted[bundle].subject, message, "look into Ray's logs on that node", wanted[bundle].rank) from problem
+    for bundle, answer in gathered(port, queries, PROBE_LIMIT):
+        if isinstance(answer, AnswerFailed):
+            message = f"{wanted[bundle].where} could not tell which of its accelerators it gave: {answer.reason}"
+            raise failed("PW704", wanted[bundle].subject, message, "look into Ray's logs on that node", wanted[bundle].rank) from answer
+        answers[bundle] = answer
+    if silent := [wanted[bundle] for bundle in queries.values()]:
+        locations = ", ".join(dict.fromkeys(want.where for want in silent))
+        message = f"{locations} did not tell within {PROBE_LIMIT:g} s which accelerators were given"
+        help = "see whether processes start on that node at all"
+        raise failed("PW705", silent[0].subject, message, help, *(want.rank for want in silent))
     return dict(sorted(answers.items()))
-
-
-def _silent(silent: Sequence[NodeDemand]) -> LaunchFailed:
-    locations = ", ".join(dict.fromkeys(want.where for want in silent))
-    message = f"{locations} did not tell within {PROBE_LIMIT:g} s which accelerators were given"
-    return failed("PW705", silent[0].subject, message, "see whether processes start on that node at all", *(want.rank for want in silent))
 
 
 def _order(physical_id: str) -> tuple[bool, int, str]:

@@ -9,8 +9,8 @@ from typing import Any, Iterator, Mapping, Sequence
 from ...models.findings.finding import Finding, error
 from ...models.placements.placement import Placement
 from ...models.placements.plan import Plan
-from ...models.ranks import merge, write_ranks
 from ..failure import LaunchFailed
+from ..workers.calls import ranks_by_component
 from ..world.matching import Match
 from ..world.vendors import VARIABLES, vendor_of
 
@@ -93,19 +93,13 @@ def shared_against_plan(rows: Sequence[AuditRow]) -> Iterator[Finding]:
 
 def _finding(devices: Sequence[str], rows: Sequence[AuditRow]) -> Finding:
     hosts = ", ".join(f"`{host}`" for host in dict.fromkeys(row.host for row in rows))
-    names = ", ".join(device.rpartition("/")[2] for device in devices)
+    device_names = ", ".join(device.rpartition("/")[2] for device in devices)
     plural, verb = ("accelerators", "are") if len(devices) > 1 else ("accelerator", "is")
-    workers_text = " and ".join(f"`{component}` rank {text}" for component, text in _ranks(rows).items())
-    message = f"{plural} {names} of {hosts} {verb} seen by {workers_text}, which the plan keeps apart"
+    names = ranks_by_component((row.component, row.rank) for row in rows)
+    workers_text = " and ".join(f"`{component}` rank {ranks}" for component, ranks in names.items())
+    message = f"{plural} {device_names} of {hosts} {verb} seen by {workers_text}, which the plan keeps apart"
     help = "look for what sets the visibility variable there, and for two nodes that count the same accelerators as theirs"
     return error("PW712", rows[0].component, message, help=help, witnesses=tuple(devices), amount=len(devices))
-
-
-def _ranks(rows: Sequence[AuditRow]) -> dict[str, str]:
-    ranks: dict[str, list[range]] = {}
-    for row in rows:
-        ranks.setdefault(row.component, []).append(range(row.rank, row.rank + 1))
-    return {component: write_ranks(merge(spans)) for component, spans in ranks.items()}
 
 
 ALL = "all"
@@ -113,10 +107,7 @@ ALL = "all"
 
 
 def audit(plan: Plan, matches: Mapping[int, Match], reports: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[AuditRow, ...]:
-    """Return a row per process, components in plan order, ranks ascending.
-
-    `reports`: component -> the workers' reports by rank (see workers/inside/host.py).
-    """
+    """Return a row per process, by component and rank, from the workers' reports."""
     rows = []
     for component in plan.components:
         placements = plan.placements(component)

@@ -6,10 +6,9 @@ import threading
 from typing import Callable, Mapping, Sequence
 
 from ...models.findings.finding import Finding, error
-from ...models.ranks import merge, write_ranks
 from ..failure import LaunchFailed
-from ..port.port import CREATED, AnswerFailed, Hold, Port
-from ..workers.calls import rank_failure
+from ..port.port import CREATED, AnswerFailed, Hold, Port, gathered
+from ..workers.calls import rank_failure, ranks_by_component
 from ..workers.group import WorkerGroup
 from ..workers.inside.host import REPORT
 
@@ -29,7 +28,7 @@ class Monitor:
     A check asks the head node three short questions, whatever the number of workers, and the
     workers nothing: a busy worker is not disturbed. It also tries to reach each node itself,
     because Ray takes a dozen seconds to miss a node. Waiting calls check every half second (see
-    `as_done`); Watch does so in the background.
+    `as_done`); so does a launch that is watched in the background.
 
     Parameters
     ----------
@@ -74,14 +73,10 @@ class Monitor:
         return [self._lost_node(rank) for rank, node_id in self.nodes.items() if node_id in lost]
 
     def _lost_node(self, rank: int) -> Finding:
-        ranges_by_component: dict[str, list[range]] = {}
-        name = ""
-        for group in self.groups:
-            for member in group.members:
-                if member.placement.node_rank == rank:
-                    name = member.placement.node_id
-                    ranges_by_component.setdefault(group.component, []).append(range(member.placement.rank, member.placement.rank + 1))
-        ranks_text = ", ".join(f"`{component}` {write_ranks(merge(ranks))}" for component, ranks in ranges_by_component.items())
+        there = [(group, member.placement) for group in self.groups for member in group.members if member.placement.node_rank == rank]
+        name = there[-1][1].node_id if there else ""
+        names = ranks_by_component((group.component, placement.rank) for group, placement in there)
+        ranks_text = ", ".join(f"`{component}` {ranks}" for component, ranks in names.items())
         message = f"node `{name}` is lost, and with it ranks {ranks_text}"
         return error("PW713", name, message, help="start the node again, or launch with restarts", witnesses=(rank,), amount=1)
 
@@ -106,37 +101,10 @@ class Monitor:
     def _why(self, group: WorkerGroup, rank: int) -> LaunchFailed:
         """Return Ray's reason for a lost worker, which a dead worker's actor answers at once."""
         problem = AnswerFailed("its process is gone")
-        ticket = self.port.ask(group.workers[rank], REPORT)
-        if self.port.first_done([ticket], REASON_LIMIT) is not None:
-            try:
-                self.port.answer(ticket)
-            except AnswerFailed as reason:
-                problem = reason
+        for _, answer in gathered(self.port, {self.port.ask(group.workers[rank], REPORT): rank}, REASON_LIMIT):
+            problem = answer if isinstance(answer, AnswerFailed) else problem
         return rank_failure(problem, group.component, rank, group.members[rank].placement.node_id, RUNNING)
 
 
 PERIOD = 0.5
-
-
-class Watch:
-    """Periodic check until a loss or a stop."""
-
-    def __init__(self, monitor: Monitor, period: float = PERIOD) -> None:
-        self.monitor = monitor
-        self.period = period
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._look, name="placewright-watch", daemon=True)
-
-    def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop, and wait for the thread to end. Idempotent; may be called from `on_failure`."""
-        self._over.set()
-        if self._thread.is_alive() and threading.current_thread() is not self._thread:
-            self._thread.join()
-
-    def _look(self) -> None:
-        while not self._over.wait(self.period) and self.monitor.step() is None:
-            pass
+"""Seconds between two checks in the background."""

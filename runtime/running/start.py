@@ -15,7 +15,7 @@ from ...models.machines.node_group import ACCELERATOR, NODE
 from ...models.placements.assignment import Assignment, compress
 from ...models.placements.plan import Plan
 from ...models.placements.run import Run
-from ...models.ranks import merge, write_ranks
+from ...models.ranks import list_ranks
 from ...models.reserved import cpus_on_nodes
 from ..failure import LaunchFailed
 from ..port.port import Port, RayNode
@@ -43,7 +43,7 @@ class GrantedAccelerators:
     given: tuple[int, ...]
 
     def __str__(self) -> str:
-        return f"{self.node}: accelerators {_ranges(self.planned)} of the plan are {_ranges(self.given)} there"
+        return f"{self.node}: accelerators {list_ranks(self.planned)} of the plan are {list_ranks(self.given)} there"
 
 
 def parts_of(plan: Plan, matches: Mapping[int, Match]) -> dict[int, int]:
@@ -102,10 +102,6 @@ def _moved(run: Run, mapping: Mapping[int, int] | None) -> tuple[Run, ...]:
         return (run,)
     processes = ((rank, [(run.node, mapping[index]) for index in run.held_by(rank)]) for rank in run.ranks)
     return compress(processes, run.kind, run.node_group)
-
-
-def _ranges(indices: Sequence[int]) -> str:
-    return write_ranks(merge([range(index, index + 1) for index in indices]))
 
 
 @dataclass(frozen=True)
@@ -179,10 +175,7 @@ class StartOptions:
 
 
 def start(stack: ExitStack, plan: Plan, available: Sequence[RayNode], way: StartOptions) -> Running:
-    """Compare, reserve, start and audit; the stack undoes everything. `available`: ordered nodes.
-
-    The running plan has the granted accelerators.
-    """
+    """Compare, reserve, start and audit; the stack undoes everything. `available`: ordered nodes."""
     port = way.port
     way.progress(Step("reserving"))
     matches = match_machines(plan, available, way.seen, way.share_nodes)

@@ -6,11 +6,11 @@ import asyncio
 import math
 from abc import ABC, abstractmethod
 from functools import partial
-from typing import Any, Callable, Generator, Iterable, Iterator, Mapping, Protocol, Sequence, TypeVar, Union
+from typing import Any, Callable, Collection, Generator, Iterable, Iterator, Mapping, Protocol, Sequence, TypeVar, Union
 
 from ...models.findings.wording import with_noun
 from ...models.placements.placement import Placement
-from ...models.ranks import merge, write_ranks
+from ...models.ranks import list_ranks
 from ...models.text.nearest import nearest
 from ..failure import LaunchFailed, failed
 from ..port.port import AnswerFailed, Died, Port, Raised, Ticket, Unborn
@@ -68,21 +68,23 @@ _OF_ONE = {"were": "was", "have": "has"}
 CALL_HELP = "give the call more time, or look into what these ranks do"
 
 
-class AwaitedGroup(Protocol):
-    """Group whose answers are awaited.
-
-    `alarm` is called periodically, and raises LaunchFailed after a loss that the call cannot see.
-    """
+class CalledGroup(Protocol):
+    """Group whose workers are called; `alarm` is called while waiting, and raises after a loss."""
 
     port: Port
     component: str
+    members: Sequence[Member]
+    worker: str | type
     alarm: Callable[[], None]
+
+    def request(self, rank: int, method: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> Ticket:
+        """Call a method of a worker, without waiting."""
 
     def answer(self, ticket: Ticket, rank: int, doing: str) -> Any:
         """Return the answer of a finished ticket, or raise LaunchFailed."""
 
 
-Group = TypeVar("Group", bound=AwaitedGroup)
+Group = TypeVar("Group", bound=CalledGroup)
 
 
 def as_done(
@@ -110,14 +112,19 @@ def as_done(
                 yield *entry, ticket
 
 
-def late_failure(waiting: Iterable[tuple[AwaitedGroup, int]], what: str, help: str = START_HELP) -> LaunchFailed:
+def ranks_by_component(workers: Iterable[tuple[str, int]]) -> dict[str, str]:
+    """Return component -> text of its ranks, like ``0-3,7``."""
+    ranks: dict[str, list[int]] = {}
+    for component, rank in workers:
+        ranks.setdefault(component, []).append(rank)
+    return {component: list_ranks(ranks_of_component) for component, ranks_of_component in ranks.items()}
+
+
+def late_failure(waiting: Collection[tuple[CalledGroup, int]], what: str, help: str = START_HELP) -> LaunchFailed:
     """Build the failure (PW705) with the ranks of the missing answers."""
-    ranks: dict[str, list[range]] = {}
-    for group, rank in waiting:
-        ranks.setdefault(group.component, []).append(range(rank, rank + 1))
-    names = {component: write_ranks(merge(ranges)) for component, ranges in ranks.items()}
+    names = ranks_by_component((group.component, rank) for group, rank in waiting)
     ranks_text = ", ".join(f"`{component}` {text}" for component, text in names.items())
-    if sum(len(span) for ranges in ranks.values() for span in ranges) == 1:
+    if len(waiting) == 1:
         verb, rest = what.split(" ", 1)
         return failed("PW705", ", ".join(names), f"rank {ranks_text} {_OF_ONE.get(verb, verb)} {rest}", help, *names.values())
     return failed("PW705", ", ".join(names), f"ranks {ranks_text} {what}", help, *names.values())
@@ -131,9 +138,10 @@ class Results:
     late result can be waited for again. The other ranks go on.
     """
 
-    def __init__(self, group: AwaitedGroup, tickets: Mapping[Ticket, int], method: str, timeout: float | None = None) -> None:
+    def __init__(self, group: CalledGroup, tickets: Mapping[Ticket, int], method: str, timeout: float | None = None) -> None:
         self.method = method
         self.ranks: Sequence[int] = tuple(tickets.values())
+        self._call = f"`{method}`" if method else "a call"
         self._group = group
         self._pending = {ticket: (group, rank) for ticket, rank in tickets.items()}
         self._found: dict[int, Any] = {}
@@ -142,10 +150,7 @@ class Results:
         self._deadline = math.inf if timeout is None else group.port.now() + timeout
 
     def wait(self, timeout: float | None = None) -> list[Any]:
-        """Wait for all results.
-
-        Raises LaunchFailed, PW705 after `timeout` s or when the time limit of the call is over.
-        """
+        """Wait for all results. Raises LaunchFailed, PW705 if late."""
         if len(self._pending) == len(self.ranks) and min(self._left(), math.inf if timeout is None else timeout) >= AT_ONCE:
             soon = self._group.port.answers(list(self._pending), AT_ONCE)
             if soon is not None:
@@ -210,7 +215,7 @@ class Results:
         limit, shown = (seconds_left, self._timeout) if timeout is None or seconds_left < timeout else (timeout, timeout)
         within = "" if shown is None else f" within {shown:g} s"
         waited = as_done(
-            self._pending, None if math.isinf(limit) else max(0.0, limit), f"have not answered `{self.method}`{within}", CALL_HELP
+            self._pending, None if math.isinf(limit) else max(0.0, limit), f"have not answered {self._call}{within}", CALL_HELP
         )
         for _, rank, ticket in waited:
             self._take(ticket, rank)
@@ -222,7 +227,7 @@ class Results:
 
     def _take(self, ticket: Ticket, rank: int) -> None:
         try:
-            self._found[rank] = self._group.answer(ticket, rank, f"ran `{self.method}`")
+            self._found[rank] = self._group.answer(ticket, rank, f"ran {self._call}")
         except LaunchFailed as failure:
             self._failure = failure
             raise
@@ -235,16 +240,6 @@ LIGHT_ITEMS, LIGHT_LENGTH = 16, 4096
 _NUMBERS = (type(None), bool, int, float, complex)
 
 
-class Whole(AwaitedGroup, Protocol):
-    """Group of a selection."""
-
-    members: Sequence[Member]
-    worker: str | type
-
-    def request(self, rank: int, method: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> Ticket:
-        """Call a method of a worker, without waiting."""
-
-
 class Calls(ABC):
     """Workers that are called together, in a fixed order.
 
@@ -254,23 +249,17 @@ class Calls(ABC):
     `timeout`: default time limit of a call, in seconds.
     """
 
+    ranks: Sequence[int]
+    """Called ranks, in the order of the results."""
     timeout: float | None
 
     @property
     @abstractmethod
-    def whole(self) -> Whole:
+    def whole(self) -> CalledGroup:
         """Whole group."""
 
-    @property
-    @abstractmethod
-    def ranks(self) -> Sequence[int]:
-        """Called ranks, in the order of the results."""
-
     def on(self, *which: RankSelector) -> Selection:
-        """Select some of these workers, by ranks of the group.
-
-        Raises IndexError for an unknown rank, and for an empty selection.
-        """
+        """Select some of these workers. Unknown rank or empty selection: IndexError."""
         return Selection(self.whole, self._chosen(which), self.timeout)
 
     def within(self, seconds: float | None) -> Selection:
@@ -278,10 +267,7 @@ class Calls(ABC):
         return Selection(self.whole, self.ranks, seconds)
 
     def call(self, method: str, /, *arguments: Any, timeout: float | None = None, **named: Any) -> list[Any]:
-        """Call a method of the user's class on every worker; return the ordered results.
-
-        Raises as Results.wait, and AttributeError.
-        """
+        """Call a method on every worker; return ordered results. Raises as Results.wait."""
         return self.call_async(method, *arguments, timeout=timeout, **named).wait()
 
     def call_async(self, method: str, /, *arguments: Any, timeout: float | None = None, **named: Any) -> Results:
@@ -294,17 +280,11 @@ class Calls(ABC):
         return self.ask(method, arguments, named, timeout)
 
     def call_each(self, method: str, each: Sequence[Any], /, *, timeout: float | None = None, **named: Any) -> list[Any]:
-        """Call a method on every worker, with the i-th value on the i-th worker.
-
-        `named` are common to all. Raises as `call`.
-        """
+        """Call a method with the i-th value on the i-th worker; raises as `call`."""
         return self.call_each_async(method, each, timeout=timeout, **named).wait()
 
     def call_each_async(self, method: str, each: Sequence[Any], /, *, timeout: float | None = None, **named: Any) -> Results:
-        """Call without waiting; as `call_each`.
-
-        Raises ValueError unless there are as many values as workers.
-        """
+        """Call without waiting; as `call_each`. ValueError unless one value per worker."""
         self.must_have(method)
         if len(each) != len(self.ranks):
             raise ValueError(
@@ -315,8 +295,7 @@ class Calls(ABC):
         return self._results(tickets, method, timeout)
 
     def __repr__(self) -> str:
-        ranks = write_ranks(merge([range(rank, rank + 1) for rank in sorted(self.ranks)])) or "none"
-        return f"<{type(self).__name__} {self.whole.component!r}, ranks {ranks}>"
+        return f"<{type(self).__name__} {self.whole.component!r}, ranks {list_ranks(self.ranks) or 'none'}>"
 
     def __getattr__(self, name: str) -> Callable[..., list[Any]]:
         if name.startswith("_"):
@@ -381,20 +360,15 @@ class Calls(ABC):
 class Selection(Calls):
     """Some workers of a group."""
 
-    def __init__(self, whole: Whole, ranks: Sequence[int], timeout: float | None) -> None:
+    def __init__(self, whole: CalledGroup, ranks: Sequence[int], timeout: float | None) -> None:
         self._whole = whole
-        self._ranks = tuple(ranks)
+        self.ranks = tuple(ranks)
         self.timeout = timeout
 
     @property
-    def whole(self) -> Whole:
+    def whole(self) -> CalledGroup:
         """Whole group."""
         return self._whole
-
-    @property
-    def ranks(self) -> Sequence[int]:
-        """Called ranks, in the order of the results."""
-        return self._ranks
 
 
 def shared(port: Port, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:

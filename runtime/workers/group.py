@@ -39,6 +39,7 @@ class WorkerGroup(Calls):
         self.port = port
         self.component = component
         self.members: Sequence[Member] = tuple(members)
+        self.ranks = range(len(self.members))
         self.worker = worker
         self.timeout = timeout
         self.concurrency = concurrency
@@ -58,17 +59,8 @@ class WorkerGroup(Calls):
         """Group itself."""
         return self
 
-    @property
-    def ranks(self) -> Sequence[int]:
-        """All ranks, ascending."""
-        return range(len(self.members))
-
     def create(self, hold: Hold, bundles: Mapping[int, int], paths: Sequence[str]) -> None:
-        """Start every process without waiting. `bundles`: node rank -> bundle of the placement
-        group.
-
-        Raises LaunchFailed (PW717) if a name is taken.
-        """
+        """Start every process (`bundles`: by node rank). Taken name: LaunchFailed (PW717)."""
         cls = Host if isinstance(self.worker, str) else embodied(self.worker)
         for member in self.members:
             bundle = bundles[member.placement.node_rank]
@@ -144,10 +136,7 @@ def call_all(
     groups: Mapping[str, WorkerGroup], method: str, arguments: tuple[Any, ...] = (), named: Mapping[str, Any] | None = None,
     timeout: float | None = None,
 ) -> dict[str, list[Any]]:  # fmt: skip
-    """Call a method on every worker of several groups at once.
-
-    Returns component -> results in rank order. Raises as `call`.
-    """
+    """Call a method of several groups at once; return component -> results. Raises as `call`."""
     pending: Pending = {}
     for group in groups.values():
         group.must_have(method)

@@ -12,7 +12,7 @@ from ...models.dialects.rlinf.machines import ranked_nodes as ranked
 from ...models.findings.finding import Finding, Severity, error
 from ...models.machines.topology import LEVELS
 from ..failure import LaunchFailed
-from ..port.port import RANK_LABEL, RANK_LABELS, AnswerFailed, Port, RayNode, Ticket
+from ..port.port import AnswerFailed, Port, RayNode, gathered
 from .on_node import survey_node
 from .ray_machine import LOOKED_AT, Report, is_simulated, name_of, topology_of
 from .slurm import topology
@@ -114,19 +114,7 @@ def _number(address: str) -> int:
 
 def run_on_nodes(port: Port, function: Callable[..., Any], arguments: Mapping[str, tuple[Any, ...]], limit: float) -> dict[str, Any]:
     """Return Ray node id -> result or AnswerFailed; nodes silent for `limit` s are missing."""
-    tickets: dict[Ticket, str] = {port.run_on(node_id, function, *values): node_id for node_id, values in arguments.items()}
-    deadline = port.now() + limit
-    answers: dict[str, Any] = {}
-    while tickets:
-        ticket = port.first_done(list(tickets), max(0.0, deadline - port.now()))
-        if ticket is None:
-            break
-        node_id = tickets.pop(ticket)
-        try:
-            answers[node_id] = port.answer(ticket)
-        except AnswerFailed as problem:
-            answers[node_id] = problem
-    return answers
+    return dict(gathered(port, {port.run_on(node_id, function, *values): node_id for node_id, values in arguments.items()}, limit))
 
 
 def missing_answers(asked: Iterable[str], answers: Mapping[str, Any]) -> dict[str, str]:
@@ -138,7 +126,6 @@ def missing_answers(asked: Iterable[str], answers: Mapping[str, Any]) -> dict[st
     }
 
 
-__all__ = ["RANK_LABEL", "RANK_LABELS", "RayNode", "inventory", "survey"]
 SURVEY_LIMIT = 60.0
 """Seconds for the survey of a node; 1 to 2 s on an idle node."""
 

@@ -127,10 +127,7 @@ _NVLINK = re.compile(r"NV\d+")
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Matrix in GPU order: `numa`: NUMA domains ("": unknown), `linked`: NVLink groups.
-
-    Members and groups ascend.
-    """
+    """NUMA domains by GPU ("": unknown) and ascending NVLink groups."""
 
     numa: tuple[str, ...]
     linked: tuple[tuple[int, ...], ...]

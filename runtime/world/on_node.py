@@ -18,11 +18,7 @@ COMMAND_LIMIT = 20.0
 
 
 def survey_node(variables: list[str], devices: bool) -> dict[str, Any]:
-    """Return a survey of this node as plain data.
-
-    `variables`: environment variables to report. `devices`: False on a simulated node, whose
-    machine has other accelerators.
-    """
+    """Survey this node: `variables` to report, and `devices` unless it is simulated."""
     report: dict[str, Any] = {
         "host": socket.gethostname(), "environment": {name: text for name in variables if (text := variable(name)) is not None},
     }  # fmt: skip
@@ -135,10 +131,7 @@ PROGRAM = "import json, sys, ray; print(json.dumps([list(sys.version_info[:2]), 
 
 
 def tried(trials: list[tuple[str, dict[str, str]]], limit: float) -> list[str]:
-    """Return a fault per interpreter (path, variables); "" if usable for workers here.
-
-    No process remains: after `limit` s an interpreter is ended with all that it started.
-    """
+    """Return a fault or "" per interpreter (path, variables). All it started ends after `limit` s."""
     with ThreadPoolExecutor(max(1, len(trials))) as pool:
         return list(pool.map(lambda trial: fault(trial[0], trial[1], limit), trials))
 

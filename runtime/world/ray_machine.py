@@ -109,7 +109,7 @@ def physical_ids(ray: RayNode, report: Report) -> tuple[str, ...]:
 
 
 def hardware_of(ray: RayNode) -> Iterator[str]:
-    """Yield the type of every device that is a Ray resource of small amount, like a robot."""
+    """Yield the type of every device with a small Ray resource, like a robot."""
     for name, amount in sorted(ray.total.items()):
         is_builtin = name in _OWN or ":" in name or name.startswith("bundle") or "_group_" in name
         if not is_builtin and 1 <= amount <= MOST_HARDWARE and amount == int(amount):

@@ -14,9 +14,7 @@ from ...models.machines.accelerators import NO_ACCELERATOR
 
 @dataclass(frozen=True, slots=True)
 class Vendor:
-    """Accelerator type: visibility `variable`, switches that keep Ray from setting it, Ray
-    `resource`.
-    """
+    """Visibility `variable`, switches against Ray setting it, Ray `resource` of a maker."""
 
     variable: str
     switches: tuple[str, ...]

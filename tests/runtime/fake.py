@@ -140,10 +140,6 @@ class FakePort(FakeCluster):
         self._called("run_on")
         return FakeTicket(lambda: function(*arguments), self.time + 0.001)
 
-    def first_done(self, tickets: Sequence[FakeTicket], timeout: float | None) -> FakeTicket | None:
-        self._called("first_done")
-        return next(iter(self._ready(tickets, timeout)), None)
-
     def done(self, tickets: Sequence[FakeTicket], timeout: float | None) -> list[FakeTicket]:
         self._called("done")
         return self._ready(tickets, timeout)

@@ -108,18 +108,124 @@ class RunningGroup:
     calls: Outstanding = field(default_factory=Outstanding)
 
 
-class ClusterReservation:
-    """Reserved nodes of a Ray cluster, in rank order."""
+RLINF_ARGUMENTS = frozenset({"num_nodes", "cluster_cfg", "distributed_log_dir"})
+"""Arguments of RLinf's own Cluster."""
+
+CallArguments = tuple[tuple[Any, ...], dict[str, Any]]
+NO_ARGUMENTS: CallArguments = (), {}
+opened: list[Any] = []
+"""Open clusters of this process, the newest last."""
+
+
+class CurrentInstance(type):
+    """Metaclass that returns the current object for repeated or missing arguments.
+
+    Source of the rule: RLinf, rlinf/scheduler/cluster/cluster.py, with a single object per process
+    whatever the arguments.
+    """
+
+    _of_worker: Callable[[str], Any]
+    """Constructor of the object in a worker, from the driver's description."""
+
+    def __call__(cls, *arguments: Any, **named: Any) -> Any:
+        """Return the current object, or construct a new one."""
+        call_arguments = (arguments, named)
+        current = cls._known() if RLINF_ARGUMENTS.issuperset(named) else None
+        if current is not None and call_arguments in (current.said, NO_ARGUMENTS):
+            return current
+        created = super().__call__(*arguments, **named)
+        created.said = call_arguments
+        return created
+
+    def _known(cls) -> Any:
+        """Return the newest open object, in a worker the launching cluster, or None."""
+        if not opened and VARIABLE in os.environ:
+            opened.append(cls._of_worker(os.environ[VARIABLE]))
+        return opened[-1] if opened else None
+
+
+ADDRESS = "RAY_ADDRESS"
+"""Ray's own variable with HOST:PORT of the default cluster."""
+RELEASES = 2
+"""Number of attempts to release the nodes, should the first fail."""
+
+
+class Cluster(metaclass=CurrentInstance):
+    """Nodes of a Ray cluster, reserved whole until `close` or the `with` block ends.
+
+    Groups launched on it may share accelerators, as RLinf's may; other jobs of the Ray cluster see
+    them as taken. `Cluster()`, without arguments or with the same arguments again, returns the open
+    cluster of this process; in a worker, the cluster on which the worker was launched. Unlike
+    RLinf's, it is built anew for different arguments, waits at most `wait` s for missing nodes, and
+    ends everything that was launched on it.
+
+    Parameters
+    ----------
+    num_nodes : number of nodes, from the first on; all by default.
+    cluster_cfg : RLinf's `cluster` section, as a map: `num_nodes` and `node_groups` count here.
+    distributed_log_dir : ignored with a warning: the logs of workers are not collected.
+    address : HOST:PORT of the Ray cluster; default: this process's connection, else RAY_ADDRESS.
+    simulate : shorthand of machines to simulate on this machine, such as ``2x8xH100``.
+    wait : time limit, in seconds, for resources that other jobs hold.
+    trusted_env : variables that node groups may set although they can make a process run other
+        code, such as PYTHONPATH.
+    environment : names of variables of this process that its workers get too, such as MUJOCO_GL,
+        beside RLinf's own (RLINF_...). RLinf forwards all variables that the head node lacks;
+        variables that Python reads at start, such as PYTHONPATH, must be set on the nodes.
+    port : port of the cluster, instead of an address or a simulation.
+
+    Raises LaunchFailed: PW701 (no Ray there), PW702 (too few nodes, or a node in use), PW710 (no
+    simulation possible), and the findings of `cluster_cfg`.
+
+    Source: RLinf, rlinf/scheduler/cluster/cluster.py.
+    """
 
     port: Port
     nodes: Sequence[RayNode]
+    """Nodes in rank order."""
     machines: Machines
     reservation: Reservation
-    trusted_env: Collection[str]
-    environment: Collection[str]
-    _matches: Mapping[int, Match]
     _stack: ExitStack
     """Actions to run on `close`."""
+    said: CallArguments = NO_ARGUMENTS
+    """Arguments of the constructor."""
+
+    NAMESPACE = NAMESPACE
+    """Ray namespace of the workers' names."""
+
+    def __init__(
+        self, num_nodes: int | None = None, cluster_cfg: Mapping[str, Any] | None = None, distributed_log_dir: str | None = None, *,
+        address: str | None = None, simulate: str | None = None, wait: float = WAIT_LIMIT, trusted_env: Collection[str] = (),
+        environment: Collection[str] = (), port: Port | None = None,
+    ) -> None:  # fmt: skip
+        if distributed_log_dir is not None:
+            warnings.warn(f"nothing is written to {distributed_log_dir}: what workers log is in Ray's logs of their nodes", stacklevel=3)
+        self.trusted_env = trusted_env
+        self.environment = environment
+        self._stack = ExitStack()
+        opened.append(self)
+        self._stack.callback(opened.remove, self)
+        try:
+            self.port = self._connected(address, simulate) if port is None else port
+            nodes, machines = survey_machines(self.port) if simulate is None else (inventory(self.port), simulated_machines(simulate))
+            count = requested_nodes(num_nodes, cluster_cfg, len(nodes))
+            self.nodes = nodes[:count]
+            machines = machines if count == len(nodes) else replace(machines, nodes=tuple(machines.nodes)[:count])
+            self.machines = with_groups(machines, cluster_cfg) if cluster_cfg else machines
+            self._matches = {node.rank: Match(node, ray) for node, ray in zip(self.machines.nodes, self.nodes)}
+            name = f"placewright-{uuid.uuid4().hex[:8]}"
+            self.reservation = Reservation(self.port, name, [node_demand(match) for match in self._matches.values()])
+            for _ in range(RELEASES):
+                self._stack.callback(self.reservation.release)
+            self.reservation.acquire(wait)
+        except BaseException:
+            self.close()
+            raise
+
+    @staticmethod
+    def _of_worker(description: str) -> Cluster:
+        """Return the cluster on which this process was launched."""
+        return ClusterOfWorker(description=description)
 
     @cached_property
     def calls(self) -> Outstanding:
@@ -180,10 +286,7 @@ class ClusterReservation:
                 raise failed("PW702", plan.cluster.name(rank), message, "solve for the cluster that is there", rank)
 
     def start(self, plan: Plan, make: Callable[[Port], WorkerGroup], timeout: float) -> RunningGroup:
-        """Start and audit the workers of a single-component plan, all or none.
-
-        `make` builds the group for a port. Raises LaunchFailed as `launch` does.
-        """
+        """Start and audit a single component, all or none, as `launch`; `make`: port -> group."""
         distrusted = tuple(untrusted(plan, self.trusted_env))
         if distrusted:
             raise LaunchFailed(*distrusted)
@@ -208,125 +311,11 @@ class ClusterReservation:
         with shielded():
             self._stack.close()
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-RLINF_ARGUMENTS = frozenset({"num_nodes", "cluster_cfg", "distributed_log_dir"})
-"""Arguments of RLinf's own Cluster."""
-
-CallArguments = tuple[tuple[Any, ...], dict[str, Any]]
-NO_ARGUMENTS: CallArguments = (), {}
-opened: list[Any] = []
-"""Open clusters of this process, the newest last."""
-
-
-class CurrentInstance(type):
-    """Metaclass that returns the current object for repeated or missing arguments.
-
-    Source of the rule: RLinf, rlinf/scheduler/cluster/cluster.py, with a single object per process
-    whatever the arguments.
-    """
-
-    _of_worker: Callable[[str], Any]
-    """Constructor of the object in a worker, from the driver's description."""
-
-    def __call__(cls, *arguments: Any, **named: Any) -> Any:
-        """Return the current object, or construct a new one."""
-        call_arguments = (arguments, named)
-        current = cls._known() if RLINF_ARGUMENTS.issuperset(named) else None
-        if current is not None and call_arguments in (current.said, NO_ARGUMENTS):
-            return current
-        created = super().__call__(*arguments, **named)
-        created.said = call_arguments
-        return created
-
-    def _known(cls) -> Any:
-        """Return the newest open object, in a worker the launching cluster, or None."""
-        if not opened and VARIABLE in os.environ:
-            opened.append(cls._of_worker(os.environ[VARIABLE]))
-        return opened[-1] if opened else None
-
-
-ADDRESS = "RAY_ADDRESS"
-"""Ray's own variable with HOST:PORT of the default cluster."""
-RELEASES = 2
-"""Number of attempts to release the nodes, should the first fail."""
-
-
-class Cluster(ClusterReservation, metaclass=CurrentInstance):
-    """Nodes of a Ray cluster, reserved whole until `close` or the `with` block ends.
-
-    Groups launched on it may share accelerators, as RLinf's may; other jobs of the Ray cluster see
-    them as taken. `Cluster()`, without arguments or with the same arguments again, returns the open
-    cluster of this process; in a worker, the cluster on which the worker was launched. Unlike
-    RLinf's, it is built anew for different arguments, waits at most `wait` s for missing nodes, and
-    ends everything that was launched on it.
-
-    Parameters
-    ----------
-    num_nodes : number of nodes, from the first on; all by default.
-    cluster_cfg : RLinf's `cluster` section, as a map: `num_nodes` and `node_groups` count here.
-    distributed_log_dir : ignored with a warning: the logs of workers are not collected.
-    address : HOST:PORT of the Ray cluster; default: this process's connection, else RAY_ADDRESS.
-    simulate : shorthand of machines to simulate on this machine, such as ``2x8xH100``.
-    wait : time limit, in seconds, for resources that other jobs hold.
-    trusted_env : variables that node groups may set although they can make a process run other
-        code, such as PYTHONPATH.
-    environment : names of variables of this process that its workers get too, such as MUJOCO_GL,
-        beside RLinf's own (RLINF_...). RLinf forwards all variables that the head node lacks;
-        variables that
-        Python reads at start, such as PYTHONPATH, must be set on the nodes.
-    port : port of the cluster, instead of an address or a simulation.
-
-    Raises LaunchFailed: PW701 (no Ray there), PW702 (too few nodes, or a node in use), PW710 (no
-    simulation possible), and the findings of `cluster_cfg`.
-
-    Source: RLinf, rlinf/scheduler/cluster/cluster.py.
-    """
-
-    said: CallArguments = NO_ARGUMENTS
-    """Arguments of the constructor."""
-
-    NAMESPACE = NAMESPACE
-    """Ray namespace of the workers' names."""
-
-    def __init__(
-        self, num_nodes: int | None = None, cluster_cfg: Mapping[str, Any] | None = None, distributed_log_dir: str | None = None, *,
-        address: str | None = None, simulate: str | None = None, wait: float = WAIT_LIMIT, trusted_env: Collection[str] = (),
-        environment: Collection[str] = (), port: Port | None = None,
-    ) -> None:  # fmt: skip
-        if distributed_log_dir is not None:
-            warnings.warn(f"nothing is written to {distributed_log_dir}: what workers log is in Ray's logs of their nodes", stacklevel=3)
-        self.trusted_env = trusted_env
-        self.environment = environment
-        self._stack = ExitStack()
-        opened.append(self)
-        self._stack.callback(opened.remove, self)
-        try:
-            self.port = self._connected(address, simulate) if port is None else port
-            nodes, machines = survey_machines(self.port) if simulate is None else (inventory(self.port), simulated_machines(simulate))
-            count = requested_nodes(num_nodes, cluster_cfg, len(nodes))
-            self.nodes = nodes[:count]
-            machines = machines if count == len(nodes) else replace(machines, nodes=tuple(machines.nodes)[:count])
-            self.machines = with_groups(machines, cluster_cfg) if cluster_cfg else machines
-            self._matches = {node.rank: Match(node, ray) for node, ray in zip(self.machines.nodes, self.nodes)}
-            name = f"placewright-{uuid.uuid4().hex[:8]}"
-            self.reservation = Reservation(self.port, name, [node_demand(match) for match in self._matches.values()])
-            for _ in range(RELEASES):
-                self._stack.callback(self.reservation.release)
-            self.reservation.acquire(wait)
-        except BaseException:
-            self.close()
-            raise
-
-    @staticmethod
-    def _of_worker(description: str) -> Cluster:
-        """Return the cluster on which this process was launched."""
-        return ClusterOfWorker(description=description)
-
     def __enter__(self) -> Cluster:
         return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def _connected(self, address: str | None, simulate: str | None) -> Port:
         if simulate is not None:

@@ -12,7 +12,7 @@ from ....models.findings.wording import with_noun
 from ....models.placements.plan import Plan
 from ...failure import failed, refused
 from ...port.on_ray import NAMESPACE, RayPort
-from ...port.port import Actor, AnswerFailed, Died, Port
+from ...port.port import Actor, AnswerFailed, Died, Port, gathered
 from ...port.ray_compat import need_ray
 from ...running.audit import AuditRow
 from ...workers.group import WorkerGroup as Workers
@@ -56,12 +56,11 @@ def _ranks(port: Port, group_name: str) -> set[int]:
 def _size(port: Port, name: str) -> int | None:
     """Return the group size that the worker reports; None if it is busy or gone."""
     try:
-        ticket = port.ask(port.find(name), REPORT)
-        if port.first_done([ticket], ASK_LIMIT) is None:
-            return None
-        return int(port.answer(ticket)["environment"]["WORLD_SIZE"])
-    except AnswerFailed:
+        tickets = {port.ask(port.find(name), REPORT): name}
+    except Died:
         return None
+    reports = [answer for _, answer in gathered(port, tickets, ASK_LIMIT) if not isinstance(answer, AnswerFailed)]
+    return int(reports[0]["environment"]["WORLD_SIZE"]) if reports else None
 
 
 def _find(port: Port, name: str, group_name: str) -> Actor:
@@ -191,10 +190,7 @@ class WorkerGroup:
         return self
 
     def execute_on(self, *ranks: int) -> WorkerGroup:
-        """Restrict the next call alone to `ranks`, or to all without arguments; return the group.
-
-        Raises IndexError for an unknown rank, ValueError (PW718) for a duplicate.
-        """
+        """Restrict the next call alone to `ranks` (IndexError, ValueError); none means all."""
         if len(set(ranks)) < len(ranks):
             message = f"`execute_on` names a rank of `{self._name}` twice: {', '.join(map(str, ranks))}"
             raise refused("PW718", self._name, message, "name each once", *ranks)

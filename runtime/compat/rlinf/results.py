@@ -52,11 +52,7 @@ class WorkerGroupFuncResult(Results):
         return float(reduce(self._told("pop_execution_time", self.method)))
 
     def consume_durations(self, reduction_type: str = "max", return_per_rank: bool = False) -> Any:
-        """Return tag -> reduced seconds of all measurements; with `return_per_rank` also those of
-        every rank.
-
-        Waits for the call.
-        """
+        """Wait; return tag -> reduced seconds, with those of ranks if asked."""
         reduce = _reduction(reduction_type)
         self.wait()
         per_rank: list[dict[str, float]] = self._told("pop_execution_times")

@@ -1,4 +1,4 @@
-"""Methods of workers as methods of their group, calls by name, and the exceptions of workers."""
+"""Methods of workers as methods of their group, calls by name, exceptions of workers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Callable, Iterator, Sequence
 from ....models.findings.finding import Finding
 from ...failure import LaunchFailed
 from ...port.port import Actor, Port, Ticket
-from ...workers.calls import AT_ONCE, CALL_HELP, as_done
+from ...workers.calls import Results
 from ...workers.group import WorkerGroup
 from .batches import DataProtoFuture, trimmed
 from .dispatch import PADDING, Dispatch, Execute, Registered, functions_of, registered, shares, value_of
@@ -148,7 +148,7 @@ def methods_of(cls: type) -> Iterator[tuple[str, Registered]]:
 
 
 def bind(group: Any, name: str, method: str, how: Registered) -> None:
-    """Bind `method` of the workers to the group as `name`, with a class of that name."""
+    """Bind `method` of the workers to the group, and its class, as `name`."""
     setattr(group, name, type(name, (BoundMethod,), {"__doc__": BoundMethod.__doc__})(group, method, how))
 
 
@@ -215,21 +215,10 @@ class Executing:
 
     def fetch(self, ranks: Sequence[int], tickets: Sequence[Ticket], method_name: str = "") -> list[Any]:
         """Fetch answers of `ranks`; LaunchFailed at the first failure, also of its own type."""
-        if self.timeout is None or self.timeout >= AT_ONCE:
-            soon = self.port.answers(tickets, AT_ONCE)
-            if soon is not None:
-                return soon
-        description = f"`{method_name}`" if method_name else "a call"
-        order = {ticket: position for position, ticket in enumerate(tickets)}
-        answers: list[Any] = [None] * len(tickets)
-        within = "" if self.timeout is None else f" within {self.timeout:g} s"
-        pending = {ticket: (self.group, rank) for ticket, rank in zip(tickets, ranks)}
-        for group, rank, ticket in as_done(pending, self.timeout, f"have not answered {description}{within}", CALL_HELP):
-            try:
-                answers[order[ticket]] = group.answer(ticket, rank, f"ran {description}")
-            except LaunchFailed as failure:
-                raise as_raised(failure) from failure.__cause__
-        return answers
+        try:
+            return Results(self.group, dict(zip(tickets, ranks)), method_name, self.timeout).wait()
+        except LaunchFailed as failure:
+            raise as_raised(failure) from failure.__cause__
 
     def is_awaited(self, answer: object) -> bool:
         """Return True if `answer` is a reference from a call of this group."""

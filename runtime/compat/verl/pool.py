@@ -11,12 +11,11 @@ from ....models.machines.accelerators import NO_ACCELERATOR
 from ...failure import LaunchFailed, failed, refused
 from ...port.connection import Connection
 from ...port.on_ray import RayPort
-from ...port.port import Hold, Port, RayBundle, RayNode
-from ...port.ray_compat import need_ray, send_by_value
+from ...port.port import Hold, Port, RayBundle, RayNode, attempts
+from ...port.ray_compat import need_ray
 from ...reserving.fitting import Need, fit
-from ...reserving.reservation import FIRST_PAUSE, LONGEST_PAUSE, WAIT_LIMIT, NodeDemand, Reservation, accelerators_given
+from ...reserving.reservation import WAIT_LIMIT, NodeDemand, Reservation, accelerators_given
 from ...workers.worker_class import send_code
-from ...world import on_node as probe
 from ...world.inventory import inventory
 from ...world.ray_machine import name_of
 from ...world.vendors import vendor_of
@@ -42,7 +41,7 @@ def resource_of(device_name: str) -> str:
 
 
 def type_on(node: RayNode, device_name: str) -> str:
-    """Return the accelerator type of a device on a node; AMD's and Intel's by Ray's label."""
+    """Return the accelerator type of a device; AMD's and Intel's by Ray's label."""
     if not device_name:
         return NO_ACCELERATOR
     models = [name.removeprefix("accelerator_type:") for name in node.total if name.startswith("accelerator_type:")]
@@ -59,8 +58,8 @@ class Seat:
     pool : name of the pool that it was reserved for.
     part, local_rank, local_world_size : the part of the pool, the rank in it, and its size.
     node, node_rank : its node, and the rank of the node in the order of all nodes.
-    device, accelerator, number : device name and physical id of the accelerator, "" without
-        one; its number on the node.
+    device, accelerator, number : device name and physical id of the accelerator, "" without one;
+        its number on the node.
     reservation, bundle : reservation that holds it, and its bundle there.
     taken : the components in it, by a unique number per slot.
     """
@@ -107,7 +106,6 @@ def port_of(on: Any = None) -> Port:
         help = "call `ray.init()` first, or name the cluster: `on='HOST:PORT'`"
         raise failed("PW701", "", "this process is connected to no Ray cluster", help)
     send_code()
-    send_by_value(probe)
     return RayPort(str(ray.get_runtime_context().namespace))
 
 
@@ -298,17 +296,14 @@ class RayResourcePool(ResourcePool):
 
     def _held(self, needs: Sequence[Need], lead: str, name: str) -> tuple[Sequence[RayNode], list[int], Reservation]:
         """Return nodes, node position of each part, and reservation; retry after a race."""
-        deadline, pause = self.port.now() + WAIT_LIMIT, FIRST_PAUSE
-        while True:
+        for last in attempts(self.port, WAIT_LIMIT):
             nodes = inventory(self.port)
             positions = fit(nodes, needs, lead)
-            last = self.port.now() >= deadline
-            if positions is None and (last or hopeless(nodes, needs, lead)):
-                raise shortage(self.port, nodes, self.name_prefix, needs, lead)
             if positions is not None and (reservation := self._tried(nodes, positions, needs, name, last)):
                 return nodes, positions, reservation
-            self.port.pause(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
+            if positions is None and hopeless(nodes, needs, lead):
+                break
+        raise shortage(self.port, nodes, self.name_prefix, needs, lead)
 
     def _tried(
         self, nodes: Sequence[RayNode], positions: Sequence[int], needs: Sequence[Need], name: str, last: bool

@@ -7,8 +7,9 @@ from itertools import accumulate
 from typing import Any, Hashable, Iterable, Mapping, Sequence
 
 from ...failure import kind_of, refused
+from ...port.port import attempts
 from ...reserving.fitting import Need, fit
-from ...reserving.reservation import FIRST_PAUSE, LONGEST_PAUSE, WAIT_LIMIT, Reservation
+from ...reserving.reservation import WAIT_LIMIT, Reservation
 from ...world.inventory import inventory
 from .pool import RayResourcePool, Seat, port_of, resource_of
 from .shortage import hopeless, shortage
@@ -209,15 +210,16 @@ class ResourcePoolManager:
         self.close()
 
     def _check(self, pools: Mapping[str, RayResourcePool]) -> None:
-        port, pause = port_of(self.on), FIRST_PAUSE
+        port = port_of(self.on)
         device = "cuda" if any(node.total.get(resource_of("cuda")) for node in port.nodes()) else "npu"
         if not any(node.total.get(resource_of(device)) for node in port.nodes()):
             device = "cuda"
         lead = resource_of(device)
         needs: list[Need] = [need for pool in pools.values() for need in pool.needs(device)]
-        deadline = port.now() + WAIT_LIMIT
-        while fit(nodes := inventory(port), needs, lead) is None:
-            if port.now() >= deadline or hopeless(nodes, needs, lead):
-                raise shortage(port, nodes, "`, `".join(pools), needs, lead)
-            port.pause(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
+        for _ in attempts(port, WAIT_LIMIT):
+            nodes = inventory(port)
+            if fit(nodes, needs, lead) is not None:
+                return
+            if hopeless(nodes, needs, lead):
+                break
+        raise shortage(port, nodes, "`, `".join(pools), needs, lead)

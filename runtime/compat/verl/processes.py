@@ -14,6 +14,7 @@ from typing import Callable, Mapping, Sequence
 from ....models.machines.node_group import CLUSTER_LABEL
 from ....models.placements.placement import Placement
 from ...failure import failed, refused
+from ...periodic import Periodic
 from ...port.port import CREATED, Port, Start, Ticket
 from ...reserving.reservation import Reservation
 from ...running.monitor import Monitor
@@ -36,19 +37,13 @@ def abort() -> None:
         signal.pthread_kill(main, signal.SIGABRT)
 
 
-class AlivenessCheck:
-    """Periodic check of actor names that calls `when_dead` once if an actor is missing.
+class AlivenessCheck(Periodic):
+    """Periodic check of actor names that aborts this process if one is missing."""
 
-    `seconds`: pause between two checks.
-    """
-
-    def __init__(self, port: Port, names: Sequence[str], seconds: float, when_dead: Callable[[], None] = abort) -> None:
+    def __init__(self, port: Port, names: Sequence[str], seconds: float) -> None:
+        super().__init__(self._look, seconds)
         self._port = port
         self._names = set(names)
-        self._seconds = seconds
-        self._when_dead = when_dead
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._look, name="placewright-aliveness", daemon=True)
 
     def start(self) -> None:
         """Start the thread. Raises LaunchFailed (PW704) if a worker is already dead."""
@@ -56,21 +51,15 @@ class AlivenessCheck:
         if dead:
             message = f"{', '.join(f'`{name}`' for name in dead)} died"
             raise failed("PW704", dead[0], message, "start the group again", *dead)
-        self._thread.start()
+        super().start()
 
-    def stop(self) -> None:
-        """Stop the checks and wait for the thread to end. Idempotent."""
-        self._stopped.set()
-        if self._thread.is_alive() and threading.current_thread() is not self._thread:
-            self._thread.join(self._seconds + 5)
-
-    def _look(self) -> None:
-        while not self._stopped.wait(self._seconds):
-            dead = sorted(self._names - self._port.names())
-            if dead and not self._stopped.is_set():
-                logging.getLogger(__name__).error("workers died: %s", ", ".join(dead))
-                self._when_dead()
-                return
+    def _look(self) -> bool:
+        dead = sorted(self._names - self._port.names())
+        if not dead or self.stopped.is_set():
+            return False
+        logging.getLogger(__name__).error("workers died: %s", ", ".join(dead))
+        abort()
+        return True
 
 
 _NUMBERS = itertools.count()

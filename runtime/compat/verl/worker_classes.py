@@ -56,10 +56,7 @@ def check_options(worker: str, options: Mapping[str, Any]) -> None:
 
 
 def common_options(options: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Merge the options and environment variables of classes that share a process.
-
-    `options`: by the key of the class. Raises a ValueError (PW718) where two classes disagree.
-    """
+    """Merge the options of classes in one process, by key. Conflict: ValueError (PW718)."""
     common: dict[str, Any] = {}
     environment: dict[str, Any] = {}
     variables: dict[str, Any] = {}
@@ -352,10 +349,7 @@ SEPARATOR = "_fwmn_"
 
 
 class FusedWorker(Worker):
-    """Worker that holds an object of every class of `raw_cls_dict`, as attributes by key.
-
-    Every object reaches the rest through its own `fused_worker_dict`.
-    """
+    """Worker with an object of every class of `raw_cls_dict`, which know each other."""
 
     is_fused_worker = True
     raw_cls_dict: Mapping[str, type] = {}
@@ -393,10 +387,7 @@ def create_colocated_worker_raw_cls(class_dict: Mapping[str, RayClassWithInitArg
 
 
 def create_colocated_worker_cls_fused(class_dict: Mapping[str, RayClassWithInitArgs]) -> RayClassWithInitArgs:
-    """Build a colocated class with mutually visible objects.
-
-    `spawn` and `fuse` of its group give the groups of the keys; see create_colocated_worker_cls.
-    """
+    """Build a colocated class of mutually visible objects."""
     fused = RayClassWithInitArgs(create_colocated_worker_raw_cls(class_dict))
     fused.update_options(common_options({key: cia.options for key, cia in class_dict.items()}))
     fused.fused_worker_used = True

@@ -37,10 +37,7 @@ class Spawning(Executing):
     """
 
     def spawn(self: View, prefix_set: Collection[str]) -> dict[str, View]:
-        """Return a view per key: the same workers, with the original method names.
-
-        Raises a ValueError (PW718) for an unknown key, where verl returns a group without methods.
-        """
+        """Return a view per key, with the original names. Unknown key: ValueError (PW718)."""
         views = {}
         for key in prefix_set:
             view = self._view()
@@ -139,8 +136,7 @@ class RayWorkerGroup(Spawning):
     ray_wait_register_center_timeout : time limit, in seconds, for the construction of all workers.
     others : `master_addr` and `master_port`, both or neither; `use_gpu`, True if they see the
         pool's accelerators; `device_name`, ``cuda`` or ``npu``; `worker_env`, more environment
-        variables;
-        `on`, the cluster to attach on.
+        variables; `on`, the cluster to attach on.
 
     The constructor returns when all workers are constructed. It fails at the first failing worker,
     which ends the rest. The workers end by `close`, at the end of a `with` block, or with this
@@ -208,10 +204,7 @@ class RayWorkerGroup(Spawning):
         return self._queried_once(self._collect_info, "_query_collect_info", mesh_name)
 
     def start_worker_aliveness_check(self, every_n_seconds: float = 1) -> None:
-        """Send SIGABRT to this process as soon as a worker is dead, as verl does.
-
-        Raises LaunchFailed if a worker is already dead.
-        """
+        """Send this process SIGABRT once a worker is dead, as verl does."""
         self._aliveness = AlivenessCheck(self.port, self.worker_names, every_n_seconds)
         self._aliveness.start()
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 import os
 from typing import Any, Callable
 
+from . import information
 from .information import (
-    AcceleratorType,
     AssignableProperty,
-    DeviceType,
+    ClassProperty,
     FromEnvironment,
     HardwareInfo,
-    TorchPlatform,
     WorkerAddress,
     WorkerInfo,
     hardware_of,
@@ -45,8 +44,7 @@ class Worker(TimedBlocks, Logged, OnMeshes, VerlIdentity):
     visible_accelerators : physical ids of the visible accelerators, in the process's own order.
     global_accelerator_ids : ranks of these among the accelerators of all nodes; in RLinf groups.
     accelerator_type, torch_device_type, torch_platform : maker of the node's accelerators, torch's
-        name for
-        them, and torch's module for them.
+        name for them, and torch's module for them.
 
     Names with an underscore are RLinf's and verl's own, for code that uses them. Features of
     RLinf's workers that are missing here, such as `send`, raise NotOffered with the reason when
@@ -57,40 +55,29 @@ class Worker(TimedBlocks, Logged, OnMeshes, VerlIdentity):
 
     fused_worker_attr_name = "fused_worker_dict"
 
-    rank = FromEnvironment("RANK", int)
-    world_size = FromEnvironment("WORLD_SIZE", int)
-    local_rank = FromEnvironment("LOCAL_RANK", int)
-    local_world_size = FromEnvironment("LOCAL_WORLD_SIZE", int)
+    # RLinf's names stand first, so that a message about a missing variable has the public name
+    _rank = rank = FromEnvironment("RANK", int)
+    _world_size = world_size = FromEnvironment("WORLD_SIZE", int)
+    _local_rank = local_rank = FromEnvironment("LOCAL_RANK", int)
+    _local_world_size = local_world_size = FromEnvironment("LOCAL_WORLD_SIZE", int)
     node_rank = FromEnvironment("NODE_RANK", int)
-    node_local_rank = FromEnvironment("NODE_LOCAL_RANK", int)
-    node_local_world_size = FromEnvironment("NODE_LOCAL_WORLD_SIZE", int)
-    cluster_node_rank = FromEnvironment("CLUSTER_NODE_RANK", int)
-    group_name = FromEnvironment("GROUP_NAME", str)
-    worker_name = FromEnvironment("WORKER_NAME", str)
-    master_address = FromEnvironment("MASTER_ADDR", str)
+    _node_local_rank = node_local_rank = FromEnvironment("NODE_LOCAL_RANK", int)
+    _node_local_world_size = node_local_world_size = FromEnvironment("NODE_LOCAL_WORLD_SIZE", int)
+    _cluster_node_rank = cluster_node_rank = FromEnvironment("CLUSTER_NODE_RANK", int)
+    _group_name = group_name = FromEnvironment("GROUP_NAME", str)
+    _worker_name = worker_name = FromEnvironment("WORKER_NAME", str)
+    _master_address = _master_addr = master_address = FromEnvironment("MASTER_ADDR", str)
+    _master_port = FromEnvironment("MASTER_PORT", str)
     master_port = FromEnvironment("MASTER_PORT", int)
     visible_accelerators = FromEnvironment("VISIBLE_DEVICES", texts)
     global_accelerator_ids = FromEnvironment("GLOBAL_ACCELERATOR_RANKS", numbers)
-    accelerator_type = AcceleratorType()
-    torch_device_type = DeviceType()
-    torch_platform = TorchPlatform()
-
-    _rank = FromEnvironment("RANK", int)
-    _world_size = FromEnvironment("WORLD_SIZE", int)
-    _local_rank = FromEnvironment("LOCAL_RANK", int)
-    _local_world_size = FromEnvironment("LOCAL_WORLD_SIZE", int)
-    _node_local_rank = FromEnvironment("NODE_LOCAL_RANK", int)
-    _node_local_world_size = FromEnvironment("NODE_LOCAL_WORLD_SIZE", int)
-    _cluster_node_rank = FromEnvironment("CLUSTER_NODE_RANK", int)
+    _accelerator_type = accelerator_type = ClassProperty(information.accelerator_type)
+    torch_device_type = ClassProperty(information.device_type)
+    torch_platform = ClassProperty(information.torch_platform)
     _local_accelerator_rank = FromEnvironment("LOCAL_ACCELERATOR_RANK", int)
     _local_hardware_ranks = FromEnvironment("LOCAL_HARDWARE_RANKS", numbers)
-    _accelerator_type = AcceleratorType()
     _accelerator_model = FromEnvironment("ACCELERATOR_MODEL", str)
     _isolate_gpu = FromEnvironment("ISOLATE_ACCELERATOR", lambda text: text == "1")
-    _group_name = FromEnvironment("GROUP_NAME", str)
-    _worker_name = FromEnvironment("WORKER_NAME", str)
-    _master_address = _master_addr = FromEnvironment("MASTER_ADDR", str)
-    _master_port = FromEnvironment("MASTER_PORT", str)
 
     def __init__(
         self, cuda_visible_devices: str | None = None, world_size: int | None = None, rank: int | None = None,

@@ -170,10 +170,7 @@ class Host:
 
 
 def embodied(worker: type) -> type:
-    """Derive a host class from the user's class: the actor handle has the user's methods.
-
-    It is constructed as a host; the user's constructor runs once the environment is set.
-    """
+    """Derive a host from the user's class, whose constructor runs once the environment is set."""
 
     def become(self: Any, cls: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
         worker.__init__(self, *arguments, **named)  # type: ignore[misc]

@@ -114,10 +114,7 @@ class FromEnvironment(Generic[Value]):
 
 
 class AssignableProperty(Generic[Value]):
-    """Method read as an attribute, until a value is assigned.
-
-    Unlike a property, it lets a user's class assign an attribute of this name.
-    """
+    """Method read as an attribute, until a user's class assigns a value."""
 
     def __init__(self, told: Callable[[Any], Value]) -> None:
         self.told = told
@@ -181,31 +178,35 @@ def hardware_of(text: str) -> list[HardwareInfo]:
     return [HardwareInfo(device["type"], device["model"], SimpleNamespace(**device.get("config", {}))) for device in json.loads(text)]
 
 
-class AcceleratorType:
-    """Accelerator type of this process's node, like ``NV_GPU``; ``NO_ACCEL`` without any."""
+class ClassProperty(Generic[Value]):
+    """Attribute computed on access, by (object or None, class), until a value is assigned."""
 
-    def __get__(self, instance: object | None, owner: type) -> str:
-        return os.environ.get("ACCELERATOR_TYPE", "NO_ACCEL")
+    def __init__(self, read: Callable[[object | None, type], Value]) -> None:
+        self.read = read
 
-
-class DeviceType:
-    """Device type of torch for the accelerators; None without accelerators."""
-
-    def __get__(self, instance: object | None, owner: type) -> str | None:
-        return DEVICE_TYPES.get(os.environ.get("ACCELERATOR_TYPE", ""))
+    def __get__(self, instance: object | None, owner: type) -> Value:
+        return self.read(instance, owner)
 
 
-class TorchPlatform:
-    """Module of torch for the accelerators, like `torch.cuda`; None without either.
+def accelerator_type(instance: object | None, owner: type) -> str:
+    """Return the accelerator type of this process's node, like ``NV_GPU``, or ``NO_ACCEL``."""
+    return os.environ.get("ACCELERATOR_TYPE", "NO_ACCEL")
+
+
+def device_type(instance: object | None, owner: type) -> str | None:
+    """Return the device type of torch for the accelerators; None without accelerators."""
+    return DEVICE_TYPES.get(os.environ.get("ACCELERATOR_TYPE", ""))
+
+
+def torch_platform(instance: object | None, owner: type) -> ModuleType | None:
+    """Return torch's module for the accelerators, such as `torch.cuda`, or None.
 
     Read from the class, it imports nothing: None if the program has not imported torch.
     """
-
-    def __get__(self, instance: object | None, owner: type) -> ModuleType | None:
-        name = DEVICE_TYPES.get(os.environ.get("ACCELERATOR_TYPE", ""))
-        if name is None:
-            return None
-        torch = sys.modules.get("torch")
-        if torch is None and instance is not None and importlib.util.find_spec("torch"):
-            torch = importlib.import_module("torch")
-        return getattr(torch, name, None)
+    name = device_type(instance, owner)
+    if name is None:
+        return None
+    torch = sys.modules.get("torch")
+    if torch is None and instance is not None and importlib.util.find_spec("torch"):
+        torch = importlib.import_module("torch")
+    return getattr(torch, name, None)

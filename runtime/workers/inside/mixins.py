@@ -11,20 +11,20 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, Callable, ContextManager, NoReturn, Sequence
 
+from .information import ClassProperty
 
-class _OfThisProcess:
-    """Logger named after the worker, unless a value was assigned."""
 
-    def __get__(self, instance: object | None, owner: type) -> logging.Logger:
-        name = os.environ.get("WORKER_NAME")
-        logger = logging.getLogger(name or owner.__name__)
-        if name and not logger.hasHandlers():
-            handler = logging.StreamHandler()
-            handler.setFormatter(logging.Formatter("[%(levelname)s %(asctime)s %(name)s] %(message)s"))
-            logger.addHandler(handler)
-            level = os.environ.get("RLINF_LOG_LEVEL", "INFO").upper()
-            logger.setLevel(level if level in logging._nameToLevel else logging.INFO)
-        return logger
+def worker_logger(instance: object | None, owner: type) -> logging.Logger:
+    """Return the logger named after the worker; outside of a group, after its class."""
+    name = os.environ.get("WORKER_NAME")
+    logger = logging.getLogger(name or owner.__name__)
+    if name and not logger.hasHandlers():
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("[%(levelname)s %(asctime)s %(name)s] %(message)s"))
+        logger.addHandler(handler)
+        level = os.environ.get("RLINF_LOG_LEVEL", "INFO").upper()
+        logger.setLevel(level if level in logging._nameToLevel else logging.INFO)
+    return logger
 
 
 class Logged:
@@ -37,8 +37,7 @@ class Logged:
 
     rank: object
     world_size: object
-    logger = _OfThisProcess()
-    _logger = _OfThisProcess()
+    _logger = logger = ClassProperty(worker_logger)
 
     def log_debug(self, msg: object) -> None:
         """Log at level DEBUG."""
@@ -137,10 +136,7 @@ class _Measured:
 
 
 class OnMeshes:
-    """Workers registered in meshes.
-
-    Source of the form: verl, verl/single_controller/base/worker.py.
-    """
+    """Workers in meshes. Source: verl, verl/single_controller/base/worker.py."""
 
     def _register_dispatch_collect_info(self, mesh_name: str, dp_rank: int, is_collect: bool) -> None:
         """Register a mesh's data share, and if the answer counts, once."""
@@ -188,10 +184,7 @@ VISIBLE = ("CUDA_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES")
 
 
 class VerlIdentity:
-    """Environment and node of a worker under verl's names.
-
-    Source: verl, single_controller/base/worker.py.
-    """
+    """Identity under verl's names. Source: verl, single_controller/base/worker.py."""
 
     master_address: object
 
@@ -239,20 +232,14 @@ def take(name: str) -> socket.socket | None:
 
 
 class DeviceLock:
-    """Mutual exclusion of processes with common accelerators; a context manager.
-
-    `names`: locked resources, with equal names in all these processes.
-    """
+    """Mutual exclusion of processes that share accelerators, by equal `names`."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = sorted(names)  # a common order, so that no two processes wait for each other
         self._held: list[socket.socket] = []
 
     def acquire(self, timeout: float | None = None) -> None:
-        """Wait for all locks.
-
-        Raises TimeoutError after `timeout` s, and RuntimeError if this object already holds them.
-        """
+        """Wait for all locks; TimeoutError after `timeout` s, RuntimeError if held already."""
         if self._held:
             raise RuntimeError("this worker holds its accelerators already")
         began, pause = time.monotonic(), FIRST_PAUSE

@@ -251,7 +251,7 @@ def test_nothing_is_left_wherever_it_fails(after: bool, kind: type[BaseException
             assert carries(problem, kind), (number, seen[-1])
             if (seen[-1], after) != ("hold", True):  # what is held without our knowing ends with the connection
                 assert behind.left_over() == {"holds": ["other"]}, (number, seen[-1])
-    assert {"hold", "state", "run", "first_done", "answer", "start", "release"} <= set(seen)
+    assert {"hold", "state", "run", "done", "answer", "start", "release"} <= set(seen)
 
 
 @pytest.mark.ray
