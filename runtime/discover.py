@@ -113,9 +113,8 @@ def from_slurm(environment: Mapping[str, str], devices: Sequence[Source] = (), m
     try:
         job = read_job(environment)
     except ValueError as problem:
-        raise _unreadable(
-            "", f"the environment tells of no machines: {problem}", "run it inside of a job, or paste what nvidia-smi prints"
-        ) from None
+        help = "run it inside of a job, or paste what nvidia-smi prints"
+        raise _unreadable("", f"the environment tells of no machines: {problem}", help) from None
     pasted = machines_of(devices, matrices)
     notes = []
     if len(job.hosts) > 1 and (job.gpus or pasted):

@@ -268,9 +268,8 @@ def bring_up(
     knowledge is compared.
     """
     survey = survey_real_nodes(port) if look else NO_SURVEY
-    lifetime = Lifetime(
-        plan, again.problem, StartOptions(port, worker, timeout, wait, progress, survey, share_nodes, name), again.restarts, again.search
-    )
+    way = StartOptions(port, worker, timeout, wait, progress, survey, share_nodes, name)
+    lifetime = Lifetime(plan, again.problem, way, again.restarts, again.search)
     stack.callback(lifetime.stop)
     lifetime.begin()
     return Launch(lifetime, address, stack, again)

@@ -56,18 +56,8 @@ def reading_to_text(reading: Reading | None) -> str:
         return ""
     composer = how.composer or Composer()
     others = {name: source.text for name, source in composer.library.sources.items()}
-    stored = StoredReading(
-        how.name,
-        reading.source.text,
-        others,
-        how.machines,
-        how.dialect,
-        how.level,
-        composer.roots,
-        composer.settings,
-        composer.allowed,
-        composer.frameworks,
-    )
+    context = composer.roots, composer.settings, composer.allowed, composer.frameworks
+    stored = StoredReading(how.name, reading.source.text, others, how.machines, how.dialect, how.level, *context)
     return line_of(_words().write(stored, StoredReading)).decode()
 
 

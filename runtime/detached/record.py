@@ -173,13 +173,8 @@ class Record(_Plain):
 
     def recovering(self, failure: LaunchFailed) -> Record:
         """Return the record for the time of a recovery."""
-        changes = {
-            "state": RECOVERING,
-            "since": time.time(),
-            "findings": tuple(map(FindingRecord.of, failure.findings)),
-            "restarts": self.restarts + 1,
-        }
-        return self.model_copy(update=changes)
+        findings = tuple(map(FindingRecord.of, failure.findings))
+        return self.model_copy(update={"state": RECOVERING, "since": time.time(), "findings": findings, "restarts": self.restarts + 1})
 
     def written(self, directory: Path) -> None:
         """Write the record, whole or not at all. Raises OSError."""

@@ -205,7 +205,6 @@ class Engine(ABC):
 
 
 SERVING = ("zmq", "fastapi", "uvicorn")
-_FROM = {"zmq": "placewright[serve]", "fastapi": "placewright[serve]", "uvicorn": "placewright[serve]"}
 
 
 def need(module: str, what: str) -> ModuleType:
@@ -215,10 +214,9 @@ def need(module: str, what: str) -> ModuleType:
     except ModuleNotFoundError as problem:
         if problem.name != module:
             raise
-        install = _FROM.get(module, module)
-        raise failed(
-            "PW740", module, f"{what} needs `{module}`, which is not installed", f"run `pip install '{install}'`", module
-        ) from None
+        install = "placewright[serve]" if module in SERVING else module
+        message = f"{what} needs `{module}`, which is not installed"
+        raise failed("PW740", module, message, f"run `pip install '{install}'`", module) from None
 
 
 def need_serving() -> None:

@@ -108,12 +108,8 @@ def held_bundles() -> list[tuple[str, list[tuple[str, Mapping[str, float]]]]]:
     for group in need_ray().util.placement_group_table().values():
         if group.get("state") in ("CREATED", "RESCHEDULING"):
             nodes = group.get("bundles_to_node_id", {})
-            groups.append(
-                (
-                    str(group.get("name") or group["placement_group_id"][:8]),
-                    [(nodes.get(number, ""), resources) for number, resources in group["bundles"].items()],
-                )
-            )
+            bundles = [(nodes.get(number, ""), resources) for number, resources in group["bundles"].items()]
+            groups.append((str(group.get("name") or group["placement_group_id"][:8]), bundles))
     return groups
 
 

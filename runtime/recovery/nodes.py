@@ -201,9 +201,8 @@ class Membership:
         """Return (scope, nodes of the plan without capacity); reservation `ours` is not foreign."""
         amounts = occupied(self._way.port, ours)
         share = self._way.share_nodes
-        return ReplacementScope(without_occupied(self.cluster, plan, there, amounts, share), tuple(there)), blocked(
-            plan, there, amounts, share
-        )
+        scope = ReplacementScope(without_occupied(self.cluster, plan, there, amounts, share), tuple(there))
+        return scope, blocked(plan, there, amounts, share)
 
     def welcome(self) -> None:
         """Add unknown nodes to the cluster; report unusable nodes with the reason."""

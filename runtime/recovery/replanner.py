@@ -109,11 +109,8 @@ def _relations(masks: dict[str, Masks]) -> Iterator[Relation]:
             yield Relation(COLOCATED, (first[key], name))
             continue
         first[key] = name
-        outer = min(
-            (candidate for candidate in masks if _within(component_masks, masks[candidate])),
-            key=lambda candidate: _size(masks[candidate]),
-            default=None,
-        )
+        around = [candidate for candidate in masks if _within(component_masks, masks[candidate])]
+        outer = min(around, key=lambda candidate: _size(masks[candidate]), default=None)
         if outer is not None:
             yield Relation(SUBSET, (name, outer))
 

@@ -86,9 +86,8 @@ class Serving:
 
     def _wanted(self, request: GenerationRequest, prompts: Sequence[Sequence[int]], most: int | None, param: str) -> list[WantedChoices]:
         if len(prompts) * request.n > self.limits.max_choices:
-            message = (
-                f"`n`: {with_noun(request.n, 'answer')} to {with_noun(len(prompts), 'prompt')} are more than {self.limits.max_choices}"
-            )
+            choices = f"{with_noun(request.n, 'answer')} to {with_noun(len(prompts), 'prompt')}"
+            message = f"`n`: {choices} are more than {self.limits.max_choices}"
             raise RequestRefused(400, message, INVALID, "n", "invalid_value")
         wanted = []
         for prompt in prompts:
@@ -104,9 +103,8 @@ class Serving:
         if longest is None:
             return most or self.limits.default_max_tokens
         if most is not None and most > longest:
-            raise RequestRefused(
-                400, f"a context has at most {longest} tokens; `max_tokens` is {most}", INVALID, "max_tokens", "invalid_value"
-            )
+            message = f"a context has at most {longest} tokens; `max_tokens` is {most}"
+            raise RequestRefused(400, message, INVALID, "max_tokens", "invalid_value")
         room = longest - prompt
         if room < (most or 1):
             message = f"a context has at most {longest} tokens; {prompt} of the prompt and {most or 1} of the answer are more"

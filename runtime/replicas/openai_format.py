@@ -216,11 +216,8 @@ class AnswerBody:
     def usage(self) -> Mapping[str, int]:
         """Return the number of tokens of the prompts, of the answers, and in total."""
         answer_tokens = sum(self._tokens.values())
-        return {
-            "prompt_tokens": self._prompt_tokens,
-            "completion_tokens": answer_tokens,
-            "total_tokens": self._prompt_tokens + answer_tokens,
-        }
+        prompt_tokens = self._prompt_tokens
+        return {"prompt_tokens": prompt_tokens, "completion_tokens": answer_tokens, "total_tokens": prompt_tokens + answer_tokens}
 
     def _body(self, object: str, choices: list[Body]) -> Body:
         return {**self._head, "object": object, "choices": choices}

@@ -233,9 +233,8 @@ class Replica(ABC):
     def _start_workers(self, pool: RayResourcePool) -> None:
         mode = "standalone" if self.rollout_mode is RolloutMode.STANDALONE else "colocate"
         prefix = f"rollout_{'reward_' if self.is_reward_model else ''}{mode}_{self.replica_rank}"
-        self.worker_group = self._own_group = RayWorkerGroup(
-            pool, self.get_ray_class_with_init_args(), bin_pack=False, name_prefix=prefix, device_name=self.device
-        )
+        cia = self.get_ray_class_with_init_args()
+        self.worker_group = self._own_group = RayWorkerGroup(pool, cia, bin_pack=False, name_prefix=prefix, device_name=self.device)
         self.workers = self.worker_group.workers
 
     async def _launch(self, seats: list[Seat]) -> None:
@@ -353,7 +352,6 @@ def _with_arithmetic(problem: LaunchFailed, replicas: Sequence[Replica], total: 
     possible, count = divide(total, shape.tensor, shape.data, shape.pipeline), len(replicas)
     message = f"{count} {plural('replica', count)} of {possible.size} need{'s' if count == 1 else ''} {count * possible.size} accelerators: {first.message}"
     notes = (f"{possible}", *first.notes)
-    help = (
-        f"start {possible.replicas} {plural('replica', possible.replicas)}, or more nodes" if 0 < possible.replicas < count else first.help
-    )
+    fewer = f"start {possible.replicas} {plural('replica', possible.replicas)}, or more nodes"
+    help = fewer if 0 < possible.replicas < count else first.help
     return refused("PW702", "rollout_pool", message, help, amount=first.amount, notes=notes)

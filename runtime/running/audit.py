@@ -186,7 +186,6 @@ def findings(rows: Sequence[AuditRow]) -> Iterator[Finding]:
     for row in rows:
         for difference in row.differences:
             message = f"`{row.component}` process {row.pid} on `{row.host}`: {difference}"
-            yield error(
-                "PW706", row.component, message, help="look for what sets it in the worker class or on the node", witnesses=(row.rank,)
-            )
+            help = "look for what sets it in the worker class or on the node"
+            yield error("PW706", row.component, message, help=help, witnesses=(row.rank,))
     yield from shared_against_plan(rows)

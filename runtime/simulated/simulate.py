@@ -143,9 +143,8 @@ def _environment(directory: str) -> dict[str, str]:
 
 
 def _not_started(reason: str) -> LaunchFailed:
-    return failed(
-        "PW710", "", f"the simulated cluster did not start: {reason}", "simulate a smaller cluster, or name a real one with `--address`"
-    )
+    help = "simulate a smaller cluster, or name a real one with `--address`"
+    return failed("PW710", "", f"the simulated cluster did not start: {reason}", help)
 
 
 CPUS_WITH_EACH = 16

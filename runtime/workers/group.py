@@ -68,9 +68,8 @@ class WorkerGroup(Calls):
             try:
                 self.workers.append(self.port.start(self.seated(member, start)))
             except NameTaken as taken:
-                message = (
-                    f"there is a worker `{taken}` already, so rank {member.placement.rank} of `{self.component}` cannot have that name"
-                )
+                rank = f"rank {member.placement.rank} of `{self.component}`"
+                message = f"there is a worker `{taken}` already, so {rank} cannot have that name"
                 raise failed("PW717", self.component, message, "end the other, or give another name", str(taken)) from None
 
     def seated(self, member: Member, start: Start) -> Start:

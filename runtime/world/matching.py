@@ -126,30 +126,24 @@ def paired(nodes: Sequence[Node], available: Sequence[RayNode]) -> dict[int, Ray
 
 def _first(node: Node, remaining: Iterable[RayNode]) -> RayNode | None:
     """Return the first Ray node with the node's accelerator count, else more, else any."""
-    return min(
-        remaining,
-        key=lambda ray: (ray_accelerators(node, ray) < plan_accelerators(node), ray_accelerators(node, ray) != plan_accelerators(node)),
-        default=None,
-    )
+    need = plan_accelerators(node)
+    return min(remaining, key=lambda ray: (ray_accelerators(node, ray) < need, ray_accelerators(node, ray) != need), default=None)
 
 
 def _missing(node: Node, available: Sequence[RayNode]) -> Finding:
     labelled = any(ray.rank is not None for ray in available)
-    reason = (
-        f"no Ray node has the label {RANK_LABEL}={node.rank}" if labelled else f"the Ray cluster has {with_noun(len(available), 'node')}"
-    )
+    count = f"the Ray cluster has {with_noun(len(available), 'node')}"
+    reason = f"no Ray node has the label {RANK_LABEL}={node.rank}" if labelled else count
     message = f"node {node.rank} (`{node.name}`) is missing: {reason}"
-    return error(
-        "PW702", node.name, message, help="start the missing node, or solve for the cluster that is there", witnesses=(node.rank,), amount=1
-    )
+    help = "start the missing node, or solve for the cluster that is there"
+    return error("PW702", node.name, message, help=help, witnesses=(node.rank,), amount=1)
 
 
 def _shortage(node: Node, ray: RayNode) -> Finding:
-    message = f"node {node.rank} (`{node.name}`) needs {with_noun(plan_accelerators(node), 'accelerator')}, its Ray node `{ray.name}` has {ray_accelerators(node, ray)}"
+    need, has = plan_accelerators(node), ray_accelerators(node, ray)
+    message = f"node {node.rank} (`{node.name}`) needs {with_noun(need, 'accelerator')}, its Ray node `{ray.name}` has {has}"
     help = "start it with as many as the plan says, or solve for the cluster that is there"
-    return error(
-        "PW702", node.name, message, help=help, witnesses=(node.rank,), amount=plan_accelerators(node) - ray_accelerators(node, ray)
-    )
+    return error("PW702", node.name, message, help=help, witnesses=(node.rank,), amount=need - has)
 
 
 _HELP = "discover the cluster as it is (`placewright discover`) and solve for that"

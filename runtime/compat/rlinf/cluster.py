@@ -57,12 +57,8 @@ def parse_description(text: str) -> tuple[Machines, list[str], list[str], list[s
     """Return the arguments of `describe`, in order."""
     data = json.loads(zlib.decompress(b64decode(text)))
     machines = data["machines"]
-    return (
-        ClusterForm.read({"nodes": machines} if isinstance(machines, str) else machines).build(),
-        data["ids"],
-        data["trusted"],
-        data["environment"],
-    )
+    cluster = ClusterForm.read({"nodes": machines} if isinstance(machines, str) else machines).build()
+    return cluster, data["ids"], data["trusted"], data["environment"]
 
 
 MANY = 64

@@ -128,9 +128,8 @@ class WorkerGroup:
         reserved_names = {name for name in vars(WorkerGroup) if not name.startswith("_")}
         for name in sorted(reserved_names & {name for name in dir(worker_cls) if callable(getattr(worker_cls, name, None))}):
             if name != CLOSE:
-                raise refused(
-                    "PW718", self._name, f"`{worker_cls.__name__}.{name}` has the name of a group's own", "rename the method", name
-                )
+                message = f"`{worker_cls.__name__}.{name}` has the name of a group's own"
+                raise refused("PW718", self._name, message, "rename the method", name)
             vars(self)[name] = partial(self._call, name)
 
     @classmethod
@@ -225,18 +224,16 @@ class WorkerGroup:
 
         Does nothing in a process that did not launch the group.
         """
-        self._close()
-
-    def _close(self) -> None:
         if self._started is not None:
             self._started.end()
+
+    _close = close  # the worker class may have a `close` of its own
 
     def _is_ready(self) -> WorkerGroupFuncResult:
         """Return the workers' own reports, which arrive when the workers are idle."""
         workers = self._standing
-        return WorkerGroupFuncResult(
-            workers, {workers.port.ask(worker, REPORT): rank for rank, worker in enumerate(workers.workers)}, "_is_ready"
-        )
+        tickets = {workers.port.ask(worker, REPORT): rank for rank, worker in enumerate(workers.workers)}
+        return WorkerGroupFuncResult(workers, tickets, "_is_ready")
 
     def __enter__(self) -> WorkerGroup:
         return self
@@ -246,9 +243,9 @@ class WorkerGroup:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by name: the receiving process looks up the same workers."""
-        return (
-            (_arrived, (self._worker_cls, self._name)) if self._started else (WorkerGroup, (self._worker_cls, self._arguments, self._named))
-        )
+        if self._started:
+            return WorkerGroup.from_group_name, (self._worker_cls, self._name)
+        return WorkerGroup, (self._worker_cls, self._arguments, self._named)
 
     def __repr__(self) -> str:
         count = self._started.workers.world_size if self._started else 0
@@ -284,10 +281,6 @@ class WorkerGroup:
         if self._started is None:
             raise failed("PW704", self._name, f"the group `{self._name}` has not been launched", "call `launch` first", self._name)
         return self._started.workers
-
-
-def _arrived(worker_cls: type, group_name: str) -> WorkerGroup:
-    return WorkerGroup.from_group_name(worker_cls, group_name)
 
 
 def _stay() -> None:

@@ -159,9 +159,8 @@ def _over_mesh(mode: Mapping[str, Any]) -> Mapping[str, Any]:
 def _same(modes: type[Any], verl_mode: object) -> Any:
     name = str(getattr(verl_mode, "name", verl_mode))
     if name not in modes.members:
-        raise refused(
-            "PW718", "", f"`{verl_mode}` of verl is no {modes.__name__.lower()} mode here", "add it with register_dispatch_mode", name
-        )
+        message = f"`{verl_mode}` of verl is no {modes.__name__.lower()} mode here"
+        raise refused("PW718", "", message, "add it with register_dispatch_mode", name)
     return modes.members[name]
 
 

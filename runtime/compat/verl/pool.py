@@ -277,11 +277,8 @@ class RayResourcePool(ResourcePool):
     def _model(self) -> str:
         """Return the model's resource: the plain name if a node has it, else Ray's own."""
         model = str(self.accelerator_type)
-        return (
-            model
-            if any(model in node.total for node in self.port.nodes())
-            else f"accelerator_type:{model.removeprefix('accelerator_type:')}"
-        )
+        is_resource = any(model in node.total for node in self.port.nodes())
+        return model if is_resource else f"accelerator_type:{model.removeprefix('accelerator_type:')}"
 
     def _reserved(self, device_name: str, name: str | None) -> list[Seat]:
         needs, lead = self.needs(device_name or "cuda"), resource_of(device_name) if device_name else "CPU"

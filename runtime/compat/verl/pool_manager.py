@@ -103,11 +103,9 @@ def split_resource_pool(resource_pool: RayResourcePool, split_size: int | Sequen
         if sum(sizes) != whole or any(size < 1 for size in sizes):
             raise _split_error(resource_pool, f"split_size must sum up to world_size: {sizes} sums up to {sum(sizes)}, it is {whole}")
     resource_pool.seats()
-    starts = accumulate([0, *sizes[:-1]])
-    prefix = resource_pool.name_prefix
+    parts = enumerate(zip(accumulate([0, *sizes[:-1]]), sizes))
     return [
-        SubRayResourcePool(resource_pool, start, size, f"{prefix}_split_{number}")
-        for number, (start, size) in enumerate(zip(starts, sizes))
+        SubRayResourcePool(resource_pool, start, size, f"{resource_pool.name_prefix}_split_{number}") for number, (start, size) in parts
     ]
 
 

@@ -32,22 +32,16 @@ def _sums(nodes: Sequence[RayNode], name: str, needs: Sequence[Need], lead: str)
     for resource in resources:
         need, has = sum(part_need.get(resource, 0.0) for part_need in needs), _sum(nodes, resource, "total")
         if need > has + NOISE:
-            return (
-                f"pool `{name}` needs {amount_of(resource, need)}{_each(needs, resource, lead)}, the cluster has {has:g}",
-                _either(resource, lead, "ask for a smaller pool, or start more nodes"),
-                need - has,
-            )
+            message = f"pool `{name}` needs {amount_of(resource, need)}{_each(needs, resource, lead)}, the cluster has {has:g}"
+            return message, _either(resource, lead, "ask for a smaller pool, or start more nodes"), need - has
     for resource in resources:
         largest, most = max(part_need.get(resource, 0.0) for part_need in needs), max(node.total.get(resource, 0.0) for node in nodes)
         if largest > most + NOISE:
             message = f"a part of pool `{name}` needs {amount_of(resource, largest)} on one node{_each(needs, resource, lead)}, no node has more than {most:g}"
             return message, _either(resource, lead, "give the pool parts that fit one node"), largest - most
     if hopeless(nodes, needs, lead):
-        return (
-            f"the parts {_parts(needs, lead)} of pool `{name}` do not fit the nodes together",
-            "give the pool parts that fit the nodes",
-            1,
-        )
+        message = f"the parts {_parts(needs, lead)} of pool `{name}` do not fit the nodes together"
+        return message, "give the pool parts that fit the nodes", 1
     later = "wait for what holds them, or end it"
     for resource in resources:
         need, free = sum(part_need.get(resource, 0.0) for part_need in needs), _sum(nodes, resource, "free")
@@ -57,11 +51,8 @@ def _sums(nodes: Sequence[RayNode], name: str, needs: Sequence[Need], lead: str)
             return message, _either(resource, lead, later), need - free
     largest, most = max(need.get(lead, 0.0) for need in needs), max(node.free.get(lead, 0.0) for node in nodes)
     if largest > most + NOISE:
-        return (
-            f"a part of pool `{name}` needs {amount_of(lead, largest)} on one node, no node has more than {most:g} free",
-            later,
-            largest - most,
-        )
+        message = f"a part of pool `{name}` needs {amount_of(lead, largest)} on one node, no node has more than {most:g} free"
+        return message, later, largest - most
     return f"the parts {_parts(needs, lead)} of pool `{name}` do not fit what is free on the nodes", later, 1
 
 

@@ -198,9 +198,8 @@ class RayClassWithInitArgs:
         if placement_group is None:
             return self.worker(*self.args, **self.kwargs)
         count = num_gpus if use_gpu else 0
-        return in_bundle(self.cls, self._options, placement_group, placement_group_bundle_idx, count, device_name).remote(
-            *self.args, **self.kwargs
-        )
+        actor_class = in_bundle(self.cls, self._options, placement_group, placement_group_bundle_idx, count, device_name)
+        return actor_class.remote(*self.args, **self.kwargs)
 
 
 SHARE_LIMIT = 60.0
