@@ -23,7 +23,7 @@ from placewright.runtime.reserving.reservation import Reservation, node_demand
 from placewright.runtime.workers.group import Gang, WorkerGroup
 from placewright.runtime.workers.member import members_of
 from placewright.runtime.world.inventory import inventory
-from placewright.runtime.world.matching import match
+from placewright.runtime.world.matching import match_machines
 
 from .stage import ACCELERATORS, LIMIT, PATIENCE, Stage, held, plan_on, wait_for
 from .workers import Crowded, Sleeper, Trainer, Unconstructible
@@ -77,7 +77,7 @@ def name_is_taken(stage: Stage) -> str:
     with ExitStack() as stack:
         for node in (0, 1):
             plan = plan_on(node)
-            ((rank, found),) = match(plan, inventory(port)).items()
+            ((rank, found),) = match_machines(plan, inventory(port)).items()
             reservation = Reservation(port, f"taken-{node}", [node_demand(found)])
             stack.callback(reservation.release)
             reservation.acquire()

@@ -62,14 +62,6 @@ def is_interchangeable(plan: Plan, node: Node, ray: RayNode) -> bool:
     return plan_accelerators(node) == ray_accelerators(node, ray) and plan.isolate_accelerator and numbered
 
 
-def match(plan: Plan, available: Sequence[RayNode]) -> dict[int, Match]:
-    """Return node rank -> Match for every node in use, else LaunchFailed (PW702)."""
-    matches, short = pair_up(plan, available)
-    if short:
-        raise LaunchFailed(*short)
-    return matches
-
-
 def pair_up(plan: Plan, available: Sequence[RayNode]) -> tuple[dict[int, Match], list[Finding]]:
     """Return (node rank -> Match, a PW702 per unmatched node) for the nodes in use.
 
@@ -106,7 +98,7 @@ def ray_accelerators(node: Node, ray: RayNode) -> int:
 
 
 def paired(nodes: Sequence[Node], available: Sequence[RayNode]) -> dict[int, RayNode]:
-    """Return node rank -> its Ray node, regardless of the accelerator count; see `match`."""
+    """Return node rank -> its Ray node, regardless of the accelerator count; see `pair_up`."""
     labelled = {ray.rank: ray for ray in reversed(available) if ray.rank is not None}
     by_name = dict(zip(unique_names([name_of(ray) for ray in available]), available))
     named = all(node.name in by_name for node in nodes)

@@ -17,7 +17,7 @@ from placewright.runtime.workers.group import Gang, WorkerGroup
 from placewright.runtime.workers.inside.host import Reporter
 from placewright.runtime.workers.member import members_of
 from placewright.runtime.world.inventory import inventory
-from placewright.runtime.world.matching import match
+from placewright.runtime.world.matching import match_machines
 
 from ...unhindered import unhindered
 from ..conftest import Planner
@@ -54,7 +54,7 @@ def test_a_name_that_is_taken_is_told_and_the_other_worker_lives(plan: Planner, 
         gangs = []
         for node in (0, 1):
             made = plan("2x4", actor=(Run(range(1), node),))
-            ((rank, found),) = match(made, inventory(port)).items()
+            ((rank, found),) = match_machines(made, inventory(port)).items()
             reservation = Reservation(port, f"taken-{node}", [node_demand(found)])
             stack.callback(reservation.release)
             reservation.acquire()

@@ -18,7 +18,7 @@ from placewright.runtime.running.monitor import Monitor
 from placewright.runtime.workers.group import Gang, WorkerGroup
 from placewright.runtime.workers.member import members_of
 from placewright.runtime.world.inventory import inventory
-from placewright.runtime.world.matching import Match, match
+from placewright.runtime.world.matching import Match, match_machines
 
 from ..conftest import Planner
 from ..fake import FakePort
@@ -44,7 +44,7 @@ Held = tuple[Reservation, dict[int, Match]]
 
 @contextmanager
 def held(port: Any, plan: Plan) -> Iterator[Held]:
-    matches = match(plan, inventory(port))
+    matches = match_machines(plan, inventory(port))
     reservation = Reservation(port, "placewright-test-gangs", [node_demand(each) for each in matches.values()])
     try:
         reservation.acquire()

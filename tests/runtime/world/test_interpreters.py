@@ -16,7 +16,7 @@ from placewright.runtime.workers.worker_class import untrusted
 from placewright.runtime.world import interpreters
 from placewright.runtime.world.interpreters import check_interpreters, conflicts
 from placewright.runtime.world.inventory import inventory, missing_answers, run_on_nodes
-from placewright.runtime.world.matching import match
+from placewright.runtime.world.matching import match_machines
 
 from ...unhindered import unhindered
 from ..conftest import Planner
@@ -52,7 +52,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 def check(plan: Plan, port: FakePort) -> None:
-    check_interpreters(port, plan, match(plan, inventory(port)))
+    check_interpreters(port, plan, match_machines(plan, inventory(port)))
 
 
 def test_each_worker_has_the_interpreter_of_its_node(two_nodes: Plan) -> None:
