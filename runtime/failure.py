@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Sequence
 
 from ..models.findings.finding import Finding, error
 
@@ -56,6 +56,19 @@ def refused(
 ) -> Refusal:
     """Build a refusal with a single Finding."""
     return Refusal(error(code, subject, message, help=help, witnesses=witnesses, amount=amount, notes=notes))
+
+
+LONGEST_LINE, LAST_LINES = 200, 8
+
+
+def last_line(lines: Sequence[str], default: str = "") -> str:
+    """Return the last line of an output as a reason, cut to 200 characters."""
+    return lines[-1].strip()[:LONGEST_LINE] if lines else default
+
+
+def last_lines(lines: Sequence[str]) -> str:
+    """Return the end of a traceback, as shown below a failure."""
+    return "\n".join(lines[-LAST_LINES:])
 
 
 def kind_of(value: object) -> str:

@@ -1,10 +1,10 @@
 """The keeper: a process of its own session that holds a launch until somebody ends it.
 
-Everything ends with the keeper. It reads the Request from the first input line, reports every step,
-and finally either that all workers run or why not. Until the command answers KEEP, it ends with the
-command. Afterwards it runs alone and writes to a log beside the record. It then ends on request (a
-file in the launch's directory, or SIGTERM), when the called method has returned, or when a worker
-is gone, which it records.
+Everything ends with the keeper. It reads the LaunchRequest from the first input line, reports every
+step, and finally either that all workers run or why not. Until the command answers KEEP, it ends
+with the command. Afterwards it runs alone and writes to a log beside the record. It then ends on
+request (a file in the launch's directory, or SIGTERM), when the called method has returned, or when
+a worker is gone, which it records.
 """
 
 from __future__ import annotations

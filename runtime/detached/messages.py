@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Mapping, Union
 
-from pydantic import BaseModel, ConfigDict
-
 from ...models.composition import Composer
 from ...models.composition.places import Library
 from ...models.dialects.load import ReadParameters
@@ -23,7 +21,7 @@ from ...solver.sandbox.messages import Codec, data_of, line_of
 from ...solver.searching.search import LIMIT, SEED
 from ..failure import LaunchFailed
 from ..progress import Step
-from .record import FindingRecord, Record
+from .record import FindingRecord, PlainModel, Record
 
 
 @dataclass(frozen=True)
@@ -78,11 +76,7 @@ KEEP = "keep\n"
 """Answer of the command that all workers are ready: the keeper runs alone from then on."""
 
 
-class _PlainMessage(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class LaunchRequest(_PlainMessage):
+class LaunchRequest(PlainModel):
     """Request for a launch; `plan`: text of a plan file, `file`: the user's file name.
 
     `problem` is the problem that the plan solves (see `problem_to_text`), `reading` the file that
@@ -123,7 +117,7 @@ def problem_of(text: str) -> Problem | None:
     return read_question(text.encode()).problem
 
 
-class ProgressMessage(_PlainMessage):
+class ProgressMessage(PlainModel):
     """Step of the launch."""
 
     words: str
@@ -134,7 +128,7 @@ class ProgressMessage(_PlainMessage):
         return Step(self.words, self.up)
 
 
-class Failure(_PlainMessage):
+class Failure(PlainModel):
     """Failure of a launch."""
 
     findings: tuple[FindingRecord, ...]
@@ -150,7 +144,7 @@ class Failure(_PlainMessage):
         return LaunchFailed(*(trouble.finding() for trouble in self.findings), traceback=self.traceback)
 
 
-class Message(_PlainMessage):
+class Message(PlainModel):
     """Line of the keeper, with exactly one field set."""
 
     progress: ProgressMessage | None = None

@@ -89,11 +89,13 @@ ALIVE = (STARTING, RUNNING, RECOVERING)
 """States in which a keeper holds the launch."""
 
 
-class _Plain(BaseModel):
+class PlainModel(BaseModel):
+    """Immutable data without unknown fields."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class FindingRecord(_Plain):
+class FindingRecord(PlainModel):
     """Finding as plain data, for transfer between processes."""
 
     code: str
@@ -106,17 +108,14 @@ class FindingRecord(_Plain):
     @classmethod
     def of(cls, finding: Finding) -> FindingRecord:
         """Convert a finding to plain data."""
-        return cls(
-            code=finding.code, subject=finding.subject, message=finding.message, help=finding.help, witnesses=finding.witnesses,
-            amount=finding.amount,
-        )  # fmt: skip
+        return cls(**{name: getattr(finding, name) for name in cls.model_fields})
 
     def finding(self) -> Finding:
         """Rebuild the finding."""
         return error(self.code, self.subject, self.message, help=self.help, witnesses=self.witnesses, amount=self.amount)
 
 
-class UncheckedRecord(_Plain):
+class UncheckedRecord(PlainModel):
     """Unchecked demand of the plan on nodes, as plain data; the launch cannot observe it."""
 
     rule: str
@@ -128,7 +127,7 @@ class UncheckedRecord(_Plain):
         return Unchecked(self.rule, self.subject, self.why)
 
 
-class Worker(_Plain):
+class Worker(PlainModel):
     """Worker as audited; `actor` is its name in the Ray cluster."""
 
     component: str
@@ -144,7 +143,7 @@ class Worker(_Plain):
     actor: str
 
 
-class Record(_Plain):
+class Record(PlainModel):
     """Launch: state, its start (`since`, seconds of the epoch), keeper, cluster, and all workers.
 
     `given` lists the replacements of accelerators named in the plan, because the launch shares

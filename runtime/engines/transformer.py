@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, fields
+from functools import reduce
+from operator import add
 from typing import Any, AsyncGenerator, Mapping, Sequence
 
 import numpy as np
@@ -110,7 +112,7 @@ class TransformerWorker(EngineWorker):
         self._tokens = np.array_split(np.arange(BYTES + 1), parts)[part]
         self._embedding = model.embedding()[self._tokens]
         self._head = model.head()
-        heads, columns = _share(model.heads, part, parts), _share(model.mlp, part, parts)
+        heads, columns = (slice(part * size // parts, (part + 1) * size // parts) for size in (model.heads, model.mlp))
         self._attention, self._feed_forward = {}, {}
         for layer in range(model.layers):
             if layer * shape.pipeline // model.layers == shape.stage(rank):
@@ -154,11 +156,6 @@ class TransformerWorker(EngineWorker):
     def sleep(self) -> None:
         """Clear all caches; see EngineWorker."""
         self._cache.clear()
-
-
-def _share(amount: int, part: int, parts: int) -> slice:
-    size = amount // parts
-    return slice(part * size, part * size + size)
 
 
 PRINTABLE = (*range(32, 127), BYTES)
@@ -207,7 +204,8 @@ class TransformerEngine(Engine):
                     return
                 tokens, position = [token], position + len(tokens)
         finally:
-            self.workers.tell("forget", [sequence], self._copy(copy))
+            size = self.shape.tensor * self.shape.pipeline
+            self.workers.tell("forget", [sequence], range(copy * size, copy * size + size))
 
     async def logits(self, sequence: int, tokens: Sequence[int], position: int, copy: int = 0) -> Any:
         """Return float64 logits [tokens, printable tokens] from `position` on."""
@@ -221,12 +219,4 @@ class TransformerEngine(Engine):
 
     async def _sum(self, method: str, args: Sequence[Any], ranks: Sequence[int]) -> Any:
         """Sum the workers' partial results in rank order, so that equal calls give equal bits."""
-        parts = await self.workers.collective_rpc(method, args, ranks)
-        total = parts[0]
-        for part in parts[1:]:
-            total = total + part
-        return total
-
-    def _copy(self, copy: int) -> range:
-        size = self.shape.tensor * self.shape.pipeline
-        return range(copy * size, copy * size + size)
+        return reduce(add, await self.workers.collective_rpc(method, args, ranks))

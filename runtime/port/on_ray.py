@@ -12,6 +12,7 @@ import time
 from contextlib import ExitStack
 from typing import Any, Callable, Mapping, Sequence
 
+from ..failure import last_line
 from .port import (
     INFEASIBLE,
     PENDING,
@@ -206,13 +207,13 @@ def translated(problem: Any) -> AnswerFailed:
     exceptions = need_ray().exceptions
     if isinstance(problem, exceptions.RayActorError) and UNBORN in str(problem):
         lines = _telling(problem)
-        return Unborn(lines[-1].strip()[:200] if lines else UNBORN, lines)
+        return Unborn(last_line(lines, UNBORN), lines)
     if isinstance(problem, exceptions.RayActorError):
         text = " ".join(str(problem).split())
         return Died(_reason(text), node_lost="node has died" in text or "node died" in text or "node was" in text)
     if isinstance(problem, exceptions.RayTaskError):
         lines = _telling(problem)
-        return Raised(lines[-1].strip()[:200] if lines else type(problem.cause).__name__, lines, problem.cause)
+        return Raised(last_line(lines, type(problem.cause).__name__), lines, problem.cause)
     return RefusedByRay(f"{type(problem).__name__}: {(str(problem).strip().splitlines() or [''])[0][:200]}")
 
 

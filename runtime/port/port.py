@@ -177,7 +177,7 @@ class Port(Protocol):
         """Put a value into the cluster once, as an argument of several calls."""
 
     def answer(self, ticket: Ticket) -> Any:
-        """Return the answer of a finished ticket. Raises Died, Raised or Refused."""
+        """Return the answer of a finished ticket. Raises Died, Raised or RefusedByRay."""
 
     def end(self, actor: Actor) -> None:
         """End a process at once. Idempotent, also for a dead process."""

@@ -158,17 +158,13 @@ def _node(node: Node, plan: Plan, ray: RayNode | None, foreign: Mapping[str, int
         return node
     if not (share and is_interchangeable(plan, node, ray)):
         return replace(node, taken=(1 << len(node.accelerators)) - 1)
-    return replace(node, taken=node.taken | _bits(_last(node, own_mask)[:more]))
+    return replace(node, taken=node.taken | sum(1 << index for index in _last(node, own_mask)[:more]))
 
 
 def _last(node: Node, own_mask: int) -> Sequence[int]:
     """Return the free indices in order of surrender: outside the plan, highest first."""
     free = [index for index in range(len(node.accelerators)) if not node.taken >> index & 1]
     return sorted(free, key=lambda index: (own_mask >> index & 1, -index))
-
-
-def _bits(indices: Sequence[int]) -> int:
-    return sum(1 << index for index in indices)
 
 
 class Membership:

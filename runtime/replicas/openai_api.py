@@ -61,7 +61,7 @@ class Serving:
         return self.failure or self.engine.failure
 
     def check(self, model: str) -> None:
-        """Check that this model can answer now. Raises Refused otherwise."""
+        """Check that this model can answer now. Raises RequestRefused otherwise."""
         if model != self.name:
             raise RequestRefused(404, f"the model `{model}` does not exist; this is `{self.name}`", NOT_FOUND, "model", "model_not_found")
         if self.trouble:
@@ -70,7 +70,7 @@ class Serving:
             raise RequestRefused(503, "the replica is asleep", SERVER, None, "asleep")
 
     def wanted_of_chat(self, request: ChatRequest) -> list[WantedChoices]:
-        """Return the answers that a conversation requests. Raises Refused."""
+        """Return the answers that a conversation requests. Raises RequestRefused."""
         self.check(request.model)
         prompt = self.engine.chat([{"role": turn.role, "content": turn.words} for turn in request.messages])
         return self._wanted(request, [prompt], request.most, "messages")

@@ -172,12 +172,12 @@ class Chat(BodyKind):
     """Format of chat answers: text in a message, or in a delta."""
 
     def choice(self, index: int, text: str, reason: str | None) -> Body:
-        """Build a complete choice; see Kind."""
+        """Build a complete choice."""
         message = {"role": "assistant", "content": text, "refusal": None}
         return {"index": index, "message": message, "logprobs": None, "finish_reason": reason}
 
     def delta(self, index: int, text: str, reason: str | None, first: bool) -> Body:
-        """Build a chunk of a choice; see Kind."""
+        """Build a chunk of a choice."""
         delta = ({"role": "assistant"} if first else {}) | ({"content": text} if text or first else {})
         return {"index": index, "delta": delta, "logprobs": None, "finish_reason": reason}
 

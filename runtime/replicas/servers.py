@@ -10,7 +10,7 @@ from typing import Any, Sequence
 from ..compat.verl.pool import Seat
 from ..compat.verl.processes import PoolProcesses, placements_on
 from ..failure import LaunchFailed, failed
-from ..port.port import Actor, Port
+from ..port.port import Actor, Port, gathered
 from ..shield import shielded
 from ..workers.calls import Results
 from ..workers.group import Gang, WorkerGroup
@@ -76,11 +76,9 @@ class Servers:
         with shielded():
             if not self._group.workers:
                 return
-            tickets = [self._group.request(rank, "shutdown", (), {}) for rank in self._group.ranks]
-            deadline = self._group.port.now() + END_LIMIT
-            while tickets and (seconds_left := deadline - self._group.port.now()) > 0:
-                finished = set(self._group.port.done(tickets, seconds_left))
-                tickets = [ticket for ticket in tickets if ticket not in finished]
+            tickets = {self._group.request(rank, "shutdown", (), {}): rank for rank in self._group.ranks}
+            for _ in gathered(self._group.port, tickets, END_LIMIT):
+                pass
             self._gang.kill()
 
 

@@ -17,7 +17,7 @@ from typing import Iterable, Iterator, Mapping
 from ...models.machines.cluster import Cluster
 from ...models.machines.node import Node
 from ...models.machines.shorthand import read_shorthand
-from ..failure import LaunchFailed, failed
+from ..failure import LaunchFailed, failed, last_line
 from ..port.ray_compat import need_ray
 from ..shield import shielded
 from ..world.ray_machine import labels_of
@@ -94,7 +94,7 @@ class SimulatedCluster:
 
     def _ended(self) -> LaunchFailed:
         lines = Path(self._directory, "holder.log").read_text(errors="replace").strip().splitlines()
-        return _not_started(lines[-1][:200] if lines else "it ended at once")
+        return _not_started(last_line(lines, "it ended at once"))
 
     def stop(self) -> None:
         """End all processes, remove all files, wait for both. Idempotent."""

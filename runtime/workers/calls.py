@@ -12,11 +12,10 @@ from ...models.findings.wording import with_noun
 from ...models.placements.placement import Placement
 from ...models.ranks import list_ranks
 from ...models.text.nearest import nearest
-from ..failure import LaunchFailed, failed
+from ..failure import LaunchFailed, failed, last_lines
 from ..port.port import AnswerFailed, Died, Port, Raised, Ticket, Unborn
 from .member import Member
 
-TAIL = 8
 STARTING = "was starting"
 
 
@@ -38,9 +37,9 @@ def rank_failure(problem: AnswerFailed, component: str, rank: int, node: str, do
     if isinstance(problem, Unborn):
         message = f"the worker class of {worker_text} cannot be loaded there: {problem.reason}"
         help = "put its code where the processes of every node find it: PYTHONPATH of `ray start`, or installed"
-        return failed("PW707", component, message, help, rank, traceback="\n".join(problem.lines[-TAIL:]))
+        return failed("PW707", component, message, help, rank, traceback=last_lines(problem.lines))
     if isinstance(problem, Raised):
-        tail = "\n".join(problem.lines[-TAIL:])
+        tail = last_lines(problem.lines)
         if doing == STARTING:
             message, help = f"{worker_text} could not be constructed: {problem.reason}", "mend the constructor of the worker class"
             return failed("PW703", component, message, help, rank, traceback=tail)

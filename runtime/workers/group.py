@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, Callable, Mapping, Sequence
 
 from ...models.machines.accelerators import NO_ACCELERATOR
 from ...models.machines.node_group import CLUSTER_LABEL
 from ...models.placements.placement import Placement
 from ..failure import failed
-from ..port.port import Actor, AnswerFailed, Hold, NameTaken, Port, Raised, Start, Ticket
+from ..port.port import Actor, AnswerFailed, Hold, NameTaken, Port, Raised, Start, Ticket, attempts
 from ..progress import OnStep, Step, silent
 from ..reserving.reservation import Reservation
 from ..shield import shielded
@@ -167,16 +166,6 @@ GONE_LIMIT = 5.0
 Report = dict[str, Any]
 Reports = dict[str, list[Report]]
 """Reports of the workers: by component, in rank order."""
-Up = dict[str, tuple[int, int]]
-"""Component -> (reported workers, all workers)."""
-
-
-def _accept_all(reports: Reports) -> None:
-    """Accept all reports."""
-
-
-def _told(progress: OnStep, words: str, up: Up) -> None:
-    progress(Step(words, up))
 
 
 class Gang:
@@ -189,7 +178,7 @@ class Gang:
         self.groups = {group.component: group for group in groups}
 
     def start(
-        self, paths: Sequence[str], timeout: float, progress: OnStep = silent, settled: Callable[[Reports], object] = _accept_all
+        self, paths: Sequence[str], timeout: float, progress: OnStep = silent, settled: Callable[[Reports], object] | None = None
     ) -> Reports:
         """Start every worker and return the reports of the constructed workers.
 
@@ -199,26 +188,25 @@ class Gang:
         found the rendezvous port. The first failure of any worker ends the start and all workers.
         Raises LaunchFailed: PW703, PW704, PW705, PW707, PW717.
         """
+        deadline = self.port.now() + timeout
+        pending: Pending = {}
         try:
-            return self._started(paths, timeout, progress, settled)
+            for group in self.groups.values():
+                group.create(self._reservation.hold, self._bundles, paths)
+                pending |= {ticket: (group, rank) for ticket, rank in group.settle().items()}
+            reports = self._reports(pending, deadline, timeout, progress, "starting")
+            if settled is not None:
+                settled(reports)
+            pending = {ticket: (group, rank) for group in self.groups.values() for ticket, rank in group.construct().items()}
+            return self._reports(pending, deadline, timeout, progress, "constructing")
         except BaseException:
             self.kill()
             raise
 
-    def _started(self, paths: Sequence[str], timeout: float, progress: OnStep, settled: Callable[[Reports], object]) -> Reports:
-        deadline = self.port.now() + timeout
-        pending: Pending = {}
-        for group in self.groups.values():
-            group.create(self._reservation.hold, self._bundles, paths)
-            pending |= {ticket: (group, rank) for ticket, rank in group.settle().items()}
-        settled(self._reports(pending, deadline, timeout, partial(_told, progress, "starting")))
-        pending = {ticket: (group, rank) for group in self.groups.values() for ticket, rank in group.construct().items()}
-        return self._reports(pending, deadline, timeout, partial(_told, progress, "constructing"))
-
-    def _reports(self, pending: Pending, deadline: float, timeout: float, report_progress: Callable[[Up], None]) -> Reports:
+    def _reports(self, pending: Pending, deadline: float, timeout: float, progress: OnStep, words: str) -> Reports:
         reports: Reports = {name: [{}] * group.world_size for name, group in self.groups.items()}
         up = {name: (0, group.world_size) for name, group in self.groups.items()}
-        report_progress(up)
+        progress(Step(words, up))
         for group, rank, ticket in as_done(pending, max(0.0, deadline - self.port.now()), f"were not ready within {timeout:g} s"):
             result = group.answer(ticket, rank, STARTING)
             if UNIMPORTABLE in result:
@@ -226,7 +214,7 @@ class Gang:
             if "environment" in result:
                 reports[group.component][rank] = result
                 up = up | {group.component: (up[group.component][0] + 1, group.world_size)}
-                report_progress(up)
+                progress(Step(words, up))
         return reports
 
     def kill(self) -> None:
@@ -237,6 +225,6 @@ class Gang:
                 return
             for group in self.groups.values():
                 group.kill()
-            deadline = self.port.now() + GONE_LIMIT
-            while self.port.now() < deadline and names & self.port.names():
-                self.port.pause(0.01)
+            for _ in attempts(self.port, GONE_LIMIT):
+                if not names & self.port.names():
+                    return

@@ -103,7 +103,8 @@ def read_devices(text: str) -> list[tuple[str, tuple[Device, ...]]]:
             _divide(machines.get(match["host"] or current), match["profile"], match["uuid"])
     if not machines:
         raise ValueError("no line is like `GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-...)`")
-    return [(hosts[key], tuple(device for group in groups for device in _instances(group))) for key, groups in machines.items()]
+    # of a divided GPU only the instances can be used
+    return [(hosts[key], tuple(device for group in groups for device in group[1:] or group)) for key, groups in machines.items()]
 
 
 def _divide(machine: list[list[Device]] | None, profile: str, uuid: str) -> None:
@@ -112,11 +113,6 @@ def _divide(machine: list[list[Device]] | None, profile: str, uuid: str) -> None
     whole, memory = machine[-1][0], _PROFILE_MEMORY.search(profile)
     model = f"{whole.model}-{profile.replace('+', '-')}"
     machine[-1].append(Device(uuid, model, int(memory[1]) * 1024 if memory else None, uuid))
-
-
-def _instances(group: list[Device]) -> list[Device]:
-    """Return the instances of a divided GPU, which itself cannot be used, or the GPU."""
-    return group[1:] or group
 
 
 _GPU_NAME = re.compile(r"GPU\d+")

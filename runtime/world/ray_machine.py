@@ -64,7 +64,7 @@ MOST_HARDWARE = 64
 _OWN = ("CPU", "memory", "object_store_memory", *RESOURCES)
 _TYPE = "accelerator_type:"
 Report = Mapping[str, Any]
-"""Report of on_node/look.py about a node."""
+"""Report of `survey_node` about a node."""
 
 
 def machine_of(ray: RayNode, report: Report | None = None) -> Machine:

@@ -142,8 +142,6 @@ class CurrentInstance(type):
 
 ADDRESS = "RAY_ADDRESS"
 """Ray's own variable with HOST:PORT of the default cluster."""
-RELEASES = 2
-"""Number of attempts to release the nodes, should the first fail."""
 
 
 class Cluster(metaclass=CurrentInstance):
@@ -211,8 +209,7 @@ class Cluster(metaclass=CurrentInstance):
             self._matches = {node.rank: Match(node, ray) for node, ray in zip(self.machines.nodes, self.nodes)}
             name = f"placewright-{uuid.uuid4().hex[:8]}"
             self.reservation = Reservation(self.port, name, [node_demand(match) for match in self._matches.values()])
-            for _ in range(RELEASES):
-                self._stack.callback(self.reservation.release)
+            self._stack.callback(self.reservation.release)
             self.reservation.acquire(wait)
         except BaseException:
             self.close()

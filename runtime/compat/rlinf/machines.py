@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass, field
-from types import SimpleNamespace
 from typing import Any, Collection, Mapping, Sequence
 
 import yaml
@@ -21,7 +20,7 @@ from ....models.placements.placement import Placement
 from ....models.text.source import Source
 from ...failure import LaunchFailed, failed
 from ...port.port import Port, RayNode
-from ...workers.inside.information import HardwareInfo
+from ...workers.inside.information import HardwareInfo, hardware_of
 from ...world.inventory import ordered, survey
 from ...world.machine import cluster_of
 from ...world.ray_machine import machine_of
@@ -100,9 +99,7 @@ class NodeInfo:
 def node_info(node: Node, ray: RayNode) -> NodeInfo:
     """Return RLinf's description of a node."""
     kinds = dict.fromkeys([ACCELERATOR] * bool(node.accelerators) + [device.type for device in node.hardware])
-    resources = [
-        HardwareResource(kind, [_info(description) for description in hardware_on(node, kind, range(node.count(kind)))]) for kind in kinds
-    ]
+    resources = [HardwareResource(kind, hardware_of(hardware_on(node, kind, range(node.count(kind))))) for kind in kinds]
     return NodeInfo(
         node.rank, ray.node_id, ray.address, int(ray.total.get("CPU", 0)), len(node.accelerators), node.accelerator_type,
         node.accelerator_model, resources,
@@ -117,16 +114,12 @@ def hardware_on(node: Node, kind: str, local_ranks: Sequence[int]) -> list[dict[
     return [{"type": kind, "model": kind, "config": _settings(devices[rank])} for rank in local_ranks if devices]
 
 
-def _info(description: Mapping[str, Any]) -> HardwareInfo:
-    return HardwareInfo(description["type"], description["model"], SimpleNamespace(**description.get("config", {})))
-
-
 def _settings(device: Hardware) -> dict[str, Any]:
-    """Return the settings with the types of their YAML spelling."""
     return {name: _value(text) for name, text in device.config}
 
 
 def _value(text: str) -> Any:
+    """Return the value with the type of its YAML spelling."""
     try:
         value = yaml.safe_load(text)
     except yaml.YAMLError:

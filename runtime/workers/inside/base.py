@@ -6,6 +6,7 @@ standard library and code that is sent along.
 
 from __future__ import annotations
 
+import json
 import os
 from typing import Any, Callable
 
@@ -144,7 +145,7 @@ class Worker(TimedBlocks, Logged, OnMeshes, VerlIdentity):
     @AssignableProperty
     def hardware_infos(self) -> list[HardwareInfo]:
         """Return the granted devices with settings; in RLinf groups."""
-        return hardware_of(os.environ.get("LOCAL_HARDWARE", "[]"))
+        return hardware_of(json.loads(os.environ.get("LOCAL_HARDWARE", "[]")))
 
     @AssignableProperty
     def hardware_type(self) -> str | None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import json
 import os
 import sys
 from dataclasses import dataclass
 from functools import total_ordering
 from types import ModuleType, SimpleNamespace
-from typing import Any, Callable, Generic, Sequence, TypeVar, overload
+from typing import Any, Callable, Generic, Mapping, Sequence, TypeVar, overload
 
 SEPARATOR = ":"
 
@@ -173,9 +172,9 @@ class WorkerInfo:
     hardware_infos: list[HardwareInfo]
 
 
-def hardware_of(text: str) -> list[HardwareInfo]:
-    """Parse LOCAL_HARDWARE, the hardware granted to this process."""
-    return [HardwareInfo(device["type"], device["model"], SimpleNamespace(**device.get("config", {}))) for device in json.loads(text)]
+def hardware_of(devices: Sequence[Mapping[str, Any]]) -> list[HardwareInfo]:
+    """Return devices given as plain data, as in LOCAL_HARDWARE."""
+    return [HardwareInfo(device["type"], device["model"], SimpleNamespace(**device.get("config", {}))) for device in devices]
 
 
 class ClassProperty(Generic[Value]):
