@@ -21,7 +21,7 @@ from ...solver.sandbox.messages import Codec, data_of, line_of
 from ...solver.searching.search import LIMIT, SEED
 from ..failure import LaunchFailed
 from ..progress import Step
-from .record import FindingRecord, PlainModel, Record
+from .record import FindingRecord, Record, RecordModel
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ KEEP = "keep\n"
 """Answer of the command that all workers are ready: the keeper runs alone from then on."""
 
 
-class LaunchRequest(PlainModel):
+class LaunchRequest(RecordModel):
     """Request for a launch; `plan`: text of a plan file, `file`: the user's file name.
 
     `problem` is the problem that the plan solves (see `problem_to_text`), `reading` the file that
@@ -117,7 +117,7 @@ def problem_of(text: str) -> Problem | None:
     return read_question(text.encode()).problem
 
 
-class ProgressMessage(PlainModel):
+class ProgressMessage(RecordModel):
     """Step of the launch."""
 
     words: str
@@ -128,7 +128,7 @@ class ProgressMessage(PlainModel):
         return Step(self.words, self.up)
 
 
-class Failure(PlainModel):
+class Failure(RecordModel):
     """Failure of a launch."""
 
     findings: tuple[FindingRecord, ...]
@@ -144,7 +144,7 @@ class Failure(PlainModel):
         return LaunchFailed(*(trouble.finding() for trouble in self.findings), traceback=self.traceback)
 
 
-class Message(PlainModel):
+class Message(RecordModel):
     """Line of the keeper, with exactly one field set."""
 
     progress: ProgressMessage | None = None

@@ -89,13 +89,13 @@ ALIVE = (STARTING, RUNNING, RECOVERING)
 """States in which a keeper holds the launch."""
 
 
-class PlainModel(BaseModel):
+class RecordModel(BaseModel):
     """Immutable data without unknown fields."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class FindingRecord(PlainModel):
+class FindingRecord(RecordModel):
     """Finding as plain data, for transfer between processes."""
 
     code: str
@@ -115,7 +115,7 @@ class FindingRecord(PlainModel):
         return error(self.code, self.subject, self.message, help=self.help, witnesses=self.witnesses, amount=self.amount)
 
 
-class UncheckedRecord(PlainModel):
+class UncheckedRecord(RecordModel):
     """Unchecked demand of the plan on nodes, as plain data; the launch cannot observe it."""
 
     rule: str
@@ -127,7 +127,7 @@ class UncheckedRecord(PlainModel):
         return Unchecked(self.rule, self.subject, self.why)
 
 
-class Worker(PlainModel):
+class Worker(RecordModel):
     """Worker as audited; `actor` is its name in the Ray cluster."""
 
     component: str
@@ -143,7 +143,7 @@ class Worker(PlainModel):
     actor: str
 
 
-class Record(PlainModel):
+class Record(RecordModel):
     """Launch: state, its start (`since`, seconds of the epoch), keeper, cluster, and all workers.
 
     `given` lists the replacements of accelerators named in the plan, because the launch shares
