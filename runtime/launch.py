@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
-from types import TracebackType
 from typing import Any, Callable, Collection, Iterator, Mapping, TypeVar
 
 from ..models.findings.finding import Unchecked
@@ -27,29 +26,6 @@ from .simulated.simulate import SimulatedCluster
 from .workers.group import WorkerGroup, call_all
 from .workers.worker_class import check_worker, send_code, untrusted
 from .world.matching import NO_SURVEY, survey_real_nodes, used_nodes
-
-
-class GuardedCall:
-    """Block that ends early, without an exception, after a loss or when nodes join.
-
-    The monitor decides, whatever exception the user's code turns the loss into. `failure`: the
-    loss, or None.
-    """
-
-    def __init__(self, lifetime: Lifetime) -> None:
-        self._lifetime = lifetime
-        self._running = lifetime.now
-        self.failure: LaunchFailed | None = None
-
-    def __enter__(self) -> GuardedCall:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, traceback: TracebackType | None) -> bool:
-        if not isinstance(problem, Exception):
-            return False
-        self.failure = problem if isinstance(problem, LaunchFailed) and is_lost(problem) else self._running.monitor.step()
-        return self.failure is not None or self._lifetime.must_grow
-
 
 Result = TypeVar("Result")
 
@@ -161,11 +137,16 @@ class Launch:
         exceptions.
         """
         while True:
-            trial = GuardedCall(self._lifetime)
-            with trial, self._lifetime.growing(self._again.elastic):
-                return self.call_all(what) if isinstance(what, str) else what(self)
-            if trial.failure is not None:
-                self.recover(trial.failure)
+            monitor = self._lifetime.now.monitor
+            try:
+                with self._lifetime.growing(self._again.elastic):
+                    return self.call_all(what) if isinstance(what, str) else what(self)
+            except Exception as problem:  # the monitor decides, whatever the user's code turns a loss into
+                failure = problem if isinstance(problem, LaunchFailed) and is_lost(problem) else monitor.step()
+                if failure is None and not self._lifetime.must_grow:
+                    raise
+            if failure is not None:
+                self.recover(failure)
             else:
                 self.grow()
 

@@ -85,7 +85,7 @@ def name_is_taken(stage: Stage) -> str:
             stack.callback(gang.kill)
             stage.began = time.monotonic()
             try:
-                gang.start([], LIMIT)
+                gang.start(LIMIT)
             except LaunchFailed as problem:
                 return f"{problem.findings[0].code}: {problem.findings[0].message}"
     return "nothing"

@@ -204,12 +204,9 @@ def detach(request: LaunchRequest, nodes: int, progress: OnStep = silent) -> Rec
     with tempfile.TemporaryFile() as errors:
         with shielded():
             keeper = subprocess.Popen(
-                [sys.executable, "-c", BEGIN, *sys.path],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
+                [sys.executable, "-c", BEGIN, *sys.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
                 start_new_session=True,
-            )
+            )  # fmt: skip
         try:
             limit = request.timeout + request.wait + START_LIMIT + PER_NODE * nodes + GRACE
             _say(keeper, request.model_dump_json() + "\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from dataclasses import replace
 from typing import Any, Sequence
@@ -50,7 +49,7 @@ class Servers:
 
     def launch(self) -> tuple[str, int]:
         """Start the servers; return the HTTP (ip, port). LaunchFailed: PW742, as Gang.start."""
-        self._gang.start([os.getcwd()], self._limits.start_seconds)
+        self._gang.start(self._limits.start_seconds)
         try:
             address, port = answers(self._group, [0], "get_master_address", ASK_LIMIT)[0]
             answers(self._group, self._group.ranks, "launch_server", self._limits.load_seconds + self._limits.join_seconds, address, port)

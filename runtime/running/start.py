@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import uuid
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -204,5 +203,5 @@ def start(stack: ExitStack, plan: Plan, available: Sequence[RayNode], way: Start
         group.alarm = monitor.check
 
     audited = partial(agreed, plan, matches)
-    rows = audited(gang.start([os.getcwd()], way.timeout, way.progress, audited))  # constructors may change the visible accelerators
+    rows = audited(gang.start(way.timeout, way.progress, audited))  # constructors may change the visible accelerators
     return Running(job, plan, gang.groups, rows, monitor, unchecked(plan, matches, available, way.seen), replacements)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, Callable, Mapping, Sequence
 
 from ...models.machines.accelerators import NO_ACCELERATOR
@@ -58,12 +59,12 @@ class WorkerGroup(Calls):
         """Group itself."""
         return self
 
-    def create(self, hold: Hold, bundles: Mapping[int, int], paths: Sequence[str]) -> None:
+    def create(self, hold: Hold, bundles: Mapping[int, int]) -> None:
         """Start every process (`bundles`: by node rank). Taken name: LaunchFailed (PW717)."""
         cls = Host if isinstance(self.worker, str) else embodied(self.worker)
         for member in self.members:
             bundle = bundles[member.placement.node_rank]
-            start = Start(member.name, cls, (list(paths),), hold, bundle, member.variables, member.python, self.concurrency)
+            start = Start(member.name, cls, ([os.getcwd()],), hold, bundle, member.variables, member.python, self.concurrency)
             try:
                 self.workers.append(self.port.start(self.seated(member, start)))
             except NameTaken as taken:
@@ -177,9 +178,7 @@ class Gang:
         self._bundles = dict(bundles)
         self.groups = {group.component: group for group in groups}
 
-    def start(
-        self, paths: Sequence[str], timeout: float, progress: OnStep = silent, settled: Callable[[Reports], object] | None = None
-    ) -> Reports:
+    def start(self, timeout: float, progress: OnStep = silent, settled: Callable[[Reports], object] | None = None) -> Reports:
         """Start every worker and return the reports of the constructed workers.
 
         All workers start at once. Each sets its environment and reports what it sees; `settled`
@@ -192,7 +191,7 @@ class Gang:
         pending: Pending = {}
         try:
             for group in self.groups.values():
-                group.create(self._reservation.hold, self._bundles, paths)
+                group.create(self._reservation.hold, self._bundles)
                 pending |= {ticket: (group, rank) for ticket, rank in group.settle().items()}
             reports = self._reports(pending, deadline, timeout, progress, "starting")
             if settled is not None:

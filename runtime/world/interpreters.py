@@ -10,6 +10,7 @@ from typing import Iterator, Mapping, Sequence
 
 from ...models.findings.finding import Finding, error
 from ...models.machines.cluster import Cluster
+from ...models.machines.node_group import EnvConfig
 from ...models.placements.placement import Placement
 from ...models.placements.plan import Plan
 from ..failure import LaunchFailed
@@ -27,11 +28,9 @@ def configured(cluster: Cluster, placement: Placement) -> dict[str, str]:
     A list of paths is prepended to the existing value. Source of the merging: RLinf,
     rlinf/scheduler/cluster/utils.py (RLINF_PATH_ENV_MERGE_MODE, default append).
     """
-    group = cluster.groups.get(placement.node_group)
     variables: dict[str, str] = {}
-    for config in group.env_configs if group else ():
-        if placement.node_rank in config.node_ranks:
-            variables |= dict(config.env_vars)
+    for config in _configs(cluster, placement.node_group, placement.node_rank):
+        variables |= dict(config.env_vars)
     return {name: f"{value}:${{{name}}}" if name in _PATHS and value else value for name, value in variables.items()}
 
 
@@ -104,11 +103,13 @@ def _wanted(plan: Plan) -> dict[int, list[Trial]]:
 
 
 def _named(cluster: Cluster, label: str, rank: int) -> Sequence[str]:
+    paths = (config.python_interpreter_path for config in _configs(cluster, label, rank))
+    return [path for path in paths if path is not None]
+
+
+def _configs(cluster: Cluster, label: str, rank: int) -> Sequence[EnvConfig]:
     group = cluster.groups.get(label)
-    configs = group.env_configs if group else ()
-    return [
-        config.python_interpreter_path for config in configs if rank in config.node_ranks and config.python_interpreter_path is not None
-    ]
+    return [config for config in (group.env_configs if group else ()) if rank in config.node_ranks]
 
 
 def _unusable(match: Match, path: str, reason: str) -> Finding:

@@ -296,7 +296,7 @@ class Cluster(metaclass=CurrentInstance):
 
         group.alarm = look
         audited = partial(agreed, plan, self._matches)
-        rows = audited(gang.start([os.getcwd()], timeout, settled=audited))
+        rows = audited(gang.start(timeout, settled=audited))
         return RunningGroup(group, rows, gang.kill, self.calls)
 
     def close(self) -> None:

@@ -300,11 +300,6 @@ def dispatch_dp_compute(group: Any, *arguments: Any, **named: Any) -> tuple[Any,
     return arguments, named
 
 
-def collect_dp_compute(group: Any, output: Any) -> Any:
-    """Return a list with an answer per worker."""
-    return output
-
-
 def dispatch_dp_compute_data_proto(group: Any, *arguments: Any, **named: Any) -> tuple[Any, dict[str, Any]]:
     """Cut every batch into a chunk per worker, after padding if allowed."""
     count, padding, length = group.world_size, None, None
@@ -349,10 +344,10 @@ DISPATCH_MODE_FN_REGISTRY: dict[Dispatch, Pair] = {
     for mode, dispatch, collect in (
         (Dispatch.ONE_TO_ALL, dispatch_one_to_all, collect_all_to_all),
         (Dispatch.ALL_TO_ALL, dispatch_all_to_all, collect_all_to_all),
-        (Dispatch.DP_COMPUTE, dispatch_dp_compute, collect_dp_compute),
+        (Dispatch.DP_COMPUTE, dispatch_dp_compute, collect_all_to_all),
         (Dispatch.DP_COMPUTE_PROTO, dispatch_dp_compute_data_proto, collect_dp_compute_data_proto),
         (Dispatch.DP_COMPUTE_PROTO_WITH_FUNC, dispatch_dp_compute_data_proto_with_func, collect_dp_compute_data_proto),
-        (Dispatch.DP_COMPUTE_METRIC, dispatch_dp_compute_data_proto, collect_dp_compute),
+        (Dispatch.DP_COMPUTE_METRIC, dispatch_dp_compute_data_proto, collect_all_to_all),
         (Dispatch.DIRECT_ROLLOUT_METHOD, forbidden, forbidden),
     )
 }

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import copy
-import os
 import secrets
-from typing import TYPE_CHECKING, Any, Collection, Mapping, Sequence, TypeVar
+from typing import TYPE_CHECKING, Any, Collection, Mapping, Sequence
 
 from ...failure import refused
 from ...port.port import Actor
@@ -16,102 +15,6 @@ from .pool import RayResourcePool, Seat, port_of, resource_of
 from .processes import AlivenessCheck, PoolProcesses, check_free_slots, check_nodes_alive, loss_check, members_on
 from .worker_classes import HELD, KEYS, RayClassWithInitArgs, check_parameters, slots
 
-View = TypeVar("View", bound="Spawning")
-
-
-class Spawning(Executing):
-    """Group with the registered methods of a class and views per colocated class."""
-
-    name_prefix: str
-    ray_cls_with_init: RayClassWithInitArgs | None
-    fused_worker_used: bool
-    sub_cls_name: str
-    wg_dict: Mapping[str, Spawning] | None
-    method_names: list[str]
-    _bound: list[str]
-    _dispatch_info: dict[str, list[Any]]
-    _collect_info: dict[str, list[Any]]
-    """Mesh -> the answers of all workers, cached after the first query.
-
-    verl's trainers read and extend both dictionaries.
-    """
-
-    def spawn(self: View, prefix_set: Collection[str]) -> dict[str, View]:
-        """Return a view per key, with the original names. Unknown key: ValueError (PW718)."""
-        views = {}
-        for key in prefix_set:
-            view = self._view()
-            if self.fused_worker_used:
-                view._bind(self._raw(key))
-            else:
-                view._bind_under(key)
-            view.sub_cls_name = key
-            views[key] = view
-        return views
-
-    def fuse(self, prefix_set: Collection[str]) -> None:
-        """Set an attribute per key of fused classes: the view that `spawn` returns."""
-        if self.wg_dict is None:
-            self.wg_dict = self.spawn(prefix_set)
-        for key, view in self.wg_dict.items():
-            setattr(self, key, view)
-        self.method_names = self._bind(self._class().worker)
-
-    def _class(self) -> RayClassWithInitArgs:
-        if self.ray_cls_with_init is None:
-            raise self._refused("no class of workers is given", "give ray_cls_with_init")
-        return self.ray_cls_with_init
-
-    def _raw(self, key: str) -> type:
-        raw: Mapping[str, type] = getattr(self._class().worker, HELD, {})
-        if key not in raw:
-            raise self._unknown_key(key, "fused", raw)
-        return raw[key]
-
-    def _bind_under(self, key: str) -> None:
-        """Bind all methods, and those of a key also under their own names."""
-        cls = self._class().worker
-        methods = dict(methods_of(cls))
-        methods_of_key = [name for name in methods if name.startswith(f"{key}_")]
-        keys: Collection[str] = getattr(cls, KEYS, [key] if methods_of_key else [])
-        if key not in keys:
-            raise self._unknown_key(key, "colocated", keys)
-        self._bind(cls)
-        for name in methods_of_key:
-            self._named(name.removeprefix(f"{key}_"), name, methods[name])
-
-    def _unknown_key(self, key: str, how: str, keys: Collection[str]) -> Exception:
-        return self._refused(f"no class is {how} as `{key}`; these are: {', '.join(keys) or 'none'}", "spawn one of these")
-
-    def _view(self: View) -> View:
-        """Return the same workers without the methods that their class gave this group."""
-        view = copy.copy(self)
-        for name in self._bound:
-            delattr(view, name)
-        view._bound, view.method_names, view.wg_dict, view._dispatch_info, view._collect_info = [], [], None, {}, {}
-        return view
-
-    def _bind(self, cls: type) -> list[str]:
-        names = []
-        for name, mode in methods_of(cls):
-            self._named(name, name, mode)
-            names.append(name)
-        return names
-
-    def _named(self, name: str, method: str, mode: Any) -> None:
-        bind(self, name, method, mode)
-        if name not in self._bound:
-            self._bound.append(name)
-
-    def _addressed(self, method: str, arguments: Sequence[Any]) -> tuple[str, Sequence[Any]]:
-        if self.fused_worker_used and method not in self.method_names:
-            return "_fuw_execute", (f"{self.sub_cls_name}_fwmn_{method}", *arguments)
-        return method, arguments
-
-    def _refused(self, message: str, help: str) -> Exception:
-        return refused("PW718", self.name_prefix, f"group `{self.name_prefix}`: {message}", help)
-
-
 READY_LIMIT = 300
 """Time limit, in seconds, for the construction of all workers.
 
@@ -119,7 +22,7 @@ verl has the parameter and ignores it.
 """
 
 
-class RayWorkerGroup(Spawning):
+class RayWorkerGroup(Executing):
     """Workers of a class on all seats of a pool, in rank order.
 
     Methods marked by `register` are methods of the group.
@@ -157,18 +60,20 @@ class RayWorkerGroup(Spawning):
         self.name_prefix = prefix
         self.fused_worker_used = ray_cls_with_init is not None and ray_cls_with_init.fused_worker_used
         self.sub_cls_name = ""
-        self.wg_dict = None
-        self.method_names = []
+        self.wg_dict: Mapping[str, RayWorkerGroup] | None = None
+        self.method_names: list[str] = []
         self.device_name = str(others.get("device_name", "cuda"))
         self._gang: Gang | None = None
         self._master: tuple[str | None, str | None] = None, None
-        self._dispatch_info, self._collect_info = {}, {}
+        # mesh -> the answers of all workers; verl's trainers read and extend both
+        self._dispatch_info: dict[str, list[Any]] = {}
+        self._collect_info: dict[str, list[Any]] = {}
         self._aliveness: AlivenessCheck | None = None
         if resource_pool is None:
             self.group = self._attached(worker_names, worker_handles, others.get("on"))
         else:
             self.group = self._started(resource_pool, others, detached, ray_wait_register_center_timeout)
-        self._bound = []
+        self._bound: list[str] = []
         if ray_cls_with_init is not None:
             self._bind(ray_cls_with_init.worker)
 
@@ -179,6 +84,27 @@ class RayWorkerGroup(Spawning):
     ) -> RayWorkerGroup:  # fmt: skip
         """Attach to running workers by handle or name. Unknown name: PW704."""
         return cls(None, ray_cls_with_init, name_prefix=name_prefix, worker_names=worker_names, worker_handles=worker_handles, **others)
+
+    def spawn(self, prefix_set: Collection[str]) -> dict[str, RayWorkerGroup]:
+        """Return a view per key, with the original names. Unknown key: ValueError (PW718)."""
+        views = {}
+        for key in prefix_set:
+            view = self._view()
+            if self.fused_worker_used:
+                view._bind(self._raw(key))
+            else:
+                view._bind_under(key)
+            view.sub_cls_name = key
+            views[key] = view
+        return views
+
+    def fuse(self, prefix_set: Collection[str]) -> None:
+        """Set an attribute per key of fused classes: the view that `spawn` returns."""
+        if self.wg_dict is None:
+            self.wg_dict = self.spawn(prefix_set)
+        for key, view in self.wg_dict.items():
+            setattr(self, key, view)
+        self.method_names = self._bind(self._class().worker)
 
     @property
     def worker_names(self) -> list[str]:
@@ -226,6 +152,60 @@ class RayWorkerGroup(Spawning):
         def __getattr__(self, name: str) -> Any:
             """Return a registered method or a group of `fuse`, known only at run time."""
 
+    def _class(self) -> RayClassWithInitArgs:
+        if self.ray_cls_with_init is None:
+            raise self._refused("no class of workers is given", "give ray_cls_with_init")
+        return self.ray_cls_with_init
+
+    def _raw(self, key: str) -> type:
+        raw: Mapping[str, type] = getattr(self._class().worker, HELD, {})
+        if key not in raw:
+            raise self._unknown_key(key, "fused", raw)
+        return raw[key]
+
+    def _bind_under(self, key: str) -> None:
+        """Bind all methods, and those of a key also under their own names."""
+        cls = self._class().worker
+        methods = dict(methods_of(cls))
+        methods_of_key = [name for name in methods if name.startswith(f"{key}_")]
+        keys: Collection[str] = getattr(cls, KEYS, [key] if methods_of_key else [])
+        if key not in keys:
+            raise self._unknown_key(key, "colocated", keys)
+        self._bind(cls)
+        for name in methods_of_key:
+            self._named(name.removeprefix(f"{key}_"), name, methods[name])
+
+    def _unknown_key(self, key: str, how: str, keys: Collection[str]) -> Exception:
+        return self._refused(f"no class is {how} as `{key}`; these are: {', '.join(keys) or 'none'}", "spawn one of these")
+
+    def _view(self) -> RayWorkerGroup:
+        """Return the same workers without the methods that their class gave this group."""
+        view = copy.copy(self)
+        for name in self._bound:
+            delattr(view, name)
+        view._bound, view.method_names, view.wg_dict, view._dispatch_info, view._collect_info = [], [], None, {}, {}
+        return view
+
+    def _bind(self, cls: type) -> list[str]:
+        names = []
+        for name, mode in methods_of(cls):
+            self._named(name, name, mode)
+            names.append(name)
+        return names
+
+    def _named(self, name: str, method: str, mode: Any) -> None:
+        bind(self, name, method, mode)
+        if name not in self._bound:
+            self._bound.append(name)
+
+    def _addressed(self, method: str, arguments: Sequence[Any]) -> tuple[str, Sequence[Any]]:
+        if self.fused_worker_used and method not in self.method_names:
+            return "_fuw_execute", (f"{self.sub_cls_name}_fwmn_{method}", *arguments)
+        return method, arguments
+
+    def _refused(self, message: str, help: str) -> Exception:
+        return refused("PW718", self.name_prefix, f"group `{self.name_prefix}`: {message}", help)
+
     def _started(self, pool: RayResourcePool, others: Mapping[str, Any], detached: bool, limit: float) -> WorkerGroup:
         cia, use_gpu = self._class(), others.get("use_gpu", pool.use_gpu)
         if use_gpu and not pool.use_gpu:
@@ -255,7 +235,7 @@ class RayWorkerGroup(Spawning):
         """Start all workers or none, and return the report of each."""
         gang = Gang(group.port, seats[0].reservation, {seat.node_rank: seat.bundle for seat in seats}, [group])
         try:
-            reports = gang.start([os.getcwd()], limit)[group.component]
+            reports = gang.start(limit)[group.component]
             group.take_seats()
         except BaseException:
             gang.kill()

@@ -61,9 +61,9 @@ def test_a_name_that_is_taken_is_told_and_the_other_worker_lives(plan: Planner, 
             group = WorkerGroup(port, "actor", members_of(made, "actor", "taken", found.ray.address), Reporter)
             gangs.append(Gang(port, reservation, {rank: 0}, [group]))
             stack.callback(gangs[-1].kill)
-        gangs[0].start([], 60)
+        gangs[0].start(60)
         with pytest.raises(LaunchFailed, match="there is a worker `taken/actor/0` already") as caught:
-            gangs[1].start([], 60)
+            gangs[1].start(60)
         assert caught.value.findings[0].code == "PW717"
         assert gangs[0].groups["actor"].call("environment")[0]["RANK"] == "0"
 

@@ -63,12 +63,12 @@ def shown(port: Any, plan: Plan) -> None:
     """The same on any port."""
     with held(port, plan) as where:
         actor, critic = gang(port, plan, where, "actor", Steady), gang(port, plan, where, "critic", Picky)
-        actor.start([], 60)
+        actor.start(60)
         with pytest.raises(LaunchFailed, match="rank 1 of `critic` on `node-1` could not be constructed: ValueError: not here"):
-            critic.start([], 60)
+            critic.start(60)
         assert actor.groups["actor"].call("rank") == [0, 1]
         again = gang(port, plan, where, "critic", Steady)  # the names are free again, on the same accelerators
-        again.start([], 60)
+        again.start(60)
         assert again.groups["critic"].call("rank") == [0, 1]
         actor.kill()
         assert again.groups["critic"].call("rank") == [0, 1]

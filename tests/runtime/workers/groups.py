@@ -20,7 +20,7 @@ from ..fake import FakePort
 def started(worker: type, count: int = 4, nodes: int = 2, **more: Any) -> WorkerGroup:
     """A group called `actor` of `count` workers, one accelerator each, laid evenly over nodes of four."""
     group, gang = prepared(FakePort(*[4] * nodes), worker, count, nodes, **more)
-    gang.start([], 10.0)
+    gang.start(10.0)
     return group
 
 
