@@ -15,7 +15,7 @@ from ...models.placements.placement import Placement
 from ...models.placements.plan import Plan
 from ..failure import LaunchFailed
 from ..port.port import Port
-from .inventory import missing_answers, run_on_nodes
+from .inventory import run_on_nodes
 from .matching import Match
 from .on_node import tried
 
@@ -63,8 +63,7 @@ def check_interpreters(port: Port, plan: Plan, matches: Mapping[int, Match]) -> 
     arguments = {
         matches[rank].ray.node_id: ([(path, dict(variables)) for path, variables in trials], TRIAL_LIMIT) for rank, trials in wanted.items()
     }
-    answers = run_on_nodes(port, tried, arguments, ANSWER_LIMIT)
-    missing = missing_answers(arguments, answers)
+    answers, missing = run_on_nodes(port, tried, arguments, ANSWER_LIMIT)
     faults = []
     for rank, trials in wanted.items():
         node_id = matches[rank].ray.node_id

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections import Counter
-from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
 from ...models.dialects.rlinf.machines import VARIABLE, LiveNode
 from ...models.dialects.rlinf.machines import ranked_nodes as ranked
@@ -112,18 +112,19 @@ def _number(address: str) -> int:
         return 0
 
 
-def run_on_nodes(port: Port, function: Callable[..., Any], arguments: Mapping[str, tuple[Any, ...]], limit: float) -> dict[str, Any]:
-    """Return Ray node id -> result or AnswerFailed; nodes silent for `limit` s are missing."""
-    return dict(gathered(port, {port.run_on(node_id, function, *values): node_id for node_id, values in arguments.items()}, limit))
-
-
-def missing_answers(asked: Iterable[str], answers: Mapping[str, Any]) -> dict[str, str]:
-    """Return Ray node id -> reason, for every node without an answer."""
-    return {
-        node_id: answers[node_id].reason if node_id in answers else "no answer in time"
-        for node_id in asked
-        if isinstance(answers.get(node_id, AnswerFailed("")), AnswerFailed)
-    }
+def run_on_nodes(
+    port: Port, function: Callable[..., Any], arguments: Mapping[str, tuple[Any, ...]], limit: float
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Call a function on nodes at once; return (Ray node id -> result, id -> reason for none)."""
+    tickets = {port.run_on(node_id, function, *values): node_id for node_id, values in arguments.items()}
+    results, missing = {}, dict.fromkeys(arguments, "no answer in time")
+    for node_id, answer in gathered(port, tickets, limit):
+        if isinstance(answer, AnswerFailed):
+            missing[node_id] = answer.reason
+        else:
+            results[node_id] = answer
+            del missing[node_id]
+    return results, missing
 
 
 SURVEY_LIMIT = 60.0
@@ -138,6 +139,4 @@ def inventory(port: Port, reports: Mapping[str, Report] | None = None) -> tuple[
 def survey(port: Port, nodes: Sequence[RayNode], limit: float = SURVEY_LIMIT) -> tuple[dict[str, Report], dict[str, str]]:
     """Survey nodes at once; return (id -> report, id -> reason for a missing report)."""
     arguments = {node.node_id: (list(LOOKED_AT), not is_simulated(node)) for node in nodes}
-    answers = run_on_nodes(port, survey_node, arguments, limit)
-    missing = missing_answers(arguments, answers)
-    return {node_id: answer for node_id, answer in answers.items() if node_id not in missing}, missing
+    return run_on_nodes(port, survey_node, arguments, limit)
