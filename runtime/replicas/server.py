@@ -64,9 +64,6 @@ class MeetingPoint:
 class Headless:
     """Part of a replica on a later node. The end of its engine closes the channel."""
 
-    OPENED = OPENED
-    """Call of the master once its engine serves."""
-
     def __init__(self, loop: Loop, settings: ServerSettings, own: str) -> None:
         self._loop = loop
         self._settings = settings
@@ -169,7 +166,7 @@ class ReplicaServer:
         self._serving = Serving(settings.name, engine, settings.api_key, limits)  # from now on `shutdown` ends the engine too
         await engine.open(channel, self._meets())
         if headless_peers:
-            await channel.collective_rpc(Headless.OPENED, ranks=[rank for peer in headless_peers for rank in peer.ranks])
+            await channel.collective_rpc(OPENED, ranks=[rank for peer in headless_peers for rank in peer.ranks])
         self._listener = Listener(build_app(self._serving), self._socket)
         await self._listener.start()
         self._address = (self._host, self._socket.getsockname()[1])
