@@ -10,21 +10,15 @@ from enum import Enum
 from typing import Any, AsyncIterator, Mapping, Sequence
 
 from ...models.findings.wording import plural, with_noun
-from ..compat.verl.pool import DEVICES, RayResourcePool, Seat, port_of, resource_of
+from ..compat.verl.pool import RayResourcePool, Seat, device_there, port_of
 from ..compat.verl.pool_manager import split_resource_pool
 from ..compat.verl.worker_classes import RayClassWithInitArgs
 from ..compat.verl.worker_group import RayWorkerGroup
 from ..engines.engine import ReplicaShape
 from ..failure import LaunchFailed, refused
-from ..port.port import Actor, Port
+from ..port.port import Actor
 from ..world.vendors import RESOURCES
 from .loop import in_thread
-
-
-def device_there(port: Port) -> str:
-    """Return the first device with accelerators on some node, ``cuda`` by default."""
-    resources = {name for node in port.nodes() for name, amount in node.total.items() if amount}
-    return next((device for device in DEVICES if resource_of(device) in resources), "cuda")
 
 
 @dataclass(frozen=True, slots=True)

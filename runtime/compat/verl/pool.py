@@ -40,6 +40,12 @@ def resource_of(device_name: str) -> str:
     return vendor.resource if vendor else ""
 
 
+def device_there(port: Port) -> str:
+    """Return the first device with accelerators on some node, ``cuda`` by default."""
+    resources = {name for node in port.nodes() for name, amount in node.total.items() if amount}
+    return next((device for device in DEVICES if resource_of(device) in resources), "cuda")
+
+
 def type_on(node: RayNode, device_name: str) -> str:
     """Return the accelerator type of a device; AMD's and Intel's by Ray's label."""
     if not device_name:

@@ -11,7 +11,7 @@ from ...port.port import attempts
 from ...reserving.fitting import Need, fit
 from ...reserving.reservation import WAIT_LIMIT, Reservation
 from ...world.inventory import inventory
-from .pool import RayResourcePool, Seat, port_of, resource_of
+from .pool import RayResourcePool, Seat, device_there, port_of, resource_of
 from .shortage import hopeless, shortage
 
 
@@ -209,9 +209,7 @@ class ResourcePoolManager:
 
     def _check(self, pools: Mapping[str, RayResourcePool]) -> None:
         port = port_of(self.on)
-        device = "cuda" if any(node.total.get(resource_of("cuda")) for node in port.nodes()) else "npu"
-        if not any(node.total.get(resource_of(device)) for node in port.nodes()):
-            device = "cuda"
+        device = device_there(port)
         lead = resource_of(device)
         needs: list[Need] = [need for pool in pools.values() for need in pool.needs(device)]
         for _ in attempts(port, WAIT_LIMIT):
