@@ -24,7 +24,7 @@ from .running.start import GrantedAccelerators, StartOptions
 from .shield import shielded
 from .simulated.simulate import SimulatedCluster
 from .workers.group import WorkerGroup, call_all
-from .workers.worker_class import check_worker, send_code, untrusted
+from .workers.worker_class import check_trusted, check_worker, send_code
 from .world.matching import NO_SURVEY, survey_real_nodes, used_nodes
 
 Result = TypeVar("Result")
@@ -201,9 +201,7 @@ def launch(
         raise ValueError("either an address or simulate, not both")
     if not plan.cluster.counted:
         raise failed("PW011", "", "the plan does not say how many accelerators the nodes have", "name the machines with `--cluster`")
-    distrusted = tuple(untrusted(plan, trusted_env))
-    if distrusted:
-        raise LaunchFailed(*distrusted)
+    check_trusted(plan, trusted_env)
     stack = ExitStack()
     try:
         progress(Step("checking the worker class"))

@@ -48,6 +48,13 @@ def untrusted(plan: Plan, trusted: Collection[str]) -> Iterator[Finding]:
             yield error("PW711", group.label, message, help=help, witnesses=(INTERPRETER,))
 
 
+def check_trusted(plan: Plan, trusted: Collection[str]) -> None:
+    """Raise LaunchFailed (PW711) for code-running variables or interpreters not in `trusted`."""
+    distrusted = tuple(untrusted(plan, trusted))
+    if distrusted:
+        raise LaunchFailed(*distrusted)
+
+
 def is_dangerous(name: str) -> bool:
     """Return True if a variable of this name can make a process run other code."""
     return name.upper() in NAMES or name.upper().startswith(PREFIXES)

@@ -115,7 +115,7 @@ def _number(address: str) -> int:
 def run_on_nodes(
     port: Port, function: Callable[..., Any], arguments: Mapping[str, tuple[Any, ...]], limit: float
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """Call a function on nodes at once; return (Ray node id -> result, id -> reason for none)."""
+    """Call a function on nodes at once. Returns (Ray node id -> result, id -> reason for none)."""
     tickets = {port.run_on(node_id, function, *values): node_id for node_id, values in arguments.items()}
     results, missing = {}, dict.fromkeys(arguments, "no answer in time")
     for node_id, answer in gathered(port, tickets, limit):

@@ -19,7 +19,7 @@ from ....models.machines.cluster import Cluster as Machines
 from ....models.machines.cluster_file import ClusterForm
 from ....models.machines.node_group import CLUSTER_LABEL, NodeGroup
 from ....models.placements.plan import Plan
-from ...failure import LaunchFailed, failed, refused
+from ...failure import failed, refused
 from ...port.connection import Connection, must_be_unconnected
 from ...port.on_ray import NAMESPACE, RayPort
 from ...port.port import Port, RayNode
@@ -30,7 +30,7 @@ from ...running.monitor import Monitor
 from ...shield import shielded
 from ...simulated.simulate import SimulatedCluster, simulated_machines
 from ...workers.group import Gang, WorkerGroup
-from ...workers.worker_class import send_code, untrusted
+from ...workers.worker_class import check_trusted, send_code
 from ...world.interpreters import check_interpreters
 from ...world.inventory import inventory
 from ...world.matching import Match, used_nodes
@@ -280,9 +280,7 @@ class Cluster(metaclass=CurrentInstance):
 
     def start(self, plan: Plan, make: Callable[[Port], WorkerGroup], timeout: float) -> RunningGroup:
         """Start and audit a single component, all or none, as `launch`; `make`: port -> group."""
-        distrusted = tuple(untrusted(plan, self.trusted_env))
-        if distrusted:
-            raise LaunchFailed(*distrusted)
+        check_trusted(plan, self.trusted_env)
         check_interpreters(self.port, plan, self._matches)
         group = make(self.port)
         gang = Gang(self.port, self.reservation, {rank: rank for rank in self._matches}, [group])

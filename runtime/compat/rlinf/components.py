@@ -5,20 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Mapping, Sequence, Union
 
-import yaml
-
-from ....models.dialects.load import read
-from ....models.findings.finding import Severity, UnusableInput
-from ....models.level import PLACEMENT
+from ....models.findings.finding import UnusableInput
 from ....models.machines.cluster import Cluster as Machines
 from ....models.placements.assignment import Assignment
 from ....models.placements.plan import VERIFIED, Plan
 from ....models.placements.run import Run
 from ....models.strategies import NodePlacementStrategy, PackedPlacementStrategy, PlacementStrategy
-from ....models.text.source import Source
 from ...failure import LaunchFailed, failed, refused
 from .cluster import Cluster
-from .machines import plain
+from .machines import plain, read_section
 
 
 class StatedPlacement(PlacementStrategy):
@@ -52,13 +47,7 @@ class ComponentPlacement:
     """
 
     def __init__(self, config: Mapping[str, Any], cluster: Cluster) -> None:
-        section = plain(config["cluster"])
-        text = yaml.safe_dump({"cluster": section}, sort_keys=False, allow_unicode=True)
-        reading = read(Source("config", text), cluster.machines, "rlinf", PLACEMENT)
-        errors = [finding for finding in reading.findings if finding.severity is Severity.ERROR]
-        if errors or reading.problem is None:
-            raise LaunchFailed(*errors)
-        self._runs = dict(reading.problem.given().runs)
+        self._runs = dict(read_section("config", plain(config["cluster"]), cluster.machines).given().runs)
 
     @property
     def components(self) -> list[str]:

@@ -17,6 +17,7 @@ from ....models.machines.cluster import Cluster
 from ....models.machines.node import Hardware, Node
 from ....models.machines.node_group import ACCELERATOR, NODE
 from ....models.placements.placement import Placement
+from ....models.problem import Problem
 from ....models.text.source import Source
 from ...failure import LaunchFailed, failed
 from ...port.port import Port, RayNode
@@ -36,12 +37,17 @@ def survey_machines(port: Port) -> tuple[Sequence[RayNode], Cluster]:
 
 def with_groups(machines: Cluster, section: Mapping[str, Any]) -> Cluster:
     """Add the node groups and hardware of a `cluster` section. LaunchFailed: its errors."""
-    text = yaml.safe_dump({"cluster": {"component_placement": {}, **plain(section)}}, sort_keys=False, allow_unicode=True)
-    reading = read(Source("cluster_cfg", text), machines, "rlinf", PLACEMENT)
+    return read_section("cluster_cfg", {"component_placement": {}, **plain(section)}, machines).cluster
+
+
+def read_section(name: str, section: Mapping[str, Any], machines: Cluster) -> Problem:
+    """Read a plain `cluster` section as RLinf's. Raises LaunchFailed with all errors of it."""
+    text = yaml.safe_dump({"cluster": section}, sort_keys=False, allow_unicode=True)
+    reading = read(Source(name, text), machines, "rlinf", PLACEMENT)
     errors = [finding for finding in reading.findings if finding.severity is Severity.ERROR]
     if errors or reading.problem is None:
         raise LaunchFailed(*errors)
-    return reading.problem.cluster
+    return reading.problem
 
 
 def requested_nodes(num_nodes: int | None, section: Mapping[str, Any] | None, there: int) -> int:
