@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import Any, Iterable, Sequence
 
 from ..models.findings.finding import Finding, error
 
@@ -69,6 +69,11 @@ def last_line(lines: Sequence[str], default: str = "") -> str:
 def last_lines(lines: Sequence[str]) -> str:
     """Return the end of a traceback, as shown below a failure."""
     return "\n".join(lines[-LAST_LINES:])
+
+
+def quoted(names: Iterable[object]) -> str:
+    """Return names in backticks, separated by commas; ``none`` without any."""
+    return ", ".join(f"`{name}`" for name in names) or "none"
 
 
 def kind_of(value: object) -> str:

@@ -12,7 +12,7 @@ from ...models.placements.moves import Moves
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
 from ...models.reading import Reading
-from ..failure import LaunchFailed
+from ..failure import LaunchFailed, quoted
 from ..periodic import Periodic
 from ..port.port import Port
 from ..progress import Step
@@ -121,9 +121,9 @@ class Recovery:
     taken: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        nodes = [f"without {_listed(self.lost)}"] * bool(self.lost)
-        nodes += [f"beside the jobs that took {_listed(self.taken)}"] * bool(self.taken)
-        nodes += [f"with {_listed(self.joined)}"] * bool(self.joined)
+        nodes = [f"without {quoted(self.lost)}"] * bool(self.lost)
+        nodes += [f"beside the jobs that took {quoted(self.taken)}"] * bool(self.taken)
+        nodes += [f"with {quoted(self.joined)}"] * bool(self.joined)
         details = f" {', '.join(nodes)}" if nodes else ""
         return f"running again after {self.seconds:.1f} s{details}: {self.moved}"
 
@@ -140,10 +140,6 @@ class Recovery:
         words += [f"{new_count} {'is' if new_count == 1 else 'are'} new"] * bool(new_count)
         words += ["proved to be the fewest"] * self.moves.proved
         return ", ".join(words)
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
 
 
 ONLY_A_PLAN = "where it is placed anew, no more is kept than sizes and who shares accelerators, and no framework is asked: launch the plan's file itself"

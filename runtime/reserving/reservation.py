@@ -67,8 +67,7 @@ def node_demand(match: Match, cpus: float = 0, part: int = 0, share: bool = Fals
         resources = {vendor.resource: float(part if part and share else whole)}
     if cpus:
         resources["CPU"] = cpus
-    location = f"node {match.node.rank} (`{match.node.name}`, Ray node `{match.ray.name}`)"
-    return NodeDemand(RayBundle(match.ray.node_id, resources), match.node.name, location, match.node.rank, _HELP, 0 if share else part)
+    return NodeDemand(RayBundle(match.ray.node_id, resources), match.node.name, match.where, match.node.rank, _HELP, 0 if share else part)
 
 
 def amount_of(resource: str, amount: float) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Iterator, Mapping, Sequence
 from ...models.findings.finding import Finding, error
 from ...models.placements.placement import Placement
 from ...models.placements.plan import Plan
-from ..failure import LaunchFailed
+from ..failure import LaunchFailed, quoted
 from ..workers.calls import ranks_by_component
 from ..world.matching import Match
 from ..world.vendors import VARIABLES, vendor_of
@@ -92,7 +92,7 @@ def shared_against_plan(rows: Sequence[AuditRow]) -> Iterator[Finding]:
 
 
 def _finding(devices: Sequence[str], rows: Sequence[AuditRow]) -> Finding:
-    hosts = ", ".join(f"`{host}`" for host in dict.fromkeys(row.host for row in rows))
+    hosts = quoted(dict.fromkeys(row.host for row in rows))
     device_names = ", ".join(device.rpartition("/")[2] for device in devices)
     plural, verb = ("accelerators", "are") if len(devices) > 1 else ("accelerator", "is")
     names = ranks_by_component((row.component, row.rank) for row in rows)

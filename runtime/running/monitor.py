@@ -6,7 +6,7 @@ import threading
 from typing import Callable, Mapping, Sequence
 
 from ...models.findings.finding import Finding, error
-from ..failure import LaunchFailed
+from ..failure import LaunchFailed, quoted
 from ..port.port import CREATED, AnswerFailed, Hold, Port, gathered
 from ..workers.calls import rank_failure, ranks_by_component
 from ..workers.group import WorkerGroup
@@ -85,7 +85,7 @@ class Monitor:
         state = self.port.state(self.hold)
         if state == CREATED:
             return []
-        message = f"the reservation of {', '.join(f'`{group.component}`' for group in self.groups)} is {state.lower()}"
+        message = f"the reservation of {quoted(group.component for group in self.groups)} is {state.lower()}"
         return [error("PW704", self.groups[0].component, message, help="look for who removed its placement group from the Ray cluster")]
 
     def _lost_workers(self) -> list[Finding]:

@@ -12,7 +12,7 @@ from ...models.findings.wording import with_noun
 from ...models.placements.placement import Placement
 from ...models.ranks import list_ranks
 from ...models.text.nearest import nearest
-from ..failure import LaunchFailed, failed, last_lines
+from ..failure import LaunchFailed, failed, last_lines, quoted
 from ..port.port import AnswerFailed, Died, Port, Raised, Ticket, Unborn
 from .member import Member
 
@@ -337,7 +337,7 @@ class Calls(ABC):
             return
         known = self._methods()
         close = nearest(method, known)
-        hint = f"did you mean `{close}`?" if close else f"it has {', '.join(f'`{name}`' for name in known) or 'none'}"
+        hint = f"did you mean `{close}`?" if close else f"it has {quoted(known)}"
         raise AttributeError(f"the workers of `{self.whole.component}` have no method `{method}`: `{worker.__name__}`, {hint}")
 
     def _chosen(self, which: Sequence[RankSelector]) -> list[int]:

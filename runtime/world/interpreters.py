@@ -113,5 +113,5 @@ def _configs(cluster: Cluster, label: str, rank: int) -> Sequence[EnvConfig]:
 
 def _unusable(match: Match, path: str, reason: str) -> Finding:
     node = match.node
-    message = f"node {node.rank} (`{node.name}`, Ray node `{match.ray.name}`): the interpreter `{path}` cannot run its workers: {reason}"
+    message = f"{match.where}: the interpreter `{path}` cannot run its workers: {reason}"
     return error("PW720", node.name, message, help=_HELP, witnesses=(node.rank, path))

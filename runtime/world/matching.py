@@ -27,6 +27,11 @@ class Match:
     ray: RayNode
     held: bool = True
 
+    @property
+    def where(self) -> str:
+        """Description of the node for messages."""
+        return f"node {self.node.rank} (`{self.node.name}`, Ray node `{self.ray.name}`)"
+
 
 def used_nodes(plan: Plan) -> dict[int, int]:
     """Return node rank -> number of the plan's processes; nodes without processes are omitted."""
@@ -173,8 +178,7 @@ def match_machines(plan: Plan, available: Sequence[RayNode], seen: Survey = NO_S
         mask = masks.get(rank, 0)
         held = 0 if share_nodes and is_shareable_part(plan, match, mask) else mask
         for message, help, amount in _differences(plan, match, report, kinds, held):
-            location = f"node {rank} (`{match.node.name}`, Ray node `{match.ray.name}`)"
-            faults.append(error("PW702", match.node.name, f"{location} {message}", help=help, witnesses=(rank,), amount=amount))
+            faults.append(error("PW702", match.node.name, f"{match.where} {message}", help=help, witnesses=(rank,), amount=amount))
     if faults:
         raise LaunchFailed(*sorted(faults, key=lambda finding: finding.witnesses))
     return matches

@@ -11,7 +11,7 @@ from ....models.placements.assignment import Assignment
 from ....models.placements.plan import VERIFIED, Plan
 from ....models.placements.run import Run
 from ....models.strategies import NodePlacementStrategy, PackedPlacementStrategy, PlacementStrategy
-from ...failure import LaunchFailed, failed, refused
+from ...failure import LaunchFailed, failed, quoted, refused
 from .cluster import Cluster
 from .machines import plain, read_section
 
@@ -64,7 +64,7 @@ class ComponentPlacement:
 
     def _of(self, name: str) -> Sequence[Run]:
         if name not in self._runs:
-            known = ", ".join(f"`{component}`" for component in self._runs) or "none"
+            known = quoted(self._runs)
             raise refused("PW718", name, f"there is no component `{name}`; there are {known}", "add it to `cluster.component_placement`")
         return self._runs[name]
 
@@ -106,6 +106,6 @@ def _component(plan: Plan, name: str) -> str:
         return name
     if len(plan.components) == 1:
         return plan.components[0]
-    known = ", ".join(f"`{component}`" for component in plan.components) or "none"
+    known = quoted(plan.components)
     message = f"the plan has no component `{name}`; it has {known}"
     raise failed("PW112", name, message, "pass `placement_strategy=(plan, 'actor')`", name)

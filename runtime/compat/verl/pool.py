@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Iterable, Sequence
 
 from ....models.machines.accelerators import NO_ACCELERATOR
-from ...failure import LaunchFailed, failed, refused
+from ...failure import LaunchFailed, failed, quoted, refused
 from ...port.connection import Connection
 from ...port.on_ray import RayPort
 from ...port.port import Hold, Port, RayBundle, RayNode, attempts
@@ -33,7 +33,7 @@ Source: Ray, python/ray/util/accelerators/accelerators.py.
 def resource_of(device_name: str) -> str:
     """Return Ray's resource of a device. Unknown device: ValueError (PW718)."""
     if device_name not in DEVICES:
-        known = ", ".join(f"`{name}`" for name in DEVICES)
+        known = quoted(DEVICES)
         message = f"there are no accelerators of device `{device_name}`"
         raise refused("PW718", "", message, f"use one of {known}, or a pool with use_gpu=False", device_name)
     vendor = vendor_of(DEVICES[device_name])

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any, Hashable, Iterable, Mapping, Sequence
 
-from ...failure import kind_of, refused
+from ...failure import kind_of, quoted, refused
 from ...port.port import attempts
 from ...reserving.fitting import Need, fit
 from ...reserving.reservation import WAIT_LIMIT, Reservation
@@ -185,7 +185,7 @@ class ResourcePoolManager:
         """Return the pool of a role. No created pool: ValueError (PW718)."""
         name = (self.mapping or {}).get(role)
         if name is None:
-            known = ", ".join(f"`{known_role}`" for known_role in self.mapping or {}) or "none"
+            known = quoted(self.mapping or ())
             raise refused("PW718", str(role), f"role `{role}` is on no pool; these are: {known}", "add it to the mapping")
         if name not in self.resource_pool_dict:
             raise refused("PW718", name, f"pool `{name}` of role `{role}` has not been created", "call create_resource_pool() first")

@@ -13,7 +13,7 @@ from typing import Callable, Mapping, Sequence
 
 from ....models.machines.node_group import CLUSTER_LABEL
 from ....models.placements.placement import Placement
-from ...failure import failed, refused
+from ...failure import failed, quoted, refused
 from ...periodic import Periodic
 from ...port.port import CREATED, Port, Start, Ticket
 from ...reserving.reservation import Reservation
@@ -49,7 +49,7 @@ class AlivenessCheck(Periodic):
         """Start the thread. Raises LaunchFailed (PW704) if a worker is already dead."""
         dead = sorted(self._names - self._port.names())
         if dead:
-            message = f"{', '.join(f'`{name}`' for name in dead)} died"
+            message = f"{quoted(dead)} died"
             raise failed("PW704", dead[0], message, "start the group again", *dead)
         super().start()
 
@@ -170,7 +170,7 @@ def check_free_slots(seats: Sequence[Seat], component: str, slots: int = 1) -> N
     """Raise ValueError (PW702) for a seat without `slots` free slots: Ray would wait."""
     for seat in seats:
         if seat.free < slots:
-            groups = ", ".join(f"`{name}`" for name in dict.fromkeys(seat.taken.values()))
+            groups = quoted(dict.fromkeys(seat.taken.values()))
             wanted_slots = "no slot" if slots == 1 else f"no {slots} slots"
             taken_text = "all" if not seat.free else f"{len(seat.taken)} of them"
             message = f"group `{component}` finds {wanted_slots} on {seat.where}: pool `{seat.pool}` has {seat.limit} for each place, {taken_text} taken by {groups}"
