@@ -17,7 +17,7 @@ from ...models.machines.shorthand import AsDeclared
 from ...models.problem import Problem
 from ...models.reading import Reading
 from ...models.text.source import Source
-from ...solver.sandbox.messages import Codec, data_of, line_of
+from ...solver.sandbox.messages import Codec, SolveRequest, data_of, line_of, read_question, write_question
 from ...solver.searching.search import LIMIT, SEED
 from ..failure import LaunchFailed
 from ..progress import Step
@@ -101,20 +101,12 @@ class LaunchRequest(RecordModel):
 
 def problem_to_text(problem: Problem | None) -> str:
     """Serialize a problem; "" for None."""
-    if problem is None:
-        return ""
-    from ...solver.sandbox.messages import SolveRequest, write_question
-
-    return write_question(SolveRequest(problem, LIMIT, SEED)).decode()
+    return "" if problem is None else write_question(SolveRequest(problem, LIMIT, SEED)).decode()
 
 
 def problem_of(text: str) -> Problem | None:
     """Rebuild the problem from a text; None for "". Raises NotOurs for any other text."""
-    if not text:
-        return None
-    from ...solver.sandbox.messages import read_question
-
-    return read_question(text.encode()).problem
+    return read_question(text.encode()).problem if text else None
 
 
 class ProgressMessage(RecordModel):
