@@ -42,7 +42,7 @@ if TYPE_CHECKING:  # without `typing`, so that little is loaded before the first
     from .models.reading import Reading
     from .models.report import Report
     from .models.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy
-    from .runtime.detached.detach import attach
+    from .runtime.detached.launches import attach
     from .runtime.failure import LaunchFailed
 
 _HOMES = {
@@ -63,7 +63,7 @@ _HOMES = {
     "UnusableInput": ".models.findings.finding",
     "account": ".api",
     "alternatives": ".api",
-    "attach": ".runtime.detached.detach",
+    "attach": ".runtime.detached.launches",
     "cluster": ".api",
     "convert": ".api",
     "discover": ".api",

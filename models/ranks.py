@@ -97,6 +97,11 @@ def merge(ranges: list[range]) -> tuple[range, ...]:
     return tuple(merged)
 
 
+def list_ranks(ranks: Iterable[int]) -> str:
+    """Return `0-3,7` for ranks in any order."""
+    return write_ranks(merge([range(rank, rank + 1) for rank in ranks]))
+
+
 def without(ranges: Iterable[range], excluded: Iterable[range]) -> tuple[range, ...]:
     """Return the part of ascending, disjoint ranges outside of other disjoint ranges.
 

@@ -9,90 +9,68 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..models.strategies import FlexiblePlacementStrategy as FlexiblePlacementStrategy
-    from ..models.strategies import NodePlacementStrategy as NodePlacementStrategy
-    from ..models.strategies import PackedPlacementStrategy as PackedPlacementStrategy
-    from .compat.rlinf.cluster import Cluster as Cluster
-    from .compat.rlinf.components import ComponentPlacement as ComponentPlacement
-    from .compat.rlinf.group import WorkerGroup as WorkerGroup
-    from .compat.rlinf.results import WorkerGroupFuncResult as WorkerGroupFuncResult
-    from .compat.verl.dispatch.batches import DataProtoFuture as DataProtoFuture
-    from .compat.verl.dispatch.mesh import Dispatch as Dispatch
-    from .compat.verl.dispatch.mesh import Execute as Execute
-    from .compat.verl.dispatch.mesh import make_nd_compute_dataproto_dispatch_fn as make_nd_compute_dataproto_dispatch_fn
-    from .compat.verl.dispatch.register import register as register
-    from .compat.verl.dispatch.table import collect_all_to_all as collect_all_to_all
-    from .compat.verl.dispatch.table import register_dispatch_mode as register_dispatch_mode
-    from .compat.verl.dispatch.table import update_dispatch_mode as update_dispatch_mode
-    from .compat.verl.groups.colocated import create_colocated_worker_cls as create_colocated_worker_cls
-    from .compat.verl.groups.colocated import create_colocated_worker_cls_fused as create_colocated_worker_cls_fused
-    from .compat.verl.groups.colocated import create_colocated_worker_raw_cls as create_colocated_worker_raw_cls
-    from .compat.verl.groups.ray_class import RayClassWithInitArgs as RayClassWithInitArgs
-    from .compat.verl.groups.worker_group import RayWorkerGroup as RayWorkerGroup
-    from .compat.verl.pools.manager import ResourcePoolManager as ResourcePoolManager
-    from .compat.verl.pools.pool import RayResourcePool as RayResourcePool
-    from .compat.verl.pools.pool import ResourcePool as ResourcePool
-    from .compat.verl.pools.split import SubRayResourcePool as SubRayResourcePool
-    from .compat.verl.pools.split import merge_resource_pool as merge_resource_pool
-    from .compat.verl.pools.split import split_resource_pool as split_resource_pool
-    from .failure import LaunchFailed as LaunchFailed
-    from .replicas.engine_replica import EchoReplica as EchoReplica
-    from .replicas.engine_replica import EngineReplica as EngineReplica
-    from .replicas.engine_replica import TransformerReplica as TransformerReplica
-    from .replicas.engine_replica import get_replica_class as get_replica_class
-    from .replicas.engine_replica import get_rollout_replica_class as get_rollout_replica_class
-    from .replicas.launching import launch_replicas as launch_replicas
-    from .replicas.replica import Replica as Replica
-    from .replicas.replica import RolloutMode as RolloutMode
-    from .replicas.replica import num_replicas as num_replicas
-    from .simulated.simulate import simulated_cluster as simulated_cluster
-    from .workers.inside.address import WorkerAddress as WorkerAddress
-    from .workers.inside.base import Worker as Worker
+    from ..models.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy
+    from .compat.rlinf.cluster import Cluster
+    from .compat.rlinf.components import ComponentPlacement
+    from .compat.rlinf.group import WorkerGroup
+    from .compat.rlinf.results import WorkerGroupFuncResult
+    from .compat.verl.batches import DataProtoFuture
+    from .compat.verl.dispatch import (
+        Dispatch,
+        Execute,
+        collect_all_to_all,
+        make_nd_compute_dataproto_dispatch_fn,
+        register,
+        register_dispatch_mode,
+        update_dispatch_mode,
+    )
+    from .compat.verl.pool import RayResourcePool, ResourcePool
+    from .compat.verl.pool_manager import ResourcePoolManager, SubRayResourcePool, merge_resource_pool, split_resource_pool
+    from .compat.verl.worker_classes import (
+        RayClassWithInitArgs,
+        create_colocated_worker_cls,
+        create_colocated_worker_cls_fused,
+        create_colocated_worker_raw_cls,
+    )
+    from .compat.verl.worker_group import RayWorkerGroup
+    from .failure import LaunchFailed
+    from .replicas.engine_replica import EchoReplica, EngineReplica, TransformerReplica, get_replica_class, get_rollout_replica_class
+    from .replicas.replica import Replica, RolloutMode, launch_replicas, num_replicas
+    from .simulated.simulate import simulated_cluster
+    from .workers.inside.base import Worker
+    from .workers.inside.information import WorkerAddress
 
-_WHERE = {
-    "Cluster": ".compat.rlinf.cluster",
-    "ComponentPlacement": ".compat.rlinf.components",
-    "DataProtoFuture": ".compat.verl.dispatch.batches",
-    "Dispatch": ".compat.verl.dispatch.mesh",
-    "EchoReplica": ".replicas.engine_replica",
-    "EngineReplica": ".replicas.engine_replica",
-    "Execute": ".compat.verl.dispatch.mesh",
-    "FlexiblePlacementStrategy": "..models.strategies",
-    "LaunchFailed": ".failure",
-    "NodePlacementStrategy": "..models.strategies",
-    "PackedPlacementStrategy": "..models.strategies",
-    "RayClassWithInitArgs": ".compat.verl.groups.ray_class",
-    "RayResourcePool": ".compat.verl.pools.pool",
-    "RayWorkerGroup": ".compat.verl.groups.worker_group",
-    "Replica": ".replicas.replica",
-    "ResourcePool": ".compat.verl.pools.pool",
-    "ResourcePoolManager": ".compat.verl.pools.manager",
-    "RolloutMode": ".replicas.replica",
-    "SubRayResourcePool": ".compat.verl.pools.split",
-    "TransformerReplica": ".replicas.engine_replica",
-    "Worker": ".workers.inside.base",
-    "WorkerAddress": ".workers.inside.address",
-    "WorkerGroup": ".compat.rlinf.group",
-    "WorkerGroupFuncResult": ".compat.rlinf.results",
-    "collect_all_to_all": ".compat.verl.dispatch.table",
-    "create_colocated_worker_cls": ".compat.verl.groups.colocated",
-    "create_colocated_worker_cls_fused": ".compat.verl.groups.colocated",
-    "create_colocated_worker_raw_cls": ".compat.verl.groups.colocated",
-    "get_replica_class": ".replicas.engine_replica",
-    "get_rollout_replica_class": ".replicas.engine_replica",
-    "launch_replicas": ".replicas.launching",
-    "make_nd_compute_dataproto_dispatch_fn": ".compat.verl.dispatch.mesh",
-    "merge_resource_pool": ".compat.verl.pools.split",
-    "num_replicas": ".replicas.replica",
-    "register": ".compat.verl.dispatch.register",
-    "register_dispatch_mode": ".compat.verl.dispatch.table",
-    "simulated_cluster": ".simulated.simulate",
-    "split_resource_pool": ".compat.verl.pools.split",
-    "update_dispatch_mode": ".compat.verl.dispatch.table",
+_NAMES = {
+    "..models.strategies": "FlexiblePlacementStrategy NodePlacementStrategy PackedPlacementStrategy",
+    ".compat.rlinf.cluster": "Cluster",
+    ".compat.rlinf.components": "ComponentPlacement",
+    ".compat.rlinf.group": "WorkerGroup",
+    ".compat.rlinf.results": "WorkerGroupFuncResult",
+    ".compat.verl.batches": "DataProtoFuture",
+    ".compat.verl.dispatch": "Dispatch Execute collect_all_to_all make_nd_compute_dataproto_dispatch_fn register register_dispatch_mode update_dispatch_mode",
+    ".compat.verl.pool": "RayResourcePool ResourcePool",
+    ".compat.verl.pool_manager": "ResourcePoolManager SubRayResourcePool merge_resource_pool split_resource_pool",
+    ".compat.verl.worker_classes": "RayClassWithInitArgs create_colocated_worker_cls create_colocated_worker_cls_fused create_colocated_worker_raw_cls",
+    ".compat.verl.worker_group": "RayWorkerGroup",
+    ".failure": "LaunchFailed",
+    ".replicas.engine_replica": "EchoReplica EngineReplica TransformerReplica get_replica_class get_rollout_replica_class",
+    ".replicas.replica": "Replica RolloutMode launch_replicas num_replicas",
+    ".simulated.simulate": "simulated_cluster",
+    ".workers.inside.base": "Worker",
+    ".workers.inside.information": "WorkerAddress",
 }
-"""Name -> its module."""
+"""Module -> its names."""
+_WHERE = {name: module for module, names in _NAMES.items() for name in names.split()}
 
-__all__ = sorted(_WHERE)
+__all__ = [
+    "Cluster", "ComponentPlacement", "DataProtoFuture", "Dispatch", "EchoReplica", "EngineReplica", "Execute",
+    "FlexiblePlacementStrategy", "LaunchFailed", "NodePlacementStrategy", "PackedPlacementStrategy", "RayClassWithInitArgs",
+    "RayResourcePool", "RayWorkerGroup", "Replica", "ResourcePool", "ResourcePoolManager", "RolloutMode", "SubRayResourcePool",
+    "TransformerReplica", "Worker", "WorkerAddress", "WorkerGroup", "WorkerGroupFuncResult", "collect_all_to_all",
+    "create_colocated_worker_cls", "create_colocated_worker_cls_fused", "create_colocated_worker_raw_cls", "get_replica_class",
+    "get_rollout_replica_class", "launch_replicas", "make_nd_compute_dataproto_dispatch_fn", "merge_resource_pool", "num_replicas",
+    "register", "register_dispatch_mode", "simulated_cluster", "split_resource_pool", "update_dispatch_mode",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

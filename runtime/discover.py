@@ -16,22 +16,16 @@ from .failure import LaunchFailed
 from .port.connection import Connection
 from .port.on_ray import RayPort
 from .port.port import Port, RayBundle, RayNode
-from .reserving.parts import accelerators_given
-from .reserving.reservation import Reservation
-from .reserving.shortage import NodeDemand
-from .world.inventory import survey
+from .reserving.reservation import NodeDemand, Reservation, accelerators_given
+from .world.inventory import ordered, survey
 from .world.machine import CODE, Device, Machine, cluster_of
 from .world.nvidia_smi import Matrix, read_devices, read_matrix
-from .world.order import ordered
 from .world.ray_machine import machine_of, name_of, resource_of
 from .world.slurm import SlurmJob, read_job
 
 
 def with_taken(port: Port, nodes: Sequence[RayNode], machines: Mapping[str, Machine]) -> tuple[dict[str, Machine], dict[str, str]]:
-    """Return (Ray node id -> updated machine, Ray node id -> reason if unknown).
-
-    On a partly used node, the rest is reserved for a moment, and queried by its holder.
-    """
+    """Return (updated machines, reasons for unknown ones). Free rests are reserved to get their ids."""
     updated, unknown = dict(machines), {}
     for node in nodes:
         free, total = (int(amounts.get(resource_of(node), 0.0)) for amounts in (node.free, node.total))
@@ -73,10 +67,7 @@ class Discovered:
 
 
 def at_address(address: str) -> Discovered:
-    """Discover the cluster of the Ray at HOST:PORT, which includes this machine (see `from_ray`).
-
-    Raises LaunchFailed (PW701, PW708, PW721).
-    """
+    """Discover the cluster of the Ray at HOST:PORT. LaunchFailed: PW701, PW708, PW721."""
     connection = Connection(address)
     try:
         connection.open()
@@ -86,10 +77,7 @@ def at_address(address: str) -> Discovered:
 
 
 def from_ray(port: Port) -> Discovered:
-    """Survey the nodes of a Ray cluster; count other jobs' accelerators as taken.
-
-    Raises LaunchFailed (PW721) if rank variables contradict each other.
-    """
+    """Survey a Ray cluster; other jobs' accelerators are taken. Raises LaunchFailed (PW721)."""
     nodes = port.nodes()
     reports, missing = survey(port, nodes)
     nodes = ordered(nodes, reports)
@@ -102,10 +90,7 @@ def from_ray(port: Port) -> Discovered:
 
 
 def from_files(slurm: bool, devices: Sequence[str | Path], matrices: Sequence[str | Path] = ()) -> Discovered:
-    """Discover the machines of files, or of this process's Slurm job with details from files.
-
-    Raises UnusableInput.
-    """
+    """Discover machines of files, or of this Slurm job with their details. UnusableInput."""
     texts, links = [Source.read(path) for path in devices], [Source.read(path) for path in matrices]
     return from_slurm(os.environ, texts, links) if slurm else from_texts(texts, links)
 
@@ -128,9 +113,8 @@ def from_slurm(environment: Mapping[str, str], devices: Sequence[Source] = (), m
     try:
         job = read_job(environment)
     except ValueError as problem:
-        raise _unreadable(
-            "", f"the environment tells of no machines: {problem}", "run it inside of a job, or paste what nvidia-smi prints"
-        ) from None
+        help = "run it inside of a job, or paste what nvidia-smi prints"
+        raise _unreadable("", f"the environment tells of no machines: {problem}", help) from None
     pasted = machines_of(devices, matrices)
     notes = []
     if len(job.hosts) > 1 and (job.gpus or pasted):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Iterable, Sequence
 
 from ..models.findings.finding import Finding, error
 
@@ -45,10 +45,7 @@ def failed(code: str, subject: str, message: str, help: str, *witnesses: int | s
 
 
 class Refusal(LaunchFailed, ValueError):
-    """Request that contradicts itself or exceeds the cluster; raised before anything is started.
-
-    Its text is complete (holders, help), because it mostly ends a user's program.
-    """
+    """Request refused before anything starts. Its text is complete: it mostly ends a program."""
 
     def __str__(self) -> str:
         return "\n".join(line for finding in self.findings for line in (finding.message, *finding.notes, f"help: {finding.help}"))
@@ -59,6 +56,24 @@ def refused(
 ) -> Refusal:
     """Build a refusal with a single Finding."""
     return Refusal(error(code, subject, message, help=help, witnesses=witnesses, amount=amount, notes=notes))
+
+
+LONGEST_LINE, LAST_LINES = 200, 8
+
+
+def last_line(lines: Sequence[str], default: str = "") -> str:
+    """Return the last line of an output as a reason, cut to 200 characters."""
+    return lines[-1].strip()[:LONGEST_LINE] if lines else default
+
+
+def last_lines(lines: Sequence[str]) -> str:
+    """Return the end of a traceback, as shown below a failure."""
+    return "\n".join(lines[-LAST_LINES:])
+
+
+def quoted(names: Iterable[object]) -> str:
+    """Return names in backticks, separated by commas; ``none`` without any."""
+    return ", ".join(f"`{name}`" for name in names) or "none"
 
 
 def kind_of(value: object) -> str:

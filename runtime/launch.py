@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
-from types import TracebackType
 from typing import Any, Callable, Collection, Iterator, Mapping, TypeVar
 
 from ..models.findings.finding import Unchecked
@@ -19,39 +18,14 @@ from .progress import OnStep, Step, silent
 from .recovery.lifetime import NO_RESTARTS, Lifetime, Recovery, RestartPolicy
 from .recovery.restarts import Restarts, is_lost
 from .reserving.reservation import WAIT_LIMIT
+from .running.audit import AuditRow
+from .running.monitor import PERIOD, OnFailure
+from .running.start import GrantedAccelerators, StartOptions
 from .shield import shielded
 from .simulated.simulate import SimulatedCluster
-from .starting.sharing import GrantedAccelerators
-from .starting.start import StartOptions
-from .watching.audit import AuditRow
-from .watching.monitor import PERIOD, OnFailure
 from .workers.group import WorkerGroup, call_all
-from .workers.worker_class import check_worker, send_code, untrusted
-from .world.differences import NO_SURVEY, survey_real_nodes
-from .world.matching import used_nodes
-
-
-class GuardedCall:
-    """Block that ends early, without an exception, after a loss or when nodes join.
-
-    The monitor decides, whatever exception the user's code turns the loss into. `failure`: the
-    loss, or None.
-    """
-
-    def __init__(self, lifetime: Lifetime) -> None:
-        self._lifetime = lifetime
-        self._running = lifetime.now
-        self.failure: LaunchFailed | None = None
-
-    def __enter__(self) -> GuardedCall:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, traceback: TracebackType | None) -> bool:
-        if not isinstance(problem, Exception):
-            return False
-        self.failure = problem if isinstance(problem, LaunchFailed) and is_lost(problem) else self._running.monitor.step()
-        return self.failure is not None or self._lifetime.must_grow
-
+from .workers.worker_class import check_trusted, check_worker, send_code
+from .world.matching import NO_SURVEY, survey_real_nodes, used_nodes
 
 Result = TypeVar("Result")
 
@@ -87,18 +61,12 @@ class Launch:
 
     @property
     def unchecked(self) -> tuple[Unchecked, ...]:
-        """Unobservable demands on nodes, and checks omitted by re-placement.
-
-        Raises RuntimeError after the end.
-        """
+        """Unobservable demands and checks omitted by re-placement. RuntimeError after the end."""
         return (*self._lifetime.now.unchecked, *self._again.unchecked)
 
     @property
     def given(self) -> tuple[GrantedAccelerators, ...]:
-        """Replacements of accelerators named in the plan, on shared nodes.
-
-        Raises RuntimeError after the end.
-        """
+        """Replacements of planned accelerators on shared nodes. RuntimeError after the end."""
         return self._lifetime.now.given
 
     @property
@@ -169,11 +137,16 @@ class Launch:
         exceptions.
         """
         while True:
-            trial = GuardedCall(self._lifetime)
-            with trial, self._lifetime.growing(self._again.elastic):
-                return self.call_all(what) if isinstance(what, str) else what(self)
-            if trial.failure is not None:
-                self.recover(trial.failure)
+            monitor = self._lifetime.now.monitor
+            try:
+                with self._lifetime.growing(self._again.elastic):
+                    return self.call_all(what) if isinstance(what, str) else what(self)
+            except Exception as problem:  # the monitor decides, whatever the user's code turns a loss into
+                failure = problem if isinstance(problem, LaunchFailed) and is_lost(problem) else monitor.step()
+                if failure is None and not self._lifetime.must_grow:
+                    raise
+            if failure is not None:
+                self.recover(failure)
             else:
                 self.grow()
 
@@ -198,11 +171,9 @@ def launch(
     ----------
     address : HOST:PORT of a Ray cluster that this machine is part of.
     simulate : start a Ray cluster on this machine with the plan's accelerators, none of which
-        exists. Also the
-        default without an address.
+        exists. Also the default without an address.
     worker : class of every worker, constructed without arguments, as `module:Class` or itself;
-        default: a class
-        that only reports its environment.
+        default: a class that only reports its environment.
     timeout : time limit, in seconds, for all workers to be ready.
     trusted_env : variables that node groups may set although they can make a process run other
         code, such as PYTHONPATH.
@@ -214,18 +185,14 @@ def launch(
     elastic : True if `Launch.run` also starts again when joining nodes change the plan.
     methods : methods that will be called, which the worker class must have.
     share_nodes : of a node that the plan uses in part, reserve only so many accelerators, beside
-        other jobs. Ray
-        decides which: in ascending order they replace those that the plan names (`Launch.plan`,
-        `Launch.given`).
-        Not for plans whose processes see whole nodes, nor for nodes whose accelerators have ids of
-        their own:
-        these are reserved whole.
+        other jobs. Ray decides which: in ascending order they replace those that the plan names
+        (`Launch.plan`, `Launch.given`). Not for plans whose processes see whole nodes, nor for
+        nodes whose accelerators have ids of their own: these are reserved whole.
     name : name of the launch in messages to others that wait for its resources.
     problem : problem that the plan solves, used for re-placement; without it every component keeps
         its size.
     reading : file of the problem; re-placement avoids what its framework refuses. Without it
-        `Launch.unchecked`
-        reports that gap for a launch that may be placed anew.
+        `Launch.unchecked` reports that gap for a launch that may be placed anew.
 
     Nothing is left after the block, or if it was never entered: no actor, no placement group, no
     process. Raises LaunchFailed with the faults.
@@ -234,9 +201,7 @@ def launch(
         raise ValueError("either an address or simulate, not both")
     if not plan.cluster.counted:
         raise failed("PW011", "", "the plan does not say how many accelerators the nodes have", "name the machines with `--cluster`")
-    distrusted = tuple(untrusted(plan, trusted_env))
-    if distrusted:
-        raise LaunchFailed(*distrusted)
+    check_trusted(plan, trusted_env)
     stack = ExitStack()
     try:
         progress(Step("checking the worker class"))
@@ -282,9 +247,8 @@ def bring_up(
     knowledge is compared.
     """
     survey = survey_real_nodes(port) if look else NO_SURVEY
-    lifetime = Lifetime(
-        plan, again.problem, StartOptions(port, worker, timeout, wait, progress, survey, share_nodes, name), again.restarts, again.search
-    )
+    way = StartOptions(port, worker, timeout, wait, progress, survey, share_nodes, name)
+    lifetime = Lifetime(plan, again.problem, way, again.restarts, again.search)
     stack.callback(lifetime.stop)
     lifetime.begin()
     return Launch(lifetime, address, stack, again)

@@ -19,12 +19,11 @@ from placewright.models.placements.plan_file import plan_to_json
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.on_ray import RayPort
 from placewright.runtime.progress import Step
-from placewright.runtime.reserving.reservation import Reservation
-from placewright.runtime.reserving.shortage import node_demand
+from placewright.runtime.reserving.reservation import Reservation, node_demand
 from placewright.runtime.workers.group import Gang, WorkerGroup
 from placewright.runtime.workers.member import members_of
 from placewright.runtime.world.inventory import inventory
-from placewright.runtime.world.matching import match
+from placewright.runtime.world.matching import match_machines
 
 from .stage import ACCELERATORS, LIMIT, PATIENCE, Stage, held, plan_on, wait_for
 from .workers import Crowded, Sleeper, Trainer, Unconstructible
@@ -78,7 +77,7 @@ def name_is_taken(stage: Stage) -> str:
     with ExitStack() as stack:
         for node in (0, 1):
             plan = plan_on(node)
-            ((rank, found),) = match(plan, inventory(port)).items()
+            ((rank, found),) = match_machines(plan, inventory(port)).items()
             reservation = Reservation(port, f"taken-{node}", [node_demand(found)])
             stack.callback(reservation.release)
             reservation.acquire()
@@ -86,7 +85,7 @@ def name_is_taken(stage: Stage) -> str:
             stack.callback(gang.kill)
             stage.began = time.monotonic()
             try:
-                gang.start([], LIMIT)
+                gang.start(LIMIT)
             except LaunchFailed as problem:
                 return f"{problem.findings[0].code}: {problem.findings[0].message}"
     return "nothing"

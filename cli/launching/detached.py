@@ -15,7 +15,7 @@ def name_refused(name: str) -> int:
 
     Called before a long search. Prints the reason of a refusal.
     """
-    from ...runtime.detached.claim import check_free
+    from ...runtime.detached.record import check_free
     from ...runtime.failure import LaunchFailed
 
     try:
@@ -31,7 +31,7 @@ def launch_detached(wanted: LaunchOptions, name: str) -> int:
     Returns as soon as all workers are ready.
     """
     from ...models.placements.plan_file import plan_to_json
-    from ...runtime.detached.detach import detach
+    from ...runtime.detached.launches import detach
     from ...runtime.detached.messages import LaunchRequest, problem_to_text, reading_to_text
     from ...runtime.failure import LaunchFailed
     from ...runtime.world.matching import used_nodes

@@ -14,8 +14,7 @@ from .outcome import FAILED, NOT_LAUNCHED, failed, ran, runs, workers_and_given
 from .wanted import LaunchOptions
 
 if TYPE_CHECKING:
-    from ...runtime.detached.claim import Claim
-    from ...runtime.detached.record import Record, Worker
+    from ...runtime.detached.record import Claim, Record, Worker
     from ...runtime.failure import LaunchFailed
     from ...runtime.launch import Launch
 
@@ -26,9 +25,8 @@ def launch_here(wanted: LaunchOptions, kept: bool) -> int:
     It ends at once, after the called method, or if `kept` on Ctrl-C.
     """
     from ...report.text import render_unchecked
-    from ...runtime.detached.claim import Claim
     from ...runtime.detached.keeper import run_kept, stopping_on_request
-    from ...runtime.detached.record import workers_of
+    from ...runtime.detached.record import Claim, workers_of
     from ...runtime.failure import LaunchFailed
     from ...runtime.launch import launch
     from ...runtime.progress import Step

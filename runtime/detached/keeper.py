@@ -1,10 +1,10 @@
 """The keeper: a process of its own session that holds a launch until somebody ends it.
 
-Everything ends with the keeper. It reads the Request from the first input line, reports every step,
-and finally either that all workers run or why not. Until the command answers KEEP, it ends with the
-command. Afterwards it runs alone and writes to a log beside the record. It then ends on request (a
-file in the launch's directory, or SIGTERM), when the called method has returned, or when a worker
-is gone, which it records.
+Everything ends with the keeper. It reads the LaunchRequest from the first input line, reports every
+step, and finally either that all workers run or why not. Until the command answers KEEP, it ends
+with the command. Afterwards it runs alone and writes to a log beside the record. It then ends on
+request (a file in the launch's directory, or SIGTERM), when the called method has returned, or when
+a worker is gone, which it records.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from typing import Callable, Iterator, TextIO
 from ...models.placements.plan_file import plan_of, plan_to_json
 from ..failure import LaunchFailed, failed
 from ..launch import Launch, launch
+from ..periodic import Periodic
 from ..progress import Step
-from .claim import LOG, Claim
 from .messages import KEEP, Failure, LaunchRequest, Message, ProgressMessage, problem_of, reading_of
-from .record import ENDED, FAILED, STARTING, FindingRecord, Record, record_of
+from .record import ENDED, FAILED, LOG, STARTING, Claim, FindingRecord, Record, record_of
 
 INTERVAL = 0.1
 
@@ -54,21 +54,19 @@ def run_kept(
 @contextmanager
 def stopping_on_request(claim: Claim, until: Callable[[], bool] = lambda: False) -> Iterator[None]:
     """Send SIGTERM to this process on a stop request, or once `until()` is True."""
-    stopped = threading.Event()
 
-    def heed() -> None:
-        while not stopped.wait(INTERVAL):
-            if claim.asked_to_stop or until():
-                os.kill(os.getpid(), signal.SIGTERM)
-                return
+    def heed() -> bool:
+        stops = claim.asked_to_stop or until()
+        if stops:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return stops
 
-    thread = threading.Thread(target=heed, daemon=True)
-    thread.start()
+    watch = Periodic(heed, INTERVAL)
+    watch.start()
     try:
         yield
     finally:
-        stopped.set()
-        thread.join()
+        watch.stop()
 
 
 def main() -> None:
@@ -127,9 +125,7 @@ class Keeper:
             run_kept(running, request.method, self._noted, self._lost)
 
     def _noted(self, running: Launch) -> None:
-        """Record the running launch; the first time, report it and wait for the command's
-        answer.
-        """
+        """Record the running launch; the first time, report it and wait for KEEP."""
         self._record = record_of(self._request.name, self._request.file, running, self._request.address is None)
         self._claim.keep(self._record, plan_to_json(running.plan))
         if not self._kept.is_set():
@@ -158,10 +154,7 @@ class Keeper:
         self._tell(Message(progress=ProgressMessage(words=step.words, up=dict(step.up))))
 
     def _tell(self, message: Message) -> None:
-        """Send a message to the command until KEEP.
-
-        Raises KeyboardInterrupt if the command is gone: then nobody wants this launch.
-        """
+        """Send a message until KEEP; KeyboardInterrupt if the command is gone."""
         if self._kept.is_set():
             return
         try:

@@ -1,17 +1,50 @@
-"""Status and end of detached launches."""
+"""Start, status, attachment and end of detached launches."""
 
 from __future__ import annotations
 
 import os
+import selectors
 import signal
+import subprocess
+import sys
+import tempfile
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, Iterator, Mapping
+
+from pydantic import ValidationError
 
 from ...models.findings.finding import Finding, error
-from ..failure import failed
-from .claim import LOG, STOP, Look, is_held, remove
-from .record import ALIVE, Record, directory_of, must_be_private, names, read_record
+from ...models.placements.plan import Plan
+from ...models.placements.plan_file import read_plan
+from ..failure import LaunchFailed, failed, last_line, last_lines
+from ..port.connection import Connection
+from ..port.on_ray import RayPort
+from ..port.port import Died, Port
+from ..progress import OnStep, silent
+from ..shield import shielded
+from ..simulated.simulate import PER_NODE, START_LIMIT
+from ..workers.group import WorkerGroup
+from ..workers.member import Member
+from .messages import KEEP, LaunchRequest, Message
+from .record import (
+    ALIVE,
+    LOG,
+    PLAN,
+    RUNNING,
+    STOP,
+    Look,
+    Record,
+    check_free,
+    directory_of,
+    is_held,
+    must_be_private,
+    names,
+    read_record,
+    remove,
+)
 
 LOST = "lost"
 STOP_LIMIT, KILL_LIMIT, INTERVAL = 60.0, 10.0, 0.05
@@ -95,7 +128,7 @@ def _last_line(log: Path) -> str:
         lines = log.read_text("utf-8", "replace").strip().splitlines()
     except FileNotFoundError:
         return ""
-    return lines[-1][:200] if lines else ""
+    return last_line(lines)
 
 
 def _ask_to_stop(path: Path) -> None:
@@ -112,3 +145,131 @@ def _wait_until_released(look: Look, limit: float) -> bool:
             return False
         time.sleep(INTERVAL)
     return True
+
+
+NOT_KNOWN = "a class that only the workers know"
+
+
+@contextmanager
+def attach(name: str) -> Iterator[Mapping[str, WorkerGroup]]:
+    """Yield component -> workers of a recorded launch; the workers run on after the block.
+
+    Raises LaunchFailed: PW730 for an unknown name, PW733 if it is not running, PW704 if a worker is
+    gone.
+    """
+    status = launch_named(name)
+    if status.state != RUNNING:
+        if status.findings and not status.alive:
+            raise LaunchFailed(*status.findings)
+        raise failed("PW733", name, f"`{name}` is {status.state}", "attach when it runs" if status.alive else "launch it again", name)
+    plan = read_plan(directory_of(name) / PLAN)
+    connection = Connection(status.record.address)
+    try:
+        connection.open()
+        yield attached(RayPort(), plan, status.record)
+    finally:
+        connection.close()
+
+
+def attached(port: Port, plan: Plan, record: Record) -> dict[str, WorkerGroup]:
+    """Return component -> workers, by actor name; LaunchFailed (PW704) if one is gone."""
+    groups: dict[str, WorkerGroup] = {}
+    for component in plan.components:
+        names = {worker.rank: worker.actor for worker in record.workers if worker.component == component}
+        members = [Member(placement, names[placement.rank], {}) for placement in plan.placements(component)]
+        group = WorkerGroup(port, component, members, NOT_KNOWN)
+        for member in members:
+            try:
+                group.workers.append(port.find(member.name))
+            except Died as problem:
+                message = f"rank {member.placement.rank} of `{component}` on `{member.placement.node_id}` is gone: {problem.reason}"
+                raise failed("PW704", component, message, "see `placewright status`", member.placement.rank) from None
+        groups[component] = group
+    return groups
+
+
+BEGIN = "import sys; sys.path[:] = sys.argv[1:]; from placewright.runtime.detached.keeper import main; main()"
+"""Code of the keeper process: `sys.path` is that of this process, not of its working directory."""
+GRACE, END_LIMIT = 120.0, 60.0
+
+
+def detach(request: LaunchRequest, nodes: int, progress: OnStep = silent) -> Record:
+    """Start a keeper for a launch and return its record when all workers are ready.
+
+    The keeper lives on. `nodes`: number of nodes in the plan, which sets the time limit of a
+    simulated cluster. Raises LaunchFailed: as `launch`, PW730 for an invalid name, PW731 if the
+    name is taken, PW733 if the keeper itself ends. Nothing is left then, nor after an interrupt.
+    """
+    check_free(request.name)  # an invalid or taken name starts no process
+    with tempfile.TemporaryFile() as errors:
+        with shielded():
+            keeper = subprocess.Popen(
+                [sys.executable, "-c", BEGIN, *sys.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
+                start_new_session=True,
+            )  # fmt: skip
+        try:
+            limit = request.timeout + request.wait + START_LIMIT + PER_NODE * nodes + GRACE
+            _say(keeper, request.model_dump_json() + "\n")
+            for message in _messages(keeper, time.monotonic() + limit):
+                if message.failed is not None:
+                    raise message.failed.problem()
+                if message.running is not None:
+                    _say(keeper, KEEP)
+                    return message.running
+                if message.progress is not None:
+                    progress(message.progress.step())
+            raise _gone(errors)
+        except BaseException:
+            with shielded():
+                _end(keeper)
+            raise
+        finally:
+            for pipe in (keeper.stdin, keeper.stdout):
+                if pipe is not None:
+                    pipe.close()
+
+
+def _say(keeper: subprocess.Popen[bytes], text: str) -> None:
+    if keeper.stdin is not None:
+        keeper.stdin.write(text.encode())
+        keeper.stdin.flush()
+
+
+def _messages(keeper: subprocess.Popen[bytes], deadline: float) -> Iterator[Message]:
+    """Yield the keeper's messages; LaunchFailed (PW733) after silence or nonsense."""
+    if keeper.stdout is None:
+        return
+    unread = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(keeper.stdout, selectors.EVENT_READ)
+        while selector.select(max(0.0, deadline - time.monotonic())):
+            data = os.read(keeper.stdout.fileno(), 1 << 16)
+            if not data:
+                return
+            *lines, unread = (unread + data).split(b"\n")
+            try:
+                yield from map(Message.model_validate_json, lines)
+            except ValidationError as problem:
+                raise _faulty(f"it says what makes no sense: {problem.errors()[0]['msg']}") from None
+    raise _faulty("it does not answer")
+
+
+def _end(keeper: subprocess.Popen[bytes]) -> None:
+    """End the keeper: on end of input before KEEP, a keeper undoes everything."""
+    if keeper.stdin is not None:
+        keeper.stdin.close()
+    try:
+        keeper.wait(END_LIMIT)
+    except subprocess.TimeoutExpired:
+        keeper.kill()
+        keeper.wait()
+
+
+def _gone(errors: IO[bytes]) -> LaunchFailed:
+    errors.seek(0)
+    lines = errors.read().decode("utf-8", "replace").strip().splitlines()
+    return _faulty(last_line(lines, "it ended without a word"), last_lines(lines))
+
+
+def _faulty(reason: str, traceback: str = "") -> LaunchFailed:
+    return failed("PW733", "", f"the keeper of the launch failed: {reason}", "launch without `--detach` to see more", traceback=traceback)

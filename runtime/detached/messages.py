@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Mapping, Union
 
-from pydantic import BaseModel, ConfigDict
-
 from ...models.composition import Composer
 from ...models.composition.places import Library
 from ...models.dialects.load import ReadParameters
@@ -19,11 +17,11 @@ from ...models.machines.shorthand import AsDeclared
 from ...models.problem import Problem
 from ...models.reading import Reading
 from ...models.text.source import Source
-from ...solver.sandbox.messages import Codec, data_of, line_of
+from ...solver.sandbox.messages import Codec, SolveRequest, data_of, line_of, read_question, write_question
 from ...solver.searching.search import LIMIT, SEED
 from ..failure import LaunchFailed
 from ..progress import Step
-from .record import FindingRecord, Record
+from .record import FindingRecord, Record, RecordModel
 
 
 @dataclass(frozen=True)
@@ -56,26 +54,13 @@ def reading_to_text(reading: Reading | None) -> str:
         return ""
     composer = how.composer or Composer()
     others = {name: source.text for name, source in composer.library.sources.items()}
-    stored = StoredReading(
-        how.name,
-        reading.source.text,
-        others,
-        how.machines,
-        how.dialect,
-        how.level,
-        composer.roots,
-        composer.settings,
-        composer.allowed,
-        composer.frameworks,
-    )
+    context = composer.roots, composer.settings, composer.allowed, composer.frameworks
+    stored = StoredReading(how.name, reading.source.text, others, how.machines, how.dialect, how.level, *context)
     return line_of(_words().write(stored, StoredReading)).decode()
 
 
 def reading_of(text: str) -> Reading | None:
-    """Rebuild the reading from a text of `reading_to_text`; None for "".
-
-    Raises NotOurs for any other text.
-    """
+    """Rebuild the reading of `reading_to_text`; None for "". Raises NotOurs."""
     if not text:
         return None
     stored: StoredReading = _words().read(data_of(text.encode()), StoredReading)
@@ -91,11 +76,7 @@ KEEP = "keep\n"
 """Answer of the command that all workers are ready: the keeper runs alone from then on."""
 
 
-class _PlainMessage(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class LaunchRequest(_PlainMessage):
+class LaunchRequest(RecordModel):
     """Request for a launch; `plan`: text of a plan file, `file`: the user's file name.
 
     `problem` is the problem that the plan solves (see `problem_to_text`), `reading` the file that
@@ -120,23 +101,15 @@ class LaunchRequest(_PlainMessage):
 
 def problem_to_text(problem: Problem | None) -> str:
     """Serialize a problem; "" for None."""
-    if problem is None:
-        return ""
-    from ...solver.sandbox.messages import SolveRequest, write_question
-
-    return write_question(SolveRequest(problem, LIMIT, SEED)).decode()
+    return "" if problem is None else write_question(SolveRequest(problem, LIMIT, SEED)).decode()
 
 
 def problem_of(text: str) -> Problem | None:
     """Rebuild the problem from a text; None for "". Raises NotOurs for any other text."""
-    if not text:
-        return None
-    from ...solver.sandbox.messages import read_question
-
-    return read_question(text.encode()).problem
+    return read_question(text.encode()).problem if text else None
 
 
-class ProgressMessage(_PlainMessage):
+class ProgressMessage(RecordModel):
     """Step of the launch."""
 
     words: str
@@ -147,7 +120,7 @@ class ProgressMessage(_PlainMessage):
         return Step(self.words, self.up)
 
 
-class Failure(_PlainMessage):
+class Failure(RecordModel):
     """Failure of a launch."""
 
     findings: tuple[FindingRecord, ...]
@@ -163,7 +136,7 @@ class Failure(_PlainMessage):
         return LaunchFailed(*(trouble.finding() for trouble in self.findings), traceback=self.traceback)
 
 
-class Message(_PlainMessage):
+class Message(RecordModel):
     """Line of the keeper, with exactly one field set."""
 
     progress: ProgressMessage | None = None

@@ -1,10 +1,12 @@
-"""Record of a detached launch, and the private directory that holds it."""
+"""Record of a detached launch, its private directory, and the claim on its name."""
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
+import shutil
 import stat
 import tempfile
 import time
@@ -17,6 +19,7 @@ from ...models.findings.finding import Finding, Unchecked, error
 from ...models.placements.plan_file import write_whole
 from ..failure import LaunchFailed, failed
 from ..launch import Launch
+from ..shield import shielded
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _PRIVATE = 0o700
@@ -40,10 +43,7 @@ def launches_directory() -> Path:
 
 
 def must_be_private(path: Path) -> None:
-    """Check that a path is a directory (no link) private to this user.
-
-    Raises LaunchFailed (PW732) otherwise.
-    """
+    """Raise LaunchFailed (PW732) unless a path is a private directory (no link)."""
     status = os.lstat(path)
     if not stat.S_ISDIR(status.st_mode):
         raise unusable(path, "it is no directory")
@@ -54,10 +54,7 @@ def must_be_private(path: Path) -> None:
 
 
 def directory_of(name: str) -> Path:
-    """Return the directory of a launch, which may not exist yet.
-
-    Raises LaunchFailed (PW730) for an invalid name.
-    """
+    """Return the directory of a launch. Invalid name: LaunchFailed (PW730)."""
     if not is_name(name):
         message = f"`{name}` is not the name of a launch"
         raise failed("PW730", "", message, "use letters, digits, `.`, `_` and `-`, at most 64 of them", name)
@@ -92,11 +89,13 @@ ALIVE = (STARTING, RUNNING, RECOVERING)
 """States in which a keeper holds the launch."""
 
 
-class _Plain(BaseModel):
+class RecordModel(BaseModel):
+    """Immutable data without unknown fields."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class FindingRecord(_Plain):
+class FindingRecord(RecordModel):
     """Finding as plain data, for transfer between processes."""
 
     code: str
@@ -109,17 +108,14 @@ class FindingRecord(_Plain):
     @classmethod
     def of(cls, finding: Finding) -> FindingRecord:
         """Convert a finding to plain data."""
-        return cls(
-            code=finding.code, subject=finding.subject, message=finding.message, help=finding.help, witnesses=finding.witnesses,
-            amount=finding.amount,
-        )  # fmt: skip
+        return cls(**{name: getattr(finding, name) for name in cls.model_fields})
 
     def finding(self) -> Finding:
         """Rebuild the finding."""
         return error(self.code, self.subject, self.message, help=self.help, witnesses=self.witnesses, amount=self.amount)
 
 
-class UncheckedRecord(_Plain):
+class UncheckedRecord(RecordModel):
     """Unchecked demand of the plan on nodes, as plain data; the launch cannot observe it."""
 
     rule: str
@@ -131,7 +127,7 @@ class UncheckedRecord(_Plain):
         return Unchecked(self.rule, self.subject, self.why)
 
 
-class Worker(_Plain):
+class Worker(RecordModel):
     """Worker as audited; `actor` is its name in the Ray cluster."""
 
     component: str
@@ -147,7 +143,7 @@ class Worker(_Plain):
     actor: str
 
 
-class Record(_Plain):
+class Record(RecordModel):
     """Launch: state, its start (`since`, seconds of the epoch), keeper, cluster, and all workers.
 
     `given` lists the replacements of accelerators named in the plan, because the launch shares
@@ -176,13 +172,8 @@ class Record(_Plain):
 
     def recovering(self, failure: LaunchFailed) -> Record:
         """Return the record for the time of a recovery."""
-        changes = {
-            "state": RECOVERING,
-            "since": time.time(),
-            "findings": tuple(map(FindingRecord.of, failure.findings)),
-            "restarts": self.restarts + 1,
-        }
-        return self.model_copy(update=changes)
+        findings = tuple(map(FindingRecord.of, failure.findings))
+        return self.model_copy(update={"state": RECOVERING, "since": time.time(), "findings": findings, "restarts": self.restarts + 1})
 
     def written(self, directory: Path) -> None:
         """Write the record, whole or not at all. Raises OSError."""
@@ -194,10 +185,7 @@ class Record(_Plain):
 
 
 def read_record(directory: Path) -> Record | None:
-    """Read the record of a directory; None if there is none yet.
-
-    Raises LaunchFailed (PW732) for an invalid record.
-    """
+    """Read the record of a directory, or None. Invalid record: LaunchFailed (PW732)."""
     try:
         with open(directory / FILE, "rb") as file:
             data = file.read(MAX_BYTES)
@@ -231,3 +219,152 @@ def record_of(name: str, file: str, running: Launch, simulated: bool) -> Record:
         restarts=running.restarts.used, allowed=running.restarts.allowed, recoveries=tuple(map(str, running.recoveries)),
         unchecked=tuple(UncheckedRecord(rule=unchecked.rule, subject=unchecked.subject, why=unchecked.why) for unchecked in running.unchecked),
     )  # fmt: skip
+
+
+LOCK, STOP, LOG, PLAN = "lock", "stop", "keeper.log", "plan.json"
+PATIENCE = 0.5
+"""Seconds for which another process may hold the lock just to look at it."""
+
+
+class Claim:
+    """Directory of a launch, locked by this process until it dies."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.path = directory_of(name)
+        self._lock: int | None = None
+
+    def take(self) -> None:
+        """Lock the name, remove what a dead keeper left. Living launch: LaunchFailed (PW731)."""
+        with shielded():
+            deadline = time.monotonic() + PATIENCE
+            while (lock := self._try()) is None:
+                if time.monotonic() > deadline:
+                    raise _taken(self.name)
+                time.sleep(0.02)
+            self._lock = lock
+            for entry in os.scandir(self.path):
+                if entry.name != LOCK:
+                    os.unlink(entry.path)
+
+    def _try(self) -> int | None:
+        try:
+            self.path.mkdir(mode=0o700, exist_ok=True)
+            must_be_private(self.path)
+            return _locked(self.path, os.O_RDWR | os.O_CREAT)
+        except OSError as problem:
+            raise unusable(self.path, problem.strerror or str(problem)) from None
+
+    def write(self, record: Record) -> None:
+        """Write the record. Raises OSError."""
+        record.written(self.path)
+
+    def keep(self, record: Record, plan: str) -> None:
+        """Write record and plan of a running launch for other processes. Raises OSError."""
+        write_whole(self.path / PLAN, plan)
+        self.write(record)
+
+    @property
+    def asked_to_stop(self) -> bool:
+        """True if the end of this launch was requested."""
+        return (self.path / STOP).exists()
+
+    def give_up(self, leave_record: bool = False, at_exit: bool = False) -> None:
+        """Release the name and, unless `leave_record`, remove the directory. Idempotent.
+
+        `at_exit` leaves the lock to the end of this process, for which `stop` then waits.
+        """
+        with shielded():
+            lock, self._lock = self._lock, None
+            if lock is not None:
+                if not leave_record:
+                    shutil.rmtree(self.path, ignore_errors=True)
+                if not at_exit:
+                    os.close(lock)
+
+
+class Look:
+    """Probe of a launch's lock; detects the keeper's end even after the directory was removed."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._lock: int | None = os.open(path / LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except FileNotFoundError:
+            self._lock = None
+        except OSError as problem:
+            raise unusable(path, problem.strerror or str(problem)) from None
+
+    def __enter__(self) -> Look:
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+
+    @property
+    def held(self) -> bool:
+        """True if a living process holds the launch."""
+        if self._lock is None:
+            return False
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        fcntl.flock(self._lock, fcntl.LOCK_UN)
+        return False
+
+
+def check_free(name: str) -> None:
+    """Check that a name is free, without taking it or waiting.
+
+    Raises LaunchFailed: PW731 if a launch of this name lives, PW730 for an invalid name.
+    `Claim.take` still decides: a lock without a living keeper's record belongs to a process that is
+    about to release it.
+    """
+    path = directory_of(name)
+    record = read_record(path) if is_held(path) else None
+    if record is not None and record.state in ALIVE and _lives(record.pid):
+        raise _taken(name)
+
+
+def _taken(name: str) -> LaunchFailed:
+    help = f"take another name, or end that one with `placewright stop {name}`"
+    return failed("PW731", "", f"a launch named `{name}` is there already", help, name)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def is_held(path: Path) -> bool:
+    """Return True if a living process holds the launch of this directory."""
+    with Look(path) as look:
+        return look.held
+
+
+def remove(path: Path) -> None:
+    """Remove the directory of a launch, unless a living process holds it."""
+    lock = _locked(path, os.O_RDWR)
+    if lock is not None:
+        shutil.rmtree(path, ignore_errors=True)
+        os.close(lock)
+
+
+def _locked(path: Path, flags: int) -> int | None:
+    """Lock the directory; return the descriptor, or None if locked or just removed."""
+    try:
+        lock = os.open(path / LOCK, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        has_lock = os.path.samestat(os.fstat(lock), os.stat(path / LOCK))  # else: replaced
+    except (BlockingIOError, FileNotFoundError):
+        has_lock = False
+    if not has_lock:
+        os.close(lock)
+    return lock if has_lock else None

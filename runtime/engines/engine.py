@@ -1,10 +1,15 @@
-"""Interface of an inference engine: a half in the server, and a half in each worker."""
+"""Interface of an inference engine, the engines by name, and an engine without weights."""
 
 from __future__ import annotations
 
+import importlib
+import itertools
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, AsyncGenerator, Mapping, Protocol, Sequence
+
+from ..failure import failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +55,7 @@ class BytesTokenizer:
     end: int | None = BYTES
 
     def encode(self, text: str) -> list[int]:
-        """Convert text to tokens; see Tokenizer.
-
-        An unpaired surrogate, which UTF-8 cannot express, becomes a question mark.
-        """
+        """Convert text to tokens; an unpaired surrogate becomes a question mark."""
         return list(text.encode("utf-8", errors="replace"))
 
     def decode(self, tokens: Sequence[int]) -> str:
@@ -75,10 +77,7 @@ class Tokenizer(Protocol):
 
 
 class Workers(Protocol):
-    """Workers of a replica, as seen by the server half.
-
-    Source of the name: vLLM, `collective_rpc`.
-    """
+    """Workers of a replica, seen by the server half; named as vLLM's `collective_rpc`."""
 
     async def collective_rpc(
         self, method: str, args: Sequence[Any] = (), ranks: Sequence[int] | None = None, limit: float | None = None
@@ -163,10 +162,7 @@ class Engine(ABC):
     @classmethod
     @abstractmethod
     def check(cls, settings: Mapping[str, Any], shape: ReplicaShape, nodes: int = 1) -> None:
-        """Check that the engine can serve this on so many nodes, before anything starts.
-
-        Raises LaunchFailed (PW740, PW741) otherwise.
-        """
+        """Raise LaunchFailed (PW740, PW741) if the engine cannot serve this on so many nodes."""
 
     @classmethod
     def headless(cls, settings: Mapping[str, Any], shape: ReplicaShape, meeting: Meeting) -> Sequence[str]:
@@ -174,18 +170,12 @@ class Engine(ABC):
         return ()
 
     async def open(self, workers: Workers, meeting: Meeting | None = None) -> None:
-        """Prepare the server half, once all worker halves exist; `meeting`: for several nodes.
-
-        The server's process sees the accelerators of its node's workers.
-        """
+        """Prepare the server half, which sees its node's accelerators, after all worker halves."""
         self.workers = workers
 
     @property
     def failure(self) -> str:
-        """Reason why no answer is possible; "" if there is none.
-
-        Lost workers are noticed elsewhere.
-        """
+        """Reason why no answer is possible, lost workers apart; "" if there is none."""
         return ""
 
     @abstractmethod
@@ -212,3 +202,98 @@ class Engine(ABC):
     async def close(self) -> None:
         """End what the server half has started. The replica ends the workers."""
         return
+
+
+SERVING = ("zmq", "fastapi", "uvicorn")
+
+
+def need(module: str, what: str) -> ModuleType:
+    """Import a module. Raises LaunchFailed (PW740) with the package to install."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as problem:
+        if problem.name != module:
+            raise
+        install = "placewright[serve]" if module in SERVING else module
+        message = f"{what} needs `{module}`, which is not installed"
+        raise failed("PW740", module, message, f"run `pip install '{install}'`", module) from None
+
+
+def need_serving() -> None:
+    """Check the libraries of a server. Raises LaunchFailed (PW740) if one is missing."""
+    for module in SERVING:
+        need(module, "a server")
+
+
+ENGINES = {
+    "echo": (".engine", "EchoEngine"),
+    "transformer": (".transformer", "TransformerEngine"),
+    "vllm": (".external", "VllmEngine"),
+    "sglang": (".external", "SglangEngine"),
+}
+"""Name of an engine -> module here, class."""
+_NEEDS = {"transformer": "numpy"}
+
+
+def engine_class(name: str) -> type[Engine]:
+    """Return the class of an engine. LaunchFailed: PW741 unknown, PW740 missing library."""
+    if name not in ENGINES:
+        raise failed("PW741", name, f"there is no engine `{name}`", f"use one of {', '.join(ENGINES)}", name)
+    if name in _NEEDS:
+        need(_NEEDS[name], f"the engine `{name}`")
+    module, cls = ENGINES[name]
+    engine: type[Engine] = getattr(importlib.import_module(module, __package__), cls)
+    return engine
+
+
+class EchoWorker(EngineWorker):
+    """Worker that stores every `world_size`-th token of a prompt: no answer without all workers."""
+
+    def __init__(self, settings: Mapping[str, Any], shape: ReplicaShape, rank: int) -> None:
+        super().__init__(settings, shape, rank)
+        self._held: dict[int, list[int]] = {}
+
+    def begin(self, sequence: int, prompt: list[int]) -> None:
+        """Store this rank's part of a prompt."""
+        self._held[sequence] = prompt[self.rank :: self.shape.world_size]
+
+    def step(self, sequence: int, position: int) -> int | None:
+        """Return the token at a position of the prompt; None if another rank stores it."""
+        index, owner = divmod(position, self.shape.world_size)
+        return self._held[sequence][index] if owner == self.rank else None
+
+    def forget(self, sequence: int) -> None:
+        """Remove an ended answer."""
+        self._held.pop(sequence, None)
+
+    def sleep(self) -> None:
+        """Clear all prompts; see EngineWorker."""
+        self._held.clear()
+
+
+class EchoEngine(Engine):
+    """Deterministic engine for tests and demos: it answers with the prompt, or the last turn."""
+
+    worker = EchoWorker
+    _sequences = itertools.count()
+
+    @classmethod
+    def check(cls, settings: Mapping[str, Any], shape: ReplicaShape, nodes: int = 1) -> None:
+        """Accept any shape, over any nodes."""
+
+    async def generate(self, prompt: Sequence[int], sampling: Sampling) -> AsyncGenerator[int, None]:
+        """Generate the prompt; see Engine. Of the sampling only the length counts."""
+        sequence = next(self._sequences)
+        try:  # the caller may stop before all workers have begun
+            await self.workers.collective_rpc("begin", [sequence, list(prompt)])
+            for position in range(min(len(prompt), sampling.max_tokens)):
+                answers = await self.workers.collective_rpc("step", [sequence, position])
+                yield next(token for token in answers if token is not None)
+            if len(prompt) < sampling.max_tokens and self.tokenizer.end is not None:
+                yield self.tokenizer.end
+        finally:
+            self.workers.tell("forget", [sequence])
+
+    def chat(self, messages: Sequence[Message]) -> list[int]:
+        """Return the last turn."""
+        return self.tokenizer.encode(messages[-1]["content"])

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, fields
+from functools import reduce
+from operator import add
 from typing import Any, AsyncGenerator, Mapping, Sequence
 
 import numpy as np
@@ -35,10 +37,7 @@ class Model:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> Model:
-        """Build the model of these settings; unknown settings are ignored.
-
-        Raises LaunchFailed (PW741) for an invalid size.
-        """
+        """Build the model of these settings. Raises LaunchFailed (PW741) for an invalid size."""
         sizes = {field.name: settings[field.name] for field in fields(cls) if field.name in settings}
         for name, value in sizes.items():
             least = 0 if name == "seed" else 1
@@ -56,10 +55,7 @@ class Model:
         return self._draw(1, self.hidden, BYTES + 1) * 3
 
     def attention(self, layer: int) -> tuple[Array, Array]:
-        """Return the weights of queries, keys and values, and the output projection.
-
-        Shapes: [hidden, 3, heads, head size] and [heads, head size, hidden].
-        """
+        """Return projections [hidden, 3, heads, size] and output [heads, size, hidden]."""
         size = self.hidden // self.heads
         projections = self._draw(4 * layer + 2, self.hidden, 3 * self.hidden).reshape(self.hidden, 3, self.heads, size)
         return projections, self._draw(4 * layer + 3, self.hidden, self.hidden).reshape(self.heads, size, self.hidden)
@@ -78,10 +74,7 @@ def normed(x: Array) -> Array:
 
 
 def rotated(x: Array, position: int) -> Array:
-    """Rotate the half-pairs of [tokens, heads, size] by angles that grow with the position.
-
-    Source: Su et al., RoFormer, section 3.4.
-    """
+    """Rotate half-pairs of [tokens, heads, size] by position. Source: Su et al., RoFormer."""
     tokens, _, size = x.shape
     angles = np.outer(np.arange(position, position + tokens), 10_000.0 ** (-2 * np.arange(size // 2) / size))[:, None, :]
     left, right = x[..., : size // 2], x[..., size // 2 :]
@@ -99,10 +92,7 @@ def attended(queries: Array, keys: Array, values: Array) -> Array:
 
 
 def choose(logits: Any, sampling: Sampling, draws: Any) -> int:
-    """Return the index of the next token, drawn with the Generator `draws`.
-
-    At temperature 0: the likeliest, the first among equals.
-    """
+    """Return the index of the next token. At temperature 0: the first of the likeliest."""
     if sampling.temperature == 0:
         return int(np.argmax(logits))
     weights = np.exp((logits - logits.max()) / sampling.temperature)
@@ -122,7 +112,7 @@ class TransformerWorker(EngineWorker):
         self._tokens = np.array_split(np.arange(BYTES + 1), parts)[part]
         self._embedding = model.embedding()[self._tokens]
         self._head = model.head()
-        heads, columns = _share(model.heads, part, parts), _share(model.mlp, part, parts)
+        heads, columns = (slice(part * size // parts, (part + 1) * size // parts) for size in (model.heads, model.mlp))
         self._attention, self._feed_forward = {}, {}
         for layer in range(model.layers):
             if layer * shape.pipeline // model.layers == shape.stage(rank):
@@ -168,11 +158,6 @@ class TransformerWorker(EngineWorker):
         self._cache.clear()
 
 
-def _share(amount: int, part: int, parts: int) -> slice:
-    size = amount // parts
-    return slice(part * size, part * size + size)
-
-
 PRINTABLE = (*range(32, 127), BYTES)
 """Tokens that the model may produce: an answer of random weights is at least a line of ASCII."""
 
@@ -193,10 +178,7 @@ class TransformerEngine(Engine):
 
     @classmethod
     def check(cls, settings: Mapping[str, Any], shape: ReplicaShape, nodes: int = 1) -> None:
-        """Check that heads, columns and layers divide evenly.
-
-        Raises LaunchFailed (PW741) otherwise.
-        """
+        """Raise LaunchFailed (PW741) unless heads, columns and layers divide evenly."""
         model = Model.of(settings)
         parts = (("heads", model.heads, shape.tensor), ("mlp", model.mlp, shape.tensor), ("layers", model.layers, shape.pipeline))
         for name, amount, degree in parts:
@@ -222,7 +204,8 @@ class TransformerEngine(Engine):
                     return
                 tokens, position = [token], position + len(tokens)
         finally:
-            self.workers.tell("forget", [sequence], self._copy(copy))
+            size = self.shape.tensor * self.shape.pipeline
+            self.workers.tell("forget", [sequence], range(copy * size, copy * size + size))
 
     async def logits(self, sequence: int, tokens: Sequence[int], position: int, copy: int = 0) -> Any:
         """Return float64 logits [tokens, printable tokens] from `position` on."""
@@ -236,12 +219,4 @@ class TransformerEngine(Engine):
 
     async def _sum(self, method: str, args: Sequence[Any], ranks: Sequence[int]) -> Any:
         """Sum the workers' partial results in rank order, so that equal calls give equal bits."""
-        parts = await self.workers.collective_rpc(method, args, ranks)
-        total = parts[0]
-        for part in parts[1:]:
-            total = total + part
-        return total
-
-    def _copy(self, copy: int) -> range:
-        size = self.shape.tensor * self.shape.pipeline
-        return range(copy * size, copy * size + size)
+        return reduce(add, await self.workers.collective_rpc(method, args, ranks))

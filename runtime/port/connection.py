@@ -27,10 +27,7 @@ class Connection:
         self._is_owner = False
 
     def open(self) -> None:
-        """Connect.
-
-        Raises LaunchFailed (PW701) within a few seconds if no Ray cluster answers there.
-        """
+        """Connect. Raises LaunchFailed (PW701) in seconds if no Ray cluster answers there."""
         ray = need_ray()
         if ray.is_initialized():
             if not same_address(connected_address(), self.address):
@@ -50,9 +47,7 @@ class Connection:
             raise _no_ray(self.address, lines[0][:200]) from problem
 
     def close(self) -> None:
-        """Disconnect, if this object connected; the process's remaining parts in the cluster
-        end.
-        """
+        """Disconnect, if this object connected."""
         if self._is_owner:
             self._is_owner = False
             with shielded():
@@ -60,10 +55,7 @@ class Connection:
 
 
 def must_be_unconnected() -> None:
-    """Check that this process is not connected: a process has a single connection.
-
-    Raises LaunchFailed (PW701) otherwise.
-    """
+    """Raise LaunchFailed (PW701) if this process has its single connection already."""
     if need_ray().is_initialized():
         connected = connected_address()
         message = f"this process is already connected to the Ray cluster at {connected}, so none can be simulated"
@@ -95,10 +87,7 @@ def probe(address: str) -> None:
 
 
 def parse_address(address: str) -> tuple[str, int]:
-    """Split HOST:PORT into (host, port).
-
-    Raises LaunchFailed (PW701) for anything else, such as ``auto`` or ``ray://...``.
-    """
+    """Split HOST:PORT, else LaunchFailed (PW701), such as for ``ray://...``."""
     match = _ADDRESS.fullmatch(address)
     if not match or not 0 < int(match["port"]) < 65_536:
         raise _no_ray(address, "an address is HOST:PORT, as `ray start --head` printed it")
@@ -106,10 +95,7 @@ def parse_address(address: str) -> tuple[str, int]:
 
 
 def same_address(first: str, second: str) -> bool:
-    """Return True if two HOST:PORT name the same head node, by name or address.
-
-    All names of this machine count as equal.
-    """
+    """Return True if two HOST:PORT name the same head node, by name or address."""
     (first_host, first_port), (second_host, second_port) = parse_address(first), parse_address(second)
     return first_port == second_port and (first_host == second_host or bool(_addresses(first_host) & _addresses(second_host)))
 

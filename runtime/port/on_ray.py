@@ -12,6 +12,7 @@ import time
 from contextlib import ExitStack
 from typing import Any, Callable, Mapping, Sequence
 
+from ..failure import last_line
 from .port import (
     INFEASIBLE,
     PENDING,
@@ -37,10 +38,7 @@ _UNDER_WAY = (0, errno.EINPROGRESS, errno.EWOULDBLOCK)
 
 
 def unreachable(addresses: Mapping[str, Address], limit: float) -> set[str]:
-    """Return the keys of addresses that take no TCP connection within `limit` s.
-
-    All are tried at once; nothing is sent.
-    """
+    """Return the keys of addresses that take no TCP connection in time; nothing is sent."""
     failed: set[str] = set()
     with ExitStack() as stack:
         selector = stack.enter_context(selectors.DefaultSelector())
@@ -73,23 +71,20 @@ GATHER = 0.01
 
 
 class RayPort:
-    """Port on Ray; `namespace` is that of the process names."""
+    """Port on Ray, see Port; `namespace` is that of the process names."""
 
     def __init__(self, namespace: str = NAMESPACE) -> None:
         self.namespace = namespace
         self._ray = need_ray()
 
     def nodes(self) -> list[RayNode]:
-        """Return the live nodes; see Port."""
         free = free_resources()
         return [_node(entry, free.get(entry["NodeID"], {})) for entry in alive_nodes()]
 
     def unreachable(self, nodes: Sequence[RayNode], limit: float) -> set[str]:
-        """Return the nodes whose raylet takes no connection; see Port."""
         return unreachable({node.node_id: (node.address, node.port) for node in nodes if node.port}, limit)
 
     def hold(self, name: str, bundles: Sequence[RayBundle], detached: bool = False) -> Hold:
-        """Request a placement group with bundles pinned to nodes, in order; see Port."""
         pins = [{"ray.io/node-id": bundle.node_id} for bundle in bundles]
         resources = [dict(bundle.resources) for bundle in bundles]
         lifetime = "detached" if detached else None
@@ -101,27 +96,20 @@ class RayPort:
             raise
 
     def state(self, hold: Hold) -> str:
-        """Return the state of a placement group; see Port."""
         state, scheduling = group_state(hold)
         return scheduling if state == PENDING and scheduling in (SHORT, INFEASIBLE) else state
 
     def release(self, hold: Hold) -> None:
-        """Remove a placement group; see Port."""
         self._ray.util.remove_placement_group(hold)
 
     def around(self) -> Hold:
-        """Return the placement group of this process; see Port."""
         return self._ray.util.get_current_placement_group()
 
     def holdings(self) -> list[Holding]:
-        """Return all placement groups in use; see Port."""
         return [Holding(name, tuple(RayBundle(*entry) for entry in bundles)) for name, bundles in held_bundles()]
 
     def start(self, start: Start) -> Actor:
-        """Start an actor without resources of its own; see Port.
-
-        Its bundle holds the resources, so that any number of actors may share an accelerator.
-        """
+        """Start an actor without resources: its bundle holds them, for any number of actors."""
         environment: dict[str, Any] = {"env_vars": dict(start.variables)} if start.variables else {}
         if start.python:
             environment["py_executable"] = shlex.quote(start.python)  # Ray inserts it into a shell command
@@ -146,11 +134,9 @@ class RayPort:
             raise Died(f"there is no process `{name}`") from None
 
     def ask(self, actor: Actor, method: str, /, *arguments: Any, **named: Any) -> Ticket:
-        """Call an actor's method; see Port."""
         return getattr(actor, method).remote(*arguments, **named)
 
     def run(self, hold: Hold, bundle: int, resources: Mapping[str, float], function: Callable[..., Any], *arguments: Any) -> Ticket:
-        """Run a function in a bundle; see Port."""
         custom = {name: amount for name, amount in resources.items() if name not in ("CPU", "GPU")}
         send_by_value(sys.modules[function.__module__])
         remote = self._ray.remote(
@@ -160,24 +146,14 @@ class RayPort:
         return remote.remote(*arguments)
 
     def run_on(self, node_id: str, function: Callable[..., Any], *arguments: Any) -> Ticket:
-        """Run a function on a node; see Port."""
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         send_by_value(sys.modules[function.__module__])
         strategy = NodeAffinitySchedulingStrategy(node_id, soft=False)
         return self._ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=strategy)(function).remote(*arguments)
 
-    def first_done(self, tickets: Sequence[Ticket], timeout: float | None) -> Ticket | None:
-        """Return the first finished ticket; see Port."""
-        done, _ = self._ray.wait(list(tickets), num_returns=1, timeout=timeout)
-        return done[0] if done else None
-
     def done(self, tickets: Sequence[Ticket], timeout: float | None) -> Sequence[Ticket]:
-        """Return the finished tickets; see Port.
-
-        Answers of a broadcast arrive together: gathering them in a single call halves the cost of
-        waiting.
-        """
+        """Gather a broadcast's answers, which arrive together: that halves the cost of waiting."""
         first = GATHER if timeout is None else min(GATHER, timeout)
         done, _ = self._ray.wait(list(tickets), num_returns=len(tickets), timeout=first)
         if not done and first == GATHER:
@@ -185,7 +161,6 @@ class RayPort:
         return list(done)
 
     def answers(self, tickets: Sequence[Ticket], timeout: float) -> list[Any] | None:
-        """Return all answers in a single call, or None; see Port."""
         try:
             values: list[Any] = self._ray.get(list(tickets), timeout=timeout)
         except self._ray.exceptions.RayError:
@@ -193,30 +168,24 @@ class RayPort:
         return values
 
     def share(self, value: Any) -> Any:
-        """Put a value into the cluster once; see Port."""
         return value if isinstance(value, self._ray.ObjectRef) else self._ray.put(value)
 
     def answer(self, ticket: Ticket) -> Any:
-        """Return the answer of a finished ticket; see Port."""
         try:
             return self._ray.get(ticket)
         except self._ray.exceptions.RayError as problem:
             raise translated(problem) from None
 
     def end(self, actor: Actor) -> None:
-        """Kill an actor; see Port."""
         self._ray.kill(actor, no_restart=True)
 
     def names(self) -> set[str]:
-        """Return the names of the living actors; see Port."""
         return actor_names(self.namespace)
 
     def now(self) -> float:
-        """Return the monotonic time; see Port."""
         return time.monotonic()
 
     def pause(self, seconds: float) -> None:
-        """Sleep; see Port."""
         time.sleep(seconds)
 
     @staticmethod
@@ -238,13 +207,13 @@ def translated(problem: Any) -> AnswerFailed:
     exceptions = need_ray().exceptions
     if isinstance(problem, exceptions.RayActorError) and UNBORN in str(problem):
         lines = _telling(problem)
-        return Unborn(lines[-1].strip()[:200] if lines else UNBORN, lines)
+        return Unborn(last_line(lines, UNBORN), lines)
     if isinstance(problem, exceptions.RayActorError):
         text = " ".join(str(problem).split())
         return Died(_reason(text), node_lost="node has died" in text or "node died" in text or "node was" in text)
     if isinstance(problem, exceptions.RayTaskError):
         lines = _telling(problem)
-        return Raised(lines[-1].strip()[:200] if lines else type(problem.cause).__name__, lines, problem.cause)
+        return Raised(last_line(lines, type(problem.cause).__name__), lines, problem.cause)
     return RefusedByRay(f"{type(problem).__name__}: {(str(problem).strip().splitlines() or [''])[0][:200]}")
 
 

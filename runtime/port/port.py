@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Callable, Mapping, Protocol, Sequence
+from typing import Any, Callable, Iterator, Mapping, Protocol, Sequence, TypeVar
 
 
 class AnswerFailed(Exception):
@@ -23,10 +23,7 @@ class Died(AnswerFailed):
 
 
 class Raised(AnswerFailed):
-    """Exception of the code in the process.
-
-    `lines`: the traceback; `cause`: the exception itself, if it could be sent.
-    """
+    """Exception of the code in the process. `lines`: traceback; `cause`: itself, if sent."""
 
     def __init__(self, reason: str, lines: tuple[str, ...] = (), cause: BaseException | None = None) -> None:
         self.lines = lines
@@ -128,22 +125,16 @@ class Start:
 
 
 class Port(Protocol):
-    """Calls to the cluster. Only `first_done`, `done` and `pause` wait, all with a limit."""
+    """Calls to the cluster. Only `done`, `answers` and `pause` wait, all with a limit."""
 
     def nodes(self) -> Sequence[RayNode]:
         """Return the live nodes, in no order."""
 
     def unreachable(self, nodes: Sequence[RayNode], limit: float) -> set[str]:
-        """Return the ids of nodes not reached within `limit` s.
-
-        The cluster itself may not have noticed yet.
-        """
+        """Return the ids of nodes not reached in time; the cluster may not know yet."""
 
     def hold(self, name: str, bundles: Sequence[RayBundle], detached: bool = False) -> Hold:
-        """Request all bundles on their nodes, all or none; return before the reservation.
-
-        `detached`: the reservation lasts until released. Raises NameTaken.
-        """
+        """Request all bundles, all or none, without waiting; NameTaken. `detached`: until released."""
 
     def state(self, hold: Hold) -> str:
         """Return CREATED, RESCHEDULING (a node was lost), REMOVED, PENDING, SHORT or INFEASIBLE.
@@ -176,29 +167,17 @@ class Port(Protocol):
     def run_on(self, node_id: str, function: Callable[..., Any], *arguments: Any) -> Ticket:
         """Call a function once in a process on a node, without resources."""
 
-    def first_done(self, tickets: Sequence[Ticket], timeout: float | None) -> Ticket | None:
-        """Return a finished ticket, with an answer or failure; None after `timeout` s."""
-
     def done(self, tickets: Sequence[Ticket], timeout: float | None) -> Sequence[Ticket]:
-        """Return all finished or failed tickets once there is any, give or take some ms.
-
-        Empty if there is none within `timeout` s.
-        """
+        """Return all finished or failed tickets once there is any; none after `timeout` s."""
 
     def answers(self, tickets: Sequence[Ticket], timeout: float) -> list[Any] | None:
-        """Return the answers of all tickets, in a single call for a whole broadcast.
-
-        None if an answer failed, or is missing after `timeout` s.
-        """
+        """Return all answers in a single call; None if one failed or is late."""
 
     def share(self, value: Any) -> Any:
-        """Put a value into the cluster once, as an argument of several calls.
-
-        Every call gets the value itself.
-        """
+        """Put a value into the cluster once, as an argument of several calls."""
 
     def answer(self, ticket: Ticket) -> Any:
-        """Return the answer of a finished ticket. Raises Died, Raised or Refused."""
+        """Return the answer of a finished ticket. Raises Died, Raised or RefusedByRay."""
 
     def end(self, actor: Actor) -> None:
         """End a process at once. Idempotent, also for a dead process."""
@@ -211,3 +190,31 @@ class Port(Protocol):
 
     def pause(self, seconds: float) -> None:
         """Wait."""
+
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.005, 0.1
+
+
+def attempts(port: Port, limit: float) -> Iterator[bool]:
+    """Yield False per attempt, with growing pauses, and True after `limit` s."""
+    deadline, pause = port.now() + limit, FIRST_PAUSE
+    while port.now() < deadline:
+        yield False
+        port.pause(pause)
+        pause = min(2 * pause, LONGEST_PAUSE)
+    yield True
+
+
+Key = TypeVar("Key")
+
+
+def gathered(port: Port, tickets: dict[Ticket, Key], limit: float) -> Iterator[tuple[Key, Any]]:
+    """Yield (key, answer or AnswerFailed) on arrival. Tickets late after `limit` s stay in the dict."""
+    deadline = port.now() + limit
+    while tickets and (ready := port.done(list(tickets), max(0.0, deadline - port.now()))):
+        for ticket in ready:
+            key = tickets.pop(ticket)
+            try:
+                yield key, port.answer(ticket)
+            except AnswerFailed as problem:
+                yield key, problem

@@ -91,18 +91,13 @@ def alive_nodes() -> list[dict[str, Any]]:
 
 
 def free_resources() -> Mapping[str, Mapping[str, float]]:
-    """Return Ray node id -> resources free of tasks, actors and placement groups.
-
-    Private in Ray, without a public equivalent.
-    """
+    """Return Ray node id -> free resources; private in Ray, without public equivalent."""
     free: Mapping[str, Mapping[str, float]] = need_ray()._private.state.available_resources_per_node()
     return free
 
 
 def group_state(group: Any) -> tuple[str, str]:
-    """Return (state, scheduling state) of a placement group, like ``PENDING`` and
-    ``NO_RESOURCES``.
-    """
+    """Return (state, scheduling state) of a group, like ``PENDING``, ``NO_RESOURCES``."""
     table = need_ray().util.placement_group_table(group)
     return str(table.get("state", "")), str(table.get("stats", {}).get("scheduling_state", ""))
 
@@ -113,12 +108,8 @@ def held_bundles() -> list[tuple[str, list[tuple[str, Mapping[str, float]]]]]:
     for group in need_ray().util.placement_group_table().values():
         if group.get("state") in ("CREATED", "RESCHEDULING"):
             nodes = group.get("bundles_to_node_id", {})
-            groups.append(
-                (
-                    str(group.get("name") or group["placement_group_id"][:8]),
-                    [(nodes.get(number, ""), resources) for number, resources in group["bundles"].items()],
-                )
-            )
+            bundles = [(nodes.get(number, ""), resources) for number, resources in group["bundles"].items()]
+            groups.append((str(group.get("name") or group["placement_group_id"][:8]), bundles))
     return groups
 
 
@@ -128,10 +119,7 @@ def actor_names(namespace: str) -> set[str]:
 
 
 def actor_named(name: str, who: str) -> Any:
-    """Return an actor of this process's namespace by name.
-
-    Raises LaunchFailed (PW704) for an unknown name.
-    """
+    """Return an actor of this process's namespace; LaunchFailed (PW704) if unknown."""
     try:
         return need_ray().get_actor(name)
     except ValueError:

@@ -1,29 +1,102 @@
-"""A launch over its whole life, restarted after losses as often as is allowed."""
+"""A launch over its whole life: restarts after losses, and growth onto joined nodes."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Callable, Iterator
+from typing import Callable, Collection, Iterator
 
 from ...models.findings.finding import Unchecked
 from ...models.placements.moves import Moves
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
 from ...models.reading import Reading
-from ..failure import LaunchFailed
+from ..failure import LaunchFailed, quoted
+from ..periodic import Periodic
+from ..port.port import Port
 from ..progress import Step
+from ..running.monitor import PERIOD, OnFailure
+from ..running.start import Running, StartOptions, start
 from ..shield import shielded
-from ..starting.start import Running, StartOptions, start
-from ..watching.monitor import OnFailure, Watch
-from ..world.differences import NO_SURVEY
 from ..world.inventory import inventory
-from ..world.matching import used_nodes
-from .growth import Growth
+from ..world.matching import NO_SURVEY, used_nodes
 from .nodes import Membership
 from .replanner import Replanner, Search, solve_in_child
 from .restarts import NO_ROOM, Restarts, is_lost
+
+Better = tuple[Plan, Moves, tuple[str, ...]]
+"""Plan on more nodes, the moves, and the names of the added nodes."""
+
+
+class NodesJoined(Exception):
+    """Signal in a waiting call of an elastic launch to start again with joined nodes."""
+
+
+class Growth:
+    """Search for a better plan on new nodes; `found`: the better plan, if any."""
+
+    def __init__(self, port: Port, membership: Membership, replanner: Replanner) -> None:
+        self.found: Better | None = None
+        self._port = port
+        self._membership = membership
+        self._replanner = replanner
+        self._seen: frozenset[str] = frozenset()
+        self._refused: set[str] = set()
+
+    def begin(self) -> None:
+        """Count all current nodes as known."""
+        self._seen, self.found = self._nodes(), None
+
+    def take(self, plan: Plan, ours: str) -> Better | None:
+        """Return and forget the found plan, or search now (see `better`)."""
+        better_plan, self.found = self.found or self.better(plan, ours), None
+        return better_plan
+
+    def look(self, plan: Plan, ours: str) -> None:
+        """Search if nodes have joined; raise NodesJoined once there is a better plan."""
+        current = self._nodes()
+        if current - self._seen:
+            self.found = self.better(plan, ours)
+        self._seen = current
+        if self.found is not None:
+            raise NodesJoined(f"nodes joined: {', '.join(self.found[2])}")
+
+    def refuse(self, names: Collection[str]) -> None:
+        """Exclude the named nodes, on which nothing could be started."""
+        self._refused |= {ray.node_id for name, ray in self._membership.present().items() if name in names}
+
+    def better(self, plan: Plan, ours: str) -> Better | None:
+        """Return a changed plan on all nodes, the moves, and the added nodes, or None.
+
+        None if the plan stays the same, and also if no plan is found in time: the running plan need
+        not end for that. Accelerators of other jobs are not used. `ours`: name of the running
+        plan's reservation.
+        """
+        self._membership.welcome()
+        self._replanner.widen(self._membership.cluster)
+        reachable = {name: ray for name, ray in self._membership.there().items() if ray.node_id not in self._refused}
+        known_names = {node.name for node in plan.cluster.nodes}
+        if not reachable.keys() - known_names:
+            return None
+        room, _ = self._membership.room(reachable, plan, ours)
+        try:
+            new, moves = self._replanner.replanned(plan, room, LaunchFailed())
+        except LaunchFailed:
+            return None
+        joined = tuple(node.name for node in self._membership.cluster.nodes if node.name in reachable.keys() - known_names)
+        return None if placed(new) == placed(plan) else (new, moves, joined)
+
+    def _nodes(self) -> frozenset[str]:
+        return frozenset(node.node_id for node in inventory(self._port))
+
+
+def placed(plan: Plan) -> dict[str, list[tuple[str, object]]]:
+    """Return where everything is, by node names."""
+    return {
+        name: [(plan.cluster.name(run.node), (run.ranks, run.kind, run.first, run.each, run.step, run.pitch)) for run in runs]
+        for name, runs in plan.assignment.runs.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +121,9 @@ class Recovery:
     taken: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        nodes = [f"without {_listed(self.lost)}"] * bool(self.lost)
-        nodes += [f"beside the jobs that took {_listed(self.taken)}"] * bool(self.taken)
-        nodes += [f"with {_listed(self.joined)}"] * bool(self.joined)
+        nodes = [f"without {quoted(self.lost)}"] * bool(self.lost)
+        nodes += [f"beside the jobs that took {quoted(self.taken)}"] * bool(self.taken)
+        nodes += [f"with {quoted(self.joined)}"] * bool(self.joined)
         details = f" {', '.join(nodes)}" if nodes else ""
         return f"running again after {self.seconds:.1f} s{details}: {self.moved}"
 
@@ -69,10 +142,6 @@ class Recovery:
         return ", ".join(words)
 
 
-def _listed(names: tuple[str, ...]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
-
-
 ONLY_A_PLAN = "where it is placed anew, no more is kept than sizes and who shares accelerators, and no framework is asked: launch the plan's file itself"
 NOT_HEEDED = "where it is placed anew, what a framework would refuse is not known: a framework's own file is launched with its `reading`"
 
@@ -81,7 +150,7 @@ NOT_HEEDED = "where it is placed anew, what a framework would refuse is not know
 class RestartPolicy:
     """Restart policy: allowed restarts after a loss, growth, and the problem for re-placement.
 
-    Without a problem every component keeps its size (see question.py). `heeds`: True if the search
+    Without a problem every component keeps its size. `heeds`: True if the search
     knows what the framework refuses.
     """
 
@@ -136,10 +205,7 @@ class Lifetime:
         self._may_grow = False
 
     def begin(self) -> Running:
-        """Start for the first time.
-
-        A node lost during the start counts as a failure of a running launch.
-        """
+        """Start for the first time. A node lost meanwhile counts as one of a running launch."""
         present = set(self._membership.present())
         try:
             return self._start(self.plan, unknown=True)
@@ -187,10 +253,7 @@ class Lifetime:
                 failure = next_failure
 
     def grow(self) -> Recovery | None:
-        """Use joined nodes if they change the plan; else return None and change nothing.
-
-        If nothing can be started on them, the launch goes on as before.
-        """
+        """Use joined nodes if they change the plan and start, else go on as before."""
         began = self.way.port.now()
         better_plan = self._growth.take(self.plan, self.now.name)
         if better_plan is None:
@@ -212,9 +275,7 @@ class Lifetime:
         return self._noted(Recovery((), joined, moves, 0, self.way.port.now() - began))
 
     def look(self) -> None:
-        """Raise LaunchFailed after a loss, or NodesJoined for a better plan while growth is
-        enabled.
-        """
+        """Raise LaunchFailed after a loss, NodesJoined for a better plan while growing."""
         running = self.now
         running.monitor.check()
         if self._may_grow:
@@ -242,7 +303,8 @@ class Lifetime:
 
     def watch(self) -> None:
         """Monitor the workers in the background."""
-        watch = Watch(self.now.monitor)
+        monitor = self.now.monitor
+        watch = Periodic(lambda: monitor.step() is not None, PERIOD)
         self._stack.callback(watch.stop)
         watch.start()
 

@@ -10,13 +10,12 @@ from ...models.machines.changed import with_nodes
 from ...models.machines.cluster import Cluster
 from ...models.machines.node import Node
 from ...models.placements.plan import Plan
-from ..port.port import RANK_LABEL, Port, RayNode
+from ..port.port import RANK_LABEL, Port, RayNode, attempts
 from ..progress import Step
 from ..reserving.fitting import NOISE
-from ..reserving.reservation import FIRST_PAUSE, LONGEST_PAUSE, WAIT_LIMIT
-from ..reserving.shortage import held_on
-from ..starting.start import StartOptions
-from ..watching.monitor import REACH_LIMIT
+from ..reserving.reservation import WAIT_LIMIT, held_on
+from ..running.monitor import REACH_LIMIT
+from ..running.start import StartOptions
 from ..world.inventory import inventory
 from ..world.matching import held_masks, is_interchangeable, paired, plan_accelerators, ray_accelerators
 from ..world.nvidia_smi import same_model
@@ -90,9 +89,7 @@ def unlike(cluster: Cluster, ray: RayNode) -> str:
 
 
 def _difference(node: Node, ray: RayNode) -> tuple[str, str]:
-    """Return (Ray node's value, cluster node's value) of a difference; empty texts if
-    compatible.
-    """
+    """Return (Ray node's value, cluster node's value) of a difference, or empty texts."""
     if plan_accelerators(node) != ray_accelerators(node, ray) or _most(ray) != ray_accelerators(node, ray):
         return with_noun(_most(ray), "accelerator"), str(plan_accelerators(node))
     model = next((device.model for device in machine_of(ray).devices if not same_model(node.accelerator_model, device.model)), None)
@@ -121,25 +118,18 @@ def occupied(port: Port, ours: str = "") -> dict[str, int]:
     Use without a reservation, such as a single task with a GPU, is therefore believed only after a
     moment.
     """
-    deadline, pause = port.now() + WAIT_LIMIT, FIRST_PAUSE
-    while True:
+    for _ in attempts(port, WAIT_LIMIT):
         nodes, holdings = port.nodes(), port.holdings()
         used = {node.node_id: node.total.get(resource_of(node), 0.0) - node.free.get(resource_of(node), 0.0) for node in nodes}
         reserved = {node.node_id: held_on(holdings, resource_of(node)).get(node.node_id, {}) for node in nodes}
-        settled = all(used[node_id] <= sum(amounts.values()) + NOISE for node_id, amounts in reserved.items())
-        if settled or port.now() > deadline:
+        if all(used[node_id] <= sum(amounts.values()) + NOISE for node_id, amounts in reserved.items()):
             break
-        port.pause(pause)
-        pause = min(2 * pause, LONGEST_PAUSE)
     foreign = {id: max(used[id], sum(amounts.values())) - amounts.get(ours, 0.0) for id, amounts in reserved.items()}
     return {node_id: round(amount + 0.499) for node_id, amount in foreign.items() if amount > NOISE}
 
 
 def blocked(plan: Plan, nodes: Mapping[str, RayNode], foreign: Mapping[str, int], share: bool) -> list[str]:
-    """Return the names of the plan's nodes without enough free accelerators.
-
-    `nodes`: name -> Ray node.
-    """
+    """Return the plan's nodes without enough free accelerators; `nodes`: name -> Ray node."""
     masks = held_masks(plan)
     names = []
     for rank, mask in masks.items():
@@ -168,19 +158,13 @@ def _node(node: Node, plan: Plan, ray: RayNode | None, foreign: Mapping[str, int
         return node
     if not (share and is_interchangeable(plan, node, ray)):
         return replace(node, taken=(1 << len(node.accelerators)) - 1)
-    return replace(node, taken=node.taken | _bits(_last(node, own_mask)[:more]))
+    return replace(node, taken=node.taken | sum(1 << index for index in _last(node, own_mask)[:more]))
 
 
 def _last(node: Node, own_mask: int) -> Sequence[int]:
-    """Return the free local indices in order of surrender: outside the plan first, highest
-    first.
-    """
+    """Return the free indices in order of surrender: outside the plan, highest first."""
     free = [index for index in range(len(node.accelerators)) if not node.taken >> index & 1]
     return sorted(free, key=lambda index: (own_mask >> index & 1, -index))
-
-
-def _bits(indices: Sequence[int]) -> int:
-    return sum(1 << index for index in indices)
 
 
 class Membership:
@@ -210,15 +194,11 @@ class Membership:
         return {name: ray for name, ray in present.items() if ray.node_id not in unreachable}
 
     def room(self, there: dict[str, RayNode], plan: Plan, ours: str = "") -> tuple[ReplacementScope, list[str]]:
-        """Return (scope of a re-placement, names of the plan's nodes without enough capacity).
-
-        `ours`: name of a reservation that does not count as another job's.
-        """
+        """Return (scope, nodes of the plan without capacity); reservation `ours` is not foreign."""
         amounts = occupied(self._way.port, ours)
         share = self._way.share_nodes
-        return ReplacementScope(without_occupied(self.cluster, plan, there, amounts, share), tuple(there)), blocked(
-            plan, there, amounts, share
-        )
+        scope = ReplacementScope(without_occupied(self.cluster, plan, there, amounts, share), tuple(there))
+        return scope, blocked(plan, there, amounts, share)
 
     def welcome(self) -> None:
         """Add unknown nodes to the cluster; report unusable nodes with the reason."""

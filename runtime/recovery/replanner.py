@@ -72,10 +72,7 @@ def without_guesses(problem: Problem, plan: Plan) -> Problem:
 
 
 def _together(plan: Plan, name: str) -> int:
-    """Return the largest group size whose consecutive groups each lie on a single node.
-
-    For components on accelerators; 1 otherwise.
-    """
+    """Return the largest size whose consecutive groups each lie on a single node."""
     runs = plan.assignment.of(name)
     if runs[0].kind != ACCELERATOR:
         return 1
@@ -112,11 +109,8 @@ def _relations(masks: dict[str, Masks]) -> Iterator[Relation]:
             yield Relation(COLOCATED, (first[key], name))
             continue
         first[key] = name
-        outer = min(
-            (candidate for candidate in masks if _within(component_masks, masks[candidate])),
-            key=lambda candidate: _size(masks[candidate]),
-            default=None,
-        )
+        around = [candidate for candidate in masks if _within(component_masks, masks[candidate])]
+        outer = min(around, key=lambda candidate: _size(masks[candidate]), default=None)
         if outer is not None:
             yield Relation(SUBSET, (name, outer))
 
@@ -190,10 +184,7 @@ class Replanner:
         self.problem = replace(self.problem, cluster=cluster)
 
     def replanned(self, before: Plan, room: ReplacementScope, failure: LaunchFailed) -> tuple[Plan, Moves]:
-        """Return the plan with the fewest moves in this scope, and the moves.
-
-        Raises LaunchFailed as the function `replanned` does.
-        """
+        """Return the plan with the fewest moves in this scope, and the moves."""
         problem = replace(self.problem, cluster=room.cluster)
         try:
             plan, moved = replanned(problem, before, room.there, self._search, failure)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Mapping
 
-from ..compat.verl.groups.ray_class import RayClassWithInitArgs
-from ..engines.registry import engine_class, need_serving
+from ..compat.verl.worker_classes import RayClassWithInitArgs
+from ..engines.engine import engine_class, need_serving
 from ..failure import refused
-from .channel.wire import Malformed
-from .limits import Limits
 from .loop import in_thread
 from .replica import Replica, setting
+from .settings import Limits
+from .wire import Malformed
 from .worker import ReplicaWorker
 
 
@@ -50,7 +50,7 @@ class EngineReplica(Replica):
 
     async def launch_servers(self) -> None:
         """Start a server on every node, in the bundle of the workers; see Replica."""
-        from .channel.address import host_port
+        from .channel import host_port
 
         host, port = await in_thread(self._launch_servers, stop=self._stop_launching)
         self.servers = self._servers.handles
@@ -58,16 +58,13 @@ class EngineReplica(Replica):
         self._server_address = host_port(host, port)
 
     def _stop_launching(self) -> None:
-        """End the servers: a cancelled launch need not wait for the model.
-
-        A model may take half an hour to load.
-        """
+        """End the servers: a model may take half an hour to load."""
         if self._servers is not None:
             self._servers.kill()
 
     def _launch_servers(self) -> tuple[str, int]:
-        from .server.servers import Servers, access, new_key
-        from .server.settings import ServerSettings
+        from .servers import Servers, access, new_key
+        from .settings import ServerSettings
 
         group = self.worker_group
         if group is None:
@@ -135,10 +132,7 @@ REPLICAS: Mapping[str, type[EngineReplica]] = {cls.engine: cls for cls in (EchoR
 
 
 def get_replica_class(name: str) -> type[EngineReplica]:
-    """Return the replica class of an engine.
-
-    Raises a ValueError (PW741) for an unknown name.
-    """
+    """Return the replica class of an engine. Unknown: ValueError (PW741)."""
     if name not in REPLICAS:
         raise refused("PW741", name, f"there are no replicas of `{name}`", f"use one of {', '.join(REPLICAS)}", name)
     return REPLICAS[name]
@@ -149,11 +143,8 @@ get_rollout_replica_class = get_replica_class
 
 
 def check_plain(model: Mapping[str, Any], subject: str) -> None:
-    """Check that the settings of a model can be sent to the workers.
-
-    Raises a ValueError (PW741) otherwise, for example for objects with code.
-    """
-    from .channel.wire import encode
+    """Raise ValueError (PW741) for model settings that cannot be sent to workers."""
+    from .wire import encode
 
     for name, value in model.items():
         try:
@@ -164,9 +155,7 @@ def check_plain(model: Mapping[str, Any], subject: str) -> None:
 
 
 def _plain(model_config: Any) -> dict[str, Any]:
-    """Convert the settings of a model to a dict: from a path, a mapping, or an object with
-    attributes.
-    """
+    """Convert a path, a mapping, or an object with attributes to a dict."""
     if model_config is None or isinstance(model_config, str):
         return {"path": model_config} if model_config else {}
     if isinstance(model_config, Mapping) or hasattr(model_config, "keys"):

@@ -49,10 +49,7 @@ class Loop:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def run(self, work: Coroutine[Any, Any, Result], limit: float | None = None) -> Result:
-        """Return the result of a coroutine.
-
-        Raises TimeoutError after `limit` s, and cancels the coroutine.
-        """
+        """Return the result of a coroutine; cancel it after `limit` s (TimeoutError)."""
         return self.begin(work if limit is None else asyncio.wait_for(work, limit)).result()
 
     def close(self) -> None:

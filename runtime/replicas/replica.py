@@ -1,30 +1,24 @@
-"""Replica: one inference server with its workers."""
+"""Replica: one inference server with its workers; joint launch of several."""
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Mapping, Sequence
+from typing import Any, AsyncIterator, Mapping, Sequence
 
-from ...models.findings.wording import with_noun
-from ..compat.verl.groups.ray_class import RayClassWithInitArgs
-from ..compat.verl.groups.worker_group import RayWorkerGroup
-from ..compat.verl.pools.pool import DEVICES, RayResourcePool, Seat, port_of, resource_of
+from ...models.findings.wording import plural, with_noun
+from ..compat.verl.pool import RayResourcePool, Seat, device_there, port_of
+from ..compat.verl.pool_manager import split_resource_pool
+from ..compat.verl.worker_classes import RayClassWithInitArgs
+from ..compat.verl.worker_group import RayWorkerGroup
 from ..engines.engine import ReplicaShape
 from ..failure import LaunchFailed, refused
-from ..port.port import Actor, Port
+from ..port.port import Actor
+from ..world.vendors import RESOURCES
 from .loop import in_thread
-
-
-def device_there(port: Port) -> str:
-    """Return the first device (``cuda`` before ``npu``) with accelerators on some node.
-
-    ``cuda`` without any; PyTorch uses that name for AMD's too.
-    """
-    resources = {name for node in port.nodes() for name, amount in node.total.items() if amount}
-    return next((device for device in DEVICES if resource_of(device) in resources), "cuda")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +90,7 @@ class Replica(ABC):
     ----------
     replica_rank : number of the replica.
     config : `tensor_model_parallel_size`, `data_parallel_size`, `pipeline_model_parallel_size`, 1
-        each by default;
-        a mapping, or an object with these attributes.
+        each by default; a mapping, or an object with these attributes.
     model_config : settings of the model, defined by the subclass.
     gpus_per_node : maximal number of accelerators per node. A larger replica takes several nodes.
     is_reward_model : marks the names of the replica.
@@ -173,10 +166,7 @@ class Replica(ABC):
         return
 
     async def init_hybrid(self, worker_group: RayWorkerGroup) -> None:
-        """Serve from a trainer's processes, from rank ``world_size * replica_rank`` on.
-
-        The processes stay when the replica ends.
-        """
+        """Serve from a trainer's processes of this rank, which outlive the replica."""
         self.rollout_mode = RolloutMode.HYBRID
         seats: Sequence[Seat] = getattr(worker_group.group, "seats", ())
         first = self.world_size * self.replica_rank
@@ -193,10 +183,7 @@ class Replica(ABC):
         await self.init_hybrid(worker_group)
 
     async def init_colocated(self, resource_pool: RayResourcePool) -> None:
-        """Serve from separate workers on a shared pool, or a part of a pool.
-
-        The pool stays when the replica ends.
-        """
+        """Serve from separate workers on a shared pool, which outlives the replica."""
         self.rollout_mode = RolloutMode.COLOCATED
         await self._init_on(resource_pool)
 
@@ -240,9 +227,8 @@ class Replica(ABC):
     def _start_workers(self, pool: RayResourcePool) -> None:
         mode = "standalone" if self.rollout_mode is RolloutMode.STANDALONE else "colocate"
         prefix = f"rollout_{'reward_' if self.is_reward_model else ''}{mode}_{self.replica_rank}"
-        self.worker_group = self._own_group = RayWorkerGroup(
-            pool, self.get_ray_class_with_init_args(), bin_pack=False, name_prefix=prefix, device_name=self.device
-        )
+        cia = self.get_ray_class_with_init_args()
+        self.worker_group = self._own_group = RayWorkerGroup(pool, cia, bin_pack=False, name_prefix=prefix, device_name=self.device)
         self.workers = self.worker_group.workers
 
     async def _launch(self, seats: list[Seat]) -> None:
@@ -280,10 +266,7 @@ class Replica(ABC):
 
 
 def degree(config: Any, name: str, subject: str) -> int:
-    """Return a degree of parallelism, 1 by default.
-
-    Raises a ValueError (PW741) for an invalid degree.
-    """
+    """Return a degree of parallelism, 1 by default. Invalid: ValueError (PW741)."""
     value = setting(config, name, 1)
     if not str(value).isdecimal() or int(value) < 1:
         raise refused("PW741", subject, f"`{name}` of {subject} is {value!r}", "give a whole number of at least 1", name)
@@ -294,3 +277,75 @@ def setting(config: Any, name: str, default: Any) -> Any:
     """Return a value of a mapping or an object, or the default for None."""
     value = config.get(name) if isinstance(config, Mapping) or hasattr(config, "get") else getattr(config, name, None)
     return default if value is None else value
+
+
+async def reserve_replicas(replicas: Sequence[Replica]) -> RayResourcePool:
+    """Reserve a pool for all replicas; LaunchFailed (PW702) with the arithmetic."""
+    if not replicas:
+        raise refused("PW741", "", "there are no replicas to reserve for", "make at least one")
+    on = replicas[0].on
+    port = port_of(on)
+    device = _one_device(replicas)
+    sizes = [replica.gpus_per_replica_node for replica in replicas for _ in range(replica.nnodes)]
+    pool = RayResourcePool(sizes, name_prefix="rollout_pool", max_colocate_count=1, on=on)
+    try:
+        await in_thread(pool.seats, device)
+    except LaunchFailed as problem:
+        pool.close()
+        resources = {name for need in pool.needs(device) for name in need if name in RESOURCES}
+        total = sum(int(node.total.get(name, 0)) for node in port.nodes() for name in resources)
+        raise _with_arithmetic(problem, replicas, total) from problem
+    except BaseException:
+        pool.close()
+        raise
+    return pool
+
+
+@asynccontextmanager
+async def launch_replicas(replicas: Sequence[Replica]) -> AsyncIterator[Sequence[Replica]]:
+    """Yield the replicas, standalone and serving, in the block; a failure ends all."""
+    pool = await reserve_replicas(replicas)
+    try:
+        parts = split_resource_pool(pool, [replica.world_size for replica in replicas])
+        await _all(replica.init_standalone(part) for replica, part in zip(replicas, parts))
+        yield replicas
+    finally:
+        ends = await asyncio.gather(*(replica.close() for replica in replicas), return_exceptions=True)
+        await in_thread(pool.close)
+        for problem in ends:
+            if problem is not None:
+                raise problem
+
+
+def _one_device(replicas: Sequence[Replica]) -> str:
+    """Return the common device of the replicas. Several: ValueError (PW741)."""
+    devices = sorted({replica.device for replica in replicas})
+    if len(devices) > 1:
+        message = f"replicas on {' and '.join(f'`{device}`' for device in devices)} cannot be reserved together"
+        raise refused("PW741", "", message, "launch those of each device by themselves", *devices)
+    return devices[0]
+
+
+async def _all(works: Any) -> None:
+    """Wait for all; a failure cancels the rest and is raised after their end."""
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _with_arithmetic(problem: LaunchFailed, replicas: Sequence[Replica], total: int) -> LaunchFailed:
+    """Add the possible number of replicas of this size to the failure."""
+    shape = replicas[0].shape
+    first = problem.findings[0]
+    if first.code != "PW702" or len({replica.shape for replica in replicas}) > 1:
+        return problem
+    possible, count = divide(total, shape.tensor, shape.data, shape.pipeline), len(replicas)
+    message = f"{count} {plural('replica', count)} of {possible.size} need{'s' if count == 1 else ''} {count * possible.size} accelerators: {first.message}"
+    notes = (f"{possible}", *first.notes)
+    fewer = f"start {possible.replicas} {plural('replica', possible.replicas)}, or more nodes"
+    help = fewer if 0 < possible.replicas < count else first.help
+    return refused("PW702", "rollout_pool", message, help, amount=first.amount, notes=notes)

@@ -6,19 +6,15 @@ import os
 import socket
 from typing import Any, Mapping, Sequence
 
-from ..engines.engine import EngineWorker, ReplicaShape
-from ..engines.registry import engine_class
-from .channel.address import own_address
-from .channel.wire import Malformed
+from ..engines.engine import EngineWorker, ReplicaShape, engine_class
+from .channel import own_address
+from .wire import Malformed
 
 OPEN, RELEASE, IDENTIFY = "open", "release", "identify"
 
 
 class ServesReplica:
-    """Mixin of a replica's worker class, or of a trainer's for hybrid replicas.
-
-    It listens from the first call of `get_zeromq_address` on.
-    """
+    """Mixin of a replica's worker class, or of a trainer's for hybrid replicas."""
 
     _endpoint: Any = None
     _engine_worker: EngineWorker | None = None
@@ -33,16 +29,13 @@ class ServesReplica:
 
     def _listening(self) -> Any:
         if self._endpoint is None:
-            from .channel.endpoint import Endpoint
+            from .channel import Endpoint
 
             self._endpoint = Endpoint(self._serve_call, own_address(os.environ.get("MASTER_ADDR", "127.0.0.1")))
         return self._endpoint
 
     def _serve_call(self, method: str, arguments: Sequence[Any], ranks: Sequence[int]) -> list[Any]:
-        """Return the answer of this worker, called for its single rank.
-
-        Raises Malformed for an unknown method.
-        """
+        """Return this worker's answer. Raises Malformed for an unknown method."""
         if method == IDENTIFY:
             return [{"host": socket.gethostname(), "pid": os.getpid()}]
         if method == OPEN:

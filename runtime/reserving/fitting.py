@@ -59,9 +59,7 @@ def _place(nodes: Sequence[RayNode], needs: Sequence[Need], lead: str, order: Se
 
 
 def _candidates(nodes: Sequence[RayNode], remaining_on_nodes: Sequence[Mapping[str, float]], need: Need, lead: str) -> list[int]:
-    """Return the nodes with enough capacity, best first; only the first of indistinguishable
-    nodes.
-    """
+    """Return fitting nodes, best first; the first alone of indistinguishable ones."""
     signatures: set[object] = set()
     ranking = []
     for position, (node, remaining) in enumerate(zip(nodes, remaining_on_nodes)):

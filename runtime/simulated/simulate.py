@@ -17,7 +17,7 @@ from typing import Iterable, Iterator, Mapping
 from ...models.machines.cluster import Cluster
 from ...models.machines.node import Node
 from ...models.machines.shorthand import read_shorthand
-from ..failure import LaunchFailed, failed
+from ..failure import LaunchFailed, failed, last_line
 from ..port.ray_compat import need_ray
 from ..shield import shielded
 from ..world.ray_machine import labels_of
@@ -61,17 +61,11 @@ class SimulatedCluster:
         return str(self._ask({"nodes": wanted}, START_LIMIT + PER_NODE * len(wanted))["address"])
 
     def remove_node(self, rank: int) -> None:
-        """Kill a node like a power failure; Ray notices within two seconds.
-
-        Raises ValueError for the first node, and for an unknown rank.
-        """
+        """Kill a node like a power failure. First or unknown node: ValueError."""
         self._change({"remove": rank})
 
     def add_node(self, node: Node, processes: int = 0) -> None:
-        """Start another or a removed node; return when it is present.
-
-        `processes`: number of workers.
-        """
+        """Start another or a removed node with so many workers; wait for it."""
         self._change({"add": _request(node, processes)})
 
     def _change(self, request: dict[str, object]) -> None:
@@ -100,13 +94,10 @@ class SimulatedCluster:
 
     def _ended(self) -> LaunchFailed:
         lines = Path(self._directory, "holder.log").read_text(errors="replace").strip().splitlines()
-        return _not_started(lines[-1][:200] if lines else "it ended at once")
+        return _not_started(last_line(lines, "it ended at once"))
 
     def stop(self) -> None:
-        """End every process of the cluster and remove all files; wait until both are gone.
-
-        Idempotent.
-        """
+        """End all processes, remove all files, wait for both. Idempotent."""
         with shielded():
             holder, self._holder = self._holder, None
             if holder is not None:
@@ -152,9 +143,8 @@ def _environment(directory: str) -> dict[str, str]:
 
 
 def _not_started(reason: str) -> LaunchFailed:
-    return failed(
-        "PW710", "", f"the simulated cluster did not start: {reason}", "simulate a smaller cluster, or name a real one with `--address`"
-    )
+    help = "simulate a smaller cluster, or name a real one with `--address`"
+    return failed("PW710", "", f"the simulated cluster did not start: {reason}", help)
 
 
 CPUS_WITH_EACH = 16
@@ -179,10 +169,7 @@ def simulated_cluster(machines: str, cpus: int | None = None) -> Iterator[str]:
 
 
 def simulated_machines(word: str) -> Cluster:
-    """Return the machines of a shorthand.
-
-    Raises LaunchFailed (PW710) for an unreadable shorthand, or an unspecified number of nodes.
-    """
+    """Return the machines of a shorthand such as ``2x8``, else LaunchFailed (PW710)."""
     try:
         machines = read_shorthand(word)
     except ValueError as problem:

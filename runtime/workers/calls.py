@@ -1,34 +1,242 @@
-"""Calls to workers together: to all of a group or to some ranks."""
+"""Calls to workers together: to all of a group or to some ranks, and their results."""
 
 from __future__ import annotations
 
+import asyncio
+import math
 from abc import ABC, abstractmethod
 from functools import partial
-from typing import Any, Callable, Mapping, Protocol, Sequence, Union
+from typing import Any, Callable, Collection, Generator, Iterable, Iterator, Mapping, Protocol, Sequence, TypeVar, Union
 
 from ...models.findings.wording import with_noun
 from ...models.placements.placement import Placement
-from ...models.ranks import merge, write_ranks
+from ...models.ranks import list_ranks
 from ...models.text.nearest import nearest
-from ..port.port import Port, Ticket
+from ..failure import LaunchFailed, failed, last_lines, quoted
+from ..port.port import AnswerFailed, Died, Port, Raised, Ticket, Unborn
 from .member import Member
-from .results import AwaitedGroup, Results
+
+STARTING = "was starting"
+
+
+def rank_failure(problem: AnswerFailed, component: str, rank: int, node: str, doing: str) -> LaunchFailed:
+    """Build the failure of a rank.
+
+    `doing`: activity of the rank, such as "was starting" or "ran `train`".
+
+    PW703: the constructor raised; PW707: the class cannot be loaded; PW709: a method raised; PW713:
+    its node was lost; PW704: the process died or never started.
+    """
+    worker_text = f"rank {rank} of `{component}` on `{node}`"
+    if isinstance(problem, Died) and problem.node_lost:
+        help = "start the node again, or launch with restarts"
+        return failed("PW713", component, f"{worker_text} was lost with its node while it {doing}", help, rank)
+    if isinstance(problem, Died):
+        help = "look for an out-of-memory kill on that node, then in Ray's logs there"
+        return failed("PW704", component, f"{worker_text} died while it {doing}: {problem.reason}", help, rank)
+    if isinstance(problem, Unborn):
+        message = f"the worker class of {worker_text} cannot be loaded there: {problem.reason}"
+        help = "put its code where the processes of every node find it: PYTHONPATH of `ray start`, or installed"
+        return failed("PW707", component, message, help, rank, traceback=last_lines(problem.lines))
+    if isinstance(problem, Raised):
+        tail = last_lines(problem.lines)
+        if doing == STARTING:
+            message, help = f"{worker_text} could not be constructed: {problem.reason}", "mend the constructor of the worker class"
+            return failed("PW703", component, message, help, rank, traceback=tail)
+        message = f"{worker_text} raised while it {doing}: {problem.reason}"
+        return failed("PW709", component, message, "mend the method of the worker class", rank, traceback=tail)
+    message = f"{worker_text} failed while it {doing}: {problem.reason}"
+    return failed("PW704", component, message, "look into Ray's logs on that node", rank)
+
+
+def unimportable(worker: object, component: str, rank: int, node: str, why: object) -> LaunchFailed:
+    """Build the failure (PW707) of a class that imports only here, not on the node."""
+    message = f"the worker class `{worker}` cannot be imported by rank {rank} of `{component}` on `{node}`: {why}"
+    return failed("PW707", component, message, "put its code at the same path of every node, or install it there", rank)
+
+
+AT_ONCE = 0.05
+"""Seconds in which the answers of a broadcast are fetched by a single call.
+
+Most calls of the control plane are that short.
+"""
+ALARM_PERIOD = 0.5
+"""Seconds between two alarm checks of a waiting call."""
+START_HELP = "give more time with `--timeout`, or look into the constructor of the worker class"
+_OF_ONE = {"were": "was", "have": "has"}
+CALL_HELP = "give the call more time, or look into what these ranks do"
+
+
+class CalledGroup(Protocol):
+    """Group whose workers are called; `alarm` is called while waiting, and raises after a loss."""
+
+    port: Port
+    component: str
+    members: Sequence[Member]
+    worker: str | type
+    alarm: Callable[[], None]
+
+    def request(self, rank: int, method: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> Ticket:
+        """Call a method of a worker, without waiting."""
+
+    def answer(self, ticket: Ticket, rank: int, doing: str) -> Any:
+        """Return the answer of a finished ticket, or raise LaunchFailed."""
+
+
+Group = TypeVar("Group", bound=CalledGroup)
+
+
+def as_done(
+    pending: dict[Ticket, tuple[Group, int]], timeout: float | None, what: str, help: str = START_HELP
+) -> Iterator[tuple[Group, int, Ticket]]:
+    """Yield (group, rank, ticket) of every answer on arrival, and remove it from `pending`.
+
+    Raises LaunchFailed (PW705) if answers are missing after `timeout` s; `what` describes their
+    absence.
+    """
+    if not pending:
+        return
+    first = next(iter(pending.values()))[0]
+    port, alarm = first.port, first.alarm
+    deadline = math.inf if timeout is None else port.now() + timeout
+    while pending:
+        ready = port.done(list(pending), max(0.0, min(ALARM_PERIOD, deadline - port.now())))
+        if not ready:
+            alarm()
+            if port.now() >= deadline:
+                raise late_failure(pending.values(), what, help)
+        for ticket in ready:
+            entry = pending.pop(ticket, None)
+            if entry is not None:  # else another thread has taken it
+                yield *entry, ticket
+
+
+def ranks_by_component(workers: Iterable[tuple[str, int]]) -> dict[str, str]:
+    """Return component -> text of its ranks, like ``0-3,7``."""
+    ranks: dict[str, list[int]] = {}
+    for component, rank in workers:
+        ranks.setdefault(component, []).append(rank)
+    return {component: list_ranks(ranks_of_component) for component, ranks_of_component in ranks.items()}
+
+
+def late_failure(waiting: Collection[tuple[CalledGroup, int]], what: str, help: str = START_HELP) -> LaunchFailed:
+    """Build the failure (PW705) with the ranks of the missing answers."""
+    names = ranks_by_component((group.component, rank) for group, rank in waiting)
+    ranks_text = ", ".join(f"`{component}` {text}" for component, text in names.items())
+    if len(waiting) == 1:
+        verb, rest = what.split(" ", 1)
+        return failed("PW705", ", ".join(names), f"rank {ranks_text} {_OF_ONE.get(verb, verb)} {rest}", help, *names.values())
+    return failed("PW705", ", ".join(names), f"ranks {ranks_text} {what}", help, *names.values())
+
+
+class Results:
+    """Results of a call on some ranks of a group, in call order.
+
+    The first failure of any rank is raised, by any access from then on: LaunchFailed (PW709: it
+    raised, with the exception as cause; PW704: it died; PW705: too late) with rank and node. Only a
+    late result can be waited for again. The other ranks go on.
+    """
+
+    def __init__(self, group: CalledGroup, tickets: Mapping[Ticket, int], method: str, timeout: float | None = None) -> None:
+        self.method = method
+        self.ranks: Sequence[int] = tuple(tickets.values())
+        self._call = f"`{method}`" if method else "a call"
+        self._group = group
+        self._pending = {ticket: (group, rank) for ticket, rank in tickets.items()}
+        self._found: dict[int, Any] = {}
+        self._failure: LaunchFailed | None = None
+        self._timeout = timeout
+        self._deadline = math.inf if timeout is None else group.port.now() + timeout
+
+    def wait(self, timeout: float | None = None) -> list[Any]:
+        """Wait for all results. Raises LaunchFailed, PW705 if late."""
+        if len(self._pending) == len(self.ranks) and min(self._left(), math.inf if timeout is None else timeout) >= AT_ONCE:
+            soon = self._group.port.answers(list(self._pending), AT_ONCE)
+            if soon is not None:
+                self._found = dict(zip(self.ranks, soon))
+                self._pending.clear()
+        for _ in self._arriving(timeout):
+            pass
+        return [self._found[rank] for rank in self.ranks]
+
+    result = wait
+
+    def done(self) -> bool:
+        """Return True if all results arrived or a rank failed, without waiting."""
+        while self._pending and self._failure is None:
+            ready = self._group.port.done(list(self._pending), 0.0)
+            if not ready:
+                return False
+            try:
+                for ticket in ready:
+                    entry = self._pending.get(ticket)
+                    if entry is not None:  # else another, waiting thread has taken it
+                        self._take(ticket, entry[1])
+                        self._pending.pop(ticket, None)
+            except LaunchFailed:
+                break  # raised when the results are read
+        return True
+
+    @property
+    def failure(self) -> LaunchFailed | None:
+        """First known failure; see `done`."""
+        return self._failure
+
+    def as_completed(self, timeout: float | None = None) -> Iterator[tuple[int, Any]]:
+        """Yield (rank, result) in order of arrival, stored ones first. Raises as `wait`."""
+        yield from list(self._found.items())
+        for rank in self._arriving(timeout):
+            yield rank, self._found[rank]
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the results in rank order, each as soon as possible."""
+        arriving = self._arriving(None)
+        for rank in self.ranks:
+            while rank not in self._found:
+                next(arriving)
+            yield self._found[rank]
+
+    def __len__(self) -> int:
+        return len(self.ranks)
+
+    async def async_wait(self, timeout: float | None = None) -> list[Any]:
+        """Wait as `wait` does, while other coroutines go on."""
+        return await asyncio.to_thread(self.wait, timeout)
+
+    def __await__(self) -> Generator[Any, None, list[Any]]:
+        return self.async_wait().__await__()
+
+    def _arriving(self, timeout: float | None) -> Iterator[int]:
+        """Yield the ranks of missing answers as they arrive."""
+        if self._failure is not None:
+            raise self._failure
+        seconds_left = self._left()
+        limit, shown = (seconds_left, self._timeout) if timeout is None or seconds_left < timeout else (timeout, timeout)
+        within = "" if shown is None else f" within {shown:g} s"
+        waited = as_done(
+            self._pending, None if math.isinf(limit) else max(0.0, limit), f"have not answered {self._call}{within}", CALL_HELP
+        )
+        for _, rank, ticket in waited:
+            self._take(ticket, rank)
+            yield rank
+
+    def _left(self) -> float:
+        """Return the remaining seconds of the call."""
+        return self._deadline - self._group.port.now()
+
+    def _take(self, ticket: Ticket, rank: int) -> None:
+        try:
+            self._found[rank] = self._group.answer(ticket, rank, f"ran {self._call}")
+        except LaunchFailed as failure:
+            self._failure = failure
+            raise
+
 
 RankSelector = Union[int, slice, Sequence[int], Callable[[Placement], bool]]
 """Selection of ranks: a rank, several, a slice of all, or a predicate on the Placement."""
 
 LIGHT_ITEMS, LIGHT_LENGTH = 16, 4096
 _NUMBERS = (type(None), bool, int, float, complex)
-
-
-class Whole(AwaitedGroup, Protocol):
-    """Group of a selection."""
-
-    members: Sequence[Member]
-    worker: str | type
-
-    def request(self, rank: int, method: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> Ticket:
-        """Call a method of a worker, without waiting."""
 
 
 class Calls(ABC):
@@ -40,23 +248,17 @@ class Calls(ABC):
     `timeout`: default time limit of a call, in seconds.
     """
 
+    ranks: Sequence[int]
+    """Called ranks, in the order of the results."""
     timeout: float | None
 
     @property
     @abstractmethod
-    def whole(self) -> Whole:
+    def whole(self) -> CalledGroup:
         """Whole group."""
 
-    @property
-    @abstractmethod
-    def ranks(self) -> Sequence[int]:
-        """Called ranks, in the order of the results."""
-
     def on(self, *which: RankSelector) -> Selection:
-        """Select some of these workers, by ranks of the group.
-
-        Raises IndexError for an unknown rank, and for an empty selection.
-        """
+        """Select some of these workers. Unknown rank or empty selection: IndexError."""
         return Selection(self.whole, self._chosen(which), self.timeout)
 
     def within(self, seconds: float | None) -> Selection:
@@ -64,10 +266,7 @@ class Calls(ABC):
         return Selection(self.whole, self.ranks, seconds)
 
     def call(self, method: str, /, *arguments: Any, timeout: float | None = None, **named: Any) -> list[Any]:
-        """Call a method of the user's class on every worker; return the ordered results.
-
-        Raises as Results.wait, and AttributeError.
-        """
+        """Call a method on every worker; return ordered results. Raises as Results.wait."""
         return self.call_async(method, *arguments, timeout=timeout, **named).wait()
 
     def call_async(self, method: str, /, *arguments: Any, timeout: float | None = None, **named: Any) -> Results:
@@ -80,17 +279,11 @@ class Calls(ABC):
         return self.ask(method, arguments, named, timeout)
 
     def call_each(self, method: str, each: Sequence[Any], /, *, timeout: float | None = None, **named: Any) -> list[Any]:
-        """Call a method on every worker, with the i-th value on the i-th worker.
-
-        `named` are common to all. Raises as `call`.
-        """
+        """Call a method with the i-th value on the i-th worker; raises as `call`."""
         return self.call_each_async(method, each, timeout=timeout, **named).wait()
 
     def call_each_async(self, method: str, each: Sequence[Any], /, *, timeout: float | None = None, **named: Any) -> Results:
-        """Call without waiting; as `call_each`.
-
-        Raises ValueError unless there are as many values as workers.
-        """
+        """Call without waiting; as `call_each`. ValueError unless one value per worker."""
         self.must_have(method)
         if len(each) != len(self.ranks):
             raise ValueError(
@@ -101,8 +294,7 @@ class Calls(ABC):
         return self._results(tickets, method, timeout)
 
     def __repr__(self) -> str:
-        ranks = write_ranks(merge([range(rank, rank + 1) for rank in sorted(self.ranks)])) or "none"
-        return f"<{type(self).__name__} {self.whole.component!r}, ranks {ranks}>"
+        return f"<{type(self).__name__} {self.whole.component!r}, ranks {list_ranks(self.ranks) or 'none'}>"
 
     def __getattr__(self, name: str) -> Callable[..., list[Any]]:
         if name.startswith("_"):
@@ -139,16 +331,13 @@ class Calls(ABC):
         return [name for name in public if callable(getattr(worker, name))]
 
     def must_have(self, method: str) -> None:
-        """Check that the user's class has this method, if the class is known.
-
-        Raises AttributeError with a similar name otherwise.
-        """
+        """Raise AttributeError if the user's class is known to lack this method."""
         worker = self.whole.worker
         if isinstance(worker, str) or callable(getattr(worker, method, None)):
             return
         known = self._methods()
         close = nearest(method, known)
-        hint = f"did you mean `{close}`?" if close else f"it has {', '.join(f'`{name}`' for name in known) or 'none'}"
+        hint = f"did you mean `{close}`?" if close else f"it has {quoted(known)}"
         raise AttributeError(f"the workers of `{self.whole.component}` have no method `{method}`: `{worker.__name__}`, {hint}")
 
     def _chosen(self, which: Sequence[RankSelector]) -> list[int]:
@@ -170,20 +359,15 @@ class Calls(ABC):
 class Selection(Calls):
     """Some workers of a group."""
 
-    def __init__(self, whole: Whole, ranks: Sequence[int], timeout: float | None) -> None:
+    def __init__(self, whole: CalledGroup, ranks: Sequence[int], timeout: float | None) -> None:
         self._whole = whole
-        self._ranks = tuple(ranks)
+        self.ranks = tuple(ranks)
         self.timeout = timeout
 
     @property
-    def whole(self) -> Whole:
+    def whole(self) -> CalledGroup:
         """Whole group."""
         return self._whole
-
-    @property
-    def ranks(self) -> Sequence[int]:
-        """Called ranks, in the order of the results."""
-        return self._ranks
 
 
 def shared(port: Port, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -196,9 +380,7 @@ def shared(port: Port, arguments: Sequence[Any], named: Mapping[str, Any]) -> tu
 
 
 def is_light(value: Any) -> bool:
-    """Return True if sending a value to every worker is cheaper than sharing it: small plain
-    data.
-    """
+    """Return True for small plain data, cheaper to send than to share."""
     if isinstance(value, _NUMBERS):
         return True
     if isinstance(value, (str, bytes)):

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from functools import partial
+import os
 from typing import Any, Callable, Mapping, Sequence
 
 from ...models.machines.accelerators import NO_ACCELERATOR
 from ...models.machines.node_group import CLUSTER_LABEL
 from ...models.placements.placement import Placement
 from ..failure import failed
-from ..port.port import Actor, AnswerFailed, Hold, NameTaken, Port, Raised, Start, Ticket
+from ..port.port import Actor, AnswerFailed, Hold, NameTaken, Port, Raised, Start, Ticket, attempts
 from ..progress import OnStep, Step, silent
 from ..reserving.reservation import Reservation
 from ..shield import shielded
-from .calls import Calls, shared
+from .calls import CALL_HELP, STARTING, Calls, as_done, rank_failure, shared, unimportable
 from .inside.host import BORN, CONSTRUCT, INVOKE, SETTLE, UNIMPORTABLE, Host, embodied
 from .member import Member
-from .results import CALL_HELP, STARTING, as_done, rank_failure, unimportable
 
 ENDED_HELP = "call it before the group, its reservation or the block that holds them has ended"
 
@@ -40,6 +39,7 @@ class WorkerGroup(Calls):
         self.port = port
         self.component = component
         self.members: Sequence[Member] = tuple(members)
+        self.ranks = range(len(self.members))
         self.worker = worker
         self.timeout = timeout
         self.concurrency = concurrency
@@ -59,33 +59,21 @@ class WorkerGroup(Calls):
         """Group itself."""
         return self
 
-    @property
-    def ranks(self) -> Sequence[int]:
-        """All ranks, ascending."""
-        return range(len(self.members))
-
-    def create(self, hold: Hold, bundles: Mapping[int, int], paths: Sequence[str]) -> None:
-        """Start every process without waiting. `bundles`: node rank -> bundle of the placement
-        group.
-
-        Raises LaunchFailed (PW717) if a name is taken.
-        """
+    def create(self, hold: Hold, bundles: Mapping[int, int]) -> None:
+        """Start every process (`bundles`: by node rank). Taken name: LaunchFailed (PW717)."""
         cls = Host if isinstance(self.worker, str) else embodied(self.worker)
         for member in self.members:
             bundle = bundles[member.placement.node_rank]
-            start = Start(member.name, cls, (list(paths),), hold, bundle, member.variables, member.python, self.concurrency)
+            start = Start(member.name, cls, ([os.getcwd()],), hold, bundle, member.variables, member.python, self.concurrency)
             try:
                 self.workers.append(self.port.start(self.seated(member, start)))
             except NameTaken as taken:
-                message = (
-                    f"there is a worker `{taken}` already, so rank {member.placement.rank} of `{self.component}` cannot have that name"
-                )
+                rank = f"rank {member.placement.rank} of `{self.component}`"
+                message = f"there is a worker `{taken}` already, so {rank} cannot have that name"
                 raise failed("PW717", self.component, message, "end the other, or give another name", str(taken)) from None
 
     def seated(self, member: Member, start: Start) -> Start:
-        """Return the final start options; subclasses with several reservations choose one per
-        member.
-        """
+        """Return the final start options; subclasses choose a reservation per member."""
         return start
 
     def settle(self) -> dict[Ticket, int]:
@@ -111,10 +99,7 @@ class WorkerGroup(Calls):
         return pending
 
     def request(self, rank: int, method: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> Ticket:
-        """Call a method of a worker, without waiting.
-
-        Raises LaunchFailed (PW704) if the workers were ended.
-        """
+        """Call a method of a worker, without waiting. Ended workers: LaunchFailed (PW704)."""
         if not self.workers:
             raise failed("PW704", self.component, f"`{method}` was called, but no worker of `{self.component}` is there", ENDED_HELP, rank)
         if isinstance(self.worker, str):
@@ -122,10 +107,7 @@ class WorkerGroup(Calls):
         return self.port.ask(self.workers[rank], method, *arguments, **named)
 
     def answer(self, ticket: Ticket, rank: int, doing: str) -> Any:
-        """Return the answer of a finished ticket.
-
-        Raises LaunchFailed (PW703, PW704, PW709) if there is none.
-        """
+        """Return the answer of a finished ticket. LaunchFailed: PW703, PW704, PW709."""
         try:
             return self.port.answer(ticket)
         except AnswerFailed as problem:
@@ -153,10 +135,7 @@ def call_all(
     groups: Mapping[str, WorkerGroup], method: str, arguments: tuple[Any, ...] = (), named: Mapping[str, Any] | None = None,
     timeout: float | None = None,
 ) -> dict[str, list[Any]]:  # fmt: skip
-    """Call a method on every worker of several groups at once.
-
-    Returns component -> results in rank order. Raises as `call`.
-    """
+    """Call a method of several groups at once; return component -> results. Raises as `call`."""
     pending: Pending = {}
     for group in groups.values():
         group.must_have(method)
@@ -188,16 +167,6 @@ GONE_LIMIT = 5.0
 Report = dict[str, Any]
 Reports = dict[str, list[Report]]
 """Reports of the workers: by component, in rank order."""
-Up = dict[str, tuple[int, int]]
-"""Component -> (reported workers, all workers)."""
-
-
-def _accept_all(reports: Reports) -> None:
-    """Accept all reports."""
-
-
-def _told(progress: OnStep, words: str, up: Up) -> None:
-    progress(Step(words, up))
 
 
 class Gang:
@@ -209,9 +178,7 @@ class Gang:
         self._bundles = dict(bundles)
         self.groups = {group.component: group for group in groups}
 
-    def start(
-        self, paths: Sequence[str], timeout: float, progress: OnStep = silent, settled: Callable[[Reports], object] = _accept_all
-    ) -> Reports:
+    def start(self, timeout: float, progress: OnStep = silent, settled: Callable[[Reports], object] | None = None) -> Reports:
         """Start every worker and return the reports of the constructed workers.
 
         All workers start at once. Each sets its environment and reports what it sees; `settled`
@@ -220,26 +187,25 @@ class Gang:
         found the rendezvous port. The first failure of any worker ends the start and all workers.
         Raises LaunchFailed: PW703, PW704, PW705, PW707, PW717.
         """
+        deadline = self.port.now() + timeout
+        pending: Pending = {}
         try:
-            return self._started(paths, timeout, progress, settled)
+            for group in self.groups.values():
+                group.create(self._reservation.hold, self._bundles)
+                pending |= {ticket: (group, rank) for ticket, rank in group.settle().items()}
+            reports = self._reports(pending, deadline, timeout, progress, "starting")
+            if settled is not None:
+                settled(reports)
+            pending = {ticket: (group, rank) for group in self.groups.values() for ticket, rank in group.construct().items()}
+            return self._reports(pending, deadline, timeout, progress, "constructing")
         except BaseException:
             self.kill()
             raise
 
-    def _started(self, paths: Sequence[str], timeout: float, progress: OnStep, settled: Callable[[Reports], object]) -> Reports:
-        deadline = self.port.now() + timeout
-        pending: Pending = {}
-        for group in self.groups.values():
-            group.create(self._reservation.hold, self._bundles, paths)
-            pending |= {ticket: (group, rank) for ticket, rank in group.settle().items()}
-        settled(self._reports(pending, deadline, timeout, partial(_told, progress, "starting")))
-        pending = {ticket: (group, rank) for group in self.groups.values() for ticket, rank in group.construct().items()}
-        return self._reports(pending, deadline, timeout, partial(_told, progress, "constructing"))
-
-    def _reports(self, pending: Pending, deadline: float, timeout: float, report_progress: Callable[[Up], None]) -> Reports:
+    def _reports(self, pending: Pending, deadline: float, timeout: float, progress: OnStep, words: str) -> Reports:
         reports: Reports = {name: [{}] * group.world_size for name, group in self.groups.items()}
         up = {name: (0, group.world_size) for name, group in self.groups.items()}
-        report_progress(up)
+        progress(Step(words, up))
         for group, rank, ticket in as_done(pending, max(0.0, deadline - self.port.now()), f"were not ready within {timeout:g} s"):
             result = group.answer(ticket, rank, STARTING)
             if UNIMPORTABLE in result:
@@ -247,20 +213,17 @@ class Gang:
             if "environment" in result:
                 reports[group.component][rank] = result
                 up = up | {group.component: (up[group.component][0] + 1, group.world_size)}
-                report_progress(up)
+                progress(Step(words, up))
         return reports
 
     def kill(self) -> None:
-        """End every worker and return when the names are free; the reservation stays.
-
-        Idempotent.
-        """
+        """End every worker; return when the names are free. Idempotent; the reservation stays."""
         with shielded():
             names = {member.name for group in self.groups.values() for member, _ in zip(group.members, group.workers)}
             if not names:
                 return
             for group in self.groups.values():
                 group.kill()
-            deadline = self.port.now() + GONE_LIMIT
-            while self.port.now() < deadline and names & self.port.names():
-                self.port.pause(0.01)
+            for _ in attempts(self.port, GONE_LIMIT):
+                if not names & self.port.names():
+                    return

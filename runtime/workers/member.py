@@ -83,10 +83,7 @@ class Member:
 
 
 def members_of(plan: Plan, component: str, job: str, address: str) -> list[Member]:
-    """Return the processes of a plan's component, in rank order.
-
-    `address`: of the node of rank 0.
-    """
+    """Return a component's processes in rank order; `address`: of the node of rank 0."""
     placements = plan.placements(component)
     return [
         Member(

@@ -9,7 +9,7 @@ from typing import Collection, Iterator
 
 from ...models.findings.finding import Finding, error
 from ...models.placements.plan import Plan
-from ..failure import LaunchFailed, failed
+from ..failure import LaunchFailed, failed, last_line, last_lines
 from ..port.ray_compat import send_by_value
 from . import inside
 from .inside.host import EXTENSION, Reporter
@@ -44,9 +44,15 @@ def untrusted(plan: Plan, trusted: Collection[str]) -> Iterator[Finding]:
                 yield error("PW711", group.label, message, help=f"if you trust the file, add `--trust-env {name}`", witnesses=(name,))
         if INTERPRETER not in trusted and group.label in groups and any(config.python_interpreter_path for config in group.env_configs):
             message = f"node group `{group.label}` names a `{INTERPRETER}`, which the workers would run in"
-            yield error(
-                "PW711", group.label, message, help=f"if you trust the file, add `--trust-env {INTERPRETER}`", witnesses=(INTERPRETER,)
-            )
+            help = f"if you trust the file, add `--trust-env {INTERPRETER}`"
+            yield error("PW711", group.label, message, help=help, witnesses=(INTERPRETER,))
+
+
+def check_trusted(plan: Plan, trusted: Collection[str]) -> None:
+    """Raise LaunchFailed (PW711) for code-running variables or interpreters not in `trusted`."""
+    distrusted = tuple(untrusted(plan, trusted))
+    if distrusted:
+        raise LaunchFailed(*distrusted)
 
 
 def is_dangerous(name: str) -> bool:
@@ -87,29 +93,26 @@ def check_worker(worker: str | type | None, methods: Collection[str] = ()) -> st
 
 def _try(worker: str, methods: Collection[str]) -> None:
     if not _NAME.fullmatch(worker):
-        raise failed(
-            "PW707", "", f"`{worker}` is not the name of a class", "write it as `module:Class`, such as `train.workers:Actor`", worker
-        )
+        help = "write it as `module:Class`, such as `train.workers:Actor`"
+        raise failed("PW707", "", f"`{worker}` is not the name of a class", help, worker)
     module, _, name = worker.partition(":")
     try:
         completed = subprocess.run(
             [sys.executable, "-c", _TRY, module, name, *methods], capture_output=True, text=True, errors="replace", timeout=IMPORT_LIMIT
         )
     except subprocess.TimeoutExpired:
-        raise failed(
-            "PW707", "", f"importing `{module}` took longer than {IMPORT_LIMIT:g} s", "look for work done at import", worker
-        ) from None
+        message = f"importing `{module}` took longer than {IMPORT_LIMIT:g} s"
+        raise failed("PW707", "", message, "look for work done at import", worker) from None
     if completed.returncode == _NO_METHOD:
         raise _without(worker, methods)
     if completed.returncode == _NO_CLASS:
         raise failed("PW707", "", f"`{name}` of `{module}` is not a class", "name a class, as `module:Class`", worker)
     if completed.returncode:
         error_lines = [line for line in completed.stderr.strip().splitlines() if line.strip(" ^~") and "<frozen importlib" not in line]
-        reason = error_lines[-1][:200] if error_lines else f"importing `{module}` ends the process with {completed.returncode}"
+        reason = last_line(error_lines, f"importing `{module}` ends the process with {completed.returncode}")
         help = f"start from the directory that holds `{module}`, or install it"
-        raise failed(
-            "PW707", "", f"the worker class `{worker}` cannot be imported: {reason}", help, worker, traceback="\n".join(error_lines[-8:])
-        )
+        message = f"the worker class `{worker}` cannot be imported: {reason}"
+        raise failed("PW707", "", message, help, worker, traceback=last_lines(error_lines))
 
 
 def _without(name: str, methods: Collection[str]) -> LaunchFailed:

@@ -10,13 +10,14 @@ from typing import Iterator, Mapping, Sequence
 
 from ...models.findings.finding import Finding, error
 from ...models.machines.cluster import Cluster
+from ...models.machines.node_group import EnvConfig
 from ...models.placements.placement import Placement
 from ...models.placements.plan import Plan
 from ..failure import LaunchFailed
 from ..port.port import Port
-from .inventory import missing_answers, run_on_nodes
+from .inventory import run_on_nodes
 from .matching import Match
-from .on_node.interpreter import tried
+from .on_node import tried
 
 _PATHS = ("PYTHONPATH", "LD_LIBRARY_PATH", "PATH", "LIBRARY_PATH", "CMAKE_PREFIX_PATH", "PKG_CONFIG_PATH", "CPATH")
 
@@ -27,11 +28,9 @@ def configured(cluster: Cluster, placement: Placement) -> dict[str, str]:
     A list of paths is prepended to the existing value. Source of the merging: RLinf,
     rlinf/scheduler/cluster/utils.py (RLINF_PATH_ENV_MERGE_MODE, default append).
     """
-    group = cluster.groups.get(placement.node_group)
     variables: dict[str, str] = {}
-    for config in group.env_configs if group else ():
-        if placement.node_rank in config.node_ranks:
-            variables |= dict(config.env_vars)
+    for config in _configs(cluster, placement.node_group, placement.node_rank):
+        variables |= dict(config.env_vars)
     return {name: f"{value}:${{{name}}}" if name in _PATHS and value else value for name, value in variables.items()}
 
 
@@ -64,8 +63,7 @@ def check_interpreters(port: Port, plan: Plan, matches: Mapping[int, Match]) -> 
     arguments = {
         matches[rank].ray.node_id: ([(path, dict(variables)) for path, variables in trials], TRIAL_LIMIT) for rank, trials in wanted.items()
     }
-    answers = run_on_nodes(port, tried, arguments, ANSWER_LIMIT)
-    missing = missing_answers(arguments, answers)
+    answers, missing = run_on_nodes(port, tried, arguments, ANSWER_LIMIT)
     faults = []
     for rank, trials in wanted.items():
         node_id = matches[rank].ray.node_id
@@ -104,14 +102,16 @@ def _wanted(plan: Plan) -> dict[int, list[Trial]]:
 
 
 def _named(cluster: Cluster, label: str, rank: int) -> Sequence[str]:
+    paths = (config.python_interpreter_path for config in _configs(cluster, label, rank))
+    return [path for path in paths if path is not None]
+
+
+def _configs(cluster: Cluster, label: str, rank: int) -> Sequence[EnvConfig]:
     group = cluster.groups.get(label)
-    configs = group.env_configs if group else ()
-    return [
-        config.python_interpreter_path for config in configs if rank in config.node_ranks and config.python_interpreter_path is not None
-    ]
+    return [config for config in (group.env_configs if group else ()) if rank in config.node_ranks]
 
 
 def _unusable(match: Match, path: str, reason: str) -> Finding:
     node = match.node
-    message = f"node {node.rank} (`{node.name}`, Ray node `{match.ray.name}`): the interpreter `{path}` cannot run its workers: {reason}"
+    message = f"{match.where}: the interpreter `{path}` cannot run its workers: {reason}"
     return error("PW720", node.name, message, help=_HELP, witnesses=(node.rank, path))

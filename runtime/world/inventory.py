@@ -2,44 +2,131 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterable, Mapping, Sequence
+import ipaddress
+import re
+from collections import Counter
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
-from ..port.port import RANK_LABEL, RANK_LABELS, AnswerFailed, Port, RayNode, Ticket
-from .on_node.look import survey_node
-from .order import ordered
-from .ray_machine import LOOKED_AT, Report, is_simulated
+from ...models.dialects.rlinf.machines import VARIABLE, LiveNode
+from ...models.dialects.rlinf.machines import ranked_nodes as ranked
+from ...models.findings.finding import Finding, Severity, error
+from ...models.machines.topology import LEVELS
+from ..failure import LaunchFailed
+from ..port.port import AnswerFailed, Port, RayNode, gathered
+from .on_node import survey_node
+from .ray_machine import LOOKED_AT, Report, is_simulated, name_of, topology_of
+from .slurm import topology
+
+CODE = "PW721"
+_DIGITS = re.compile(r"(\d+)")
+NODE_RANK, SLURM = "NODE_RANK", "SLURM_NODEID"
 
 
-def run_on_nodes(port: Port, function: Callable[..., Any], arguments: Mapping[str, tuple[Any, ...]], limit: float) -> dict[str, Any]:
-    """Return Ray node id -> result or AnswerFailed; nodes silent for `limit` s are missing.
+def ordered(nodes: Sequence[RayNode], reports: Mapping[str, Report] | None = None) -> tuple[RayNode, ...]:
+    """Sort the nodes by rank.
 
-    `arguments`: Ray node id -> arguments of the call on that node.
+    Nodes with a rank label come first, by label. The rest, or all, by a rank variable if reports
+    contain it (RLINF_NODE_RANK as RLinf reads it, else NODE_RANK, else SLURM_NODEID); else by zone,
+    rack and NVLink domain, then by address as a number, by name (numbers in it as numbers), and by
+    Ray's id, the only key that differs from start to start. `reports`: Ray node id -> report.
+    Raises LaunchFailed (PW721) if rank variables contradict each other.
     """
-    tickets: dict[Ticket, str] = {port.run_on(node_id, function, *values): node_id for node_id, values in arguments.items()}
-    deadline = port.now() + limit
-    answers: dict[str, Any] = {}
-    while tickets:
-        ticket = port.first_done(list(tickets), max(0.0, deadline - port.now()))
-        if ticket is None:
-            break
-        node_id = tickets.pop(ticket)
-        try:
-            answers[node_id] = port.answer(ticket)
-        except AnswerFailed as problem:
-            answers[node_id] = problem
-    return answers
+    reports = reports or {}
+    labelled = any(node.rank is not None for node in nodes)
+    ranks = {} if labelled else env_ranks(nodes, reports)
+
+    def key(node: RayNode) -> tuple[Any, ...]:
+        rank = ranks.get(node.node_id) if node.rank is None else node.rank
+        places = topology(reports.get(node.node_id, {}).get("environment", {})) | topology_of(node.labels)
+        domains = tuple(natural(places.get(level, "")) for level in LEVELS)
+        return rank is None, rank or 0, domains, _number(node.address), natural(name_of(node)), node.node_id
+
+    return tuple(sorted(nodes, key=key))
 
 
-def missing_answers(asked: Iterable[str], answers: Mapping[str, Any]) -> dict[str, str]:
-    """Return Ray node id -> reason, for every node without an answer."""
-    return {
-        node_id: answers[node_id].reason if node_id in answers else "no answer in time"
-        for node_id in asked
-        if isinstance(answers.get(node_id, AnswerFailed("")), AnswerFailed)
-    }
+def env_ranks(nodes: Sequence[RayNode], reports: Mapping[str, Report]) -> dict[str, int]:
+    """Return Ray node id -> rank from environment variables; empty if unset.
+
+    Slurm's variable counts only if all nodes have it, with distinct values: Ray may run on some of
+    a job's nodes only, and may have been started by hand on others. The same holds for the other
+    variables if the nodes differ from the surveyed ones after a loss or growth. Raises LaunchFailed
+    (PW721).
+    """
+    environments = {node.node_id: reports[node.node_id]["environment"] for node in nodes if node.node_id in reports}
+    if set(reports) != {node.node_id for node in nodes}:
+        return next((ranks for name in (VARIABLE, NODE_RANK, SLURM) if (ranks := _distinct(environments, name))), {})
+    if any(VARIABLE in variables for variables in environments.values()):
+        return _of_rlinf(nodes, environments)
+    if any(NODE_RANK in variables for variables in environments.values()):
+        faults = list(_contradictions(nodes, environments))
+        if faults:
+            raise LaunchFailed(*faults)
+        return {node_id: int(variables[NODE_RANK]) for node_id, variables in environments.items()}
+    return _distinct(environments, SLURM)
 
 
-__all__ = ["RANK_LABEL", "RANK_LABELS", "RayNode", "inventory", "survey"]
+def _distinct(environments: Mapping[str, Mapping[str, str]], name: str) -> dict[str, int]:
+    """Return the ranks from a variable, or {} unless all nodes have distinct numbers."""
+    values = [variables.get(name, "") for variables in environments.values()]
+    fitting = all(text.isdecimal() for text in values) and len(set(values)) == len(values)
+    return {node_id: int(variables[name]) for node_id, variables in environments.items()} if fitting else {}
+
+
+def _of_rlinf(nodes: Sequence[RayNode], environments: Mapping[str, Mapping[str, str]]) -> dict[str, int]:
+    """Return the ranks that RLinf would assign; LaunchFailed where RLinf refuses."""
+    live = [LiveNode(node.address, rank=environments[node.node_id].get(VARIABLE)) for node in nodes]
+    ranking = ranked(live, len(nodes), has_groups=False)
+    if ranking.order is None:
+        faults = [finding for finding in ranking.findings if finding.severity is Severity.ERROR]
+        raise LaunchFailed(*(error(CODE, finding.subject, finding.message, help=finding.help) for finding in faults))
+    return {nodes[position].node_id: rank for rank, position in enumerate(ranking.order)}
+
+
+def _contradictions(nodes: Sequence[RayNode], environments: Mapping[str, Mapping[str, str]]) -> Iterator[Finding]:
+    help = f"set `{NODE_RANK}` on all nodes before Ray is started there, each to a number of its own, or on none"
+    values = {node.node_id: environments[node.node_id].get(NODE_RANK) for node in nodes}
+    without = [name_of(node) for node in nodes if values[node.node_id] is None]
+    if without:
+        message = f"{len(nodes) - len(without)} of {len(nodes)} nodes have `{NODE_RANK}`, {', '.join(without[:8])} not"
+        yield error(CODE, without[0], message, help=help)
+        return
+    for node in nodes:
+        if not str(values[node.node_id]).isdecimal():
+            message = f"`{NODE_RANK}` of node `{name_of(node)}` is `{values[node.node_id]}`, which is no rank"
+            yield error(CODE, name_of(node), message, help=help)
+    for text, count in Counter(values.values()).items():
+        if count > 1:
+            names = ", ".join(name_of(node) for node in nodes if values[node.node_id] == text)
+            yield error(CODE, names, f"`{NODE_RANK}` is {text} on {count} nodes: {names}", help=help)
+
+
+def natural(text: str) -> tuple[tuple[int, int, str], ...]:
+    """Return a sort key that puts `node-9` before `node-10`."""
+    return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in _DIGITS.split(text) if part)
+
+
+def _number(address: str) -> int:
+    try:
+        return int(ipaddress.ip_address(address))
+    except ValueError:
+        return 0
+
+
+def run_on_nodes(
+    port: Port, function: Callable[..., Any], arguments: Mapping[str, tuple[Any, ...]], limit: float
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Call a function on nodes at once. Returns (Ray node id -> result, id -> reason for none)."""
+    tickets = {port.run_on(node_id, function, *values): node_id for node_id, values in arguments.items()}
+    results, missing = {}, dict.fromkeys(arguments, "no answer in time")
+    for node_id, answer in gathered(port, tickets, limit):
+        if isinstance(answer, AnswerFailed):
+            missing[node_id] = answer.reason
+        else:
+            results[node_id] = answer
+            del missing[node_id]
+    return results, missing
+
+
 SURVEY_LIMIT = 60.0
 """Seconds for the survey of a node; 1 to 2 s on an idle node."""
 
@@ -50,11 +137,6 @@ def inventory(port: Port, reports: Mapping[str, Report] | None = None) -> tuple[
 
 
 def survey(port: Port, nodes: Sequence[RayNode], limit: float = SURVEY_LIMIT) -> tuple[dict[str, Report], dict[str, str]]:
-    """Survey the nodes at once, a process per node.
-
-    Returns (Ray node id -> report, Ray node id -> reason for a missing report).
-    """
+    """Survey nodes at once; return (id -> report, id -> reason for a missing report)."""
     arguments = {node.node_id: (list(LOOKED_AT), not is_simulated(node)) for node in nodes}
-    answers = run_on_nodes(port, survey_node, arguments, limit)
-    missing = missing_answers(arguments, answers)
-    return {node_id: answer for node_id, answer in answers.items() if node_id not in missing}, missing
+    return run_on_nodes(port, survey_node, arguments, limit)

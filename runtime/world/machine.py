@@ -63,10 +63,7 @@ def cluster_of(machines: Sequence[Machine]) -> tuple[Cluster, tuple[Finding, ...
 
 
 def node_of(machine: Machine, rank: int) -> Node:
-    """Convert a machine to a node.
-
-    Accelerators of several models count as generic, with the smallest memory of all.
-    """
+    """Convert a machine to a node; several models count as generic, with the least memory."""
     ids = _ids(machine) or tuple(map(str, range(len(machine.devices))))
     taken = sum(1 << index for index, device in enumerate(machine.devices) if device.taken)
     topology = {level: _name(machine.topology[level]) for level in LEVELS if machine.topology.get(level)}
@@ -86,18 +83,12 @@ def lost_facts(machine: Machine) -> Iterator[Finding]:
         yield _note(machine, f"has accelerators of {len(models)} models ({listing}), which count as of any", "keep to one of them")
     if machine.devices and not _ids(machine):
         listing = next(device.id for device in machine.devices if not re.fullmatch(NAME_PATTERN, device.id))
-        yield _note(
-            machine,
-            f"has ids such as `{listing}`, which a cluster file cannot hold",
-            "write the ids of the instances there with a newer driver",
-        )
+        fact = f"has ids such as `{listing}`, which a cluster file cannot hold"
+        yield _note(machine, fact, "write the ids of the instances there with a newer driver")
     if _numa_domains(machine) is None:
         listing = ",".join(device.numa or "?" for device in machine.devices)
-        yield _note(
-            machine,
-            f"has accelerators in the NUMA domains {listing}, which are not divided evenly and in order",
-            "nothing is lost but that",
-        )
+        fact = f"has accelerators in the NUMA domains {listing}, which are not divided evenly and in order"
+        yield _note(machine, fact, "nothing is lost but that")
     if len(machine.linked) > 1 and any(len(group) > 1 for group in machine.linked):
         listing = "; ".join(",".join(map(str, group)) for group in machine.linked)
         yield _note(machine, f"has NVLink only among some of its accelerators ({listing})", "keep what must be near within one of these")

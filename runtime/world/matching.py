@@ -1,19 +1,21 @@
-"""Match of plan nodes and Ray nodes: by label, by name, or by order and accelerator count."""
+"""Match of plan nodes and Ray nodes, and the differences between plan and cluster."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Iterable, Iterator, Mapping, Sequence
 
 from ...models.findings.finding import Finding, error
 from ...models.findings.wording import with_noun
 from ...models.machines.node import Node
-from ...models.machines.node_group import ACCELERATOR
+from ...models.machines.node_group import ACCELERATOR, NODE
 from ...models.placements.plan import Plan
 from ..failure import LaunchFailed
-from ..port.port import RANK_LABEL, RayNode
-from .machine import unique_names
-from .ray_machine import name_of
+from ..port.port import RANK_LABEL, Port, RayNode
+from .inventory import survey
+from .machine import Device, Machine, unique_names
+from .nvidia_smi import SLACK, same_model
+from .ray_machine import Report, hardware_of, is_simulated, machine_of, name_of
 from .vendors import RESOURCES, vendor_of
 
 
@@ -24,6 +26,11 @@ class Match:
     node: Node
     ray: RayNode
     held: bool = True
+
+    @property
+    def where(self) -> str:
+        """Description of the node for messages."""
+        return f"node {self.node.rank} (`{self.node.name}`, Ray node `{self.ray.name}`)"
 
 
 def used_nodes(plan: Plan) -> dict[int, int]:
@@ -36,10 +43,7 @@ def used_nodes(plan: Plan) -> dict[int, int]:
 
 
 def held_masks(plan: Plan) -> dict[int, int]:
-    """Return node rank -> bit mask of the accelerators that processes use.
-
-    A process placed on the node itself only sees them.
-    """
+    """Return node rank -> bit mask of the accelerators in use, more than just seen."""
     masks: dict[int, int] = {}
     for runs in plan.assignment.runs.values():
         for run in runs:
@@ -61,17 +65,6 @@ def is_interchangeable(plan: Plan, node: Node, ray: RayNode) -> bool:
     """Return True if any accelerators of this node are interchangeable; see `is_shareable_part`."""
     numbered = all(accelerator.physical_id == str(accelerator.index) for accelerator in node.accelerators)
     return plan_accelerators(node) == ray_accelerators(node, ray) and plan.isolate_accelerator and numbered
-
-
-def match(plan: Plan, available: Sequence[RayNode]) -> dict[int, Match]:
-    """Return node rank -> Match for every node in use; see `pair_up`.
-
-    Raises LaunchFailed (PW702) with a finding per unmatched node.
-    """
-    matches, short = pair_up(plan, available)
-    if short:
-        raise LaunchFailed(*short)
-    return matches
 
 
 def pair_up(plan: Plan, available: Sequence[RayNode]) -> tuple[dict[int, Match], list[Finding]]:
@@ -104,16 +97,13 @@ def plan_accelerators(node: Node) -> int:
 
 
 def ray_accelerators(node: Node, ray: RayNode) -> int:
-    """Return the number of accelerators of the node's kind on a Ray node.
-
-    For a node without accelerators: of any kind.
-    """
+    """Return the Ray node's accelerators of the node's kind; of any kind without one."""
     vendor = vendor_of(node.accelerator_type)
     return int(sum(ray.total.get(name, 0) for name in ((vendor.resource,) if vendor else RESOURCES)))
 
 
 def paired(nodes: Sequence[Node], available: Sequence[RayNode]) -> dict[int, RayNode]:
-    """Return node rank -> its Ray node, regardless of the accelerator count; see `match`."""
+    """Return node rank -> its Ray node, regardless of the accelerator count; see `pair_up`."""
     labelled = {ray.rank: ray for ray in reversed(available) if ray.rank is not None}
     by_name = dict(zip(unique_names([name_of(ray) for ray in available]), available))
     named = all(node.name in by_name for node in nodes)
@@ -133,27 +123,122 @@ def paired(nodes: Sequence[Node], available: Sequence[RayNode]) -> dict[int, Ray
 
 def _first(node: Node, remaining: Iterable[RayNode]) -> RayNode | None:
     """Return the first Ray node with the node's accelerator count, else more, else any."""
-    return min(
-        remaining,
-        key=lambda ray: (ray_accelerators(node, ray) < plan_accelerators(node), ray_accelerators(node, ray) != plan_accelerators(node)),
-        default=None,
-    )
+    need = plan_accelerators(node)
+    return min(remaining, key=lambda ray: (ray_accelerators(node, ray) < need, ray_accelerators(node, ray) != need), default=None)
 
 
 def _missing(node: Node, available: Sequence[RayNode]) -> Finding:
     labelled = any(ray.rank is not None for ray in available)
-    reason = (
-        f"no Ray node has the label {RANK_LABEL}={node.rank}" if labelled else f"the Ray cluster has {with_noun(len(available), 'node')}"
-    )
+    count = f"the Ray cluster has {with_noun(len(available), 'node')}"
+    reason = f"no Ray node has the label {RANK_LABEL}={node.rank}" if labelled else count
     message = f"node {node.rank} (`{node.name}`) is missing: {reason}"
-    return error(
-        "PW702", node.name, message, help="start the missing node, or solve for the cluster that is there", witnesses=(node.rank,), amount=1
-    )
+    help = "start the missing node, or solve for the cluster that is there"
+    return error("PW702", node.name, message, help=help, witnesses=(node.rank,), amount=1)
 
 
 def _shortage(node: Node, ray: RayNode) -> Finding:
-    message = f"node {node.rank} (`{node.name}`) needs {with_noun(plan_accelerators(node), 'accelerator')}, its Ray node `{ray.name}` has {ray_accelerators(node, ray)}"
+    need, has = plan_accelerators(node), ray_accelerators(node, ray)
+    message = f"node {node.rank} (`{node.name}`) needs {with_noun(need, 'accelerator')}, its Ray node `{ray.name}` has {has}"
     help = "start it with as many as the plan says, or solve for the cluster that is there"
-    return error(
-        "PW702", node.name, message, help=help, witnesses=(node.rank,), amount=plan_accelerators(node) - ray_accelerators(node, ray)
-    )
+    return error("PW702", node.name, message, help=help, witnesses=(node.rank,), amount=need - has)
+
+
+_HELP = "discover the cluster as it is (`placewright discover`) and solve for that"
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Survey of nodes: Ray node id -> report, and Ray node id -> reason for a missing report."""
+
+    reports: Mapping[str, Report] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+
+NO_SURVEY = Survey()
+
+
+def survey_real_nodes(port: Port) -> Survey:
+    """Survey every node that is not simulated."""
+    real = [node for node in port.nodes() if not is_simulated(node)]
+    return Survey(*survey(port, real)) if real else NO_SURVEY
+
+
+def match_machines(plan: Plan, available: Sequence[RayNode], seen: Survey = NO_SURVEY, share_nodes: bool = False) -> dict[int, Match]:
+    """Return node rank -> Match, for every node that carries a process of the plan.
+
+    Raises LaunchFailed (PW702) with all shortages and deviations from the plan: nodes, numbers of
+    accelerators and other hardware, models, memory, ids, and used accelerators that the plan counts
+    as free. Facts that neither Ray nor a survey reports are not compared; nor are ids on nodes that
+    are reserved only in part (`share_nodes`), because other accelerators may replace them.
+    """
+    matches, faults = pair_up(plan, available)
+    kinds, masks = hardware_there(available), held_masks(plan)
+    for rank, match in matches.items():
+        report = None if is_simulated(match.ray) else seen.reports.get(match.ray.node_id)
+        mask = masks.get(rank, 0)
+        held = 0 if share_nodes and is_shareable_part(plan, match, mask) else mask
+        for message, help, amount in _differences(plan, match, report, kinds, held):
+            faults.append(error("PW702", match.node.name, f"{match.where} {message}", help=help, witnesses=(rank,), amount=amount))
+    if faults:
+        raise LaunchFailed(*sorted(faults, key=lambda finding: finding.witnesses))
+    return matches
+
+
+def hardware_there(available: Sequence[RayNode]) -> dict[str, dict[str, int]]:
+    """Return lower-case hardware type in Ray -> Ray node id -> number of devices."""
+    hardware: dict[str, dict[str, int]] = {}
+    for ray in available:
+        for kind in hardware_of(ray):
+            counts = hardware.setdefault(kind.lower(), {})
+            counts[ray.node_id] = counts.get(ray.node_id, 0) + 1
+    return hardware
+
+
+def _differences(
+    plan: Plan, match: Match, report: Report | None, kinds: Mapping[str, Mapping[str, int]], held: int
+) -> Iterator[tuple[str, str, int]]:
+    """Yield (difference, help, amount) of a node; `held`: mask of accelerators named by id."""
+    node, machine = match.node, machine_of(match.ray, report)
+    models = sorted({device.model for device in machine.devices if not same_model(node.accelerator_model, device.model)})
+    if node.accelerators and models:
+        yield f"has {', '.join(models)} accelerators, the plan says {node.accelerator_model}", _HELP, 1
+    least = min((device.memory for device in machine.devices if device.memory is not None), default=None)
+    if least is not None and node.accelerator_memory is not None and least < node.accelerator_memory * (1 - SLACK):
+        message = f"has accelerators with {least} MiB of memory, the plan says {node.accelerator_memory} MiB"
+        yield message, _HELP, node.accelerator_memory - least
+    yield from _other_hardware(plan, match, kinds)
+    if report is not None:
+        yield from _ids(match, machine, report, held)
+
+
+def _other_hardware(plan: Plan, match: Match, kinds: Mapping[str, Mapping[str, int]]) -> Iterator[tuple[str, str, int]]:
+    """Compare hardware besides accelerators, for the types counted by Ray."""
+    kinds_used = {run.kind for runs in plan.assignment.runs.values() for run in runs if run.node == match.node.rank}
+    for kind in sorted(kinds_used - {ACCELERATOR, NODE}):
+        has, need = kinds.get(kind.lower(), {}).get(match.ray.node_id, 0), match.node.count(kind)
+        if kind.lower() in kinds and has < need:
+            yield f"needs {need} `{kind}`, it has {has}", f"start Ray there with `--resources` that names its `{kind}`", need - has
+
+
+def _ids(match: Match, machine: Machine, report: Report, held: int) -> Iterator[tuple[str, str, int]]:
+    """Compare accelerators that processes use: missing ones, and ones in use by others."""
+    all_there = [Device(str(position), uuid=accelerator["uuid"]) for position, accelerator in enumerate(report.get("devices", ()))]
+    known = {_identity(device.id, all_there): device for device in machine.devices}
+    absent, busy = [], []
+    for id in (accelerator.physical_id for accelerator in match.node.accelerators if held >> accelerator.index & 1):
+        device = known.get(_identity(id, all_there))
+        if device is None:
+            absent.append(id)
+        elif device.taken:
+            busy.append(id)
+    if absent:
+        present = ", ".join(device.id for device in machine.devices)
+        yield f"has the accelerators {present}, the plan names {', '.join(absent)}", _HELP, len(absent)
+    if busy:
+        message = f"has the accelerators {', '.join(busy)} in use, the plan counts them as free"
+        yield message, "end what uses them, or count them as `taken` in the cluster file and solve again", len(busy)
+
+
+def _identity(id: str, all_there: Sequence[Device]) -> str:
+    """Return the UUID of a named accelerator; the name if the UUID is unknown."""
+    return next((device.uuid for device in all_there if id == device.id or ("-" in id and device.uuid.startswith(id))), id)

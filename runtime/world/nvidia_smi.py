@@ -62,10 +62,7 @@ def stated_memory(name: str, model: str = "") -> int | None:
 
 
 def same_model(one: str, other: str) -> bool:
-    """Return True if both may name the same model.
-
-    Memory sizes are ignored; an unknown model matches any.
-    """
+    """Return True if both may name one model: sizes do not count, unknown matches any."""
     first, second = (re.sub(r"-\d+GB$", "", model_of(name.rpartition(":")[2])).upper() for name in (one, other))
     return GENERIC in (first, second) or first == second or f"RTX{first}" == second or first == f"RTX{second}"
 
@@ -106,7 +103,8 @@ def read_devices(text: str) -> list[tuple[str, tuple[Device, ...]]]:
             _divide(machines.get(match["host"] or current), match["profile"], match["uuid"])
     if not machines:
         raise ValueError("no line is like `GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-...)`")
-    return [(hosts[key], tuple(device for group in groups for device in _instances(group))) for key, groups in machines.items()]
+    # of a divided GPU only the instances can be used
+    return [(hosts[key], tuple(device for group in groups for device in group[1:] or group)) for key, groups in machines.items()]
 
 
 def _divide(machine: list[list[Device]] | None, profile: str, uuid: str) -> None:
@@ -117,11 +115,6 @@ def _divide(machine: list[list[Device]] | None, profile: str, uuid: str) -> None
     machine[-1].append(Device(uuid, model, int(memory[1]) * 1024 if memory else None, uuid))
 
 
-def _instances(group: list[Device]) -> list[Device]:
-    """Return the instances of a divided GPU, which itself cannot be used, or the GPU."""
-    return group[1:] or group
-
-
 _GPU_NAME = re.compile(r"GPU\d+")
 _LINK = re.compile(r"(?:X|SYS|SOC|NODE|PHB|PXB|PIX|PSB|NV\d+)+")
 """Content of a cell, repeated where columns touch."""
@@ -130,10 +123,7 @@ _NVLINK = re.compile(r"NV\d+")
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Matrix in GPU order: `numa`: NUMA domains ("": unknown), `linked`: NVLink groups.
-
-    Members and groups ascend.
-    """
+    """NUMA domains by GPU ("": unknown) and ascending NVLink groups."""
 
     numa: tuple[str, ...]
     linked: tuple[tuple[int, ...], ...]
@@ -165,10 +155,7 @@ def read_matrix(text: str) -> Matrix:
 
 
 def _numa(header: list[str], tails: list[list[str]]) -> tuple[str, ...]:
-    """Read the words after the links: CPUs, NUMA domain, memory domain of the GPU.
-
-    The last two may lack.
-    """
+    """Read CPUs, NUMA domain and memory domain after the links; the last two may lack."""
     has_numa = "NUMA" in header
     domains = tuple(tail[1] if has_numa and len(tail) > 1 else "N/A" for tail in tails)
     if "N/A" in domains:

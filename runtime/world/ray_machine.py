@@ -64,7 +64,7 @@ MOST_HARDWARE = 64
 _OWN = ("CPU", "memory", "object_store_memory", *RESOURCES)
 _TYPE = "accelerator_type:"
 Report = Mapping[str, Any]
-"""Report of on_node/look.py about a node."""
+"""Report of `survey_node` about a node."""
 
 
 def machine_of(ray: RayNode, report: Report | None = None) -> Machine:
@@ -88,10 +88,7 @@ def resource_of(ray: RayNode) -> str:
 
 
 def accelerator_of(ray: RayNode) -> tuple[str, str]:
-    """Return (vendor, model) of the node's accelerators, as Ray reports them.
-
-    Vendor "": implied by the model. Model ``GPU``: unknown.
-    """
+    """Return (vendor or "" if implied, model or ``GPU``) as Ray reports them."""
     if ACCELERATOR_LABEL in ray.labels:
         vendor, _, model = ray.labels[ACCELERATOR_LABEL].partition(".")
         return (vendor if vendor in VENDORS else ""), model or "GPU"
@@ -112,10 +109,7 @@ def physical_ids(ray: RayNode, report: Report) -> tuple[str, ...]:
 
 
 def hardware_of(ray: RayNode) -> Iterator[str]:
-    """Yield the type of every device that is a separate Ray resource, like a robot.
-
-    Large amounts are skipped: they are no devices.
-    """
+    """Yield the type of every device with a small Ray resource, like a robot."""
     for name, amount in sorted(ray.total.items()):
         is_builtin = name in _OWN or ":" in name or name.startswith("bundle") or "_group_" in name
         if not is_builtin and 1 <= amount <= MOST_HARDWARE and amount == int(amount):

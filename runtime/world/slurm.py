@@ -18,10 +18,7 @@ _RANGE = re.compile(r"(\d{1,12})(?:-(\d{1,12}))?")
 
 
 def expand(text: str) -> tuple[str, ...]:
-    """Expand to host names, in order; leading zeros stay, several brackets per name are allowed.
-
-    Raises ValueError with a message for the user.
-    """
+    """Expand to host names, in order; leading zeros stay. Raises ValueError for the user."""
     hosts: list[str] = []
     for part in _parts(text):
         if len(hosts) + _size(part, text) > MAX_NODES:
@@ -35,10 +32,7 @@ def expand(text: str) -> tuple[str, ...]:
 
 
 def _parts(text: str) -> list[list[tuple[str, str]]]:
-    """Split at commas outside of brackets into pieces.
-
-    A piece is (inside of brackets, "") or ("", plain text).
-    """
+    """Split at commas outside brackets into pieces (inside of brackets, plain text)."""
     parts: list[list[tuple[str, str]]] = [[]]
     position = 0
     while position < len(text):

@@ -14,9 +14,7 @@ from ...models.machines.accelerators import NO_ACCELERATOR
 
 @dataclass(frozen=True, slots=True)
 class Vendor:
-    """Accelerator type: visibility `variable`, switches that keep Ray from setting it, Ray
-    `resource`.
-    """
+    """Visibility `variable`, switches against Ray setting it, Ray `resource` of a maker."""
 
     variable: str
     switches: tuple[str, ...]
@@ -64,10 +62,7 @@ def vendor_counted_as(resource: str) -> str:
 
 
 def vendor_of(accelerator_type: str) -> Vendor | None:
-    """Return the Vendor of an accelerator type; None for ``NO_ACCEL``.
-
-    An unknown type counts as NVIDIA's.
-    """
+    """Return the Vendor of a type; None for ``NO_ACCEL``, NVIDIA's for an unknown one."""
     if accelerator_type == NO_ACCELERATOR:
         return None
     return VENDORS.get(accelerator_type, VENDORS["NV_GPU"])

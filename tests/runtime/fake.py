@@ -20,8 +20,8 @@ from placewright.runtime.port.port import (
     RayNode,
     Start,
 )
-from placewright.runtime.reserving.probe import accelerator_ids
 from placewright.runtime.workers.inside.host import BORN, CONSTRUCT, INVOKE, REPORT, SETTLE
+from placewright.runtime.world.on_node import accelerator_ids
 
 from .fake_cluster import FakeCluster, FakeHold
 from .fake_process import FakeActor, FakeTicket, answer_of, in_environment
@@ -139,10 +139,6 @@ class FakePort(FakeCluster):
     def run_on(self, node_id: str, function: Callable[..., Any], *arguments: Any) -> FakeTicket:
         self._called("run_on")
         return FakeTicket(lambda: function(*arguments), self.time + 0.001)
-
-    def first_done(self, tickets: Sequence[FakeTicket], timeout: float | None) -> FakeTicket | None:
-        self._called("first_done")
-        return next(iter(self._ready(tickets, timeout)), None)
 
     def done(self, tickets: Sequence[FakeTicket], timeout: float | None) -> list[FakeTicket]:
         self._called("done")

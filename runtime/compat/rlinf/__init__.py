@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import NoReturn
 
 from ....models.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy, PlacementStrategy
-from ...workers.inside.address import WorkerAddress
 from ...workers.inside.base import Worker
-from ...workers.inside.information import HardwareInfo, WorkerInfo
+from ...workers.inside.information import HardwareInfo, WorkerAddress, WorkerInfo
 from .cluster import Cluster
 from .components import ComponentPlacement, HybridComponentPlacement
 from .group import WorkerGroup

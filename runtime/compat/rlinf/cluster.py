@@ -1,29 +1,108 @@
-"""RLinf's `Cluster`: its nodes are reserved once, and worker groups launched on it."""
+"""RLinf's `Cluster`: its nodes are reserved once, and worker groups run on it."""
 
 from __future__ import annotations
 
+import json
 import os
 import uuid
 import warnings
+import zlib
+from base64 import b64decode, b64encode
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any, Callable, Collection, Mapping, Sequence
 
+from ....models.conversion.machines import cluster_to_data
+from ....models.findings.wording import with_noun
+from ....models.machines.cluster import Cluster as Machines
+from ....models.machines.cluster_file import ClusterForm
+from ....models.machines.node_group import CLUSTER_LABEL, NodeGroup
 from ....models.placements.plan import Plan
-from ...failure import failed
+from ...failure import failed, refused
 from ...port.connection import Connection, must_be_unconnected
 from ...port.on_ray import NAMESPACE, RayPort
 from ...port.port import Port, RayNode
 from ...port.ray_compat import connected_address, need_ray
-from ...reserving.reservation import WAIT_LIMIT, Reservation
-from ...reserving.shortage import node_demand
+from ...reserving.reservation import WAIT_LIMIT, Reservation, node_demand
+from ...running.audit import AuditRow, agreed
+from ...running.monitor import Monitor
+from ...shield import shielded
 from ...simulated.simulate import SimulatedCluster, simulated_machines
-from ...workers.group import WorkerGroup
-from ...workers.worker_class import send_code
+from ...workers.group import Gang, WorkerGroup
+from ...workers.worker_class import check_trusted, send_code
+from ...world.interpreters import check_interpreters
 from ...world.inventory import inventory
-from ...world.matching import Match
-from .machines import requested_nodes, survey_machines, with_groups
-from .reservation import VARIABLE, ClusterReservation, RunningGroup, parse_description
+from ...world.matching import Match, used_nodes
+from .machines import NodeInfo, node_info, requested_nodes, survey_machines, with_groups
+from .results import WorkerGroupFuncResult
+
+VARIABLE = "PLACEWRIGHT_LAUNCHED_ON"
+"""Environment variable of workers with the description of their cluster."""
+SHOWN = 16
+"""Number of leading characters of a Ray node id that identify a node.
+
+Whole ids could make the text too long for an environment variable.
+"""
+
+
+def describe(machines: Machines, nodes: Sequence[RayNode], trusted: Collection[str], environment: Collection[str] = ()) -> str:
+    """Describe machines, shortened Ray ids, trusted and forwarded variables."""
+    ids = [node.node_id[:SHOWN] for node in nodes]
+    data = {"machines": cluster_to_data(machines), "ids": ids, "trusted": list(trusted), "environment": list(environment)}
+    return b64encode(zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 9)).decode()
+
+
+def parse_description(text: str) -> tuple[Machines, list[str], list[str], list[str]]:
+    """Return the arguments of `describe`, in order."""
+    data = json.loads(zlib.decompress(b64decode(text)))
+    machines = data["machines"]
+    cluster = ClusterForm.read({"nodes": machines} if isinstance(machines, str) else machines).build()
+    return cluster, data["ids"], data["trusted"], data["environment"]
+
+
+MANY = 64
+"""Number of stored calls that triggers removal of finished calls."""
+
+
+class Outstanding:
+    """Calls with missing answers.
+
+    RLinf's programs start several groups that wait for each other, then wait for one group. If
+    another group fails, they would wait forever: RLinf ends the whole program; here the waiting
+    call raises that failure.
+    """
+
+    def __init__(self) -> None:
+        self._calls: list[WorkerGroupFuncResult] = []
+        self._limit = MANY
+
+    def add(self, call: WorkerGroupFuncResult) -> None:
+        """Track a call until a failure was raised somewhere, even for a dropped result."""
+        if len(self._calls) >= self._limit:
+            self._calls = [earlier for earlier in self._calls if not (earlier.done() and earlier.settled)]
+            self._limit = max(MANY, 2 * len(self._calls))
+        self._calls.append(call)
+
+    def check(self) -> None:
+        """Raise the failure of the first failed call; every failure only once."""
+        for call in list(self._calls):
+            if call.done():
+                is_settled = call.settled
+                self._calls = [earlier for earlier in self._calls if earlier is not call]
+                if not is_settled and call.failure is not None:
+                    raise call.failure
+
+
+@dataclass(frozen=True)
+class RunningGroup:
+    """Running group: workers, audited locations, end function, outstanding calls of the cluster."""
+
+    workers: WorkerGroup
+    audit: tuple[AuditRow, ...]
+    end: Callable[[], None]
+    calls: Outstanding = field(default_factory=Outstanding)
+
 
 RLINF_ARGUMENTS = frozenset({"num_nodes", "cluster_cfg", "distributed_log_dir"})
 """Arguments of RLinf's own Cluster."""
@@ -42,7 +121,7 @@ class CurrentInstance(type):
     """
 
     _of_worker: Callable[[str], Any]
-    """Constructor of the object in a worker, from the driver's description; see described.py."""
+    """Constructor of the object in a worker, from the driver's description."""
 
     def __call__(cls, *arguments: Any, **named: Any) -> Any:
         """Return the current object, or construct a new one."""
@@ -55,9 +134,7 @@ class CurrentInstance(type):
         return created
 
     def _known(cls) -> Any:
-        """Return the newest open object, or in a worker the launching cluster; None without
-        either.
-        """
+        """Return the newest open object, in a worker the launching cluster, or None."""
         if not opened and VARIABLE in os.environ:
             opened.append(cls._of_worker(os.environ[VARIABLE]))
         return opened[-1] if opened else None
@@ -65,11 +142,9 @@ class CurrentInstance(type):
 
 ADDRESS = "RAY_ADDRESS"
 """Ray's own variable with HOST:PORT of the default cluster."""
-RELEASES = 2
-"""Number of attempts to release the nodes, should the first fail."""
 
 
-class Cluster(ClusterReservation, metaclass=CurrentInstance):
+class Cluster(metaclass=CurrentInstance):
     """Nodes of a Ray cluster, reserved whole until `close` or the `with` block ends.
 
     Groups launched on it may share accelerators, as RLinf's may; other jobs of the Ray cluster see
@@ -90,8 +165,7 @@ class Cluster(ClusterReservation, metaclass=CurrentInstance):
         code, such as PYTHONPATH.
     environment : names of variables of this process that its workers get too, such as MUJOCO_GL,
         beside RLinf's own (RLINF_...). RLinf forwards all variables that the head node lacks;
-        variables that
-        Python reads at start, such as PYTHONPATH, must be set on the nodes.
+        variables that Python reads at start, such as PYTHONPATH, must be set on the nodes.
     port : port of the cluster, instead of an address or a simulation.
 
     Raises LaunchFailed: PW701 (no Ray there), PW702 (too few nodes, or a node in use), PW710 (no
@@ -100,6 +174,13 @@ class Cluster(ClusterReservation, metaclass=CurrentInstance):
     Source: RLinf, rlinf/scheduler/cluster/cluster.py.
     """
 
+    port: Port
+    nodes: Sequence[RayNode]
+    """Nodes in rank order."""
+    machines: Machines
+    reservation: Reservation
+    _stack: ExitStack
+    """Actions to run on `close`."""
     said: CallArguments = NO_ARGUMENTS
     """Arguments of the constructor."""
 
@@ -128,8 +209,7 @@ class Cluster(ClusterReservation, metaclass=CurrentInstance):
             self._matches = {node.rank: Match(node, ray) for node, ray in zip(self.machines.nodes, self.nodes)}
             name = f"placewright-{uuid.uuid4().hex[:8]}"
             self.reservation = Reservation(self.port, name, [node_demand(match) for match in self._matches.values()])
-            for _ in range(RELEASES):
-                self._stack.callback(self.reservation.release)
+            self._stack.callback(self.reservation.release)
             self.reservation.acquire(wait)
         except BaseException:
             self.close()
@@ -140,8 +220,93 @@ class Cluster(ClusterReservation, metaclass=CurrentInstance):
         """Return the cluster on which this process was launched."""
         return ClusterOfWorker(description=description)
 
+    @cached_property
+    def calls(self) -> Outstanding:
+        """Calls of all groups whose answers are outstanding."""
+        return Outstanding()
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.nodes)
+
+    @property
+    def num_accelerators(self) -> int:
+        """Number of accelerators."""
+        return self.machines.total()
+
+    @property
+    def accelerator_ranks(self) -> list[list[int]]:
+        """Ranks of the accelerators per node, counted over all nodes."""
+        ranks, first = list[list[int]](), 0
+        for node in self.machines.nodes:
+            ranks.append(list(range(first, first + len(node.accelerators))))
+            first += len(node.accelerators)
+        return ranks
+
+    @cached_property
+    def description(self) -> str:
+        """Text description of the cluster for its workers."""
+        return describe(self.machines, self.nodes, self.trusted_env, self.environment)
+
+    def get_node_info(self, node_rank: int) -> NodeInfo:
+        """Return the resources of a node. Unknown rank: ValueError (PW718)."""
+        self._must_be(node_rank)
+        return node_info(self.machines.nodes[node_rank], self.nodes[node_rank])
+
+    def get_node_ip(self, node_rank: int) -> str:
+        """Return the address of a node. Unknown rank: ValueError (PW718)."""
+        self._must_be(node_rank)
+        return self.nodes[node_rank].address
+
+    def _must_be(self, node_rank: int) -> None:
+        if not 0 <= node_rank < self.num_nodes:
+            message = f"there is no node {node_rank}: the cluster has {self.num_nodes}"
+            raise refused("PW718", "", message, f"name one of 0 to {self.num_nodes - 1}", node_rank)
+
+    def get_node_group(self, label: str | None = None) -> NodeGroup | None:
+        """Return the node group with this label (default: that of all nodes), or None."""
+        return self.machines.groups.get(CLUSTER_LABEL if label is None else str(label))
+
+    def must_fit(self, plan: Plan) -> None:
+        """Raise LaunchFailed (PW702) unless all nodes of the plan exist, large enough."""
+        for rank in used_nodes(plan):
+            available = len(self.machines.nodes[rank].accelerators) if rank < self.num_nodes else None
+            wanted = len(plan.cluster.nodes[rank].accelerators)
+            if available is None or wanted > available:
+                has = "is not there" if available is None else f"has {available}"
+                message = f"the plan is for a node {rank} with {with_noun(wanted, 'accelerator')}, and that of this cluster {has}"
+                raise failed("PW702", plan.cluster.name(rank), message, "solve for the cluster that is there", rank)
+
+    def start(self, plan: Plan, make: Callable[[Port], WorkerGroup], timeout: float) -> RunningGroup:
+        """Start and audit a single component, all or none, as `launch`; `make`: port -> group."""
+        check_trusted(plan, self.trusted_env)
+        check_interpreters(self.port, plan, self._matches)
+        group = make(self.port)
+        gang = Gang(self.port, self.reservation, {rank: rank for rank in self._matches}, [group])
+        self._stack.callback(gang.kill)
+        nodes = {rank: self._matches[rank].ray.node_id for rank in used_nodes(plan)}
+        monitor = Monitor(self.port, self.reservation.hold, nodes, [group])
+
+        def look() -> None:
+            monitor.check()
+            self.calls.check()
+
+        group.alarm = look
+        audited = partial(agreed, plan, self._matches)
+        rows = audited(gang.start(timeout, settled=audited))
+        return RunningGroup(group, rows, gang.kill, self.calls)
+
+    def close(self) -> None:
+        """End every group launched on the cluster and release the nodes. Idempotent."""
+        with shielded():
+            self._stack.close()
+
     def __enter__(self) -> Cluster:
         return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def _connected(self, address: str | None, simulate: str | None) -> Port:
         if simulate is not None:

@@ -5,20 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Mapping, Sequence, Union
 
-import yaml
-
-from ....models.dialects.load import read
-from ....models.findings.finding import Severity, UnusableInput
-from ....models.level import PLACEMENT
+from ....models.findings.finding import UnusableInput
 from ....models.machines.cluster import Cluster as Machines
 from ....models.placements.assignment import Assignment
 from ....models.placements.plan import VERIFIED, Plan
 from ....models.placements.run import Run
 from ....models.strategies import NodePlacementStrategy, PackedPlacementStrategy, PlacementStrategy
-from ....models.text.source import Source
-from ...failure import LaunchFailed, failed, refused
+from ...failure import LaunchFailed, failed, quoted, refused
 from .cluster import Cluster
-from .machines import plain
+from .machines import plain, read_section
 
 
 class StatedPlacement(PlacementStrategy):
@@ -52,13 +47,7 @@ class ComponentPlacement:
     """
 
     def __init__(self, config: Mapping[str, Any], cluster: Cluster) -> None:
-        section = plain(config["cluster"])
-        text = yaml.safe_dump({"cluster": section}, sort_keys=False, allow_unicode=True)
-        reading = read(Source("config", text), cluster.machines, "rlinf", PLACEMENT)
-        errors = [finding for finding in reading.findings if finding.severity is Severity.ERROR]
-        if errors or reading.problem is None:
-            raise LaunchFailed(*errors)
-        self._runs = dict(reading.problem.given().runs)
+        self._runs = dict(read_section("config", plain(config["cluster"]), cluster.machines).given().runs)
 
     @property
     def components(self) -> list[str]:
@@ -66,22 +55,16 @@ class ComponentPlacement:
         return list(self._runs)
 
     def get_strategy(self, component_name: str) -> PlacementStrategy:
-        """Return the placement strategy of a component, for `launch`.
-
-        Raises ValueError (PW718) for an unknown component.
-        """
+        """Return the strategy of a component. Unknown component: ValueError (PW718)."""
         return StatedPlacement(self._of(component_name))
 
     def get_world_size(self, component_name: str) -> int:
-        """Return the number of workers of a component.
-
-        Raises ValueError (PW718) for an unknown component.
-        """
+        """Return the number of workers. Unknown component: ValueError (PW718)."""
         return max(run.ranks.stop for run in self._of(component_name))
 
     def _of(self, name: str) -> Sequence[Run]:
         if name not in self._runs:
-            known = ", ".join(f"`{component}`" for component in self._runs) or "none"
+            known = quoted(self._runs)
             raise refused("PW718", name, f"there is no component `{name}`; there are {known}", "add it to `cluster.component_placement`")
         return self._runs[name]
 
@@ -118,14 +101,11 @@ def plan_of(name: str, cluster: Cluster, where: PlacementSource | None, isolate:
 
 
 def _component(plan: Plan, name: str) -> str:
-    """Return the component of the plan that belongs to the group.
-
-    Raises LaunchFailed (PW112) if that is ambiguous.
-    """
+    """Return the component that belongs to the group; LaunchFailed (PW112) if ambiguous."""
     if name in plan.components:
         return name
     if len(plan.components) == 1:
         return plan.components[0]
-    known = ", ".join(f"`{component}`" for component in plan.components) or "none"
+    known = quoted(plan.components)
     message = f"the plan has no component `{name}`; it has {known}"
     raise failed("PW112", name, message, "pass `placement_strategy=(plan, 'actor')`", name)

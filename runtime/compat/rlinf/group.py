@@ -1,8 +1,9 @@
-"""RLinf's `WorkerGroup`: launched and called."""
+"""RLinf's `WorkerGroup`: launched, called, and looked up by name."""
 
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Callable, Mapping, Sequence
@@ -11,29 +12,68 @@ from ....models.findings.wording import with_noun
 from ....models.placements.plan import Plan
 from ...failure import failed, refused
 from ...port.on_ray import NAMESPACE, RayPort
-from ...port.port import Actor, Port
+from ...port.port import Actor, AnswerFailed, Died, Port, gathered
 from ...port.ray_compat import need_ray
-from ...watching.audit import AuditRow
+from ...running.audit import AuditRow
 from ...workers.group import WorkerGroup as Workers
-from ...workers.inside.address import WorkerAddress
+from ...workers.group import attached
 from ...workers.inside.host import REPORT
-from ...workers.inside.unsupported import refusal
+from ...workers.inside.information import WorkerAddress
+from ...workers.inside.mixins import refusal
 from ...workers.member import Member, members_of
-from .attaching import attach_group
-from .cluster import Cluster
+from .cluster import VARIABLE, Cluster, RunningGroup
 from .components import PlacementSource, plan_of
-from .environment import forwarded_variables, rlinf_environment
-from .reservation import VARIABLE, RunningGroup
+from .machines import forwarded_variables, rlinf_environment
 from .results import WorkerGroupFuncResult
+
+ASK_LIMIT, WAIT_LIMIT, PAUSE = 2.0, 5.0, 0.05
+"""Seconds: limit for the group size, limit for all ranks, pause between looks."""
+
+
+def attach_group(port: Port, worker_cls: type, group_name: str) -> Workers:
+    """Return a running group by name; LaunchFailed (PW704) unless all its workers run."""
+    ranks = _ranks(port, group_name)
+    size = _size(port, f"{group_name}:0") if 0 in ranks else None
+    deadline = port.now() + WAIT_LIMIT
+    while ranks and (missing := set(range(size or max(ranks) + 1)) - ranks):
+        if port.now() > deadline:
+            message = f"rank {min(missing)} of the group `{group_name}` is not there, and {len(ranks)} others are"
+            raise failed("PW704", group_name, message, "launch the group again", min(missing))
+        port.pause(PAUSE)
+        ranks = _ranks(port, group_name)
+    if not ranks:
+        help = "launch it first: `create_group(...).launch(cluster=..., name=...)`"
+        raise failed("PW704", group_name, f"there is no group `{group_name}`", help, group_name)
+    names = [f"{group_name}:{rank}" for rank in sorted(ranks)]
+    return attached(port, group_name, names, [_find(port, name, group_name) for name in names], worker_cls)
+
+
+def _ranks(port: Port, group_name: str) -> set[int]:
+    named = re.compile(re.escape(group_name) + r":(\d+)")
+    return {int(match[1]) for name in port.names() if (match := named.fullmatch(name))}
+
+
+def _size(port: Port, name: str) -> int | None:
+    """Return the group size that the worker reports; None if it is busy or gone."""
+    try:
+        tickets = {port.ask(port.find(name), REPORT): name}
+    except Died:
+        return None
+    reports = [answer for _, answer in gathered(port, tickets, ASK_LIMIT) if not isinstance(answer, AnswerFailed)]
+    return int(reports[0]["environment"]["WORLD_SIZE"]) if reports else None
+
+
+def _find(port: Port, name: str, group_name: str) -> Actor:
+    try:
+        return port.find(name)
+    except Died as problem:
+        raise failed("PW704", group_name, f"the worker `{name}` is gone: {problem.reason}", "launch the group again", name) from None
 
 
 def members_in(
     cluster: Cluster, plan: Plan, name: str, catch_system_failure: bool, arguments: Sequence[Any], named: Mapping[str, Any]
 ) -> list[Member]:
-    """Return the processes of a group in rank order, named ``NAME:RANK``.
-
-    `arguments` and `named` go to every worker's constructor.
-    """
+    """Return the processes of a group in rank order, named ``NAME:RANK``."""
     master = cluster.get_node_ip(plan.placements(name)[0].node_rank)
     common = {**forwarded_variables(cluster.environment), VARIABLE: cluster.description}
 
@@ -88,9 +128,8 @@ class WorkerGroup:
         reserved_names = {name for name in vars(WorkerGroup) if not name.startswith("_")}
         for name in sorted(reserved_names & {name for name in dir(worker_cls) if callable(getattr(worker_cls, name, None))}):
             if name != CLOSE:
-                raise refused(
-                    "PW718", self._name, f"`{worker_cls.__name__}.{name}` has the name of a group's own", "rename the method", name
-                )
+                message = f"`{worker_cls.__name__}.{name}` has the name of a group's own"
+                raise refused("PW718", self._name, message, "rename the method", name)
             vars(self)[name] = partial(self._call, name)
 
     @classmethod
@@ -150,10 +189,7 @@ class WorkerGroup:
         return self
 
     def execute_on(self, *ranks: int) -> WorkerGroup:
-        """Restrict the next call alone to `ranks`, or to all without arguments; return the group.
-
-        Raises IndexError for an unknown rank, ValueError (PW718) for a duplicate.
-        """
+        """Restrict the next call alone to `ranks` (IndexError, ValueError); none means all."""
         if len(set(ranks)) < len(ranks):
             message = f"`execute_on` names a rank of `{self._name}` twice: {', '.join(map(str, ranks))}"
             raise refused("PW718", self._name, message, "name each once", *ranks)
@@ -188,18 +224,16 @@ class WorkerGroup:
 
         Does nothing in a process that did not launch the group.
         """
-        self._close()
-
-    def _close(self) -> None:
         if self._started is not None:
             self._started.end()
+
+    _close = close  # the worker class may have a `close` of its own
 
     def _is_ready(self) -> WorkerGroupFuncResult:
         """Return the workers' own reports, which arrive when the workers are idle."""
         workers = self._standing
-        return WorkerGroupFuncResult(
-            workers, {workers.port.ask(worker, REPORT): rank for rank, worker in enumerate(workers.workers)}, "_is_ready"
-        )
+        tickets = {workers.port.ask(worker, REPORT): rank for rank, worker in enumerate(workers.workers)}
+        return WorkerGroupFuncResult(workers, tickets, "_is_ready")
 
     def __enter__(self) -> WorkerGroup:
         return self
@@ -209,9 +243,9 @@ class WorkerGroup:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by name: the receiving process looks up the same workers."""
-        return (
-            (_arrived, (self._worker_cls, self._name)) if self._started else (WorkerGroup, (self._worker_cls, self._arguments, self._named))
-        )
+        if self._started:
+            return WorkerGroup.from_group_name, (self._worker_cls, self._name)
+        return WorkerGroup, (self._worker_cls, self._arguments, self._named)
 
     def __repr__(self) -> str:
         count = self._started.workers.world_size if self._started else 0
@@ -247,10 +281,6 @@ class WorkerGroup:
         if self._started is None:
             raise failed("PW704", self._name, f"the group `{self._name}` has not been launched", "call `launch` first", self._name)
         return self._started.workers
-
-
-def _arrived(worker_cls: type, group_name: str) -> WorkerGroup:
-    return WorkerGroup.from_group_name(worker_cls, group_name)
 
 
 def _stay() -> None:

@@ -1,10 +1,11 @@
-"""Machines, node groups and hardware of a cluster, as RLinf's programs ask for them."""
+"""Machines, node groups, hardware and variables of a cluster, as RLinf's programs ask for them."""
 
 from __future__ import annotations
 
+import json
+import os
 from dataclasses import dataclass, field
-from types import SimpleNamespace
-from typing import Any, Mapping, Sequence
+from typing import Any, Collection, Mapping, Sequence
 
 import yaml
 
@@ -14,22 +15,20 @@ from ....models.findings.wording import are, with_noun
 from ....models.level import PLACEMENT
 from ....models.machines.cluster import Cluster
 from ....models.machines.node import Hardware, Node
-from ....models.machines.node_group import ACCELERATOR
+from ....models.machines.node_group import ACCELERATOR, NODE
+from ....models.placements.placement import Placement
+from ....models.problem import Problem
 from ....models.text.source import Source
 from ...failure import LaunchFailed, failed
 from ...port.port import Port, RayNode
-from ...workers.inside.information import HardwareInfo
-from ...world.inventory import survey
+from ...workers.inside.information import HardwareInfo, hardware_of
+from ...world.inventory import ordered, survey
 from ...world.machine import cluster_of
-from ...world.order import ordered
 from ...world.ray_machine import machine_of
 
 
 def survey_machines(port: Port) -> tuple[Sequence[RayNode], Cluster]:
-    """Survey all nodes; return the Ray nodes in rank order, and the machines.
-
-    Raises LaunchFailed (PW721) if the rank variables of the nodes contradict each other.
-    """
+    """Survey all nodes; return Ray nodes in rank order, and machines. LaunchFailed: PW721."""
     nodes = port.nodes()
     reports, _ = survey(port, nodes)
     ranked = ordered(nodes, reports)
@@ -37,16 +36,18 @@ def survey_machines(port: Port) -> tuple[Sequence[RayNode], Cluster]:
 
 
 def with_groups(machines: Cluster, section: Mapping[str, Any]) -> Cluster:
-    """Return the machines with the node groups and hardware of a `cluster` section.
+    """Add the node groups and hardware of a `cluster` section. LaunchFailed: its errors."""
+    return read_section("cluster_cfg", {"component_placement": {}, **plain(section)}, machines).cluster
 
-    Raises LaunchFailed with all errors of the section.
-    """
-    text = yaml.safe_dump({"cluster": {"component_placement": {}, **plain(section)}}, sort_keys=False, allow_unicode=True)
-    reading = read(Source("cluster_cfg", text), machines, "rlinf", PLACEMENT)
+
+def read_section(name: str, section: Mapping[str, Any], machines: Cluster) -> Problem:
+    """Read a plain `cluster` section as RLinf's. Raises LaunchFailed with all errors of it."""
+    text = yaml.safe_dump({"cluster": section}, sort_keys=False, allow_unicode=True)
+    reading = read(Source(name, text), machines, "rlinf", PLACEMENT)
     errors = [finding for finding in reading.findings if finding.severity is Severity.ERROR]
     if errors or reading.problem is None:
         raise LaunchFailed(*errors)
-    return reading.problem.cluster
+    return reading.problem
 
 
 def requested_nodes(num_nodes: int | None, section: Mapping[str, Any] | None, there: int) -> int:
@@ -104,9 +105,7 @@ class NodeInfo:
 def node_info(node: Node, ray: RayNode) -> NodeInfo:
     """Return RLinf's description of a node."""
     kinds = dict.fromkeys([ACCELERATOR] * bool(node.accelerators) + [device.type for device in node.hardware])
-    resources = [
-        HardwareResource(kind, [_info(description) for description in hardware_on(node, kind, range(node.count(kind)))]) for kind in kinds
-    ]
+    resources = [HardwareResource(kind, hardware_of(hardware_on(node, kind, range(node.count(kind))))) for kind in kinds]
     return NodeInfo(
         node.rank, ray.node_id, ray.address, int(ray.total.get("CPU", 0)), len(node.accelerators), node.accelerator_type,
         node.accelerator_model, resources,
@@ -121,18 +120,60 @@ def hardware_on(node: Node, kind: str, local_ranks: Sequence[int]) -> list[dict[
     return [{"type": kind, "model": kind, "config": _settings(devices[rank])} for rank in local_ranks if devices]
 
 
-def _info(description: Mapping[str, Any]) -> HardwareInfo:
-    return HardwareInfo(description["type"], description["model"], SimpleNamespace(**description.get("config", {})))
-
-
 def _settings(device: Hardware) -> dict[str, Any]:
-    """Return the settings with the types of their YAML spelling."""
     return {name: _value(text) for name, text in device.config}
 
 
 def _value(text: str) -> Any:
+    """Return the value with the type of its YAML spelling."""
     try:
         value = yaml.safe_load(text)
     except yaml.YAMLError:
         return text
     return value if isinstance(value, (bool, int, float, list, dict)) else text
+
+
+NVIDIA = {"NCCL_CUMEM_ENABLE": "0", "TORCH_NCCL_AVOID_RECORD_STREAMS": "1"}
+"""RLinf's settings for NVIDIA accelerators, which let NCCL share and free memory."""
+
+RENDERING = ("MUJOCO_EGL_DEVICE_ID", "EGL_DEVICE_ID")
+ON_CPU = ("osmesa", "glx")
+"""Values of MUJOCO_GL that render without an accelerator."""
+
+PREFIX, NODE_SPECIFIC = "RLINF_", ("RLINF_NODE_RANK",)
+"""Prefix of the driver's variables for workers, and the exceptions specific to a node."""
+
+
+def rlinf_environment(machines: Cluster, placement: Placement, namespace: str, catch_system_failure: bool, address: str) -> dict[str, str]:
+    """Return RLinf's worker variables beyond those of rank_environment.
+
+    `address`: of the node.
+
+    A worker renders on the first NVIDIA accelerator that it sees, under its own number: RLinf asks
+    the driver's node for the EGL number and takes this one if there is none. Source: RLinf,
+    rlinf/scheduler/worker/worker_group.py and rlinf/scheduler/hardware/accelerators/nvidia_gpu.py.
+    """
+    node = machines.nodes[placement.node_rank]
+    kind = machines.groups[placement.node_group].kind
+    first = sum(len(earlier.accelerators) for earlier in machines.nodes[: placement.node_rank])
+    ranks = {accelerator.physical_id: first + index for index, accelerator in enumerate(node.accelerators)}
+    variables = {
+        "RAY_ACTOR": "1",
+        "CLUSTER_NAMESPACE": namespace,
+        "CATCH_SYSTEM_FAILURE": str(int(catch_system_failure)),
+        "ACCELERATOR_MODEL": node.accelerator_model,
+        "NODE_ADDRESS": address,
+        "GLOBAL_ACCELERATOR_RANKS": ",".join(str(ranks[id]) for id in placement.visible_accelerators),
+        "HARDWARE_TYPE": "" if kind == NODE else kind,
+        "LOCAL_HARDWARE": json.dumps(hardware_on(node, kind, placement.local_hardware_ranks)),
+    }
+    if placement.accelerator_type == "NV_GPU":
+        variables |= NVIDIA
+        if os.environ.get("MUJOCO_GL") not in ON_CPU and placement.visible_accelerators:
+            variables |= dict.fromkeys(RENDERING, placement.visible_accelerators[0])
+    return variables
+
+
+def forwarded_variables(names: Collection[str]) -> dict[str, str]:
+    """Return the named variables of this process, plus RLinf's own (RLINF_...)."""
+    return {name: value for name, value in os.environ.items() if name in names or (name.startswith(PREFIX) and name not in NODE_SPECIFIC)}

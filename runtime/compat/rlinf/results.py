@@ -5,10 +5,10 @@ from __future__ import annotations
 from statistics import fmean
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
-from ...failure import LaunchFailed, refused
+from ...failure import LaunchFailed, quoted, refused
 from ...port.port import Ticket
+from ...workers.calls import Results
 from ...workers.group import WorkerGroup
-from ...workers.results import Results
 
 REDUCTIONS: Mapping[str, Callable[[Sequence[float]], float]] = {"max": max, "min": min, "mean": fmean}
 """Reductions of the seconds of several ranks to a single number."""
@@ -52,11 +52,7 @@ class WorkerGroupFuncResult(Results):
         return float(reduce(self._told("pop_execution_time", self.method)))
 
     def consume_durations(self, reduction_type: str = "max", return_per_rank: bool = False) -> Any:
-        """Return tag -> reduced seconds of all measurements; with `return_per_rank` also those of
-        every rank.
-
-        Waits for the call.
-        """
+        """Wait; return tag -> reduced seconds, with those of ranks if asked."""
         reduce = _reduction(reduction_type)
         self.wait()
         per_rank: list[dict[str, float]] = self._told("pop_execution_times")
@@ -71,5 +67,5 @@ class WorkerGroupFuncResult(Results):
 def _reduction(name: str) -> Callable[[Sequence[float]], float]:
     if name not in REDUCTIONS:
         message = f"the seconds of several ranks cannot be reduced by `{name}`"
-        raise refused("PW718", name, message, f"name one of {', '.join(f'`{reduction}`' for reduction in REDUCTIONS)}")
+        raise refused("PW718", name, message, f"name one of {quoted(REDUCTIONS)}")
     return REDUCTIONS[name]

@@ -1,31 +1,28 @@
 """Base class of workers.
 
-It is sent to the workers by travelling.py, also to nodes without placewright: it imports only the
+It is sent to the workers by value, also to nodes without placewright: it imports only the
 standard library and code that is sent along.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from typing import Any, Callable
 
-from .address import WorkerAddress
+from . import information
 from .information import (
-    AcceleratorType,
     AssignableProperty,
-    DeviceType,
+    ClassProperty,
     FromEnvironment,
     HardwareInfo,
-    TorchPlatform,
+    WorkerAddress,
     WorkerInfo,
     hardware_of,
     numbers,
     texts,
 )
-from .locks import DeviceLock, free_port
-from .logs import Logged, TimedBlocks
-from .meshes import OnMeshes, VerlIdentity
-from .unsupported import refusal
+from .mixins import DeviceLock, Logged, OnMeshes, TimedBlocks, VerlIdentity, free_port, refusal
 
 
 class Worker(TimedBlocks, Logged, OnMeshes, VerlIdentity):
@@ -48,8 +45,7 @@ class Worker(TimedBlocks, Logged, OnMeshes, VerlIdentity):
     visible_accelerators : physical ids of the visible accelerators, in the process's own order.
     global_accelerator_ids : ranks of these among the accelerators of all nodes; in RLinf groups.
     accelerator_type, torch_device_type, torch_platform : maker of the node's accelerators, torch's
-        name for
-        them, and torch's module for them.
+        name for them, and torch's module for them.
 
     Names with an underscore are RLinf's and verl's own, for code that uses them. Features of
     RLinf's workers that are missing here, such as `send`, raise NotOffered with the reason when
@@ -60,40 +56,29 @@ class Worker(TimedBlocks, Logged, OnMeshes, VerlIdentity):
 
     fused_worker_attr_name = "fused_worker_dict"
 
-    rank = FromEnvironment("RANK", int)
-    world_size = FromEnvironment("WORLD_SIZE", int)
-    local_rank = FromEnvironment("LOCAL_RANK", int)
-    local_world_size = FromEnvironment("LOCAL_WORLD_SIZE", int)
+    # RLinf's names stand first, so that a message about a missing variable has the public name
+    _rank = rank = FromEnvironment("RANK", int)
+    _world_size = world_size = FromEnvironment("WORLD_SIZE", int)
+    _local_rank = local_rank = FromEnvironment("LOCAL_RANK", int)
+    _local_world_size = local_world_size = FromEnvironment("LOCAL_WORLD_SIZE", int)
     node_rank = FromEnvironment("NODE_RANK", int)
-    node_local_rank = FromEnvironment("NODE_LOCAL_RANK", int)
-    node_local_world_size = FromEnvironment("NODE_LOCAL_WORLD_SIZE", int)
-    cluster_node_rank = FromEnvironment("CLUSTER_NODE_RANK", int)
-    group_name = FromEnvironment("GROUP_NAME", str)
-    worker_name = FromEnvironment("WORKER_NAME", str)
-    master_address = FromEnvironment("MASTER_ADDR", str)
+    _node_local_rank = node_local_rank = FromEnvironment("NODE_LOCAL_RANK", int)
+    _node_local_world_size = node_local_world_size = FromEnvironment("NODE_LOCAL_WORLD_SIZE", int)
+    _cluster_node_rank = cluster_node_rank = FromEnvironment("CLUSTER_NODE_RANK", int)
+    _group_name = group_name = FromEnvironment("GROUP_NAME", str)
+    _worker_name = worker_name = FromEnvironment("WORKER_NAME", str)
+    _master_address = _master_addr = master_address = FromEnvironment("MASTER_ADDR", str)
+    _master_port = FromEnvironment("MASTER_PORT", str)
     master_port = FromEnvironment("MASTER_PORT", int)
     visible_accelerators = FromEnvironment("VISIBLE_DEVICES", texts)
     global_accelerator_ids = FromEnvironment("GLOBAL_ACCELERATOR_RANKS", numbers)
-    accelerator_type = AcceleratorType()
-    torch_device_type = DeviceType()
-    torch_platform = TorchPlatform()
-
-    _rank = FromEnvironment("RANK", int)
-    _world_size = FromEnvironment("WORLD_SIZE", int)
-    _local_rank = FromEnvironment("LOCAL_RANK", int)
-    _local_world_size = FromEnvironment("LOCAL_WORLD_SIZE", int)
-    _node_local_rank = FromEnvironment("NODE_LOCAL_RANK", int)
-    _node_local_world_size = FromEnvironment("NODE_LOCAL_WORLD_SIZE", int)
-    _cluster_node_rank = FromEnvironment("CLUSTER_NODE_RANK", int)
+    _accelerator_type = accelerator_type = ClassProperty(information.accelerator_type)
+    torch_device_type = ClassProperty(information.device_type)
+    torch_platform = ClassProperty(information.torch_platform)
     _local_accelerator_rank = FromEnvironment("LOCAL_ACCELERATOR_RANK", int)
     _local_hardware_ranks = FromEnvironment("LOCAL_HARDWARE_RANKS", numbers)
-    _accelerator_type = AcceleratorType()
     _accelerator_model = FromEnvironment("ACCELERATOR_MODEL", str)
     _isolate_gpu = FromEnvironment("ISOLATE_ACCELERATOR", lambda text: text == "1")
-    _group_name = FromEnvironment("GROUP_NAME", str)
-    _worker_name = FromEnvironment("WORKER_NAME", str)
-    _master_address = _master_addr = FromEnvironment("MASTER_ADDR", str)
-    _master_port = FromEnvironment("MASTER_PORT", str)
 
     def __init__(
         self, cuda_visible_devices: str | None = None, world_size: int | None = None, rank: int | None = None,
@@ -145,10 +130,7 @@ class Worker(TimedBlocks, Logged, OnMeshes, VerlIdentity):
 
     @AssignableProperty
     def worker_address(self) -> WorkerAddress:
-        """Return the name of this process as a path.
-
-        Raises ValueError if the name is no path, as in verl groups.
-        """
+        """Return this process's name as a path. No path, as in verl: ValueError."""
         address: WorkerAddress | None = self.__dict__.get("_worker_address")
         return address or WorkerAddress.from_name(self._worker_name)
 
@@ -162,10 +144,8 @@ class Worker(TimedBlocks, Logged, OnMeshes, VerlIdentity):
 
     @AssignableProperty
     def hardware_infos(self) -> list[HardwareInfo]:
-        """Return the granted accelerators, robots and other devices with settings; in RLinf
-        groups.
-        """
-        return hardware_of(os.environ.get("LOCAL_HARDWARE", "[]"))
+        """Return the granted devices with settings; in RLinf groups."""
+        return hardware_of(json.loads(os.environ.get("LOCAL_HARDWARE", "[]")))
 
     @AssignableProperty
     def hardware_type(self) -> str | None:
@@ -189,10 +169,7 @@ class Worker(TimedBlocks, Logged, OnMeshes, VerlIdentity):
 
     @AssignableProperty
     def device_lock(self) -> DeviceLock:
-        """Return a node-wide lock on the visible accelerators.
-
-        Use: ``with self.device_lock:``.
-        """
+        """Return a node-wide lock on the visible accelerators, for a `with` block."""
         lock: DeviceLock = self.__dict__.setdefault(
             "_placewright_lock", DeviceLock([f"{_node()}/{id}" for id in self.visible_accelerators])
         )
@@ -230,20 +207,14 @@ class Worker(TimedBlocks, Logged, OnMeshes, VerlIdentity):
         return func(*arguments, **named)
 
     def __getattr__(self, name: str) -> Any:
-        """Handle a missing attribute.
-
-        Raises NotOffered for a feature that only RLinf's workers have.
-        """
+        """Refuse features that only RLinf's workers have (NotOffered)."""
         if not hasattr(type(self), name) and (unsupported := refusal(name)) is not None:
             return unsupported
         return object.__getattribute__(self, name)  # raises the original AttributeError
 
 
 def _node() -> str:
-    """Return Ray's id of this node.
-
-    Even nodes simulated on the same machine have different ids.
-    """
+    """Return Ray's id of this node, different even for nodes simulated on a machine."""
     import ray
 
     return str(ray.get_runtime_context().get_node_id()) if ray.is_initialized() else "here"

@@ -38,10 +38,7 @@ def prepare() -> None:
 
 
 def show_stacks() -> None:
-    """Print every thread's stack to standard error before a signal ends the process.
-
-    The previous handlers still run.
-    """
+    """Print all stacks to standard error before a signal's previous handlers run."""
     faulthandler.enable(file=STANDARD_ERROR, all_threads=True)
     if hasattr(faulthandler, "register"):  # not on Windows
         for name in ENDING:
@@ -173,10 +170,7 @@ class Host:
 
 
 def embodied(worker: type) -> type:
-    """Derive a host class from the user's class: the actor handle has the user's methods.
-
-    It is constructed as a host; the user's constructor runs once the environment is set.
-    """
+    """Derive a host from the user's class, whose constructor runs once the environment is set."""
 
     def become(self: Any, cls: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
         worker.__init__(self, *arguments, **named)  # type: ignore[misc]

@@ -1,17 +1,83 @@
-"""Facts that a worker knows of itself: environment variables and hardware."""
+"""Facts that a worker knows of itself: name, environment variables, hardware."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
-import json
 import os
 import sys
 from dataclasses import dataclass
+from functools import total_ordering
 from types import ModuleType, SimpleNamespace
-from typing import Any, Callable, Generic, TypeVar, overload
+from typing import Any, Callable, Generic, Mapping, Sequence, TypeVar, overload
 
-from .address import WorkerAddress
+SEPARATOR = ":"
+
+
+@total_ordering
+class WorkerAddress:
+    """Name of a group plus ranks that lead to a worker: ``actor:3``, child ``actor:3:0``.
+
+    Attributes
+    ----------
+    root_group_name : name of the group.
+    rank_path : rank in the group, then rank among the children of that worker, and so on; empty for
+        the group.
+    rank : last rank of the path; 0 for the group.
+
+    Raises ValueError for a group name with a colon. Source of the form: RLinf,
+    rlinf/scheduler/manager/worker_manager.py.
+    """
+
+    def __init__(self, root_group_name: str, ranks: int | Sequence[int] = ()) -> None:
+        if SEPARATOR in root_group_name:
+            raise ValueError(f"the name of a group has no `{SEPARATOR}`, which divides it from the ranks: `{root_group_name}`")
+        self.root_group_name = root_group_name
+        self.rank_path = [ranks] if isinstance(ranks, int) else list(ranks)
+        self.rank = self.rank_path[-1] if self.rank_path else 0
+
+    @classmethod
+    def from_name(cls, worker_name: str) -> WorkerAddress:
+        """Parse an address. Raises ValueError if a rank is not a number."""
+        group, *ranks = worker_name.split(SEPARATOR)
+        return cls(group, [int(rank) for rank in ranks])
+
+    @classmethod
+    def from_parent_name_rank(cls, parent_name: str, rank: int) -> WorkerAddress:
+        """Return the address of a child, by parent name and rank."""
+        return cls.from_name(parent_name).get_child_address(rank)
+
+    def get_name(self) -> str:
+        """Return the address as text."""
+        return SEPARATOR.join([self.root_group_name, *map(str, self.rank_path)])
+
+    def get_parent_rank(self) -> int:
+        """Return the rank of the worker that started this worker; 0 without a parent worker."""
+        return self.rank_path[-2] if len(self.rank_path) > 1 else 0
+
+    def get_parent_address(self) -> WorkerAddress | None:
+        """Return the parent worker or the group; None for a group."""
+        return WorkerAddress(self.root_group_name, self.rank_path[:-1]) if self.rank_path else None
+
+    def get_child_address(self, rank: int) -> WorkerAddress:
+        """Return the address of the child with this rank."""
+        return WorkerAddress(self.root_group_name, [*self.rank_path, rank])
+
+    def _key(self) -> tuple[str, tuple[int, ...]]:
+        return self.root_group_name, tuple(self.rank_path)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, WorkerAddress) and self._key() == other._key()
+
+    def __lt__(self, other: WorkerAddress) -> bool:
+        return self._key() < other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        return f"<WorkerAddress {self.get_name()}>"
+
 
 Value = TypeVar("Value")
 
@@ -47,10 +113,7 @@ class FromEnvironment(Generic[Value]):
 
 
 class AssignableProperty(Generic[Value]):
-    """Method read as an attribute, until a value is assigned.
-
-    Unlike a property, it lets a user's class assign an attribute of this name.
-    """
+    """Method read as an attribute, until a user's class assigns a value."""
 
     def __init__(self, told: Callable[[Any], Value]) -> None:
         self.told = told
@@ -109,36 +172,40 @@ class WorkerInfo:
     hardware_infos: list[HardwareInfo]
 
 
-def hardware_of(text: str) -> list[HardwareInfo]:
-    """Parse LOCAL_HARDWARE, the hardware granted to this process."""
-    return [HardwareInfo(device["type"], device["model"], SimpleNamespace(**device.get("config", {}))) for device in json.loads(text)]
+def hardware_of(devices: Sequence[Mapping[str, Any]]) -> list[HardwareInfo]:
+    """Return devices given as plain data, as in LOCAL_HARDWARE."""
+    return [HardwareInfo(device["type"], device["model"], SimpleNamespace(**device.get("config", {}))) for device in devices]
 
 
-class AcceleratorType:
-    """Accelerator type of this process's node, like ``NV_GPU``; ``NO_ACCEL`` without any."""
+class ClassProperty(Generic[Value]):
+    """Attribute computed on access, by (object or None, class), until a value is assigned."""
 
-    def __get__(self, instance: object | None, owner: type) -> str:
-        return os.environ.get("ACCELERATOR_TYPE", "NO_ACCEL")
+    def __init__(self, read: Callable[[object | None, type], Value]) -> None:
+        self.read = read
 
-
-class DeviceType:
-    """Device type of torch for the accelerators; None without accelerators."""
-
-    def __get__(self, instance: object | None, owner: type) -> str | None:
-        return DEVICE_TYPES.get(os.environ.get("ACCELERATOR_TYPE", ""))
+    def __get__(self, instance: object | None, owner: type) -> Value:
+        return self.read(instance, owner)
 
 
-class TorchPlatform:
-    """Module of torch for the accelerators, like `torch.cuda`; None without either.
+def accelerator_type(instance: object | None, owner: type) -> str:
+    """Return the accelerator type of this process's node, like ``NV_GPU``, or ``NO_ACCEL``."""
+    return os.environ.get("ACCELERATOR_TYPE", "NO_ACCEL")
+
+
+def device_type(instance: object | None, owner: type) -> str | None:
+    """Return the device type of torch for the accelerators; None without accelerators."""
+    return DEVICE_TYPES.get(os.environ.get("ACCELERATOR_TYPE", ""))
+
+
+def torch_platform(instance: object | None, owner: type) -> ModuleType | None:
+    """Return torch's module for the accelerators, such as `torch.cuda`, or None.
 
     Read from the class, it imports nothing: None if the program has not imported torch.
     """
-
-    def __get__(self, instance: object | None, owner: type) -> ModuleType | None:
-        name = DEVICE_TYPES.get(os.environ.get("ACCELERATOR_TYPE", ""))
-        if name is None:
-            return None
-        torch = sys.modules.get("torch")
-        if torch is None and instance is not None and importlib.util.find_spec("torch"):
-            torch = importlib.import_module("torch")
-        return getattr(torch, name, None)
+    name = device_type(instance, owner)
+    if name is None:
+        return None
+    torch = sys.modules.get("torch")
+    if torch is None and instance is not None and importlib.util.find_spec("torch"):
+        torch = importlib.import_module("torch")
+    return getattr(torch, name, None)

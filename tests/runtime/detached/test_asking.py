@@ -16,11 +16,24 @@ from typing import Iterator
 import pytest
 from placewright.cli.main import run
 from placewright.models.findings.finding import Unchecked
-from placewright.runtime.detached.claim import LOCK, LOG, Claim, check_free, is_held
-from placewright.runtime.detached.detach import attach, detach
-from placewright.runtime.detached.launches import LOST, launch_named, launches, stop
+from placewright.runtime.detached.launches import LOST, attach, detach, launch_named, launches, stop
 from placewright.runtime.detached.messages import LaunchRequest
-from placewright.runtime.detached.record import FAILED, FILE, RECOVERING, RUNNING, FindingRecord, Record, State, UncheckedRecord, record_of
+from placewright.runtime.detached.record import (
+    FAILED,
+    FILE,
+    LOCK,
+    LOG,
+    RECOVERING,
+    RUNNING,
+    Claim,
+    FindingRecord,
+    Record,
+    State,
+    UncheckedRecord,
+    check_free,
+    is_held,
+    record_of,
+)
 from placewright.runtime.failure import LaunchFailed, failed
 
 from ...unhindered import unhindered

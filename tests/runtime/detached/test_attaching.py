@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 import pytest
-from placewright.runtime.detached.detach import attach, attached
+from placewright.runtime.detached.launches import attach, attached
 from placewright.runtime.detached.record import record_of
 from placewright.runtime.failure import LaunchFailed
 

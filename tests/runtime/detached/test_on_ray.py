@@ -13,7 +13,7 @@ from typing import Any, Callable, Iterator
 import pytest
 from placewright.models.placements.plan_file import plan_to_json
 from placewright.models.placements.run import Run
-from placewright.runtime.detached.detach import attach
+from placewright.runtime.detached.launches import attach
 
 from ...unhindered import unhindered
 from ..conftest import Planner

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Sequence
 
-from placewright.runtime.engines.engine import Engine, ReplicaShape, Sampling
-from placewright.runtime.engines.registry import engine_class
-from placewright.runtime.replicas.channel.wire import decode, encode
+from placewright.runtime.engines.engine import Engine, ReplicaShape, Sampling, engine_class
+from placewright.runtime.replicas.wire import decode, encode
 
 
 class LocalWorkers:

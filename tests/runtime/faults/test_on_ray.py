@@ -12,13 +12,12 @@ from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.launch import launch
 from placewright.runtime.port.on_ray import RayPort
 from placewright.runtime.progress import Step
-from placewright.runtime.reserving.reservation import Reservation
-from placewright.runtime.reserving.shortage import node_demand
+from placewright.runtime.reserving.reservation import Reservation, node_demand
 from placewright.runtime.workers.group import Gang, WorkerGroup
 from placewright.runtime.workers.inside.host import Reporter
 from placewright.runtime.workers.member import members_of
 from placewright.runtime.world.inventory import inventory
-from placewright.runtime.world.matching import match
+from placewright.runtime.world.matching import match_machines
 
 from ...unhindered import unhindered
 from ..conftest import Planner
@@ -55,16 +54,16 @@ def test_a_name_that_is_taken_is_told_and_the_other_worker_lives(plan: Planner, 
         gangs = []
         for node in (0, 1):
             made = plan("2x4", actor=(Run(range(1), node),))
-            ((rank, found),) = match(made, inventory(port)).items()
+            ((rank, found),) = match_machines(made, inventory(port)).items()
             reservation = Reservation(port, f"taken-{node}", [node_demand(found)])
             stack.callback(reservation.release)
             reservation.acquire()
             group = WorkerGroup(port, "actor", members_of(made, "actor", "taken", found.ray.address), Reporter)
             gangs.append(Gang(port, reservation, {rank: 0}, [group]))
             stack.callback(gangs[-1].kill)
-        gangs[0].start([], 60)
+        gangs[0].start(60)
         with pytest.raises(LaunchFailed, match="there is a worker `taken/actor/0` already") as caught:
-            gangs[1].start([], 60)
+            gangs[1].start(60)
         assert caught.value.findings[0].code == "PW717"
         assert gangs[0].groups["actor"].call("environment")[0]["RANK"] == "0"
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 from placewright.runtime import RayClassWithInitArgs
-from placewright.runtime.replicas.launching import launch_replicas
 from placewright.runtime.replicas.loop import in_thread
-from placewright.runtime.replicas.replica import Replica
+from placewright.runtime.replicas.replica import Replica, launch_replicas
 
 from ..user_code.verl_workers import Actor
 from .everywhere import carries, outcomes

@@ -16,8 +16,7 @@ from placewright.runtime.port.port import RayBundle
 from placewright.runtime.progress import Step
 from placewright.runtime.recovery.lifetime import RestartPolicy
 from placewright.runtime.recovery.nodes import occupied
-from placewright.runtime.reserving.reservation import Reservation
-from placewright.runtime.reserving.shortage import NodeDemand
+from placewright.runtime.reserving.reservation import NodeDemand, Reservation
 from placewright.solver.searching.search import solve
 
 from ..fake import FakePort

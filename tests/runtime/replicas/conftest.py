@@ -11,9 +11,9 @@ from typing import Any, Callable, Iterator
 
 import openai
 import pytest
-from placewright.runtime.replicas.channel.address import host_port
-from placewright.runtime.replicas.server.server import ReplicaServer
-from placewright.runtime.replicas.server.settings import ServerSettings
+from placewright.runtime.replicas.channel import host_port
+from placewright.runtime.replicas.server import ReplicaServer
+from placewright.runtime.replicas.settings import ServerSettings
 from placewright.runtime.replicas.worker import ReplicaWorker
 
 MODEL = "tiny"

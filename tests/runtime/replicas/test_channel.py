@@ -13,9 +13,7 @@ from typing import Any, Awaitable, Callable, Iterator, Sequence
 import numpy as np
 import pytest
 import zmq
-from placewright.runtime.replicas.channel.address import bound, host_port, own_address
-from placewright.runtime.replicas.channel.channel import Channel, ChannelFailed, Peer
-from placewright.runtime.replicas.channel.endpoint import Endpoint
+from placewright.runtime.replicas.channel import Channel, ChannelFailed, Endpoint, Peer, bound, host_port, own_address
 
 from ...unhindered import unhindered
 from .conftest import process

@@ -10,10 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from placewright.runtime.compat.verl.pool import device_there
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.replicas.engine_replica import EchoReplica
-from placewright.runtime.replicas.launching import reserve_replicas
-from placewright.runtime.replicas.replica import Replica, device_there
+from placewright.runtime.replicas.replica import Replica, reserve_replicas
 
 from ..fake import FakePort
 

@@ -16,9 +16,8 @@ from urllib.request import urlopen
 
 import openai
 import pytest
-from placewright.runtime.replicas.limits import Limits
-from placewright.runtime.replicas.server.server import ReplicaServer
-from placewright.runtime.replicas.server.settings import ServerSettings
+from placewright.runtime.replicas.server import ReplicaServer
+from placewright.runtime.replicas.settings import Limits, ServerSettings
 from placewright.runtime.replicas.worker import ReplicaWorker
 
 from ...unhindered import unhindered

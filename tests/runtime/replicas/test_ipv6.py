@@ -6,9 +6,9 @@ import socket
 from typing import Iterator
 
 import pytest
-from placewright.runtime.replicas.channel.address import bare, bound, host_port, own_address
-from placewright.runtime.replicas.server.server import ReplicaServer
-from placewright.runtime.replicas.server.settings import ServerSettings
+from placewright.runtime.replicas.channel import bare, bound, host_port, own_address
+from placewright.runtime.replicas.server import ReplicaServer
+from placewright.runtime.replicas.settings import ServerSettings
 from placewright.runtime.replicas.worker import ReplicaWorker
 
 from .conftest import KEY, MODEL, Replica

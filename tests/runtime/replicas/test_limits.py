@@ -9,8 +9,7 @@ import pytest
 from placewright.runtime.engines.engine import Sampling
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.replicas.engine_replica import EchoReplica
-from placewright.runtime.replicas.limits import Limits
-from placewright.runtime.replicas.server.settings import sampling
+from placewright.runtime.replicas.settings import Limits, sampling
 
 from .conftest import MODEL, Maker
 

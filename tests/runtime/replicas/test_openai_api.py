@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import openai
 import pytest
-from placewright.runtime.replicas.limits import Limits
+from placewright.runtime.replicas.settings import Limits
 
 from ...unhindered import unhindered
 from .conftest import MODEL, Maker, Replica

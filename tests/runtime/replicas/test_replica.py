@@ -12,15 +12,14 @@ from urllib.request import urlopen
 
 import openai
 import pytest
-from placewright.runtime.compat.verl.groups.ray_class import RayClassWithInitArgs
-from placewright.runtime.compat.verl.groups.worker_group import RayWorkerGroup
-from placewright.runtime.compat.verl.pools.pool import RayResourcePool
-from placewright.runtime.compat.verl.pools.split import split_resource_pool
+from placewright.runtime.compat.verl.pool import RayResourcePool
+from placewright.runtime.compat.verl.pool_manager import split_resource_pool
+from placewright.runtime.compat.verl.worker_classes import RayClassWithInitArgs
+from placewright.runtime.compat.verl.worker_group import RayWorkerGroup
 from placewright.runtime.engines.engine import ReplicaShape, Sampling
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.replicas.engine_replica import EchoReplica, TransformerReplica
-from placewright.runtime.replicas.launching import launch_replicas
-from placewright.runtime.replicas.replica import Replica, RolloutMode
+from placewright.runtime.replicas.replica import Replica, RolloutMode, launch_replicas
 from placewright.runtime.replicas.worker import ServesReplica
 from placewright.runtime.workers.inside.host import meeting_port
 

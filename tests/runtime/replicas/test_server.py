@@ -13,10 +13,9 @@ from typing import Any
 import openai
 import pytest
 from placewright.runtime.engines.engine import ReplicaShape, Sampling
-from placewright.runtime.replicas.channel.channel import ChannelFailed
-from placewright.runtime.replicas.limits import Limits
-from placewright.runtime.replicas.server.server import ReplicaServer
-from placewright.runtime.replicas.server.settings import ServerSettings
+from placewright.runtime.replicas.channel import ChannelFailed
+from placewright.runtime.replicas.server import ReplicaServer
+from placewright.runtime.replicas.settings import Limits, ServerSettings
 
 from ...unhindered import rest, unhindered
 from ..engines.local import generated

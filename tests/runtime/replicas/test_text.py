@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 from placewright.runtime.engines.engine import BytesTokenizer
-from placewright.runtime.replicas.http.choices import StreamedText
+from placewright.runtime.replicas.answers import StreamedText
 
 
 def shown(text: str, stop: tuple[str, ...] = ()) -> tuple[list[str], StreamedText]:

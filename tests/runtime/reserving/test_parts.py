@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.port import Died, RayBundle
-from placewright.runtime.reserving.parts import PROBE_LIMIT, accelerators_given
-from placewright.runtime.reserving.reservation import Reservation
-from placewright.runtime.reserving.shortage import NodeDemand
+from placewright.runtime.reserving.reservation import PROBE_LIMIT, NodeDemand, Reservation, accelerators_given
 from placewright.runtime.world.ray_machine import SIMULATED_LABEL
 
 from ..fake import FakePort

@@ -9,8 +9,7 @@ from placewright.models.machines.node import Node
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.port import PENDING, RayBundle, RayNode
-from placewright.runtime.reserving.reservation import Reservation
-from placewright.runtime.reserving.shortage import NodeDemand, node_demand
+from placewright.runtime.reserving.reservation import NodeDemand, Reservation, node_demand
 from placewright.runtime.world.matching import Match
 
 from ..fake import FakePort

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from placewright.runtime.port.port import Holding, RayBundle
-from placewright.runtime.reserving.shortage import amount_of, by_holders, held_on
+from placewright.runtime.reserving.reservation import amount_of, by_holders, held_on
 from placewright.runtime.world.vendors import RESOURCES
 
 

@@ -204,7 +204,7 @@ def test_a_start_that_fails_is_undone_by_itself() -> None:
     port = FakePort(4, 4)
     _, gang = prepared(port, Refuses)
     with pytest.raises(LaunchFailed, match="ValueError: no weights") as caught:
-        gang.start([], 10.0)
+        gang.start(10.0)
     assert isinstance(caught.value.__cause__, ValueError)
     assert "actors" not in port.left_over()
 
@@ -212,13 +212,13 @@ def test_a_start_that_fails_is_undone_by_itself() -> None:
 def test_a_name_that_is_taken_is_said_and_the_other_group_lives() -> None:
     port = FakePort(8, 8)
     group, gang = prepared(port, Actor)
-    gang.start([], 10.0)
+    gang.start(10.0)
     port.release(port.holds[0])
     for actor in port.actors:
         actor.dead = ""
     _, second = prepared(port, Actor, name="second")
     with pytest.raises(LaunchFailed, match="there is a worker `job/actor/0` already, so rank 0 of `actor` cannot have that name") as caught:
-        second.start([], 10.0)
+        second.start(10.0)
     assert caught.value.findings[0].code == "PW717"
     assert not isinstance(caught.value.__cause__, NameTaken)
     assert group.train(1) == [1] * 4

@@ -6,9 +6,9 @@ from placewright.models.placements.plan import Plan
 from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.port import Died, RefusedByRay
+from placewright.runtime.workers.calls import STARTING, late_failure, rank_failure, unimportable
 from placewright.runtime.workers.group import WorkerGroup
 from placewright.runtime.workers.member import members_of
-from placewright.runtime.workers.results import STARTING, late_failure, rank_failure, unimportable
 
 from ..conftest import Planner
 from ..fake import FakePort

@@ -11,7 +11,7 @@ from placewright.models.placements.plan import Plan
 from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.port import RayNode
-from placewright.runtime.world.differences import NO_SURVEY, Survey, match_machines
+from placewright.runtime.world.matching import NO_SURVEY, Survey, match_machines
 
 from ..conftest import Planner
 from .machines import ray_node, report

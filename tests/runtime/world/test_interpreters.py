@@ -15,8 +15,8 @@ from placewright.runtime.workers.member import members_of
 from placewright.runtime.workers.worker_class import untrusted
 from placewright.runtime.world import interpreters
 from placewright.runtime.world.interpreters import check_interpreters, conflicts
-from placewright.runtime.world.inventory import inventory, missing_answers, run_on_nodes
-from placewright.runtime.world.matching import match
+from placewright.runtime.world.inventory import inventory, run_on_nodes
+from placewright.runtime.world.matching import match_machines
 
 from ...unhindered import unhindered
 from ..conftest import Planner
@@ -52,7 +52,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 def check(plan: Plan, port: FakePort) -> None:
-    check_interpreters(port, plan, match(plan, inventory(port)))
+    check_interpreters(port, plan, match_machines(plan, inventory(port)))
 
 
 def test_each_worker_has_the_interpreter_of_its_node(two_nodes: Plan) -> None:
@@ -82,7 +82,6 @@ def test_every_bad_one_is_named_with_its_node_and_why(two_nodes: Plan, known: li
 
 def test_a_node_that_does_not_answer_is_a_finding_and_no_hang(two_nodes: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interpreters, "ANSWER_LIMIT", -1.0)
-    monkeypatch.setattr(interpreters, "run_on_nodes", lambda *_: {})
     with pytest.raises(LaunchFailed, match="it could not be tried there: no answer in time"):
         check(with_interpreters(two_nodes, ((0,), GOOD)), FakePort(2, 2))
 
@@ -108,12 +107,10 @@ def test_nodes_are_asked_at_once_and_those_that_fail_or_are_silent_are_told_apar
     def half(which: int) -> int:
         return 4 // which
 
-    answers = run_on_nodes(port, half, {"ray-0": (2,), "ray-1": (0,)}, 5.0)
-    assert answers["ray-0"] == 2
-    assert missing_answers(["ray-0", "ray-1", "ray-2"], answers) == {
-        "ray-1": "ZeroDivisionError: integer division or modulo by zero",
-        "ray-2": "no answer in time",
-    }
+    results, missing = run_on_nodes(port, half, {"ray-0": (2,), "ray-1": (0,)}, 5.0)
+    assert results == {"ray-0": 2}
+    assert missing == {"ray-1": "ZeroDivisionError: integer division or modulo by zero"}
+    assert run_on_nodes(port, half, {"ray-2": (1,)}, 0.0) == ({}, {"ray-2": "no answer in time"})
 
 
 @pytest.mark.ray

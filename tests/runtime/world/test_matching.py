@@ -9,7 +9,7 @@ from placewright.models.placements.plan import Plan
 from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.port import RayNode
-from placewright.runtime.world.matching import match, used_nodes
+from placewright.runtime.world.matching import match_machines, used_nodes
 
 from ..conftest import Planner
 
@@ -26,7 +26,7 @@ def everywhere(plan: Planner, cluster: str) -> Plan:
 
 
 def ids(plan: Plan, *nodes: RayNode) -> list[str]:
-    return [found.ray.name for found in match(plan, nodes).values()]
+    return [found.ray.name for found in match_machines(plan, nodes).values()]
 
 
 def test_a_label_decides_before_everything_else(plan: Planner) -> None:
@@ -62,7 +62,7 @@ def test_accelerators_are_counted_by_the_name_that_ray_has_for_their_kind(plan: 
 
 def test_each_node_that_is_missing_or_short_is_named_with_its_numbers(plan: Planner) -> None:
     with pytest.raises(LaunchFailed) as caught:
-        match(everywhere(plan, "3x8"), [ray_node("a", 8, rank=0), ray_node("b", 4, rank=1)])
+        match_machines(everywhere(plan, "3x8"), [ray_node("a", 8, rank=0), ray_node("b", 4, rank=1)])
     short, missing = caught.value.findings
     assert short.message == "node 1 (`node-1`) needs 8 accelerators, its Ray node `b` has 4"
     assert short.amount == 4
@@ -79,14 +79,14 @@ def test_a_node_without_any_process_need_not_exist(plan: Planner) -> None:
 
 def test_only_nodes_whose_accelerators_a_process_holds_are_held(plan: Planner) -> None:
     made = plan("2x8", actor=(Run(range(8), 0),), agent=(Run(range(1), 1, "node", each=0, node_group="node"),))
-    assert [found.held for found in match(made, [ray_node("a", 8), ray_node("b", 8)]).values()] == [True, False]
+    assert [found.held for found in match_machines(made, [ray_node("a", 8), ray_node("b", 8)]).values()] == [True, False]
 
 
 def test_nodes_with_one_host_name_keep_the_names_that_discover_gives_them(plan: Planner) -> None:
     made = everywhere(plan, "2x8")
     nodes = tuple(replace(node, name=f"gpu-{2 - node.rank}") for node in made.cluster.nodes)
     same = [replace(ray_node("gpu", 8), node_id=f"id-{number}") for number in range(2)]
-    found = match(replace(made, cluster=replace(made.cluster, nodes=nodes)), same)
+    found = match_machines(replace(made, cluster=replace(made.cluster, nodes=nodes)), same)
     assert [each.ray.node_id for each in found.values()] == ["id-1", "id-0"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.port import RayNode
-from placewright.runtime.world.order import natural, ordered
+from placewright.runtime.world.inventory import natural, ordered
 
 from .machines import ray_node, report
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from placewright.runtime.compat.rlinf.attaching import attach_group
-from placewright.runtime.compat.rlinf.group import WorkerGroup
+from placewright.runtime.compat.rlinf.group import WorkerGroup, attach_group
 from placewright.runtime.failure import LaunchFailed
 
 from .machines import Actor, cluster

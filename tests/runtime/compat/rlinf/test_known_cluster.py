@@ -9,8 +9,7 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.strategies import NodePlacementStrategy, PackedPlacementStrategy
 from placewright.runtime.compat.rlinf import cluster as cluster_module
 from placewright.runtime.compat.rlinf import cluster as known_module
-from placewright.runtime.compat.rlinf.cluster import Cluster, ClusterOfWorker
-from placewright.runtime.compat.rlinf.reservation import describe, parse_description
+from placewright.runtime.compat.rlinf.cluster import Cluster, ClusterOfWorker, describe, parse_description
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.port import RayNode
 

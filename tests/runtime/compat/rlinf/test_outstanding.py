@@ -6,8 +6,8 @@ import gc
 
 import pytest
 from placewright.models.strategies import PackedPlacementStrategy
+from placewright.runtime.compat.rlinf.cluster import MANY
 from placewright.runtime.compat.rlinf.group import WorkerGroup
-from placewright.runtime.compat.rlinf.reservation import MANY
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.workers.inside.base import Worker
 

@@ -10,7 +10,7 @@ from placewright.models.strategies import FlexiblePlacementStrategy, NodePlaceme
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.workers.inside.base import Worker
 from placewright.runtime.workers.inside.information import HardwareInfo
-from placewright.runtime.workers.inside.unsupported import NotOffered
+from placewright.runtime.workers.inside.mixins import NotOffered
 
 from .machines import Actor, cluster
 

@@ -8,7 +8,7 @@ from typing import Any, Iterator
 
 import pytest
 from placewright.runtime import RayClassWithInitArgs, RayResourcePool, RayWorkerGroup
-from placewright.runtime.compat.verl.groups.processes import AlivenessCheck
+from placewright.runtime.compat.verl.processes import AlivenessCheck
 from placewright.runtime.failure import LaunchFailed
 
 from ...fake import FakePort

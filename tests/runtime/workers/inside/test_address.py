@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from placewright.runtime.workers.inside.address import WorkerAddress
+from placewright.runtime.workers.inside.information import WorkerAddress
 
 
 def test_a_worker_is_called_by_its_group_and_its_rank_and_its_children_by_theirs() -> None:

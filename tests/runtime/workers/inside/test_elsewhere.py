@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from placewright.runtime.workers.inside.base import Worker
-from placewright.runtime.workers.inside.unsupported import ASKING, MOVING, PROFILING, NotOffered
+from placewright.runtime.workers.inside.mixins import ASKING, MOVING, PROFILING, NotOffered
 
 
 class Profiled:

@@ -11,14 +11,14 @@ import uuid
 from itertools import repeat
 
 import pytest
-from placewright.runtime.workers.inside import locks
-from placewright.runtime.workers.inside.locks import DeviceLock, free_port
+from placewright.runtime.workers.inside import mixins as locks
+from placewright.runtime.workers.inside.mixins import DeviceLock, free_port
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="abstract sockets are of Linux")
 
 HOLDS = """\
 import sys, time
-from placewright.runtime.workers.inside.locks import DeviceLock
+from placewright.runtime.workers.inside.mixins import DeviceLock
 with DeviceLock(sys.argv[1:]):
     print("held", flush=True)
     time.sleep(60)

@@ -1,0 +1,379 @@
+"""Dispatch of a group call to the workers, and collection of their answers.
+
+Source: verl, single_controller/base/decorator.py.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from dataclasses import dataclass
+from functools import partial
+from types import FunctionType
+from typing import Any, Callable, ClassVar, Iterator, Mapping, Sequence, TypeVar, cast
+
+from ....models.findings.wording import with_noun
+from ...failure import refused
+from .batches import DataProtoFuture, chunked, is_padded, joined, padded
+
+
+class _Names(type):
+    """Metaclass of enumerable, searchable classes of members."""
+
+    members: dict[str, Any]
+
+    def __iter__(cls) -> Iterator[Any]:
+        return iter(cls.members.values())
+
+    def __len__(cls) -> int:
+        return len(cls.members)
+
+    def __contains__(cls, name: object) -> bool:
+        return name in cls.members or name in cls.members.values()
+
+    def __getitem__(cls, name: str) -> Any:
+        return cls.members[name]
+
+
+def _member(cls: Any, name: str) -> Any:
+    """Return the member of a name; add an unknown member, which a user registered elsewhere."""
+    return cls.members[name] if name in cls.members else cls.register(name)
+
+
+class _Name(metaclass=_Names):
+    """Mode by name; unpickles to the same object."""
+
+    members: ClassVar[dict[str, Any]]
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __init_subclass__(cls) -> None:
+        cls.members = {}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}.{self.name}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _member, (type(self), self.name)
+
+    @classmethod
+    def register(cls, name: str) -> Any:
+        """Add a member and return it. Raises ValueError for a duplicate."""
+        name = name.upper()
+        if name in cls.members:
+            raise ValueError(f"{name} is registered already")
+        member = cls.members[name] = cls(name)
+        setattr(cls, name, member)
+        return member
+
+    @classmethod
+    def remove(cls, name: str) -> Any:
+        """Remove a member and return it. Raises KeyError for an unknown name."""
+        removed = cls.members.pop(name.upper())
+        delattr(cls, removed.name)
+        return removed
+
+
+class Dispatch(_Name):
+    """Distribution of arguments and collection of answers."""
+
+    RANK_ZERO: ClassVar[Dispatch]
+    ONE_TO_ALL: ClassVar[Dispatch]
+    ALL_TO_ALL: ClassVar[Dispatch]
+    DP_COMPUTE: ClassVar[Dispatch]
+    DP_COMPUTE_PROTO: ClassVar[Dispatch]
+    DP_COMPUTE_PROTO_WITH_FUNC: ClassVar[Dispatch]
+    DP_COMPUTE_METRIC: ClassVar[Dispatch]
+    DIRECT_ROLLOUT_METHOD: ClassVar[Dispatch]
+
+
+class Execute(_Name):
+    """Choice of called workers."""
+
+    ALL: ClassVar[Execute]
+    RANK_ZERO: ClassVar[Execute]
+
+
+for _name in (
+    "RANK_ZERO", "ONE_TO_ALL", "ALL_TO_ALL", "DP_COMPUTE", "DP_COMPUTE_PROTO", "DP_COMPUTE_PROTO_WITH_FUNC", "DP_COMPUTE_METRIC",
+    "DIRECT_ROLLOUT_METHOD",
+):  # fmt: skip
+    Dispatch.register(_name)
+for _name in ("ALL", "RANK_ZERO"):
+    Execute.register(_name)
+
+
+def make_nd_compute_dataproto_dispatch_fn(mesh_name: str) -> dict[str, Callable[..., Any]]:
+    """Return the dispatch mode of a mesh, for `register`."""
+    return {"dispatch_fn": partial(_dispatch, mesh_name), "collect_fn": partial(_collect, mesh_name)}
+
+
+def dispatch_nd_compute_dataproto(dp_ranks: Sequence[int], group: Any, *arguments: Any, **named: Any) -> tuple[Any, dict[str, Any]]:
+    """Cut batches into a chunk per data-parallel rank; worker i gets chunk `dp_ranks[i]`."""
+    size = max(dp_ranks) + 1
+
+    def dealt(batch: Any) -> list[Any]:
+        chunks = [group.port.share(chunk) for chunk in chunked(batch, size)]
+        return [chunks[rank] for rank in dp_ranks]
+
+    return tuple(map(dealt, arguments)), {name: dealt(batch) for name, batch in named.items()}
+
+
+def collect_nd_compute_dataproto(collects: Sequence[bool], group: Any, output: Sequence[Any]) -> Any:
+    """Concatenate the answers that count, in rank order."""
+    ranks = [rank for rank, counts in enumerate(collects) if counts]
+    return joined(group, [output[rank] for rank in ranks], ranks)
+
+
+def _dispatch(mesh_name: str, group: Any, *arguments: Any, **named: Any) -> tuple[Any, dict[str, Any]]:
+    return dispatch_nd_compute_dataproto(group.dispatch_info(mesh_name), group, *arguments, **named)
+
+
+def _collect(mesh_name: str, group: Any, output: Sequence[Any]) -> Any:
+    return collect_nd_compute_dataproto(group.collect_info(mesh_name), group, output)
+
+
+VERL_MARK = "attrs_3141562937"
+OVER_MESH = "dispatch_lazy_compute_data_proto"
+"""verl's mesh dispatch function, for verl's groups alone; the mesh is the first argument."""
+
+
+def their_modes(method: object) -> tuple[Dispatch | Mapping[str, Any], Execute, bool] | None:
+    """Return the modes of a method marked by verl; None if unmarked. Unknown mode: PW718."""
+    mark = getattr(method, VERL_MARK, None)
+    if not isinstance(mark, Mapping):
+        return None
+    mode = mark["dispatch_mode"]
+    return _over_mesh(mode) if isinstance(mode, Mapping) else _same(Dispatch, mode), _same(Execute, mark["execute_mode"]), mark["blocking"]
+
+
+def _over_mesh(mode: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Convert a mesh mode to ours; return any other pair of functions unchanged."""
+    dispatch = mode.get("dispatch_fn")
+    if isinstance(dispatch, partial) and dispatch.func.__name__ == OVER_MESH:
+        return make_nd_compute_dataproto_dispatch_fn(dispatch.args[0])
+    return mode
+
+
+def _same(modes: type[Any], verl_mode: object) -> Any:
+    name = str(getattr(verl_mode, "name", verl_mode))
+    if name not in modes.members:
+        message = f"`{verl_mode}` of verl is no {modes.__name__.lower()} mode here"
+        raise refused("PW718", "", message, "add it with register_dispatch_mode", name)
+    return modes.members[name]
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+MARK = "_placewright_registered"
+FUNCTIONS = ("dispatch_fn", "collect_fn")
+"""Keys of a dispatch mode in dict form."""
+
+
+@dataclass(frozen=True)
+class Registered:
+    """Call mode of a method: dispatch mode, called workers, and blocking or not.
+
+    The dispatch mode is a Dispatch or ``{"dispatch_fn": ..., "collect_fn": ...}``.
+    `waits_for_arguments`: True if the group resolves a DataProtoFuture before the call, because the
+    worker would not.
+    """
+
+    dispatch_mode: Dispatch | Mapping[str, Callable[..., Any]]
+    execute_mode: Execute
+    blocking: bool = True
+    waits_for_arguments: bool = False
+
+
+def register(
+    dispatch_mode: Dispatch | Mapping[str, Callable[..., Any]] = Dispatch.ALL_TO_ALL, execute_mode: Execute = Execute.ALL,
+    blocking: bool = True, materialize_futures: bool = True,
+) -> Callable[[Method], Method]:  # fmt: skip
+    """Decorate a worker's method to make it a method of the group too.
+
+    `blocking`: the group's method returns answers, otherwise references. `materialize_futures`: a
+    DataProtoFuture among the arguments is resolved when the method runs. Raises a ValueError for
+    invalid modes. Source: verl, verl/single_controller/base/decorator.py, `register`.
+    """
+    check_dispatch_mode(dispatch_mode)
+    if not isinstance(execute_mode, Execute):
+        raise refused("PW718", "", f"`{execute_mode}` is no execute mode", "use Execute.ALL or Execute.RANK_ZERO")
+    how = Registered(dispatch_mode, execute_mode, blocking)
+
+    def mark(method: Method) -> Method:
+        if not materialize_futures:
+            wrapped: Any = method
+        elif inspect.iscoroutinefunction(method):
+
+            @functools.wraps(method)
+            async def wrapped_async(*arguments: Any, **named: Any) -> Any:
+                return await method(*map(value_of, arguments), **{name: value_of(value) for name, value in named.items()})
+
+            wrapped = wrapped_async
+        else:
+
+            @functools.wraps(method)
+            def wrapped(*arguments: Any, **named: Any) -> Any:
+                return method(*map(value_of, arguments), **{name: value_of(value) for name, value in named.items()})
+
+        setattr(wrapped, MARK, how)
+        return cast(Method, wrapped)
+
+    return mark
+
+
+def registered(method: object) -> Registered | None:
+    """Return the call mode of a method registered here or by verl; None without one."""
+    how = getattr(method, MARK, None)
+    if isinstance(how, Registered):
+        return how
+    verl_modes = their_modes(method)
+    return None if verl_modes is None else Registered(*verl_modes, waits_for_arguments=True)
+
+
+def check_dispatch_mode(mode: object) -> None:
+    """Raise ValueError unless a mode is a Dispatch or a dict of both functions."""
+    if isinstance(mode, Mapping):
+        missing = [key for key in FUNCTIONS if key not in mode]
+        if missing:
+            raise refused("PW718", "", f"the dispatch mode lacks {' and '.join(missing)}", "give a dict of dispatch_fn and collect_fn")
+    elif not isinstance(mode, Dispatch):
+        raise refused("PW718", "", f"`{mode}` is no dispatch mode", "use a member of Dispatch, or a dict of dispatch_fn and collect_fn")
+
+
+def value_of(argument: Any) -> Any:
+    """Return the argument, or the awaited value of a DataProtoFuture."""
+    return argument.get() if isinstance(argument, DataProtoFuture) else argument
+
+
+Call = tuple[tuple[Any, ...], dict[str, Any]]
+"""Arguments of a worker: positional and named."""
+
+
+def shares(arguments: Sequence[Any], named: Mapping[str, Any], workers: int) -> list[Call]:
+    """Return the arguments of every worker: split lists, or all arguments unchanged.
+
+    Arguments are split if all of them are lists with an element per worker. Only lists count: a
+    tuple, or any argument that is no list or has another length, means that every worker gets
+    everything. Source: verl, verl/single_controller/ray/base.py, `execute_all_async`.
+    """
+    values = [*arguments, *named.values()]
+    if all(isinstance(value, list) and len(value) == workers for value in values):
+        return [
+            (tuple(value[rank] for value in arguments), {name: value[rank] for name, value in named.items()}) for rank in range(workers)
+        ]
+    return [(tuple(arguments), dict(named)) for _ in range(workers)]
+
+
+Pair = Mapping[str, Callable[..., Any]]
+PADDING = "_placewright_padding"
+"""Key of the number of padded rows in a dispatch result; removed before the call."""
+
+
+def dispatch_one_to_all(group: Any, *arguments: Any, **named: Any) -> tuple[Any, dict[str, Any]]:
+    """Pass the same arguments to every worker."""
+    count = group.world_size
+    return tuple([value] * count for value in arguments), {name: [value] * count for name, value in named.items()}
+
+
+def dispatch_all_to_all(group: Any, *arguments: Any, **named: Any) -> tuple[Any, dict[str, Any]]:
+    """Pass the arguments unchanged: the rule of `shares` decides."""
+    return arguments, named
+
+
+def collect_all_to_all(group: Any, output: Any) -> Any:
+    """Return a list with an answer per worker."""
+    return output
+
+
+def dispatch_dp_compute(group: Any, *arguments: Any, **named: Any) -> tuple[Any, dict[str, Any]]:
+    """Check that every argument is a list or tuple with an element per worker.
+
+    Raises a ValueError otherwise. They are passed on unchanged, as in verl: by the rule of
+    `shares` a tuple goes whole to every worker.
+    """
+    for name, value in [*enumerate(arguments), *named.items()]:
+        if not isinstance(value, (list, tuple)) or len(value) != group.world_size:
+            actual = f"has {len(value)}" if isinstance(value, (list, tuple)) else f"is a {type(value).__name__}"
+            message = f"argument {name} must have one element for each of {with_noun(group.world_size, 'worker')}, it {actual}"
+            raise refused("PW718", "", message, "give a list with one element for each worker")
+    return arguments, named
+
+
+def dispatch_dp_compute_data_proto(group: Any, *arguments: Any, **named: Any) -> tuple[Any, dict[str, Any]]:
+    """Cut every batch into a chunk per worker, after padding if allowed."""
+    count, padding, length = group.world_size, None, None
+
+    def cut(batch: Any) -> list[Any]:
+        nonlocal padding, length
+        if isinstance(batch, DataProtoFuture):
+            padding = max(padding or 0, batch.padding)
+        elif is_padded(batch):
+            if length not in (None, len(batch)):
+                message = f"batches that are padded must have one length, these have {length} and {len(batch)}"
+                raise refused("PW718", "", message, "give batches of one length", len(batch))
+            length = len(batch)
+            batch, padding = padded(batch, count)
+        return chunked(batch, count)
+
+    cuts, named_cuts = tuple(cut(batch) for batch in arguments), {name: cut(batch) for name, batch in named.items()}
+    return cuts, named_cuts if padding is None else {**named_cuts, PADDING: padding}
+
+
+def dispatch_dp_compute_data_proto_with_func(group: Any, *arguments: Any, **named: Any) -> tuple[Any, dict[str, Any]]:
+    """Pass the function in the first argument to every worker, and chunks of the batches."""
+    if not arguments or not isinstance(arguments[0], FunctionType):
+        raise refused("PW718", "", "the first argument must be a function", "give the function that every worker shall call")
+    count = group.world_size
+    cuts = [chunked(batch, count) for batch in arguments[1:]]
+    return ([arguments[0]] * count, *cuts), {name: chunked(batch, count) for name, batch in named.items()}
+
+
+def collect_dp_compute_data_proto(group: Any, output: Any) -> Any:
+    """Concatenate all answers in rank order."""
+    return joined(group, output, range(len(output)))
+
+
+def forbidden(group: Any, *arguments: Any, **named: Any) -> Any:
+    """Refuse a rollout method that must be called on its workers directly: ValueError (PW718)."""
+    raise refused("PW718", "", "Direct rollout call is forbidden", "call the method at the handles of the workers")
+
+
+DISPATCH_MODE_FN_REGISTRY: dict[Dispatch, Pair] = {
+    mode: {"dispatch_fn": dispatch, "collect_fn": collect}
+    for mode, dispatch, collect in (
+        (Dispatch.ONE_TO_ALL, dispatch_one_to_all, collect_all_to_all),
+        (Dispatch.ALL_TO_ALL, dispatch_all_to_all, collect_all_to_all),
+        (Dispatch.DP_COMPUTE, dispatch_dp_compute, collect_all_to_all),
+        (Dispatch.DP_COMPUTE_PROTO, dispatch_dp_compute_data_proto, collect_dp_compute_data_proto),
+        (Dispatch.DP_COMPUTE_PROTO_WITH_FUNC, dispatch_dp_compute_data_proto_with_func, collect_dp_compute_data_proto),
+        (Dispatch.DP_COMPUTE_METRIC, dispatch_dp_compute_data_proto, collect_all_to_all),
+        (Dispatch.DIRECT_ROLLOUT_METHOD, forbidden, forbidden),
+    )
+}
+
+
+def get_predefined_dispatch_fn(dispatch_mode: Dispatch) -> Pair:
+    """Return both functions of a mode. Raises a ValueError for RANK_ZERO, which has none."""
+    if dispatch_mode not in DISPATCH_MODE_FN_REGISTRY:
+        help = "register it with register_dispatch_mode; for rank 0 alone, give execute_mode=Execute.RANK_ZERO"
+        raise refused("PW718", "", f"nothing is said of how {dispatch_mode} dispatches", help)
+    return DISPATCH_MODE_FN_REGISTRY[dispatch_mode]
+
+
+def functions_of(mode: Dispatch | Pair) -> Sequence[Callable[..., Any]]:
+    """Return (dispatch_fn, collect_fn) of a mode or of a dict of both."""
+    pair = get_predefined_dispatch_fn(mode) if isinstance(mode, Dispatch) else mode
+    return [pair[key] for key in FUNCTIONS]
+
+
+def register_dispatch_mode(dispatch_mode_name: str, dispatch_fn: Callable[..., Any], collect_fn: Callable[..., Any]) -> None:
+    """Add a mode and a member of Dispatch. Raises ValueError for a duplicate name."""
+    DISPATCH_MODE_FN_REGISTRY[Dispatch.register(dispatch_mode_name)] = {"dispatch_fn": dispatch_fn, "collect_fn": collect_fn}
+
+
+def update_dispatch_mode(dispatch_mode: Dispatch, dispatch_fn: Callable[..., Any], collect_fn: Callable[..., Any]) -> None:
+    """Replace the functions of a mode. Raises a ValueError for a mode without functions."""
+    check_dispatch_mode(dispatch_mode)
+    get_predefined_dispatch_fn(dispatch_mode)
+    DISPATCH_MODE_FN_REGISTRY[dispatch_mode] = {"dispatch_fn": dispatch_fn, "collect_fn": collect_fn}

@@ -1,1 +1,0 @@
-"""Groups of workers on the seats of pools."""

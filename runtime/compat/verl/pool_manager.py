@@ -1,0 +1,221 @@
+"""Pools made of pools, and verl's `ResourcePoolManager`: pools by name, and the pool of each role."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from typing import Any, Hashable, Iterable, Mapping, Sequence
+
+from ...failure import kind_of, quoted, refused
+from ...port.port import attempts
+from ...reserving.fitting import Need, fit
+from ...reserving.reservation import WAIT_LIMIT, Reservation
+from ...world.inventory import inventory
+from .pool import RayResourcePool, Seat, device_there, port_of, resource_of
+from .shortage import hopeless, shortage
+
+
+class SubRayResourcePool(RayResourcePool):
+    """Consecutive seats of another pool.
+
+    `store` is that of the whole pool, `world_size` the number of these seats. `start_bundle_index`
+    counts the seats before them in the pool that was split first. The whole pool holds the
+    reservation: closing this pool releases nothing.
+    """
+
+    def __init__(self, parent: RayResourcePool, start_bundle_index: int, subgroup_world_size: int, name_prefix: str | None = None) -> None:
+        super().__init__(
+            parent.store, parent.use_gpu, name_prefix, parent.max_colocate_count, parent.detached, parent.accelerator_type, on=parent.on
+        )
+        self.parent = parent
+        self._first = start_bundle_index
+        self.start_bundle_index = getattr(parent, "start_bundle_index", 0) + start_bundle_index
+        self.subgroup_world_size = subgroup_world_size
+        self.n_gpus_per_node = parent.n_gpus_per_node
+
+    @property
+    def world_size(self) -> int:
+        """Number of seats of this part."""
+        return self.subgroup_world_size
+
+    @property
+    def reservations(self) -> list[Reservation]:
+        """Reservations of the whole pool."""
+        return self.parent.reservations
+
+    def seats(self, device_name: str = "cuda", name: str | None = None) -> list[Seat]:
+        """Return the seats in rank order; see RayResourcePool."""
+        return self.parent.seats(device_name, name)[self._first : self._first + self.subgroup_world_size]
+
+    def close(self) -> None:
+        """Do nothing: the whole pool holds the reservation."""
+
+
+class MergedRayResourcePool(RayResourcePool):
+    """Seats of two pools in sequence; both keep their reservation, and `close` closes both."""
+
+    def __init__(self, first: RayResourcePool, second: RayResourcePool) -> None:
+        self.merged = first, second
+        super().__init__(
+            first.store + second.store, first.use_gpu, f"{first.name_prefix}_{second.name_prefix}", first.max_colocate_count, first.detached,
+            first.accelerator_type, on=first.on,
+        )  # fmt: skip
+        self.n_gpus_per_node = first.n_gpus_per_node
+
+    @property
+    def world_size(self) -> int:
+        """Number of seats of both pools."""
+        return sum(pool.world_size for pool in self.merged)
+
+    @property
+    def reservations(self) -> list[Reservation]:
+        """Reservations of both pools, without duplicates."""
+        return list(dict.fromkeys(reservation for pool in self.merged for reservation in pool.reservations))
+
+    def seats(self, device_name: str = "cuda", name: str | None = None) -> list[Seat]:
+        """Return the seats of both pools in rank order, shared with these pools."""
+        first, second = (pool.seats(device_name, name) for pool in self.merged)
+        shift = max(seat.part for seat in first) + 1
+        return [*first, *(replace(seat, part=seat.part + shift, taken=seat.taken) for seat in second)]
+
+    def close(self) -> None:
+        """Close both pools."""
+        for pool in self.merged:
+            pool.close()
+
+
+def split_resource_pool(resource_pool: RayResourcePool, split_size: int | Sequence[int]) -> list[SubRayResourcePool]:
+    """Split a pool into consecutive parts of one size, or of the given sizes.
+
+    Reserves the pool; a part may be split again. Raises a ValueError (PW718) for anything but a
+    pool and for sizes that do not sum up, and as RayResourcePool.seats.
+    """
+    must_be_pool(resource_pool, "`resource_pool`")
+    whole = resource_pool.world_size
+    if not isinstance(split_size, int) and (isinstance(split_size, str) or not _are_whole(split_size)):
+        raise _split_error(resource_pool, f"split_size must be a whole number or a list of them: it is {split_size!r}")
+    if isinstance(split_size, int):
+        if split_size < 1 or whole % split_size:
+            raise _split_error(resource_pool, f"split_size must be a divisor of world_size: {split_size} does not divide {whole}")
+        sizes = [split_size] * (whole // split_size)
+    else:
+        sizes = list(split_size)
+        if sum(sizes) != whole or any(size < 1 for size in sizes):
+            raise _split_error(resource_pool, f"split_size must sum up to world_size: {sizes} sums up to {sum(sizes)}, it is {whole}")
+    resource_pool.seats()
+    parts = enumerate(zip(accumulate([0, *sizes[:-1]]), sizes))
+    return [
+        SubRayResourcePool(resource_pool, start, size, f"{resource_pool.name_prefix}_split_{number}") for number, (start, size) in parts
+    ]
+
+
+def merge_resource_pool(rp1: RayResourcePool, rp2: RayResourcePool) -> RayResourcePool:
+    """Merge two pools: the ranks of the first before those of the second.
+
+    Raises a ValueError (PW718) unless both are pools, have equal seat properties, and are on one
+    cluster.
+    """
+    must_be_pool(rp1, "`rp1`")
+    must_be_pool(rp2, "`rp2`")
+    if rp1 is rp2:
+        raise refused("PW718", rp1.name_prefix, f"pool `{rp1.name_prefix}` cannot be merged with itself", "give two pools")
+    for name in ("use_gpu", "max_colocate_count", "n_gpus_per_node", "detached", "accelerator_type", "on"):
+        first, second = getattr(rp1, name), getattr(rp2, name)
+        if first != second:
+            message = f"pools `{rp1.name_prefix}` and `{rp2.name_prefix}` cannot be merged: {name} is {first} and {second}"
+            raise refused("PW718", rp1.name_prefix, message, f"give both the same {name}")
+    return MergedRayResourcePool(rp1, rp2)
+
+
+def must_be_pool(pool: object, which: str) -> None:
+    """Raise ValueError (PW718) unless the argument `which` is a RayResourcePool."""
+    if not isinstance(pool, RayResourcePool):
+        message = f"{which} is {kind_of(pool)}, and must be a RayResourcePool"
+        raise refused("PW718", "", message, "make it with RayResourcePool(...), or take it from a ResourcePoolManager")
+
+
+def _are_whole(sizes: object) -> bool:
+    return isinstance(sizes, Iterable) and all(isinstance(size, int) for size in sizes)
+
+
+def _split_error(pool: RayResourcePool, message: str) -> Any:
+    return refused("PW718", pool.name_prefix, message, "give sizes that make up the pool", pool.world_size)
+
+
+COLOCATED = 3
+"""Number of groups that may share an accelerator.
+
+Source: verl, single_controller/ray/base.py, `create_resource_pool`.
+"""
+
+
+@dataclass
+class ResourcePoolManager:
+    """Pools by name, as processes per node; `mapping`: role -> name of its pool.
+
+    `on`: HOST:PORT of the cluster, or a cluster object; None: that of `ray.init`. Roles may be any
+    keys.
+    """
+
+    resource_pool_spec: Mapping[str, list[int]]
+    mapping: Mapping[Any, str] | None = None
+    resource_pool_dict: dict[str, RayResourcePool] = field(default_factory=dict)
+    on: Any = None
+
+    def create_resource_pool(self) -> None:
+        """Create the missing pools; each is reserved at first use.
+
+        Raises a ValueError within a second: PW702 if all pools together do not fit the free
+        capacity, with the sum that shows it and the holders of the rest; PW718 for an empty pool or
+        a wrong type.
+        """
+        if not isinstance(self.resource_pool_spec, Mapping):
+            message = f"the pools are given as {self.resource_pool_spec!r}"
+            raise refused("PW718", "", message, "give a dict from names to lists, such as {'global_pool': [8, 8]}")
+        new_pools = {
+            name: RayResourcePool(sizes, use_gpu=True, max_colocate_count=COLOCATED, name_prefix=name, on=self.on)
+            for name, sizes in self.resource_pool_spec.items()
+            if name not in self.resource_pool_dict
+        }
+        if new_pools:
+            self._check(new_pools)
+        self.resource_pool_dict.update(new_pools)
+
+    def get_resource_pool(self, role: Hashable) -> RayResourcePool:
+        """Return the pool of a role. No created pool: ValueError (PW718)."""
+        name = (self.mapping or {}).get(role)
+        if name is None:
+            known = quoted(self.mapping or ())
+            raise refused("PW718", str(role), f"role `{role}` is on no pool; these are: {known}", "add it to the mapping")
+        if name not in self.resource_pool_dict:
+            raise refused("PW718", name, f"pool `{name}` of role `{role}` has not been created", "call create_resource_pool() first")
+        return self.resource_pool_dict[name]
+
+    def get_n_gpus(self) -> int:
+        """Return the number of accelerators of all pools."""
+        return sum(size for sizes in self.resource_pool_spec.values() for size in sizes)
+
+    def close(self) -> None:
+        """Release all pools and end every worker in them; they can be created again. Idempotent."""
+        for name, pool in list(self.resource_pool_dict.items()):
+            pool.close()
+            del self.resource_pool_dict[name]
+
+    def __enter__(self) -> ResourcePoolManager:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _check(self, pools: Mapping[str, RayResourcePool]) -> None:
+        port = port_of(self.on)
+        device = device_there(port)
+        lead = resource_of(device)
+        needs: list[Need] = [need for pool in pools.values() for need in pool.needs(device)]
+        for _ in attempts(port, WAIT_LIMIT):
+            nodes = inventory(port)
+            if fit(nodes, needs, lead) is not None:
+                return
+            if hopeless(nodes, needs, lead):
+                break
+        raise shortage(port, nodes, "`, `".join(pools), needs, lead)

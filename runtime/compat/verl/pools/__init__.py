@@ -1,1 +1,0 @@
-"""Pools: accelerators of several nodes in a common reservation."""

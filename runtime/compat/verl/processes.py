@@ -1,0 +1,205 @@
+"""Processes of a verl group on the seats of a pool, and their health check."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import signal
+import threading
+import weakref
+from collections import Counter
+from dataclasses import replace
+from typing import Callable, Mapping, Sequence
+
+from ....models.machines.node_group import CLUSTER_LABEL
+from ....models.placements.placement import Placement
+from ...failure import failed, quoted, refused
+from ...periodic import Periodic
+from ...port.port import CREATED, Port, Start, Ticket
+from ...reserving.reservation import Reservation
+from ...running.monitor import Monitor
+from ...workers.group import WorkerGroup
+from ...workers.inside.base import Worker
+from ...workers.inside.host import CONSTRUCT
+from ...workers.member import Member, rank_environment
+from ...world.ray_machine import name_of
+from .pool import Seat, type_on
+from .worker_classes import HELD, RayClassWithInitArgs
+
+
+def abort() -> None:
+    """Send SIGABRT to the main thread, which interrupts even a waiting thread.
+
+    Source: verl, single_controller/base/worker_group.py, `check_workers_alive`.
+    """
+    main = threading.main_thread().ident
+    if main is not None:
+        signal.pthread_kill(main, signal.SIGABRT)
+
+
+class AlivenessCheck(Periodic):
+    """Periodic check of actor names that aborts this process if one is missing."""
+
+    def __init__(self, port: Port, names: Sequence[str], seconds: float) -> None:
+        super().__init__(self._look, seconds)
+        self._port = port
+        self._names = set(names)
+
+    def start(self) -> None:
+        """Start the thread. Raises LaunchFailed (PW704) if a worker is already dead."""
+        dead = sorted(self._names - self._port.names())
+        if dead:
+            message = f"{quoted(dead)} died"
+            raise failed("PW704", dead[0], message, "start the group again", *dead)
+        super().start()
+
+    def _look(self) -> bool:
+        dead = sorted(self._names - self._port.names())
+        if not dead or self.stopped.is_set():
+            return False
+        logging.getLogger(__name__).error("workers died: %s", ", ".join(dead))
+        abort()
+        return True
+
+
+_NUMBERS = itertools.count()
+NOSET_SWITCH = "RAY_EXPERIMENTAL_NOSET_"
+"""Prefix of the variables that keep Ray from setting the visible accelerators of a process."""
+
+
+class PoolProcesses(WorkerGroup):
+    """Workers on seats; a seat is freed with the worker or the last handle.
+
+    `meeting_port`: rendezvous port on rank 0's node, if the user names one. `detached`: the workers
+    outlive this process. `slots`: number of slots that each worker takes of its seat.
+    """
+
+    def __init__(
+        self, port: Port, component: str, members: Sequence[Member], worker: type, seats: Sequence[Seat], concurrency: int | None,
+        meeting_port: str | None, detached: bool, slots: int = 1,
+    ) -> None:  # fmt: skip
+        super().__init__(port, component, members, worker, None, concurrency)
+        self.seats = list(seats)
+        self.meeting_port = meeting_port
+        self.detached = detached
+        self.slots = slots
+        self._taken: list[tuple[Seat, int]] = []
+
+    def seated(self, member: Member, start: Start) -> Start:
+        """Return the start options with the bundle and reservation of the member's seat."""
+        seat = self.seats[member.placement.rank]
+        return replace(start, hold=seat.reservation.hold, bundle=seat.bundle, detached=self.detached)
+
+    def take_seats(self) -> None:
+        """Mark the seats as taken for as long as the worker handles exist."""
+        for seat, worker in zip(self.seats, self.workers):
+            for number in itertools.islice(_NUMBERS, self.slots):
+                seat.taken[number] = self.component
+                self._taken.append((seat, number))
+                weakref.finalize(worker, seat.taken.pop, number, None)
+
+    def construct(self) -> dict[Ticket, int]:
+        """Construct the workers; with a given port, without waiting for rank 0's."""
+        if self.meeting_port is None:
+            return super().construct()
+        first = {"port": self.meeting_port}
+        return {
+            self.port.ask(worker, CONSTRUCT, self.worker, member.arguments, dict(member.named), first): rank
+            for rank, (member, worker) in enumerate(zip(self.members, self.workers))
+        }
+
+    def kill(self) -> None:
+        """End every worker and free the seats. Idempotent."""
+        super().kill()
+        for seat, number in self._taken:
+            seat.taken.pop(number, None)
+
+
+def placements_on(seats: Sequence[Seat], use_gpu: bool) -> list[Placement]:
+    """Return the Placement of every rank; a rank sees the seat's accelerator or none."""
+    nodes: dict[int, int] = {}
+    for seat in seats:
+        nodes.setdefault(seat.node_rank, len(nodes))
+    sizes, local_ranks = Counter(seat.node_rank for seat in seats), Counter[int]()
+    placements = []
+    for rank, seat in enumerate(seats):
+        uses = use_gpu and bool(seat.accelerator)
+        placements.append(
+            Placement(
+                rank, seat.node_rank, name_of(seat.node), nodes[seat.node_rank], seat.number if uses else -1,
+                type_on(seat.node, seat.device if uses else ""), local_ranks[seat.node_rank], sizes[seat.node_rank],
+                (seat.accelerator,) if uses else (), True, (seat.number,) if uses else (), CLUSTER_LABEL,
+            )
+        )  # fmt: skip
+        local_ranks[seat.node_rank] += 1
+    return placements
+
+
+def members_on(
+    seats: Sequence[Seat], component: str, prefix: str, cia: RayClassWithInitArgs, use_gpu: bool, address: str, worker_env: Mapping[str, str]
+) -> list[Member]:  # fmt: skip
+    """Build a Member with environment variables for every seat.
+
+    Raises a ValueError (PW718) if `worker_env` contradicts that environment. Source of the names
+    WG_PREFIX, WG_BACKEND and RAY_LOCAL_WORLD_SIZE, and of the actors' names: verl,
+    single_controller/ray/base.py, `_create_worker`; of REDIS_STORE_SERVER_HOST: base/worker.py. A
+    class that derives from verl's own Worker would read NOSET_SWITCH as "Ray counts the
+    accelerators" and fail, so those variables are left out for it.
+    """
+    is_our_worker = all(issubclass(cls, Worker) for cls in (cia.worker, *getattr(cia.worker, HELD, {}).values()))
+    runtime_env = cia.options.get("runtime_env") or {}
+    variables = {**(runtime_env.get("env_vars") or {}), **worker_env}
+    members = []
+    for placement, seat in zip(placements_on(seats, use_gpu), seats):
+        environment = rank_environment(component, placement, len(seats), address) | {
+            "WG_PREFIX": prefix, "WG_BACKEND": "ray", "RAY_LOCAL_WORLD_SIZE": str(seat.local_world_size),
+            "REDIS_STORE_SERVER_HOST": address.strip("[]"),
+        }  # fmt: skip
+        if not is_our_worker:
+            environment = {name: value for name, value in environment.items() if not name.startswith(NOSET_SWITCH)}
+        conflict = sorted({*environment, "MASTER_PORT"} & set(variables))
+        if conflict:
+            message = f"Cannot override protected system env: {', '.join(conflict)}"
+            raise refused("PW718", component, message, "leave these to the group", *conflict)
+        name = f"{component}_{seat.part}:{seat.local_rank}"
+        members.append(Member(placement, name, environment, variables, runtime_env.get("py_executable"), cia.args, cia.kwargs))
+    return members
+
+
+def check_free_slots(seats: Sequence[Seat], component: str, slots: int = 1) -> None:
+    """Raise ValueError (PW702) for a seat without `slots` free slots: Ray would wait."""
+    for seat in seats:
+        if seat.free < slots:
+            groups = quoted(dict.fromkeys(seat.taken.values()))
+            wanted_slots = "no slot" if slots == 1 else f"no {slots} slots"
+            taken_text = "all" if not seat.free else f"{len(seat.taken)} of them"
+            message = f"group `{component}` finds {wanted_slots} on {seat.where}: pool `{seat.pool}` has {seat.limit} for each place, {taken_text} taken by {groups}"
+            help = "close one of these groups, or give the pool a larger max_colocate_count"
+            raise refused("PW702", component, message, help, amount=slots - seat.free)
+
+
+def check_nodes_alive(seats: Sequence[Seat], component: str) -> None:
+    """Raise LaunchFailed (PW713) for a lost node, which Ray would not report."""
+    for reservation in dict.fromkeys(seat.reservation for seat in seats):
+        state = reservation.port.state(reservation.hold)
+        if state != CREATED:
+            alive_ids = {node.node_id for node in reservation.port.nodes()}
+            lost = sorted({seat.node_rank for seat in seats if seat.node.node_id not in alive_ids})
+            names = ", ".join(dict.fromkeys(seat.where for seat in seats if seat.node_rank in lost))
+            names = names or f"all of it, which is {state.lower()}"
+            message = f"group `{component}` cannot start: pool `{seats[0].pool}` has lost {names}"
+            raise failed("PW713", component, message, "close the pool and make another on the nodes that are left", *lost)
+
+
+def loss_check(group: WorkerGroup, seats: Sequence[Seat]) -> Callable[[], None]:
+    """Return the periodic check of blocking calls. It raises LaunchFailed (PW704, PW713)."""
+    node_ids: dict[Reservation, dict[int, str]] = {}
+    for seat in seats:
+        node_ids.setdefault(seat.reservation, {})[seat.node_rank] = seat.node.node_id
+    monitors = [Monitor(group.port, reservation.hold, ids, [group]) for reservation, ids in node_ids.items()]
+
+    def look() -> None:
+        for monitor in monitors:
+            monitor.check()
+
+    return look

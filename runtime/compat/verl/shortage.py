@@ -1,0 +1,99 @@
+"""Explanation of a shortage: the deciding sum, the capacity per node, the holders."""
+
+from __future__ import annotations
+
+from typing import Mapping, Sequence
+
+from ...failure import Refusal, refused
+from ...port.port import Port, RayNode
+from ...reserving.fitting import NOISE, Need, fit
+from ...reserving.reservation import amount_of, by_holders, held_on
+from ...world.ray_machine import name_of
+
+SHOWN = 8
+"""Maximal number of nodes listed."""
+
+
+def hopeless(nodes: Sequence[RayNode], needs: Sequence[Need], lead: str) -> bool:
+    """Return True if the parts would not fit even an empty cluster."""
+    empty = [RayNode(node.node_id, node.name, node.address, node.labels, node.total, node.total) for node in nodes]
+    return fit(empty, needs, lead) is None
+
+
+def shortage(port: Port, nodes: Sequence[RayNode], name: str, needs: Sequence[Need], lead: str) -> Refusal:
+    """Build the refusal (PW702) of a pool from the first sum that shows the shortage."""
+    message, help, amount = _sums(nodes, name, needs, lead)
+    notes = _nodes(nodes, lead) if hopeless(nodes, needs, lead) else _held(port, nodes, lead)
+    return refused("PW702", name, message, help, amount=max(1, round(amount)), notes=notes)
+
+
+def _sums(nodes: Sequence[RayNode], name: str, needs: Sequence[Need], lead: str) -> tuple[str, str, float]:
+    resources = list(dict.fromkeys([lead, "CPU", *(part_need for need in needs for part_need in need)]))
+    for resource in resources:
+        need, has = sum(part_need.get(resource, 0.0) for part_need in needs), _sum(nodes, resource, "total")
+        if need > has + NOISE:
+            message = f"pool `{name}` needs {amount_of(resource, need)}{_each(needs, resource, lead)}, the cluster has {has:g}"
+            return message, _either(resource, lead, "ask for a smaller pool, or start more nodes"), need - has
+    for resource in resources:
+        largest, most = max(part_need.get(resource, 0.0) for part_need in needs), max(node.total.get(resource, 0.0) for node in nodes)
+        if largest > most + NOISE:
+            message = f"a part of pool `{name}` needs {amount_of(resource, largest)} on one node{_each(needs, resource, lead)}, no node has more than {most:g}"
+            return message, _either(resource, lead, "give the pool parts that fit one node"), largest - most
+    if hopeless(nodes, needs, lead):
+        message = f"the parts {_parts(needs, lead)} of pool `{name}` do not fit the nodes together"
+        return message, "give the pool parts that fit the nodes", 1
+    later = "wait for what holds them, or end it"
+    for resource in resources:
+        need, free = sum(part_need.get(resource, 0.0) for part_need in needs), _sum(nodes, resource, "free")
+        if need > free + NOISE:
+            has = _sum(nodes, resource, "total")
+            message = f"pool `{name}` needs {amount_of(resource, need)}{_each(needs, resource, lead)}, {free:g} of {has:g} are free"
+            return message, _either(resource, lead, later), need - free
+    largest, most = max(need.get(lead, 0.0) for need in needs), max(node.free.get(lead, 0.0) for node in nodes)
+    if largest > most + NOISE:
+        message = f"a part of pool `{name}` needs {amount_of(lead, largest)} on one node, no node has more than {most:g} free"
+        return message, later, largest - most
+    return f"the parts {_parts(needs, lead)} of pool `{name}` do not fit what is free on the nodes", later, 1
+
+
+def _sum(nodes: Sequence[RayNode], resource: str, field: str) -> float:
+    return sum((node.total if field == "total" else node.free).get(resource, 0.0) for node in nodes)
+
+
+def _either(resource: str, lead: str, help: str) -> str:
+    """Return the help; prefer a lower max_colocate_count if CPUs per accelerator are short."""
+    return f"lower max_colocate_count; or {help}" if resource == "CPU" != lead else help
+
+
+def _each(needs: Sequence[Need], resource: str, lead: str) -> str:
+    """Return the text "(N with each accelerator ...)" if CPUs are short."""
+    sizes = [(need.get(lead, 0.0), need.get(resource, 0.0)) for need in needs]
+    if resource != "CPU" or lead == "CPU" or not sizes[0][0]:
+        return ""
+    return f" ({sizes[0][1] / sizes[0][0]:g} with each accelerator, its max_colocate_count)"
+
+
+def _parts(needs: Sequence[Need], lead: str) -> str:
+    return f"[{', '.join(f'{need.get(lead, 0.0):g}' for need in needs)}]"
+
+
+def _nodes(nodes: Sequence[RayNode], lead: str) -> tuple[str, ...]:
+    """Return the total capacity of every node; the holders do not matter here."""
+    cpus = ["" if lead == "CPU" else f", {amount_of('CPU', node.total.get('CPU', 0.0))}" for node in nodes]
+    return _shown([f"`{name_of(node)}`: {amount_of(lead, node.total.get(lead, 0.0))}{cpu_text}" for node, cpu_text in zip(nodes, cpus)])
+
+
+def _held(port: Port, nodes: Sequence[RayNode], lead: str) -> tuple[str, ...]:
+    """Return the free amount of every node, and the holders of the rest."""
+    amounts = held_on(port.holdings(), lead)
+    return _shown([_node(node, amounts.get(node.node_id, {}), lead) for node in nodes])
+
+
+def _shown(notes: Sequence[str]) -> tuple[str, ...]:
+    return (*notes[:SHOWN], f"and {len(notes) - SHOWN} more nodes") if len(notes) > SHOWN else tuple(notes)
+
+
+def _node(node: RayNode, amounts: Mapping[str, float], lead: str) -> str:
+    holders = f", held: {by_holders(amounts)}" if amounts else ""
+    cpus = "" if lead == "CPU" else f", {node.free.get('CPU', 0.0):g} of {node.total.get('CPU', 0.0):g} CPUs"
+    return f"`{name_of(node)}`: {node.free.get(lead, 0.0):g} of {amount_of(lead, node.total.get(lead, 0.0))} free{cpus}{holders}"

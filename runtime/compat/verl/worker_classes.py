@@ -1,0 +1,393 @@
+"""Classes of workers with arguments and actor options, and several classes in one process."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import math
+import os
+from contextlib import contextmanager
+from typing import Any, Callable, Iterator, Mapping
+
+from ...failure import failed, kind_of, refused
+from ...port.ray_compat import need_ray
+from ...workers.inside.base import Worker
+from ...workers.worker_class import send_code
+from .calls import methods_of
+from .dispatch import MARK, Dispatch, Registered
+from .pool import RayResourcePool, resource_of
+
+FOLLOWED = ("num_cpus", "num_gpus", "resources", "runtime_env", "max_concurrency", "lifetime")
+IN_ENVIRONMENT = ("env_vars", "py_executable")
+HELP = "use num_cpus, num_gpus, max_concurrency, lifetime, and runtime_env with env_vars and py_executable"
+NEUTRAL: dict[str, Callable[[Any], bool]] = {
+    "max_restarts": lambda value: value == 0,
+    "max_task_retries": lambda value: value == 0,
+    "scheduling_strategy": lambda value: value == "DEFAULT",
+    "placement_group": lambda value: value in ("default", None),
+    "placement_group_bundle_index": lambda value: value == -1,
+    "get_if_exists": lambda value: not value,
+}
+"""Options accepted without effect, with a test for neutral values."""
+WHY = {
+    "name": "workers are named after the group's `name_prefix`",
+    "namespace": "workers are in the namespace of this process",
+    "max_restarts": "a worker that was started again would have no place in its group; a launch can be started again whole",
+    "max_task_retries": "a worker is not started again",
+    "scheduling_strategy": "the pool says where the workers are",
+    "placement_group": "the pool says where the workers are",
+    "placement_group_bundle_index": "the pool says where the workers are",
+    "accelerator_type": "the pool has that: RayResourcePool(..., accelerator_type=...)",
+}
+
+
+def check_options(worker: str, options: Mapping[str, Any]) -> None:
+    """Raise ValueError (PW718) for options that would have no effect."""
+    for name, value in options.items():
+        if value is None or name in FOLLOWED or (name in NEUTRAL and NEUTRAL[name](value)) or name.startswith("_"):
+            continue
+        reason = f": {WHY[name]}" if name in WHY else ""
+        raise refused("PW718", worker, f"option `{name}` of {worker} would not be followed{reason}", HELP, name)
+    for name in options.get("runtime_env") or {}:
+        if name not in IN_ENVIRONMENT:
+            message = f"`{name}` in the runtime_env of {worker} would not be followed"
+            help = "use env_vars and py_executable, install it on the nodes, or give it to ray.init(runtime_env=...)"
+            raise refused("PW718", worker, message, help, name)
+
+
+def common_options(options: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Merge the options of classes in one process, by key. Conflict: ValueError (PW718)."""
+    common: dict[str, Any] = {}
+    environment: dict[str, Any] = {}
+    variables: dict[str, Any] = {}
+    first: dict[str, str] = {}
+    for key, own_options in options.items():
+        process_environment = dict(own_options.get("runtime_env") or {})
+        actor_options = {name: value for name, value in own_options.items() if name != "runtime_env" and name not in NEUTRAL}
+        for target, values in (
+            (variables, process_environment.pop("env_vars", None) or {}),
+            (environment, process_environment),
+            (common, actor_options),
+        ):
+            for name, value in values.items():
+                if target.setdefault(name, value) != value:
+                    message = f"`{name}` is {target[name]!r} for `{first[name]}` and {value!r} for `{key}`, which share a process"
+                    raise refused("PW718", key, message, "let both say the same, or give them groups of their own", name)
+                first.setdefault(name, key)
+    environment |= {"env_vars": variables} if variables else {}
+    return common | ({"runtime_env": environment} if environment else {})
+
+
+def slots(worker: str, options: Mapping[str, Any], pool: str, limit: int, resource: str) -> int:
+    """Return the number of slots of a worker on a seat: requested CPUs, at least 1.
+
+    `limit`: number of slots of a seat; `resource`: Ray's name of the seat's accelerator, "" without
+    one. Raises a ValueError (PW702) for more than one seat of the pool offers, because Ray would
+    wait for that forever.
+    """
+    cpus = options.get("num_cpus") or 0
+    if cpus > limit:
+        message = f"each {worker} asks for {cpus:g} CPUs, and a place of pool `{pool}` has {limit}, its max_colocate_count"
+        raise refused("PW702", worker, message, "give the pool a larger max_colocate_count", amount=math.ceil(cpus - limit))
+    amounts = {"GPU": options.get("num_gpus") or 0, **(options.get("resources") or {})}
+    for name, amount in amounts.items():
+        has = 1 if resource == name else 0
+        if amount > has:
+            message = f"each {worker} asks for {amount:g} `{name}`, and a place of pool `{pool}` has {has}"
+            raise refused("PW702", worker, message, "ask for no more than the pool's places have", amount=math.ceil(amount - has))
+    return max(1, math.ceil(cpus))
+
+
+OTHERS = ("master_addr", "master_port", "use_gpu", "device_name", "profile_steps", "worker_nsight_options", "worker_env", "on")
+
+
+def check_parameters(name_prefix: str, pool: object, cia: object, others: Mapping[str, Any]) -> None:
+    """Raise ValueError (PW718) for unknown or contradicting parameters of a group."""
+
+    def refuse(message: str, help: str) -> Exception:
+        return refused("PW718", name_prefix, f"group `{name_prefix}`: {message}", help)
+
+    for name, value, kind in (("resource_pool", pool, RayResourcePool), ("ray_cls_with_init", cia, RayClassWithInitArgs)):
+        if value is not None and not isinstance(value, kind):
+            raise refuse(f"`{name}` is {kind_of(value)}, and must be a {kind.__name__}", f"give it as `{name}={kind.__name__}(...)`")
+    unknown = [name for name in others if name not in OTHERS]
+    if unknown:
+        raise refuse(f"there is no parameter `{unknown[0]}`", f"the others are {', '.join(OTHERS)}")
+    if others.get("profile_steps") and others.get("worker_nsight_options"):
+        raise refuse("workers are not started under a profiler here", "leave worker_nsight_options out")
+    if (others.get("master_addr") is None) != (others.get("master_port") is None):
+        raise refuse("only one of `master_addr` and `master_port` is given", "give both or neither")
+    variables = others.get("worker_env") or {}
+    if not isinstance(variables, Mapping) or not all(isinstance(text, str) for pair in variables.items() for text in pair):
+        raise refuse(f"`worker_env` is {variables!r}", "give a dict of texts by names of variables")
+
+
+def plain(cls: Any) -> type:
+    """Return the class behind an actor class made by `ray.remote`; any other class unchanged."""
+    unwrapped: type = getattr(cls, "__ray_actor_class__", cls)
+    return unwrapped
+
+
+class RayClassWithInitArgs:
+    """Worker class, plain or made by ``@ray.remote``, with the constructor arguments of every
+    worker.
+
+    Attributes
+    ----------
+    cls : the class as passed in.
+    args, kwargs : constructor arguments.
+    fused_worker_used : True if it holds several classes, which are called through it.
+
+    Raises a ValueError (PW718) for anything but a class, and for options of ``@ray.remote(...)``
+    that would have no effect.
+    """
+
+    def __init__(self, cls: Any, *args: Any, **kwargs: Any) -> None:
+        if not isinstance(plain(cls), type):
+            raise refused("PW718", "", f"{cls!r} is not a class of workers", "give the class itself, plain or made by @ray.remote")
+        self.cls = cls
+        self.args = args
+        self.kwargs = kwargs
+        self.fused_worker_used = False
+        self._options: dict[str, Any] = {}
+        check_options(self.worker.__name__, self.options)
+
+    @property
+    def worker(self) -> type:
+        """User's own class."""
+        return plain(self.cls)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options of the actors: those of ``@ray.remote(...)``, overridden by added ones."""
+        decorator_options = dict(getattr(self.cls, "_default_options", None) or {}) if plain(self.cls) is not self.cls else {}
+        return {name: value for name, value in (decorator_options | self._options).items() if value is not None}
+
+    def update_options(self, options: Mapping[str, Any]) -> None:
+        """Add actor options.
+
+        Supported: `runtime_env` (`env_vars`, `py_executable`), `max_concurrency`, `lifetime`,
+        `num_cpus`.
+
+        A worker takes one slot of its seat per CPU that it asks for. Accelerators come with the
+        seat; asking for more is refused. Raises a ValueError (PW718) for options that would have no
+        effect.
+        """
+        check_options(self.worker.__name__, options)
+        self._options.update(options)
+
+    def set_additional_resource(self, additional_resource: Mapping[str, Any]) -> None:
+        """Add actor options, even a single entry; verl's other name for `update_options`."""
+        self.update_options(additional_resource)
+
+    def __call__(
+        self, placement_group: Any = None, placement_group_bundle_idx: int = 0, use_gpu: bool = True, num_gpus: float = 1,
+        sharing_with: Any = None, device_name: str = "cuda",
+    ) -> Any:  # fmt: skip
+        """Start an actor in a bundle of a placement group, or beside `sharing_with`.
+
+        Beside `sharing_with` it runs on the same node and sees the same accelerators; its
+        constructor gets `cuda_visible_devices`. Without either it is an object in this process. The
+        actor is Ray's own and belongs to no group: pass its environment by `update_options`; it
+        ends with its last handle. Raises LaunchFailed (PW704, PW705) if `sharing_with` does not
+        report its accelerators.
+        """
+        if sharing_with is not None:
+            actor_class, devices = beside(self.cls, self.worker.__name__, self._options, sharing_with)
+            return actor_class.remote(*self.args, cuda_visible_devices=devices, **self.kwargs)
+        if placement_group is None:
+            return self.worker(*self.args, **self.kwargs)
+        count = num_gpus if use_gpu else 0
+        actor_class = in_bundle(self.cls, self._options, placement_group, placement_group_bundle_idx, count, device_name)
+        return actor_class.remote(*self.args, **self.kwargs)
+
+
+SHARE_LIMIT = 60.0
+"""Time limit, in seconds, for an actor to report its accelerators."""
+
+
+def in_bundle(cls: Any, options: Mapping[str, Any], hold: Any, bundle: int, accelerators: float, device_name: str) -> Any:
+    """Build an actor class in a placement group's bundle, with accelerators."""
+    from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
+
+    amounts: dict[str, Any] = {}
+    if accelerators:
+        resource = resource_of(device_name)
+        amounts = {"num_gpus": accelerators} if resource == "GPU" else {"resources": {resource: accelerators}}
+    return _actor_class(cls).options(**{**options, **amounts, "scheduling_strategy": PlacementGroupSchedulingStrategy(hold, bundle)})
+
+
+def beside(cls: Any, name: str, options: Mapping[str, Any], neighbour: Any) -> tuple[Any, str]:
+    """Return (an actor class on the node of `neighbour`, the devices visible to `neighbour`).
+
+    The new actor requests no resources from Ray. Raises LaunchFailed (PW704, PW705) if the other
+    actor does not answer, and a ValueError (PW718) for anything but an actor.
+    """
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    ray = need_ray()
+
+    def seen(_: object) -> tuple[str, str]:
+        return ray.get_runtime_context().get_node_id(), os.environ.get("CUDA_VISIBLE_DEVICES", "")
+
+    if not isinstance(neighbour, ray.actor.ActorHandle):
+        raise refused("PW718", name, f"`sharing_with` is {neighbour!r}", "give the handle of an actor, such as one of `group.workers`")
+    try:
+        node, devices = ray.get(neighbour.__ray_call__.remote(seen), timeout=SHARE_LIMIT)
+    except ray.exceptions.GetTimeoutError:
+        message = f"the actor that {name} is to share with has not answered within {SHARE_LIMIT:g} s"
+        raise failed("PW705", name, message, "see what it does") from None
+    except ray.exceptions.RayActorError as problem:
+        raise failed("PW704", name, f"the actor that {name} is to share with is dead", "share with one that is alive") from problem
+    nothing = {"num_cpus": 0, "num_gpus": 0, "resources": {}}
+    strategy = NodeAffinitySchedulingStrategy(node, soft=False)
+    return _actor_class(cls).options(**{**options, **nothing, "scheduling_strategy": strategy}), devices
+
+
+def _actor_class(cls: Any) -> Any:
+    send_code()
+    return need_ray().remote(cls) if isinstance(cls, type) else cls
+
+
+BASES = ("MegatronWorker", "Worker")
+"""Names of worker base classes that a colocated class derives from.
+
+Source: verl, single_controller/ray/base.py.
+"""
+
+KEYS = "worker_dict_keys"
+"""Attribute name of the keys of a colocated class."""
+HELD = "raw_cls_dict"
+"""Attribute name of the classes by key of a colocated class. Source of the name: verl, as above."""
+
+
+def create_colocated_worker_cls(class_dict: Mapping[str, RayClassWithInitArgs]) -> RayClassWithInitArgs:
+    """Build a class that holds an object of every given class in the same process.
+
+    Its registered methods are named ``{key}_{method}``. `spawn` of a group of this class returns
+    one group per key, with the original method names. Raises a ValueError (PW718) if there are no
+    classes, or if their options or method names conflict.
+    """
+    classes = {key: cia.worker for key, cia in must_be_some(class_dict).items()}
+    init_arguments = {key: (cia.args, cia.kwargs) for key, cia in class_dict.items()}
+
+    def construct(self: Any) -> None:
+        base.__init__(self)  # type: ignore[misc]
+        self.worker_dict = {key: constructed(cls, *init_arguments[key]) for key, cls in classes.items()}
+
+    base = _base(next(iter(classes.values())))
+    body: dict[str, Any] = {
+        "__init__": construct,
+        "__module__": base.__module__,
+        "__doc__": "Holds one worker of each key.",
+        KEYS: tuple(classes),
+        HELD: classes,
+    }
+    for key, cls in classes.items():
+        for name, how in methods_of(cls):
+            direct = how.dispatch_mode is Dispatch.DIRECT_ROLLOUT_METHOD and "rollout" in key
+            method_name = name if direct else f"{key}_{name}"
+            if method_name in body:
+                message = f"both `{method_name}` of `{key}` and another would have that name"
+                raise refused("PW718", key, message, "rename one of the methods")
+            body[method_name] = _delegate(key, name, inspect.iscoroutinefunction(getattr(cls, name)), how)
+    colocated = RayClassWithInitArgs(type("WorkerDict", (base,), body))
+    colocated.update_options(common_options({key: cia.options for key, cia in class_dict.items()}))
+    return colocated
+
+
+def must_be_some(class_dict: Mapping[str, RayClassWithInitArgs]) -> Mapping[str, RayClassWithInitArgs]:
+    """Return the classes; ValueError (PW718) for none, or other types."""
+    if not class_dict:
+        raise refused("PW718", "", "there is no class of workers to colocate", "give a class for at least one key, or leave the pool out")
+    for key, cia in class_dict.items():
+        if not isinstance(cia, RayClassWithInitArgs):
+            message = f"`{key}` is {cia!r}, and must be a RayClassWithInitArgs"
+            raise refused("PW718", str(key), message, "give it as RayClassWithInitArgs(cls, ...)")
+    return class_dict
+
+
+def constructed(cls: type, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+    """Construct a colocated object, with DISABLE_WORKER_INIT set as a mark of colocation."""
+    with _set("DISABLE_WORKER_INIT", "1"):
+        return cls(*arguments, **named)
+
+
+@contextmanager
+def _set(name: str, value: str) -> Iterator[None]:
+    previous = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if previous is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = previous
+
+
+def _base(cls: type) -> type:
+    """Return the worker base class that `cls` derives from; by default our Worker."""
+    return next((base for base in cls.__mro__ if base.__name__ in BASES and base is not cls), Worker)
+
+
+def _delegate(key: str, name: str, is_async: bool, mode: Registered) -> Callable[..., Any]:
+    def call(self: Any, *arguments: Any, **named: Any) -> Any:
+        return getattr(self.worker_dict[key], name)(*arguments, **named)
+
+    async def call_async(self: Any, *arguments: Any, **named: Any) -> Any:
+        return await getattr(self.worker_dict[key], name)(*arguments, **named)
+
+    delegate: Callable[..., Any] = call_async if is_async else call
+    setattr(delegate, MARK, mode)
+    return delegate
+
+
+SEPARATOR = "_fwmn_"
+"""Separator between the key of a class and its method."""
+
+
+class FusedWorker(Worker):
+    """Worker with an object of every class of `raw_cls_dict`, which know each other."""
+
+    is_fused_worker = True
+    raw_cls_dict: Mapping[str, type] = {}
+    init_args_dict: Mapping[str, tuple[Any, ...]] = {}
+    init_kwargs_dict: Mapping[str, Mapping[str, Any]] = {}
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        for key, cls in self.raw_cls_dict.items():
+            self.fused_worker_dict[key] = constructed(cls, self.init_args_dict[key], self.init_kwargs_dict[key])
+            setattr(self, key, self.fused_worker_dict[key])
+        for worker in self.fused_worker_dict.values():
+            setattr(worker, Worker.fused_worker_attr_name, self.fused_worker_dict)
+
+    def _fuw_execute(self, method_name: str, *arguments: Any, **named: Any) -> Any:
+        """Call ``KEY_fwmn_METHOD``. Raises ValueError for an unknown key."""
+        key, _, name = method_name.partition(SEPARATOR)
+        if key not in self.fused_worker_dict:
+            known = ", ".join(self.fused_worker_dict)
+            raise ValueError(f"`{name}` was called of `{key}`, which is not among the fused: {known}")
+        answer = getattr(self.fused_worker_dict[key], name)(*arguments, **named)
+        return asyncio.run(answer) if inspect.iscoroutine(answer) else answer
+
+
+def create_colocated_worker_raw_cls(class_dict: Mapping[str, RayClassWithInitArgs]) -> type:
+    """Build the base class of a fused class. None given: ValueError (PW718)."""
+    items = must_be_some(class_dict).items()
+    body = {
+        HELD: {key: cia.worker for key, cia in items},
+        "init_args_dict": {key: cia.args for key, cia in items},
+        "init_kwargs_dict": {key: cia.kwargs for key, cia in items},
+        "__module__": FusedWorker.__module__,
+    }
+    return type("_".join(["FusedWorker", *class_dict]), (FusedWorker,), body)
+
+
+def create_colocated_worker_cls_fused(class_dict: Mapping[str, RayClassWithInitArgs]) -> RayClassWithInitArgs:
+    """Build a colocated class of mutually visible objects."""
+    fused = RayClassWithInitArgs(create_colocated_worker_raw_cls(class_dict))
+    fused.update_options(common_options({key: cia.options for key, cia in class_dict.items()}))
+    fused.fused_worker_used = True
+    return fused

@@ -1,0 +1,259 @@
+"""verl's `RayWorkerGroup`: one worker on each place of a pool, called together."""
+
+from __future__ import annotations
+
+import copy
+import secrets
+from typing import TYPE_CHECKING, Any, Collection, Mapping, Sequence
+
+from ...failure import refused
+from ...port.port import Actor
+from ...port.ray_compat import actor_named
+from ...workers.group import Gang, WorkerGroup, attached
+from .calls import Executing, bind, methods_of
+from .pool import RayResourcePool, Seat, port_of, resource_of
+from .processes import AlivenessCheck, PoolProcesses, check_free_slots, check_nodes_alive, loss_check, members_on
+from .worker_classes import HELD, KEYS, RayClassWithInitArgs, check_parameters, slots
+
+READY_LIMIT = 300
+"""Time limit, in seconds, for the construction of all workers.
+
+verl has the parameter and ignores it.
+"""
+
+
+class RayWorkerGroup(Executing):
+    """Workers of a class on all seats of a pool, in rank order.
+
+    Methods marked by `register` are methods of the group.
+
+    Parameters
+    ----------
+    resource_pool : pool of the workers. None attaches to running workers, by `worker_handles` or
+        `worker_names`.
+    ray_cls_with_init : their class and its arguments.
+    bin_pack : accepted as in verl; each part of a pool is whole on one node either way.
+    name_prefix : prefix of their names, ``{name_prefix}{class}_{part}:{place}``; default: six
+        random letters.
+    detached : they outlive this process.
+    ray_wait_register_center_timeout : time limit, in seconds, for the construction of all workers.
+    others : `master_addr` and `master_port`, both or neither; `use_gpu`, True if they see the
+        pool's accelerators; `device_name`, ``cuda`` or ``npu``; `worker_env`, more environment
+        variables; `on`, the cluster to attach on.
+
+    The constructor returns when all workers are constructed. It fails at the first failing worker,
+    which ends the rest. The workers end by `close`, at the end of a `with` block, or with this
+    process; like Ray's own actors also with their last handle. Every failure is a LaunchFailed,
+    within a second where a name, a slot or the pool is the reason. Source: verl,
+    verl/single_controller/ray/base.py.
+    """
+
+    def __init__(
+        self, resource_pool: RayResourcePool | None = None, ray_cls_with_init: RayClassWithInitArgs | None = None, bin_pack: bool = True,
+        name_prefix: str | None = None, detached: bool = False, worker_names: Sequence[str] | None = None,
+        worker_handles: Sequence[Actor] | None = None, ray_wait_register_center_timeout: float = READY_LIMIT, **others: Any,
+    ) -> None:  # fmt: skip
+        prefix = secrets.token_hex(3) if name_prefix is None else str(name_prefix)
+        check_parameters(prefix, resource_pool, ray_cls_with_init, others)
+        self.resource_pool = resource_pool
+        self.ray_cls_with_init = ray_cls_with_init
+        self.name_prefix = prefix
+        self.fused_worker_used = ray_cls_with_init is not None and ray_cls_with_init.fused_worker_used
+        self.sub_cls_name = ""
+        self.wg_dict: Mapping[str, RayWorkerGroup] | None = None
+        self.method_names: list[str] = []
+        self.device_name = str(others.get("device_name", "cuda"))
+        self._gang: Gang | None = None
+        self._master: tuple[str | None, str | None] = None, None
+        # mesh -> the answers of all workers; verl's trainers read and extend both
+        self._dispatch_info: dict[str, list[Any]] = {}
+        self._collect_info: dict[str, list[Any]] = {}
+        self._aliveness: AlivenessCheck | None = None
+        if resource_pool is None:
+            self.group = self._attached(worker_names, worker_handles, others.get("on"))
+        else:
+            self.group = self._started(resource_pool, others, detached, ray_wait_register_center_timeout)
+        self._bound: list[str] = []
+        if ray_cls_with_init is not None:
+            self._bind(ray_cls_with_init.worker)
+
+    @classmethod
+    def from_detached(
+        cls, name_prefix: str | None = None, worker_names: Sequence[str] | None = None, worker_handles: Sequence[Actor] | None = None,
+        ray_cls_with_init: RayClassWithInitArgs | None = None, **others: Any,
+    ) -> RayWorkerGroup:  # fmt: skip
+        """Attach to running workers by handle or name. Unknown name: PW704."""
+        return cls(None, ray_cls_with_init, name_prefix=name_prefix, worker_names=worker_names, worker_handles=worker_handles, **others)
+
+    def spawn(self, prefix_set: Collection[str]) -> dict[str, RayWorkerGroup]:
+        """Return a view per key, with the original names. Unknown key: ValueError (PW718)."""
+        views = {}
+        for key in prefix_set:
+            view = self._view()
+            if self.fused_worker_used:
+                view._bind(self._raw(key))
+            else:
+                view._bind_under(key)
+            view.sub_cls_name = key
+            views[key] = view
+        return views
+
+    def fuse(self, prefix_set: Collection[str]) -> None:
+        """Set an attribute per key of fused classes: the view that `spawn` returns."""
+        if self.wg_dict is None:
+            self.wg_dict = self.spawn(prefix_set)
+        for key, view in self.wg_dict.items():
+            setattr(self, key, view)
+        self.method_names = self._bind(self._class().worker)
+
+    @property
+    def worker_names(self) -> list[str]:
+        """Names of the workers' actors, in rank order."""
+        return [member.name for member in self.group.members]
+
+    @property
+    def master_address(self) -> str | None:
+        """Rendezvous address, that of rank 0's node; None for attached workers."""
+        return self._master[0]
+
+    @property
+    def master_port(self) -> str | None:
+        """Rendezvous port; None for attached workers."""
+        return self._master[1]
+
+    def dispatch_info(self, mesh_name: str) -> list[int]:
+        """Return the chunk number of every worker on a mesh; cached."""
+        return self._queried_once(self._dispatch_info, "_query_dispatch_info", mesh_name)
+
+    def collect_info(self, mesh_name: str) -> list[bool]:
+        """Return, per worker, True if the answer on a mesh counts; cached."""
+        return self._queried_once(self._collect_info, "_query_collect_info", mesh_name)
+
+    def start_worker_aliveness_check(self, every_n_seconds: float = 1) -> None:
+        """Send this process SIGABRT once a worker is dead, as verl does."""
+        self._aliveness = AlivenessCheck(self.port, self.worker_names, every_n_seconds)
+        self._aliveness.start()
+
+    def close(self) -> None:
+        """End the workers, wait until their names are free, and free their slots. Idempotent."""
+        if self._aliveness is not None:
+            self._aliveness.stop()
+        if self._gang is not None:
+            self._gang.kill()
+
+    def __enter__(self) -> RayWorkerGroup:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Return a registered method or a group of `fuse`, known only at run time."""
+
+    def _class(self) -> RayClassWithInitArgs:
+        if self.ray_cls_with_init is None:
+            raise self._refused("no class of workers is given", "give ray_cls_with_init")
+        return self.ray_cls_with_init
+
+    def _raw(self, key: str) -> type:
+        raw: Mapping[str, type] = getattr(self._class().worker, HELD, {})
+        if key not in raw:
+            raise self._unknown_key(key, "fused", raw)
+        return raw[key]
+
+    def _bind_under(self, key: str) -> None:
+        """Bind all methods, and those of a key also under their own names."""
+        cls = self._class().worker
+        methods = dict(methods_of(cls))
+        methods_of_key = [name for name in methods if name.startswith(f"{key}_")]
+        keys: Collection[str] = getattr(cls, KEYS, [key] if methods_of_key else [])
+        if key not in keys:
+            raise self._unknown_key(key, "colocated", keys)
+        self._bind(cls)
+        for name in methods_of_key:
+            self._named(name.removeprefix(f"{key}_"), name, methods[name])
+
+    def _unknown_key(self, key: str, how: str, keys: Collection[str]) -> Exception:
+        return self._refused(f"no class is {how} as `{key}`; these are: {', '.join(keys) or 'none'}", "spawn one of these")
+
+    def _view(self) -> RayWorkerGroup:
+        """Return the same workers without the methods that their class gave this group."""
+        view = copy.copy(self)
+        for name in self._bound:
+            delattr(view, name)
+        view._bound, view.method_names, view.wg_dict, view._dispatch_info, view._collect_info = [], [], None, {}, {}
+        return view
+
+    def _bind(self, cls: type) -> list[str]:
+        names = []
+        for name, mode in methods_of(cls):
+            self._named(name, name, mode)
+            names.append(name)
+        return names
+
+    def _named(self, name: str, method: str, mode: Any) -> None:
+        bind(self, name, method, mode)
+        if name not in self._bound:
+            self._bound.append(name)
+
+    def _addressed(self, method: str, arguments: Sequence[Any]) -> tuple[str, Sequence[Any]]:
+        if self.fused_worker_used and method not in self.method_names:
+            return "_fuw_execute", (f"{self.sub_cls_name}_fwmn_{method}", *arguments)
+        return method, arguments
+
+    def _refused(self, message: str, help: str) -> Exception:
+        return refused("PW718", self.name_prefix, f"group `{self.name_prefix}`: {message}", help)
+
+    def _started(self, pool: RayResourcePool, others: Mapping[str, Any], detached: bool, limit: float) -> WorkerGroup:
+        cia, use_gpu = self._class(), others.get("use_gpu", pool.use_gpu)
+        if use_gpu and not pool.use_gpu:
+            raise self._refused("use_gpu is True but resource_pool.use_gpu is False", "give the pool use_gpu=True")
+        seats = pool.seats(self.device_name)
+        component = f"{self.name_prefix}{cia.worker.__name__}"
+        options, seat = cia.options, seats[0]
+        resource = resource_of(seat.device) if use_gpu and seat.device else ""
+        slots_per_worker = slots(cia.worker.__name__, options, seat.pool, seat.limit, resource)
+        check_free_slots(seats, component, slots_per_worker)
+        check_nodes_alive(seats, component)
+        address, meeting = others.get("master_addr"), others.get("master_port")
+        meeting_port = None if meeting is None else str(meeting)
+        members = members_on(
+            seats, component, self.name_prefix, cia, use_gpu, str(address or seats[0].node.address), others.get("worker_env") or {}
+        )  # fmt: skip
+        detached = detached or options.get("lifetime") == "detached"
+        group = PoolProcesses(
+            pool.port, component, members, cia.worker, seats, options.get("max_concurrency"), meeting_port, detached, slots_per_worker
+        )
+        reports = self._begun(seats, group, limit)
+        first = reports[0]["environment"]
+        self._master = first["MASTER_ADDR"], first["MASTER_PORT"]
+        return group
+
+    def _begun(self, seats: Sequence[Seat], group: PoolProcesses, limit: float) -> list[dict[str, Any]]:
+        """Start all workers or none, and return the report of each."""
+        gang = Gang(group.port, seats[0].reservation, {seat.node_rank: seat.bundle for seat in seats}, [group])
+        try:
+            reports = gang.start(limit)[group.component]
+            group.take_seats()
+        except BaseException:
+            gang.kill()
+            raise
+        group.alarm = loss_check(group, seats)
+        self._gang = gang
+        return reports
+
+    def _attached(self, names: Sequence[str] | None, handles: Sequence[Actor] | None, on: Any) -> WorkerGroup:
+        if not names and not handles:
+            raise self._refused("there is neither a pool nor workers to attach to", "give resource_pool, worker_handles or worker_names")
+        port = port_of(on)
+        component = self.name_prefix
+        workers = list(handles or [actor_named(name, component) for name in names or ()])
+        cls = self.ray_cls_with_init.worker if self.ray_cls_with_init is not None else object
+        return attached(port, component, list(names or ()), workers, cls)
+
+    def _queried_once(self, known: dict[str, list[Any]], method: str, mesh_name: str) -> list[Any]:
+        if mesh_name not in known:
+            known[mesh_name] = getattr(self, method)(mesh_name)
+        return known[mesh_name]

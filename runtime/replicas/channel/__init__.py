@@ -1,1 +1,0 @@
-"""Calls from a server to its workers over ZeroMQ, in plain data."""

@@ -1,1 +1,0 @@
-"""OpenAI's HTTP API in front of an engine."""

@@ -1,0 +1,318 @@
+"""HTTP endpoint with OpenAI's API: models, chat, completions, health."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import socket
+import time
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any, AsyncGenerator, Callable, Coroutine, Sequence
+
+import uvicorn
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response, StreamingResponse
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ...models.findings.wording import with_noun
+from ..engines.engine import Engine, Sampling
+from . import openai_format as requests
+from .answers import GenerationFailed, TextPiece, WantedChoices, together
+from .channel import ChannelFailed
+from .openai_format import (
+    CHAT,
+    COMPLETION,
+    END,
+    INVALID,
+    NOT_FOUND,
+    SERVER,
+    UNAUTHORIZED,
+    AnswerBody,
+    Body,
+    BodyKind,
+    ChatRequest,
+    CompletionRequest,
+    GenerationRequest,
+    RequestRefused,
+    event,
+    invalid,
+)
+from .settings import Limits
+
+
+@dataclass
+class Serving:
+    """Engine and its state. `failure`: description of lost workers, "" without any."""
+
+    name: str
+    engine: Engine
+    api_key: str | None = None
+    limits: Limits = field(default_factory=Limits)
+    failure: str = ""
+    asleep: bool = False
+    created: int = field(default_factory=lambda: int(time.time()))
+
+    @property
+    def trouble(self) -> str:
+        """Reason why no answer is possible; "" if there is none."""
+        return self.failure or self.engine.failure
+
+    def check(self, model: str) -> None:
+        """Check that this model can answer now. Raises RequestRefused otherwise."""
+        if model != self.name:
+            raise RequestRefused(404, f"the model `{model}` does not exist; this is `{self.name}`", NOT_FOUND, "model", "model_not_found")
+        if self.trouble:
+            raise RequestRefused(503, self.trouble, SERVER, None, "replica_failed")
+        if self.asleep:
+            raise RequestRefused(503, "the replica is asleep", SERVER, None, "asleep")
+
+    def wanted_of_chat(self, request: ChatRequest) -> list[WantedChoices]:
+        """Return the answers that a conversation requests. Raises RequestRefused."""
+        self.check(request.model)
+        prompt = self.engine.chat([{"role": turn.role, "content": turn.words} for turn in request.messages])
+        return self._wanted(request, [prompt], request.most, "messages")
+
+    def wanted_of_completion(self, request: CompletionRequest) -> list[WantedChoices]:
+        """Return the requested answers, prompt by prompt. RequestRefused."""
+        self.check(request.model)
+        prompts = [self.engine.tokenizer.encode(prompt) if isinstance(prompt, str) else prompt for prompt in request.prompts]
+        size = self.engine.tokenizer.size
+        if any(token >= size for prompt in prompts for token in prompt):
+            raise RequestRefused(400, f"`prompt`: there are {size} tokens, numbered from 0", INVALID, "prompt", "invalid_value")
+        return self._wanted(request, prompts, request.max_tokens, "prompt")
+
+    def _wanted(self, request: GenerationRequest, prompts: Sequence[Sequence[int]], most: int | None, param: str) -> list[WantedChoices]:
+        if len(prompts) * request.n > self.limits.max_choices:
+            choices = f"{with_noun(request.n, 'answer')} to {with_noun(len(prompts), 'prompt')}"
+            message = f"`n`: {choices} are more than {self.limits.max_choices}"
+            raise RequestRefused(400, message, INVALID, "n", "invalid_value")
+        wanted = []
+        for prompt in prompts:
+            room = self._room(len(prompt), most, param)
+            for index in range(request.n):
+                sampling = Sampling(room, request.temperature, request.top_p, request.seed + index)
+                wanted.append(WantedChoices(tuple(prompt), sampling, request.stops))
+        return wanted
+
+    def _room(self, prompt: int, most: int | None, param: str) -> int:
+        """Return the maximal number of tokens of the answer."""
+        longest = self.engine.longest
+        if longest is None:
+            return most or self.limits.default_max_tokens
+        if most is not None and most > longest:
+            message = f"a context has at most {longest} tokens; `max_tokens` is {most}"
+            raise RequestRefused(400, message, INVALID, "max_tokens", "invalid_value")
+        room = longest - prompt
+        if room < (most or 1):
+            message = f"a context has at most {longest} tokens; {prompt} of the prompt and {most or 1} of the answer are more"
+            raise RequestRefused(400, message, INVALID, param, "context_length_exceeded")
+        return most or room
+
+
+class BodyLimit:
+    """Middleware that refuses larger bodies with 413: declared ones unread, others at the limit."""
+
+    def __init__(self, app: ASGIApp, most: int) -> None:
+        self._app = app
+        self._most = most
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a connection of the ASGI server."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        declared = dict(scope["headers"]).get(b"content-length", b"")
+        size = int(declared) if declared.isdigit() else 0
+
+        async def limited() -> Message:
+            nonlocal size
+            self._check(size)
+            message = await receive()
+            if not declared:
+                size += len(message.get("body", b""))
+                self._check(size)
+            return message
+
+        await self._app(scope, limited, send)
+
+    def _check(self, size: int) -> None:
+        if size > self._most:
+            raise HTTPException(413, f"the body is larger than {self._most} bytes")
+
+
+END_LIMIT = 2.0
+
+
+class Listener:
+    """uvicorn on a bound socket, whose port nobody else can take. Only errors are logged."""
+
+    def __init__(self, app: Any, bound: socket.socket) -> None:
+        config = uvicorn.Config(app, log_level="error", access_log=False, lifespan="off", timeout_graceful_shutdown=1)
+        self._server = uvicorn.Server(config)
+        self._socket = bound
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Start, and return when requests are answered."""
+        self._task = asyncio.create_task(self._server.serve(sockets=[self._socket]))
+        while not self._server.started and not self._task.done():
+            await asyncio.sleep(0.005)
+        if self._task.done():
+            self._task.result()
+
+    async def stop(self) -> None:
+        """End within two seconds, whatever is being answered."""
+        self._server.should_exit = True
+        if self._task is not None:
+            _, unfinished = await asyncio.wait({self._task}, timeout=END_LIMIT)
+            for task in unfinished:
+                task.cancel()
+        self._socket.close()
+
+
+CLOSED = 499
+"""Status of an answer whose client hung up."""
+
+
+def build_app(serving: Serving) -> FastAPI:
+    """Build the application of a served engine."""
+    app = FastAPI(title="placewright", docs_url=None, redoc_url=None, openapi_url=None)
+    app.add_middleware(BodyLimit, most=serving.limits.max_body_bytes)
+    _errors(app)
+
+    @app.get("/health")
+    async def health() -> JSONResponse:
+        if serving.trouble:
+            return JSONResponse({"status": "failed", "reason": serving.trouble}, 503)
+        return JSONResponse({"status": "asleep" if serving.asleep else "ok"})
+
+    @app.get("/v1/models")
+    async def models(request: Request) -> Body:
+        _authorize(serving, request)
+        return {"object": "list", "data": [_model(serving)]}
+
+    @app.get("/v1/models/{name:path}")
+    async def model(request: Request, name: str) -> Body:
+        _authorize(serving, request)
+        if name != serving.name:
+            raise RequestRefused(404, f"the model `{name}` does not exist; this is `{serving.name}`", NOT_FOUND, "model", "model_not_found")
+        return _model(serving)
+
+    @app.post("/v1/chat/completions")
+    async def chat(request: Request, body: ChatRequest) -> Response:
+        _authorize(serving, request)
+        return await _answer(serving, request, body, CHAT, serving.wanted_of_chat(body))
+
+    @app.post("/v1/completions")
+    async def completions(request: Request, body: CompletionRequest) -> Response:
+        _authorize(serving, request)
+        return await _answer(serving, request, body, COMPLETION, serving.wanted_of_completion(body))
+
+    return app
+
+
+def _model(serving: Serving) -> Body:
+    return {"id": serving.name, "object": "model", "created": serving.created, "owned_by": "placewright"}
+
+
+def _authorize(serving: Serving, request: Request) -> None:
+    presented = request.headers.get("authorization", "").removeprefix("Bearer ").encode()
+    if serving.api_key is not None and not hmac.compare_digest(presented, serving.api_key.encode()):
+        raise RequestRefused(401, "the API key is not right", UNAUTHORIZED, None, "invalid_api_key")
+
+
+async def _answer(
+    serving: Serving, request: Request, body: requests.GenerationRequest, kind: BodyKind, wanted: Sequence[WantedChoices]
+) -> Response:
+    prompts = [len(answer_request.prompt) for answer_request in wanted[:: body.n]]
+    answer = AnswerBody(kind, serving.name, prompts)
+    if body.stream:
+        coming = together(serving.engine, wanted)
+
+        async def begun() -> Response:
+            first = await anext(coming)  # a failure before the first chunk has its own status
+            return StreamingResponse(_events(answer, first, coming, body.stream_options.include_usage), media_type="text/event-stream")
+
+        return await _unless_disconnected(request, begun)
+
+    async def whole() -> Response:
+        async with aclosing(together(serving.engine, wanted)) as coming:
+            async for index, piece in coming:
+                answer.add(index, piece)
+        return JSONResponse(answer.whole())
+
+    return await _unless_disconnected(request, whole)
+
+
+async def _events(
+    answer: AnswerBody, first: tuple[int, TextPiece], coming: AsyncGenerator[tuple[int, TextPiece], None], with_usage: bool
+) -> AsyncGenerator[str, None]:
+    """Yield the chunks of a stream; a late failure becomes the last event."""
+    try:
+        async with aclosing(coming):
+            yield event(answer.add(*first))
+            async for index, piece in coming:
+                yield event(answer.add(index, piece))
+    except ChannelFailed as problem:
+        yield event(_failed(problem).body)
+        return
+    except GenerationFailed as problem:
+        yield event(_broken(problem).body)
+        return
+    if with_usage:
+        yield event(answer.last())
+    yield END
+
+
+async def _unless_disconnected(request: Request, work: Callable[[], Coroutine[Any, Any, Response]]) -> Response:
+    """Return the result of the work; cancel it if the client hangs up."""
+    task, disconnecting = asyncio.create_task(work()), asyncio.create_task(_disconnected(request))
+    try:
+        await asyncio.wait({task, disconnecting}, return_when=asyncio.FIRST_COMPLETED)
+        return task.result() if task.done() else Response(status_code=CLOSED)
+    finally:
+        task.cancel()
+        disconnecting.cancel()
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _failed(problem: ChannelFailed) -> RequestRefused:
+    return RequestRefused(503 if problem.lost else 500, str(problem), SERVER, None, "replica_failed" if problem.lost else "worker_failed")
+
+
+def _broken(problem: Exception) -> RequestRefused:
+    words = str(problem) if isinstance(problem, GenerationFailed) else f"{type(problem).__name__}: {problem}"
+    return RequestRefused(500, words, SERVER, None, "internal_error")
+
+
+def _errors(app: FastAPI) -> None:
+    """Register handlers that answer every failure in OpenAI's format."""
+
+    @app.exception_handler(RequestRefused)
+    async def refused(request: Request, problem: RequestRefused) -> JSONResponse:
+        return problem.response
+
+    @app.exception_handler(RequestValidationError)
+    async def unreadable(request: Request, problem: RequestValidationError) -> JSONResponse:
+        return invalid(problem.errors()).response
+
+    @app.exception_handler(HTTPException)
+    async def elsewhere(request: Request, problem: HTTPException) -> JSONResponse:
+        kind = NOT_FOUND if problem.status_code == 404 else INVALID
+        return RequestRefused(problem.status_code, f"{request.method} {request.url.path}: {problem.detail}", kind).response
+
+    @app.exception_handler(ChannelFailed)
+    async def failed(request: Request, problem: ChannelFailed) -> JSONResponse:
+        return _failed(problem).response
+
+    @app.exception_handler(GenerationFailed)
+    @app.exception_handler(Exception)
+    async def broken(request: Request, problem: Exception) -> JSONResponse:
+        return _broken(problem).response

@@ -1,1 +1,0 @@
-"""Servers of a replica: a process per node, the first of which answers over HTTP."""

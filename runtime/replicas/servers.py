@@ -1,0 +1,97 @@
+"""Servers of a replica as processes: a server per node, in its workers' bundle, all or none."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import replace
+from typing import Any, Sequence
+
+from ..compat.verl.pool import Seat
+from ..compat.verl.processes import PoolProcesses, placements_on
+from ..failure import LaunchFailed, failed
+from ..port.port import Actor, Port, gathered
+from ..shield import shielded
+from ..workers.calls import Results
+from ..workers.group import Gang, WorkerGroup
+from ..workers.member import Member, rank_environment
+from .server import END_LIMIT, ReplicaServer
+from .settings import ServerSettings
+
+ASK_LIMIT = 30.0
+CONCURRENCY = 16
+"""Number of simultaneous calls of a server."""
+ACCESS = ("get_zeromq_address", "get_zeromq_key")
+
+
+class Servers:
+    """Server actors of a replica, which see the accelerators of the node's workers."""
+
+    def __init__(self, port: Port, component: str, node_seats: Sequence[Sequence[Seat]], settings: Sequence[ServerSettings]) -> None:
+        self._limits = settings[0].limits
+        first = [seats[0] for seats in node_seats]
+        members = []
+        for rank, (seats, server_settings) in enumerate(zip(node_seats, settings)):
+            worker_placements = placements_on(seats, True)
+            placement = replace(
+                worker_placements[0], rank=rank, placement_node_rank=rank, local_world_size=1,
+                visible_accelerators=tuple(accelerator for worker_placement in worker_placements for accelerator in worker_placement.visible_accelerators),
+                local_hardware_ranks=tuple(accelerator for worker_placement in worker_placements for accelerator in worker_placement.local_hardware_ranks),
+            )  # fmt: skip
+            environment = rank_environment(component, placement, len(node_seats), first[0].node.address)
+            members.append(Member(placement, f"{component}_{rank}", environment, arguments=(server_settings,)))
+        self._group = PoolProcesses(port, component, members, ReplicaServer, first, CONCURRENCY, None, False)
+        self._gang = Gang(port, first[0].reservation, {seat.node_rank: seat.bundle for seat in first}, [self._group])
+
+    @property
+    def handles(self) -> list[Actor]:
+        """Actors of the servers, the master first."""
+        return list(self._group.workers)
+
+    def launch(self) -> tuple[str, int]:
+        """Start the servers; return the HTTP (ip, port). LaunchFailed: PW742, as Gang.start."""
+        self._gang.start(self._limits.start_seconds)
+        try:
+            address, port = answers(self._group, [0], "get_master_address", ASK_LIMIT)[0]
+            answers(self._group, self._group.ranks, "launch_server", self._limits.load_seconds + self._limits.join_seconds, address, port)
+            host, number = answers(self._group, [0], "get_server_address", ASK_LIMIT)[0]
+        except LaunchFailed as problem:
+            if problem.findings[0].code != "PW709":
+                raise
+            message = f"a server of `{self._group.component}` did not start: {problem.findings[0].message}"
+            help = "leave `port` out for any that is free; look at the network between the nodes, and at the model"
+            raise failed("PW742", self._group.component, message, help, traceback=problem.traceback) from problem
+        return str(host), int(number)
+
+    def ask(self, method: str, limit: float = ASK_LIMIT) -> list[Any]:
+        """Call a method of every server and return the answers in node order."""
+        return answers(self._group, self._group.ranks, method, limit)
+
+    def kill(self) -> None:
+        """End the servers at once, even during their launch, which then fails."""
+        self._gang.kill()
+
+    def close(self) -> None:
+        """End the servers after a short grace period. Idempotent."""
+        with shielded():
+            if not self._group.workers:
+                return
+            tickets = {self._group.request(rank, "shutdown", (), {}): rank for rank in self._group.ranks}
+            for _ in gathered(self._group.port, tickets, END_LIMIT):
+                pass
+            self._gang.kill()
+
+
+def answers(group: WorkerGroup, ranks: Sequence[int], method: str, limit: float, *arguments: Any) -> list[Any]:
+    """Call a method on some ranks; return the answers. LaunchFailed at the first failure."""
+    return Results(group, {group.request(rank, method, arguments, {}): rank for rank in ranks}, method, limit).wait()
+
+
+def access(group: WorkerGroup, ranks: Sequence[int]) -> list[tuple[str, str]]:
+    """Return (ZeroMQ address, key) of workers."""
+    address, key = (answers(group, ranks, method, ASK_LIMIT) for method in ACCESS)
+    return list(zip(address, key))
+
+
+def new_key() -> str:
+    """Return a new key of headless servers for the master."""
+    return secrets.token_hex(16)

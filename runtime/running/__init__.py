@@ -1,0 +1,1 @@
+"""One start of a plan: compared, reserved, started, audited, then monitored."""

@@ -1,0 +1,110 @@
+"""Lost nodes, processes and reservations of running workers."""
+
+from __future__ import annotations
+
+import threading
+from typing import Callable, Mapping, Sequence
+
+from ...models.findings.finding import Finding, error
+from ..failure import LaunchFailed, quoted
+from ..port.port import CREATED, AnswerFailed, Hold, Port, gathered
+from ..workers.calls import rank_failure, ranks_by_component
+from ..workers.group import WorkerGroup
+from ..workers.inside.host import REPORT
+
+RUNNING = "was running"
+REASON_LIMIT = 0.5
+"""Seconds to wait for Ray's reason for a lost worker."""
+
+REACH_LIMIT = 1.2
+"""Seconds to wait for a node's connection: a lost first packet is sent again after one."""
+
+OnFailure = Callable[[LaunchFailed], None]
+
+
+class Monitor:
+    """Monitor of the workers in a reservation; a loss, once found, is final.
+
+    A check asks the head node three short questions, whatever the number of workers, and the
+    workers nothing: a busy worker is not disturbed. It also tries to reach each node itself,
+    because Ray takes a dozen seconds to miss a node. Waiting calls check every half second (see
+    `as_done`); so does a launch that is watched in the background.
+
+    Parameters
+    ----------
+    nodes : node rank -> Ray's id of the node.
+    """
+
+    def __init__(self, port: Port, hold: Hold, nodes: Mapping[int, str], groups: Sequence[WorkerGroup]) -> None:
+        self.port = port
+        self.hold = hold
+        self.nodes = dict(nodes)
+        self.groups = tuple(groups)
+        self.failure: LaunchFailed | None = None
+        self.on_failure: list[OnFailure] = []
+        self._missed: set[str] = set()
+        self._looking = threading.Lock()
+
+    def check(self) -> None:
+        """Check once. Raises LaunchFailed: PW713 per lost node, PW704 per lost worker elsewhere."""
+        failure = self.step()
+        if failure is not None:
+            raise failure
+
+    def step(self) -> LaunchFailed | None:
+        """Check once; return the loss, if any, and announce it the first time."""
+        with self._looking:
+            if self.failure is not None or not any(group.workers for group in self.groups):
+                return self.failure
+            losses = self._lost_nodes() or self._lost_hold() or self._lost_workers()
+            if not losses:
+                return None
+            self.failure = LaunchFailed(*losses)
+        for tell in self.on_failure:
+            tell(self.failure)
+        return self.failure
+
+    def _lost_nodes(self) -> list[Finding]:
+        """Return the nodes missing in the cluster, or not reached in two checks."""
+        used = set(self.nodes.values())
+        present = [node for node in self.port.nodes() if node.node_id in used]
+        missed = self.port.unreachable(present, REACH_LIMIT)
+        lost, self._missed = missed & self._missed | used.difference(node.node_id for node in present), missed
+        return [self._lost_node(rank) for rank, node_id in self.nodes.items() if node_id in lost]
+
+    def _lost_node(self, rank: int) -> Finding:
+        there = [(group, member.placement) for group in self.groups for member in group.members if member.placement.node_rank == rank]
+        name = there[-1][1].node_id if there else ""
+        names = ranks_by_component((group.component, placement.rank) for group, placement in there)
+        ranks_text = ", ".join(f"`{component}` {ranks}" for component, ranks in names.items())
+        message = f"node `{name}` is lost, and with it ranks {ranks_text}"
+        return error("PW713", name, message, help="start the node again, or launch with restarts", witnesses=(rank,), amount=1)
+
+    def _lost_hold(self) -> list[Finding]:
+        """Report a removed reservation, and with it every worker, though all nodes are present."""
+        state = self.port.state(self.hold)
+        if state == CREATED:
+            return []
+        message = f"the reservation of {quoted(group.component for group in self.groups)} is {state.lower()}"
+        return [error("PW704", self.groups[0].component, message, help="look for who removed its placement group from the Ray cluster")]
+
+    def _lost_workers(self) -> list[Finding]:
+        names = self.port.names()
+        return [
+            finding
+            for group in self.groups
+            for rank, (member, _) in enumerate(zip(group.members, group.workers))
+            if member.name not in names
+            for finding in self._why(group, rank).findings
+        ]
+
+    def _why(self, group: WorkerGroup, rank: int) -> LaunchFailed:
+        """Return Ray's reason for a lost worker, which a dead worker's actor answers at once."""
+        problem = AnswerFailed("its process is gone")
+        for _, answer in gathered(self.port, {self.port.ask(group.workers[rank], REPORT): rank}, REASON_LIMIT):
+            problem = answer if isinstance(answer, AnswerFailed) else problem
+        return rank_failure(problem, group.component, rank, group.members[rank].placement.node_id, RUNNING)
+
+
+PERIOD = 0.5
+"""Seconds between two checks in the background."""

@@ -1,1 +1,0 @@
-"""Start of a plan's workers: compared, reserved, started, audited."""

@@ -1,1 +1,0 @@
-"""Audit and monitoring of running workers."""

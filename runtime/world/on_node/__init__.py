@@ -1,1 +1,0 @@
-"""Survey code, sent to nodes by value: they need Ray but not placewright."""
