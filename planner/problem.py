@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Iterator, Mapping, Sequence
 
-from ..models.component import COLOCATED, RANK_ALIGNED, SUBSET, ZERO_COPY, Component
+from ..models.component import SUBSET, TOGETHER, Component
 from ..models.machines.node_group import ACCELERATOR
 from ..models.machines.topology import domain
 from ..models.parallel import Parallel
@@ -179,7 +179,7 @@ def _related(problem: Problem, component: Component) -> bool:
     """Return True if a component is planned, or must share with others."""
     if component.timed:
         return True
-    kinds = (COLOCATED, RANK_ALIGNED, ZERO_COPY, SUBSET)
+    kinds = (*TOGETHER, SUBSET)
     return any(component.name in relation.components for kind in kinds for relation in problem.related(kind))
 
 

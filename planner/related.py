@@ -7,14 +7,12 @@ from typing import NamedTuple, Sequence
 
 from ..models.component import (
     APART,
-    COLOCATED,
     COLOCATED_OR_DISJOINT,
     DISJOINT,
     IN_ORDER,
     NOT_FEWER,
-    RANK_ALIGNED,
     SUBSET,
-    ZERO_COPY,
+    TOGETHER,
     Component,
 )
 from ..models.machines.node_group import ACCELERATOR
@@ -52,7 +50,7 @@ def related(problem: Problem, parts: Sequence[Component]) -> Related:
     )
     orders = [frozenset(component.components) for component in problem.related(IN_ORDER) if names.issuperset(component.components)]
     in_order = frozenset(pair for order in orders for pair in combinations(sorted(order), 2))
-    together, within = _followed(pairs(COLOCATED, RANK_ALIGNED, ZERO_COPY) | same, pairs(SUBSET) | inside)
+    together, within = _followed(pairs(*TOGETHER) | same, pairs(SUBSET) | inside)
     return Related(
         together=_once(together),
         apart=_once(pairs(DISJOINT, APART) | strange | in_order),

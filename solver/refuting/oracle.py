@@ -12,7 +12,7 @@ from math import lcm
 from typing import Sequence
 
 from ...models.answer import Solve
-from ...models.component import BETWEEN_DOMAINS, COLOCATED_OR_DISJOINT, DISJOINT, IN_ORDER, NOT_FEWER, RANK_ALIGNED, SUBSET, ZERO_COPY
+from ...models.component import COLOCATED, DISJOINT, RELATION_KINDS
 from ...models.locality import WHOLE, Spread
 from ...models.machines.node_group import NODE
 from ...models.machines.topology import LEVELS
@@ -30,7 +30,7 @@ from ..unsearched import unsupported
 from .census import Census, CountingProblem, CountingRow
 from .certificate import row_of
 
-_BEYOND = (COLOCATED_OR_DISJOINT, SUBSET, IN_ORDER, NOT_FEWER, RANK_ALIGNED, ZERO_COPY, *BETWEEN_DOMAINS)
+_BEYOND = tuple(kind for kind in RELATION_KINDS if kind not in (COLOCATED, DISJOINT))
 """Relations outside the scope of packing."""
 LIMIT = 1.0
 """Deterministic seconds of a search."""
