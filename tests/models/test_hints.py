@@ -149,7 +149,7 @@ def test_hints_about_a_component_with_ranks_are_kept_beside_them() -> None:
         ("a: {accelerators: 1, node_group: [h100, h100]}", "PW121", "`a` names node group `h100` twice", (1, 34)),
         ("a: {node_group: node, accelerators: 4}", "PW121", "`a` asks for accelerators in a group that numbers nodes", (1, 37)),
         ("a: {accelerators: 7, processes: 2}", "PW121", "7 accelerators of `a` do not divide among 2 processes", (1, 33)),
-        ("a: {node_group: node, processes: 99999999}", "PW121", "`a` asks for 99,999,999; 1,048,575 is the most", (1, 34)),
+        ("a: {node_group: node, processes: 99999999}", "PW121", "`a` asks for 99,999,999, more than 1,048,575", (1, 34)),
         ("a: {processes: 1, node_group: [h100, robots]}", "PW121", "groups that number Accelerators and Frankas", (1, 31)),
         ("a: {accelerators: 4, contiguous: true, node_group: [h100, cluster]}", "PW121", "numbered twice", (1, 52)),
         ("a: {accelerators: 8, processes: 2-4}", "PW121", "asks for 8 accelerators and for 2-4 in processes of 1", (1, 33)),

@@ -161,7 +161,7 @@ def test_a_second_ctrl_c_ends_at_once(folder: Path) -> None:
         ("overlap", 70, "error[PW610]: the search gave a wrong answer, which was refused: PW2", "undecided"),
         ("raises", 70, "error[PW610]: the search itself failed: KeyError: 'no such thing'", "undecided"),
         ("raises later", 70, "error[PW610]: the search itself failed: KeyError: 'no such thing'", ""),
-        ("crash later", 0, "warning[PW602]: the solver crashed with SIGABRT (*** \\x1b[31mred); shown is", ""),
+        ("crash later", 0, "warning[PW602]: the solver crashed with SIGABRT (*** \\x1b[31mred): the best verified", ""),
     ],
 )  # fmt: skip
 def test_what_a_command_says_and_returns(

@@ -47,7 +47,7 @@ def test_sizes_that_have_room_only_by_chance_are_not_proposed_and_that_is_said()
     answer = pw.solve(reading, sandbox=False)
     assert answer.plan is None
     (finding,) = answer.findings
-    assert finding.notes == ("they fit on other nodes, but no setting makes the framework take these",)
+    assert finding.notes[0] == "they fit on other nodes, but no setting makes the framework take these"
 
 
 def test_where_no_order_has_room_for_all_parts_none_is_said_to() -> None:
