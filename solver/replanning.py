@@ -180,10 +180,10 @@ def _earlier_are_least(plan: Plan) -> bool:
 
 
 def _tiers_after_moves(plan: Plan) -> list[list[TermValue]]:
-    """Return the terms per tier after the moves."""
+    """Return the terms with a weight per tier after the moves."""
     first = next((term.tier for term in plan.terms if term.name == MoveTerm.name), None)
-    later = sorted({term.tier for term in plan.terms if first is not None and term.tier > first})
-    return [[term for term in plan.terms if term.tier == tier] for tier in later]
+    later = [term for term in plan.terms if first is not None and term.tier > first and term.weight]
+    return [[term for term in later if term.tier == tier] for tier in sorted({term.tier for term in later})]
 
 
 def _trade(terms: Sequence[TermValue], plan: Plan) -> Trade:

@@ -13,7 +13,7 @@ from ..layout.pools import NodePool
 Domains = Sequence[int]
 """NUMA domains of a node as bit masks."""
 NodeMasks = dict[int, int]
-"""Resources of a bundle: node rank -> bit mask."""
+"""FreeResources of a bundle: node rank -> bit mask."""
 
 
 def unit_of(free: int, bundle: Bundle, solid: bool, domains: Domains) -> int:
@@ -95,7 +95,7 @@ class ExpansionFailed(Exception):
     """Accepted values do not fit any node: an internal error, never a faulty input."""
 
 
-class Resources:
+class FreeResources:
     """Free resources of nodes, and the resources held by each bundle."""
 
     def __init__(self, free: NodeMasks, held: dict[Bundle, NodeMasks]) -> None:
@@ -123,7 +123,10 @@ class Resources:
 
 
 def assign_counts(
-    pool: NodePool, counts: Mapping[Bundle, Sequence[tuple[Cell, int]]], resources: Resources, enclosed: Mapping[Bundle, Mapping[int, int]]
+    pool: NodePool,
+    counts: Mapping[Bundle, Sequence[tuple[Cell, int]]],
+    resources: FreeResources,
+    enclosed: Mapping[Bundle, Mapping[int, int]],
 ) -> None:
     """Assign node resources to every counted bundle of a pool.
 
@@ -153,7 +156,7 @@ def _order(cell: Cell, bundle: Bundle) -> tuple[int, ...]:
     return (-bundle.unit, -bundle.piece) if len(cell.nodes) > 1 else (-bundle.piece, -bundle.unit)
 
 
-def _take_units(bundle: Bundle, count: int, nodes: Sequence[tuple[int, Domains]], resources: Resources) -> int:
+def _take_units(bundle: Bundle, count: int, nodes: Sequence[tuple[int, Domains]], resources: FreeResources) -> int:
     """Take up to `count` units; return their number."""
     free, number = resources.free, 0
     # A text can state a process on contiguous ranges alone; any order of nodes will do.
@@ -165,7 +168,7 @@ def _take_units(bundle: Bundle, count: int, nodes: Sequence[tuple[int, Domains]]
     return number
 
 
-def _deal(node: Node, wanted: Sequence[tuple[Bundle, int]], inside: Mapping[Bundle, int], resources: Resources) -> None:
+def _deal(node: Node, wanted: Sequence[tuple[Bundle, int]], inside: Mapping[Bundle, int], resources: FreeResources) -> None:
     """Assign pieces inside NUMA domains of one node, by a searched packing."""
     domains, free = numa_domains(node, wanted[0][0].kind), resources.free
     pieces: list[Bundle] = []

@@ -15,7 +15,7 @@ from ..layout.bundle import Bundle
 from ..layout.cells import Cell, masks_on_node
 from ..layout.layout import Count, Layout, Values
 from ..layout.ranks import in_rank_order, seat_components
-from .counts import ExpansionFailed, NodeMasks, Resources, assign_counts
+from .counts import ExpansionFailed, FreeResources, NodeMasks, assign_counts
 from .ranks import distributed_runs, in_pinned_order, labels_of, order_of_nested_ranges
 from .staying import enclosed_beside, in_ranks, unmoved_groups, were_ranked, without_unmoved
 
@@ -35,7 +35,7 @@ def expand(layout: Layout, values: Values, solve: Solve) -> Assignment:
             counts.setdefault(key.bundle, []).append((key.cell, value))
     for pool in layout.pools:
         free = dict(pool.free if pool.host is None else beside_enclosed(layout, pool.host, held))
-        resources = Resources(free, held)
+        resources = FreeResources(free, held)
         for bundle in pool.ranged:
             value = values.get(bundle)
             if isinstance(value, tuple):

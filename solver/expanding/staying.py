@@ -24,7 +24,7 @@ from ..layout.parts import bits
 from ..layout.pools import NodePool
 from ..layout.ranks import in_rank_order
 from ..objectives.moves import Holdings, Piece, Pieces, holdings, overlap, pieces, survivors
-from .counts import ExpansionFailed, Resources, assign_counts
+from .counts import ExpansionFailed, FreeResources, assign_counts
 
 Unit = tuple[Seat, ...]
 Place = tuple[str, ...]
@@ -123,7 +123,7 @@ class _OneCell:
             free[node] &= ~mask
         remaining = {bundle: [(self.cell, count - len(stay.get(bundle, ())))] for bundle, count in self.asked.items()}
         try:
-            resources = Resources(free, {bundle: {} for bundle in remaining})
+            resources = FreeResources(free, {bundle: {} for bundle in remaining})
             assign_counts(self.pool, remaining, resources, enclosed_beside(self.layout, stay))
         except ExpansionFailed:
             return False

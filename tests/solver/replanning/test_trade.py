@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import pytest
 from placewright.models.findings.finding import Severity
+from placewright.models.machines.topology import LEVELS
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.placements.run import Run
+from placewright.models.preference import WEIGHTED, Preference
 from placewright.solver.check import check
 from placewright.solver.objectives.moves import MoveTerm
 from placewright.solver.objectives.tiers import tiers
@@ -63,3 +65,14 @@ def test_a_component_moves_back_together() -> None:
     found = with_trade(question, moves(question, before, plan), plan, solve)
     assert found.trade is not None
     assert (found.moved, found.trade.moves, found.trade.term, found.trade.saved) == (0, 1, "MiB of collectives across racks", 7)
+
+
+def test_a_cost_of_weight_zero_is_worth_no_move() -> None:
+    where = cluster({"count": 1, "rack": "a"}, {"count": 2, "rack": "b"})
+    question = near(problem(where, component("a", 2, traffic=7)), a=(Run(range(0, 1), 0), Run(range(1, 2), 1)))
+    question = replace(question, job=replace(question.job, preference=Preference(WEIGHTED, dict.fromkeys(LEVELS, 0))))
+    before = Plan(where, Assignment(question.previous.runs if question.previous else {}), VERIFIED)
+    plan = solve(question).plan
+    assert plan is not None
+    found = with_trade(question, moves(question, before, plan), plan, solve)
+    assert found.trade is None or "MiB" not in found.trade.term
