@@ -25,7 +25,7 @@ WRONG_SIZE = frozenset({"PW102", "PW103", "PW110", "PW111", "PW205", "PW208"})
 _WRONG_DEGREES = {"PW208": "PW404", "PW111": "PW404"}
 """Code -> code for degrees refused by the model, which must change anyway."""
 _OF_DEGREES = {"PW202": frozenset({"PW111", "PW208"}), "PW214": frozenset({"PW111", "PW208"})}
-"""Code of a fault of groups on nodes -> codes of errors about the same degrees."""
+"""Code of a fault of groups -> codes of errors about their degrees."""
 _COMMON = frozenset({"PW102", "PW107", "PW114", "PW122", "PW124", "PW126", "PW501", "PW502", "PW503", "PW605", "PW606"})
 """Codes with a cause in the cluster or the framework, not in the file."""
 MOST_LISTED = 6
