@@ -102,7 +102,10 @@ class _Keys:
         self.added.add(key)
 
     def _refused_with(self, key: str, at: Span) -> bool:
-        """Return True if another key of the same missing section is refused already; list this key there."""
+        """List a key with an earlier one of the same missing section.
+
+        Returns False if there is none.
+        """
         names = key.split(".")
         owners = (".".join(names[:end]) for end in range(1, len(names)))
         owner = next((owner for owner in owners if not self.has(owner) and owner not in self.table.sections), "")
