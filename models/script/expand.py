@@ -248,7 +248,7 @@ class Expander:
     def _parameter(self, part: Parameter) -> WordText:
         """Expand a parameter. Raises NotComputed."""
         place = self.place(part.place)
-        if part.bad:
+        if not part.name:
             shown = self.script.shown(part.place)
             raise NotComputed(f"`{shown}` is of a form that is not followed")
         if part.length and (part.index in ("@", "*") or part.name in "@*"):
