@@ -94,7 +94,7 @@ def read_script(
     state = State(os.path.abspath(source.name), environment or {}, variables, doubting=doubting, sourced=sourced)
     follower, findings = Follower(script, state), []
     try:
-        follower.whole()
+        follower.statements(script.root.children)
     except Unreadable as problem:
         position = min(problem.position, len(script.text) - 1)
         start, end = script.origin.place(position, position + 1)
@@ -304,7 +304,7 @@ def document_of_settings(source: Source, composer: Composer) -> Document:
     if not words:
         script = Script.of(source.text)
         state = State(source.name, Environment.of(composer.allowed).values)
-        words = Expander(script, state).all_fields(list(script.words(0, len(source.text))))
+        words = Expander(script, state).fields(script.words(0, len(source.text)))
     return _of_settings(source, words, composer)
 
 

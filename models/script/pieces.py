@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import replace
-from os.path import commonprefix
 from typing import Iterable, Union
 
 from ..findings.span import Span
@@ -232,7 +231,8 @@ def _possible_element(text: WordText, place: Place, why: str) -> WordText:
 
 def _common_words_length(first: str, second: str) -> int:
     """Return the length of the common beginning of two texts in whole words, or 0."""
-    length = len(commonprefix([first, second]))
+    differing = (at for at, (left, right) in enumerate(zip(first, second)) if left != right)
+    length = next(differing, min(len(first), len(second)))
     edge = all(text[length : length + 1] in ("", " ", "\t", "\n") for text in (first, second))
     return length if edge and first[:length].strip() else first.rfind(" ", 0, length) + 1
 

@@ -37,7 +37,7 @@ _GAP = re.compile(r"(?:[ \t\n]|\\\n)+|#[^\n]*")
 @lru_cache
 def _plain(stops: str, quoted: bool) -> re.Pattern[str]:
     """Return the pattern of text without a special letter."""
-    special = "\\\"$`" if quoted else "\\'\"$`~<>([" if stops in (_BLANKS, ")", "]") else "\\'\"$`~<>"
+    special = '\\"$`' if quoted else "\\'\"$`~<>([" if stops in (_BLANKS, ")", "]") else "\\'\"$`~<>"
     return re.compile(f"[^{re.escape(special + stops)}]+")
 
 
@@ -125,6 +125,7 @@ class Word:
         """Text of the word if nothing is quoted or expanded, else ""."""
         literals = [part for part in self.parts if isinstance(part, Literal) and not part.quoted]
         return "".join(part.text for part in literals) if len(literals) == len(self.parts) else ""
+
 
 @lru_cache(maxsize=1)
 def _parser() -> TreeParser:
@@ -255,7 +256,7 @@ class Script:
     def _read(self, start: int, end: int, stops: str, quoted: bool = False, depth: int = 0) -> tuple[tuple[Part, ...], int]:
         """Return the parts up to one of the signs `stops` or the end, and the offset reached."""
         text, position, plain, parts = self.text, start, _plain(stops, quoted), list[Part]()
-        nested = {"(": ")", "[": "]"} if stops in (_BLANKS, ")") else {"[": "]"} if stops == "]" else {}
+        nested = {_BLANKS: "()", ")": "()", "]": "[]"}.get(stops, "")
         while position < end and (letter := text[position]) not in stops:
             first, after = position, text[position + 1 : min(position + 2, end)]
             if match := plain.match(text, position, end):
@@ -283,10 +284,10 @@ class Script:
                 close = self._within(inside, closer, depth=depth + 1)[1]
                 position = close + 1
                 parts.append(Inner(kind, (inside, close), (first, position), quoted))
-            elif letter in nested and not quoted:
-                inner, close = self._within(first + 1, nested[letter], depth=depth + 1)
+            elif letter == nested[:1] and not quoted:
+                inner, close = self._within(first + 1, nested[1], depth=depth + 1)
                 position = close + 1
-                parts += [Literal(letter, (first, first + 1)), *inner, Literal(nested[letter], (close, position))]
+                parts += [Literal(letter, (first, first + 1)), *inner, Literal(nested[1], (close, position))]
             else:
                 position += 1
                 is_tilde = letter == "~" and first == start and not quoted and after in ("", "/")
