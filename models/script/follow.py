@@ -97,17 +97,17 @@ class Follower(ControlFlow):
         """Interpret `NAME=value`, `NAME+=value` or `NAME=(...)`."""
         state, name, operator, place = self.state, self._target(node), node.children[1], self.script.place(node)
         start, end = self.script.range(operator)[1], self.script.range(node)[1]
-        value, old = node.child_by_field_name("value"), None
+        value = node.child_by_field_name("value")
         if node.children[0].type == "subscript":
             state.unsure({name}, place, "an element of it is set by its number, which is not followed")
             return
-        if operator.type == "+=":
-            old = state.variables.get(name)
-            old = state.scalar(name, place) if old is None else old
-        if value is not None and value.type == "array":
+        is_array = value is not None and value.type == "array"
+        text = WordText() if is_array else self.expander.text(self.script.parts(start, end))  # which may set the variable itself
+        old = state.variables.get(name, state.scalar(name, place)) if operator.type == "+=" else None
+        if is_array:
             state.variables[name] = self._array(name, (start + 1, end - 1), place, old)
             return
-        text, before = self.expander.text(self.script.parts(start, end)), old[0] if isinstance(old, list) and old else old
+        before = old[0] if isinstance(old, list) and old else old
         state.assign(name, joined([before, text], place=place) if isinstance(before, WordText) else text)
 
     def _array(self, name: str, inside: Place, place: Place, old: VariableValue | None) -> VariableValue:
