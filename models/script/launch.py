@@ -10,7 +10,8 @@ from typing import Mapping, Sequence
 
 from ..record import dataclass
 from ..text.program import ShellMachine
-from .pieces import Lines, Place, WordText
+from ..text.source import Source
+from .pieces import Place, WordText
 
 _PYTHON = re.compile(r"(?:.*/)?(?:python|python[23](?:\.[0-9]+)?|pypy3?)")
 _TORCHRUN = re.compile(r"(?:.*/)?(?:torchrun|accelerate|deepspeed)")
@@ -215,7 +216,7 @@ def nested_text(
 # -- resources passed to Ray
 
 
-def machine_of(launch: LaunchCommand, commands: Sequence[Started], lines: Lines) -> tuple[ShellMachine | None, str]:
+def machine_of(launch: LaunchCommand, commands: Sequence[Started], source: Source) -> tuple[ShellMachine | None, str]:
     """Return Ray's resources on this node at a program's start, with a reason if unknown.
 
     They come from an earlier `ray start`, else from the visible accelerators; None if the script
@@ -242,7 +243,7 @@ def machine_of(launch: LaunchCommand, commands: Sequence[Started], lines: Lines)
     numbers = [pair or (None, None) for pair in (accelerators, cpus)]
     if all(number is None for number, _ in numbers):
         return None, why
-    spans = [lines.span(place) if number is not None and place is not None else None for number, place in numbers]
+    spans = [source.span(*place) if number is not None and place is not None else None for number, place in numbers]
     return ShellMachine(numbers[0][0], spans[0], numbers[1][0], spans[1], variable), why
 
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import replace
 from typing import Iterable, Union
 
-from ..findings.span import Span
 from ..record import dataclass
-from ..text.source import Source
 
 Place = tuple[int, int]
 """Offsets into the script, the end exclusive."""
@@ -235,25 +232,3 @@ def _common_words_length(first: str, second: str) -> int:
     length = next(differing, min(len(first), len(second)))
     edge = all(text[length : length + 1] in ("", " ", "\t", "\n") for text in (first, second))
     return length if edge and first[:length].strip() else first.rfind(" ", 0, length) + 1
-
-
-class Lines:
-    """Offsets of the lines of a source."""
-
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        self._starts = [0, *(at + 1 for at, letter in enumerate(source.text) if letter == "\n")]
-
-    def span(self, place: Place) -> Span:
-        """Return the span of a place."""
-        line = self.number(place[0])
-        return Span(self._source.name, place[0], max(place), line, place[0] - self._starts[line - 1] + 1)
-
-    def number(self, position: int) -> int:
-        """Return the line number of an offset, from 1."""
-        return bisect_right(self._starts, position)
-
-    def end(self, position: int) -> int:
-        """Return the offset of the end of the line."""
-        end = self._source.text.find("\n", position)
-        return len(self._source.text) if end < 0 else end

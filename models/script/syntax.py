@@ -149,24 +149,15 @@ class Script:
 
     @cached_property
     def root(self) -> Node:
-        """Syntax tree of the whole text."""
-        return _parser().parse(self.text.encode("utf-8", "surrogatepass")).root_node
+        """Syntax tree of the whole text; its byte offsets are offsets of the text.
 
-    @cached_property
-    def _offsets(self) -> list[int] | None:
-        """Text offset of every byte; None if byte and text offsets are equal."""
-        if self.text.isascii():
-            return None
-        offsets = []
-        for position, letter in enumerate(self.text):
-            offsets += [position] * len(letter.encode("utf-8", "surrogatepass"))
-        return [*offsets, len(self.text)]
+        Letters beyond ASCII are ordinary to bash, as `x` is.
+        """
+        return _parser().parse(re.sub(r"[^\x00-\x7f]", "x", self.text).encode()).root_node
 
     def range(self, node: Node) -> Place:
         """Return the text offsets of a node."""
-        if self._offsets is None:
-            return node.start_byte, node.end_byte
-        return self._offsets[node.start_byte], self._offsets[node.end_byte]
+        return node.start_byte, node.end_byte
 
     def place(self, node: Node) -> Place:
         """Return the place of a node in the file."""
