@@ -129,7 +129,7 @@ class Expander:
             if not written.known or depth > MAX_REFERENCES:
                 raise NotComputed(written.why_unknown or "variables refer to each other without end")
             self.state.budget.spend(1 + len(written.plain) // 50)
-            return calculated(written.plain, lambda name: lookup(name, depth + 1), store)
+            return calculated(written.plain, lambda name: lookup(name, depth + 1))
 
         def lookup(name: str, depth: int) -> int:
             """Return the number of a variable; its text is computed as a sum again."""
@@ -137,9 +137,6 @@ class Expander:
             variable = self.state.scalar(name, place)
             sources.append(variable or WordText.of("", place, unset=frozenset({name})))
             return compute(variable, depth) if variable is not None else 0
-
-        def store(name: str, value: int) -> None:
-            self.state.assign(name, derived(str(value), sources, place))
 
         try:
             return derived(str(compute(text, 0)), sources, place)
@@ -243,8 +240,6 @@ class Expander:
             if any(not text.known for text in texts):
                 raise NotComputed("how many elements there are is not known")
             return derived(str(len(texts)), texts, place)
-        if part.length:
-            raise NotComputed("the length of a text is not followed")
         if part.is_list:
             separators = self.state.variables.get("IFS")
             first = separators.plain[:1] if isinstance(separators, WordText) and separators.known else " "
@@ -254,7 +249,9 @@ class Expander:
             return value if value is not None else self.text(part.arguments[0]).used_at(place).assuming(names, place)
         value, names = self._value(part)
         if value is None:
-            return WordText.of("", place, unset=names)
+            return WordText.of("0" if part.length else "", place, unset=names)
+        if part.length and value.known:
+            return derived(str(len(value.plain)), [value], place)
         return self._changed(value, part) if part.operator else value
 
     def _value(self, part: Parameter) -> tuple[WordText | None, frozenset[str]]:

@@ -1,6 +1,6 @@
 """Control flow of a script: lists, `if`, `case`, loops, and merging of branches.
 
-A loop is interpreted turn by turn if its turns are known, and once otherwise.
+A loop over known words is interpreted turn by turn, any other loop once.
 """
 
 from __future__ import annotations
@@ -17,18 +17,16 @@ from .expand import Expander, fits
 from .launch import Started
 from .pieces import Place, WordText, merged
 from .state import State
-from .syntax import Script, Unreadable
+from .syntax import Script
 
 if TYPE_CHECKING:
     from tree_sitter import Node
     from typing_extensions import Self
 
 MAX_TURNS = 100
-"""Largest number of turns interpreted separately; longer loops have an unknown number."""
+"""Largest number of turns interpreted one by one."""
 UNKNOWN = Truth(None, "it depends on how a command ends")
 _Branch = tuple[Sequence["Node"], Sequence["Node"]]
-_Turn = tuple[str, "tuple[str, WordText] | None"]
-"""Why it is unknown whether a turn takes place, "" if it does; the variable to set for it."""
 
 
 @dataclass
@@ -202,18 +200,15 @@ class ControlFlow(ABC):
     # -- loops
 
     def _loop(self, node: Node) -> Truth:
-        """Interpret a loop turn by turn if its turns are known, else once."""
+        """Interpret a loop; return how it ends."""
         before, outer = dict(self.state.variables), self.broken
         self.broken = False
         body, place = node.child_by_field_name("body"), self.script.place(node)
         statements = body.children[1:-1] if body is not None else []
-        for why, word in self._for_turns(node) if node.type == "for_statement" else self._while_turns(node):
-            if why:
-                self._once(statements, place, why, word)
-            else:
-                self.statements(statements)
-            if self._left():
-                break
+        if node.type == "for_statement":
+            self._for(node, statements, place)
+        else:
+            self._while(node, statements, place)
         broken, self.broken = self.broken, outer
         if not broken:
             return HOLDS
@@ -223,71 +218,46 @@ class ControlFlow(ABC):
                 after[name] = merged(before.get(name), after.get(name), name, place, why)
         return UNKNOWN
 
-    def _for_turns(self, node: Node) -> Iterator[_Turn]:
-        """Begin each turn of `for`, and yield it."""
-        name, place = self.script.written(node.named_children[0]), self.script.place(node)
-        kinds, words = [child.type for child in node.children], self.state.elements("@", place)
+    def _for(self, node: Node, body: Sequence[Node], place: Place) -> None:
+        """Interpret the body for each known word, and once for an unknown word."""
+        name, kinds = self.script.written(node.named_children[0]), [child.type for child in node.children]
+        words = self.state.elements("@", place)
         if "in" in kinds:
             at = kinds.index("in")
             stops = (";", "\n", "do_group", "compound_statement")
             end = next((child for child in node.children[at:] if child.type in stops), node)
-            inside = self.script.range(node.children[at])[1], self.script.range(end)[0]
-            words = self.expander.fields(self.script.words(*inside))
+            words = self.expander.fields(self.script.words(node.children[at].end_byte, end.start_byte))
         if len(words) > MAX_TURNS:
             words = [WordText.unknown(f"${name}", place, f"the loop has more than {MAX_TURNS} turns")]
         for word in words:
             if word.known:
                 self.state.assign(name, word)
-                yield "", None
+                self.statements(body)
             else:
-                yield f"it depends on a loop over what is not known: {word.why_unknown}", (name, word)
+                why = f"it depends on a loop over what is not known: {word.why_unknown}"
+                self._once(body, place, why, lambda: self.state.assign(name, word))  # noqa: B023
+            if self._left():
+                break
 
-    def _while_turns(self, node: Node) -> Iterator[_Turn]:
-        """Begin each turn of `while`, `until` or `for ((`, and yield it."""
-        sums = self._loop_sums(node) if node.type == "c_style_for_statement" else []
-        place = self.script.place(node)
-        try:
-            if sums:
-                self.expander.total(sums[0], place)
-            for _ in range(MAX_TURNS):
-                before, truth = dict(self.state.variables), self._goes_on(node, sums)
-                if truth.value is None:
-                    yield truth.why, None
-                if not truth.value or self.state.ended:
-                    return
-                yield "", None
-                if sums:
-                    self.expander.total(sums[2], place)
-                if before == self.state.variables:  # only an unknown value can end it
-                    self.broken = True
-                    return
-            yield f"it depends on a loop of more than {MAX_TURNS} turns", None
-        except NotComputed as problem:
-            yield f"it depends on a loop whose turns are not known: {problem}", None
+    def _while(self, node: Node, body: Sequence[Node], place: Place) -> None:
+        """Interpret the body of `while`, `until` or `for ((` once, unless the condition is false."""
+        if node.type == "c_style_for_statement":
+            signs = [child for child in node.children if child.type in ("((", "))")]
+            header = signs[0].end_byte, signs[-1].start_byte
+            truth = evaluate_sum(header, self.expander, self.script.shown(header))
+        else:
+            truth = self.statements(node.children_by_field_name("condition"))
+            truth = truth.negated() if node.children[0].type == "until" else truth
+        if truth.value is not False and not self.state.ended:
+            self._once(body, place, truth.why or "only one turn of a loop is followed")
 
-    def _loop_sums(self, node: Node) -> list[Place]:
-        """Return the places of the three sums of `for ((a; b; c))`."""
-        signs = [self.script.range(child) for child in node.children if child.type in ("((", ";", "))")]
-        if len(signs) < 4:
-            raise Unreadable("`for ((` needs three expressions", self.script.range(node)[0])
-        return [(low[1], high[0]) for low, high in zip(signs[:3], signs[1:4])]
-
-    def _goes_on(self, node: Node, sums: Sequence[Place]) -> Truth:
-        """Return the truth of the loop condition."""
-        if sums:
-            shown = self.script.shown(sums[1])
-            return evaluate_sum(sums[1], self.expander, shown) if shown else HOLDS
-        truth = self.statements(node.children_by_field_name("condition"))
-        return truth.negated() if node.children[0].type == "until" else truth
-
-    def _once(self, body: Sequence[Node], place: Place, why: str, word: tuple[str, WordText] | None) -> None:
+    def _once(self, body: Sequence[Node], place: Place, why: str, begin: Callable[[], None] = lambda: None) -> None:
         """Interpret a loop body with an unknown number of turns."""
         before = self.state.variables.copy()
 
         def turn() -> Truth:
             """Interpret a turn to any end."""
-            if word:
-                self.state.assign(*word)
+            begin()
             truth = self.statements(body)
             self._left()
             return truth

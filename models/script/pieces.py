@@ -132,15 +132,10 @@ class WordText:
                 break
         return WordText(tuple(pieces))
 
-    @property
-    def whole_place(self) -> Place | None:
-        """Place in the command; None for a text without pieces."""
-        places = [piece.frames[0] for piece in self.pieces]
-        return (places[0][0], max(end for _, end in places)) if places else None
-
-    def place(self, start: int, end: int) -> Place:
+    def place(self, start: int = 0, end: int | None = None) -> Place:
         """Return the place of the characters `start` to `end` in the command."""
-        return self.cut(start, end).whole_place or (0, 0)
+        places = [piece.frames[0] for piece in self.cut(start, end).pieces]
+        return (places[0][0], max(last for _, last in places)) if places else (0, 0)
 
     def used_at(self, place: Place) -> WordText:
         """Return a copy for a place where a variable with this text is named."""
