@@ -20,10 +20,10 @@ from .syntax import Inner, Literal, Parameter, Part, Script, Word
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-MAX_REFERENCES = 16
 MAX_WORDS = 4_096
 MAX_WORK = 2_000_000
 _NUMBERS = re.compile(r"\{(0|[1-9][0-9]{0,8})\.\.(0|[1-9][0-9]{0,8})\}", re.ASCII)
+_NUMBER = re.compile(r"\s*(-?(0|[1-9][0-9]{0,17}))?\s*", re.ASCII)
 _BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)\s*(?:(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+|--)", re.ASCII)
 _STRETCH = re.compile(r"[ \t\n]+|[^ \t\n]+")
@@ -125,21 +125,20 @@ class Expander:
         """Compute the sum written in a text. Raises NotComputed."""
         sources = [text]
 
-        def compute(written: WordText, depth: int) -> int:
-            if not written.known or depth > MAX_REFERENCES:
-                raise NotComputed(written.why_unknown or "variables refer to each other without end")
-            self.state.budget.spend(1 + len(written.plain) // 50)
-            return calculated(written.plain, lambda name: lookup(name, depth + 1))
-
-        def lookup(name: str, depth: int) -> int:
-            """Return the number of a variable; its text is computed as a sum again."""
+        def lookup(name: str) -> int:
+            """Return the number of a variable."""
             self.state.budget.spend()
-            variable = self.state.scalar(name, place)
-            sources.append(variable or WordText.of("", place, unset=frozenset({name})))
-            return compute(variable, depth) if variable is not None else 0
+            variable = self.state.scalar(name, place) or WordText.of("", place, unset=frozenset({name}))
+            sources.append(variable)
+            if not variable.known or not _NUMBER.fullmatch(variable.plain):
+                raise NotComputed(variable.why_unknown or f"`{name}` is no number")
+            return int(variable.plain.strip() or "0")
 
         try:
-            return derived(str(compute(text, 0)), sources, place)
+            self.state.budget.spend(1 + len(text.plain) // 50)
+            if not text.known:
+                raise NotComputed(text.why_unknown)
+            return derived(str(calculated(text.plain, lookup)), sources, place)
         except NotComputed:
             self.state.unsure(set(_ASSIGNED.findall(text.plain)), place, f"`{text.plain[:40]}` is not followed")
             raise
@@ -179,8 +178,9 @@ class Expander:
         if not whole.known:
             return whole
         if isinstance(part, Literal):
-            exact = whole if part.exact else WordText.of(part.text, self._place(part))
-            return exact if part.text else WordText()
+            if whole.plain == part.text or not part.text:
+                return whole if part.text else WordText()
+            return WordText.of(part.text, self._place(part))
         try:
             return self._parameter(part) if isinstance(part, Parameter) else self._inner(part)
         except NotComputed as problem:

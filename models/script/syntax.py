@@ -57,12 +57,11 @@ def check_depth(depth: int, position: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """Literal text; `exact` if equal to the script, character for character."""
+    """Literal text, without the signs that quote it."""
 
     text: str
     place: Place
     quoted: bool = False
-    exact: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +256,7 @@ class Script:
                 position = min(position + 2, end)
                 stays = not after or (quoted and after not in '$`"\\\n')
                 if after != "\n":
-                    parts.append(Literal("\\" * stays + after, (first, position), True, exact=stays))
+                    parts.append(Literal("\\" * stays + after, (first, position), True))
             elif letter == "'" and not quoted:
                 position = text.find("'", position + 1) + 1
                 if not position:
@@ -292,8 +291,11 @@ class Script:
         if after == "{":
             return self._braced(start, quoted, depth)
         if after == "(":
-            close = self._within(start + 2, ")", depth=depth)[1]
-            is_sum = text[start + 2] == "(" and self._within(start + 3, ")", depth=depth)[1] == close - 1
+            position, is_sum = start + 2, False
+            if text.startswith("(", position):
+                position = self._within(position + 1, ")", depth=depth)[1] + 1
+                is_sum = text.startswith(")", position)
+            close = self._within(position, ")", depth=depth)[1]
             kind, width = ("sum", 2) if is_sum else ("command", 1)
             return Inner(kind, (start + 1 + width, close + 1 - width), (start, close + 1), quoted), close + 1
         if after == "[" or (after == "'" and not quoted):
@@ -301,8 +303,8 @@ class Script:
             return Parameter("", (start, close + 1), quoted), close + 1
         name = _PARAMETER.match(text, start + 1, end)
         if name is None:  # `$"..."` is a text in quotes
-            translated = after == '"' and not quoted
-            return Literal("" if translated else "$", (start, start + 1), quoted, not translated), start + 1
+            text = "" if after == '"' and not quoted else "$"
+            return Literal(text, (start, start + 1), quoted), start + 1
         return Parameter(name[0], (start, name.end()), quoted), name.end()
 
     def _braced(self, start: int, quoted: bool, depth: int) -> tuple[Parameter, int]:
@@ -314,16 +316,17 @@ class Script:
             inner = text[position + 1 : close]
             index, position = inner if inner in ("@", "*") else subscript, close + 1
         operator = _OPERATOR.match(text, position) if head else None
-        sign, arguments, closed = operator[0] if operator else "", list[tuple[Part, ...]](), position
-        if operator:
-            stops, position = sign[0] + "}" if sign[0] == "/" or sign == ":" else "}", operator.end() - 1
-            while len(arguments) < 2 and (not arguments or text[closed] != "}"):
-                argument, closed = self._within(position + 1, "}" if arguments else stops, quoted and sign[-1] in "-+=?", depth)
-                arguments.append(argument)
-                position = closed
+        sign, arguments = operator[0] if operator else "", tuple[tuple[Part, ...], ...]()
+        if operator is None:
+            close = self._within(position, "}", quoted, depth)[1]
         else:
-            closed = self._within(position, "}", quoted, depth)[1]
-        place = (start, closed + 1)
-        if head is None or (not operator and closed > position) or (operator and head[1]):
-            return Parameter("", place, quoted), closed + 1
-        return Parameter(head[2], place, quoted, index, sign, tuple(arguments), head[1] is not None), closed + 1
+            stops, in_quotes = f"{sign[0]}}}" if sign[0] == "/" or sign == ":" else "}", quoted and sign[-1] in "-+=?"
+            argument, close = self._within(operator.end(), stops, in_quotes, depth)
+            arguments = (argument,)
+            if text[close] != "}":
+                argument, close = self._within(close + 1, "}", in_quotes, depth)
+                arguments = (*arguments, argument)
+        place = (start, close + 1)
+        if head is None or (head[1] if operator else close > position):
+            return Parameter("", place, quoted), close + 1
+        return Parameter(head[2], place, quoted, index, sign, arguments, head[1] is not None), close + 1
