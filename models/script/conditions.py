@@ -110,7 +110,7 @@ class _Operand:
 
 
 def _split(operands: Sequence[_Operand], separator: str) -> list[list[_Operand]]:
-    """Split the operands at a joining sign, which is an operand itself after a comparing one."""
+    """Split at a joining sign; after a comparing sign it is an operand itself."""
     groups, previous = [list[_Operand]()], ""
     for operand in operands:
         if operand.sign == separator and previous not in _COMPARING:

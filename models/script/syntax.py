@@ -235,7 +235,7 @@ class Script:
         return self._read(start, end, "", quoted)[0]
 
     def _within(self, start: int, stops: str, quoted: bool = False, depth: int = 0) -> tuple[tuple[Part, ...], int]:
-        """Return the parts up to a sign that closes the opening before `start`, and its offset."""
+        """Return the parts after an opening sign, and the offset of its closing sign."""
         check_depth(depth, start)
         parts, position = self._read(start, len(self.text), stops, quoted, depth)
         if position >= len(self.text):
@@ -244,7 +244,7 @@ class Script:
         return parts, position
 
     def _read(self, start: int, end: int, stops: str, quoted: bool = False, depth: int = 0) -> tuple[tuple[Part, ...], int]:
-        """Return the parts up to one of the signs `stops` or the end, and the offset reached."""
+        """Return the parts up to a sign of `stops` or the end, and the offset."""
         text, position, plain, parts = self.text, start, _plain(stops, quoted), list[Part]()
         nested = {_BLANKS: "()", ")": "()", "]": "[]"}.get(stops, "")
         while position < end and (letter := text[position]) not in stops:
