@@ -29,7 +29,7 @@ class LimitExceeded(Exception):
 
 
 @dataclass
-class Budget:
+class ExpansionBudget:
     """Number of remaining steps, for all branches together."""
 
     steps: int = MAX_STEPS
@@ -78,7 +78,7 @@ class State:
     doubting: bool = False
     sourced: bool = True
     files: dict[str, WordText] = field(default_factory=dict)
-    budget: Budget = field(default_factory=Budget)
+    budget: ExpansionBudget = field(default_factory=ExpansionBudget)
     calls: int = 0
     ended: str = ""
 
