@@ -14,7 +14,7 @@ from typing import Callable
 
 MAX_LENGTH = 512
 _NOT_FOLLOWED = "it is no arithmetic expression that is followed"
-_LETTERS = re.compile(r"(?:[0-9]+(?![A-Za-z_0-9])|[A-Za-z_]\w*|[\s+\-*/%()<>=&|!])*", re.ASCII)
+_LETTERS = re.compile(r"(?:[0-9]+\b|[A-Za-z_]\w*\b|[\s+\-*/%()<>=&|!])*", re.ASCII)
 _OPERATE: dict[type[ast.AST], Callable[[int, int], int]] = {
     ast.Add: operator.add, ast.UAdd: operator.add, ast.Sub: operator.sub, ast.USub: operator.sub, ast.Mult: operator.mul,
     ast.Div: lambda left, right: abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1),
