@@ -20,6 +20,7 @@ from .names import (
     AT_LOAD,
     AT_TRAINING,
     CRITICS,
+    MEGATRON,
     NEVER,
     REFERENCES,
     SFT_TRAIN,
@@ -28,7 +29,7 @@ from .names import (
     TRAIN_ENV,
     VAL_ENV,
 )
-from .strategies import MEGATRON, data_parallel, degrees
+from .strategies import data_parallel, degrees
 
 UNEVEN_SHARES, BATCH_NUMBERS = "PW401", "PW403"
 PROMPTS, ANSWERS = "rollout_batch_size", "num_return_sequences_in_group"
@@ -100,6 +101,16 @@ def nearest(value: int, step: int) -> list[int]:
 # Source: ROLL, roll/utils/config_utils.py (validate_megatron_batch_size); roll/pipeline/base_worker.py
 # (ActorWorker.train_step, CriticWorker.train_step); roll/distributed/scheduler/protocol.py (DataProto.make_iterator);
 # roll/utils/functionals.py (batch_balance).
+
+
+def check_batches(setup: RollSetup, training: bool) -> None:
+    """Check and derive the batches of all roles; with `training`, also those of every update."""
+    check_prompts(setup, training)
+    check_trajectories(setup, training)
+    check_preferences(setup)
+    if training:
+        check_teacher_batches(setup)
+    chains(setup)
 
 
 def prompts_of(setup: RollSetup) -> Amount | None:

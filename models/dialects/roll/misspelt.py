@@ -15,10 +15,11 @@ from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
 from ...text.tree import Entry, MapNode, Scalar
 from . import names
-from .blocks import ConfigurationBlock, blocks_of, pipeline_of
-from .names import ALL_BLOCKS, AT_CREATION, AT_LOAD, DEVICES, REWARD_MODEL, REWARDS, TRAIN_ENV, VAL_ENV, WORLD_SIZE
+from .blocks import blocks_of, pipeline_of
+from .job import Role, RollSetup
+from .names import ALL_BLOCKS, AT_CREATION, AT_LOAD, DEVICES, HINTS, REWARD_MODEL, REWARDS, TRAIN_ENV, VAL_ENV, WORLD_SIZE
 from .profile import Defaults, Pipeline, maps, profile_of, releases_with_key
-from .recognise import HINTS, dotted_keys, has_worker_blocks, is_worker
+from .recognise import dotted_keys, has_worker_blocks, is_worker
 
 CODE = "PW104"
 _MISSPELT = 0.88
@@ -128,7 +129,7 @@ def _with_keys(notes: Notes, document: Document, hinted: frozenset[str]) -> MapN
     if not dotted_keys(root) and not any(key not in workers and nearest(key, workers) for key in suspects):
         return root
     for block in _started(document)[1]:
-        mapping = block.mapping
+        mapping = block.block
         if mapping is None or block.part in (REWARD_MODEL, TRAIN_ENV, VAL_ENV) or block.key in hinted:
             continue
         if not any(mapping.entry(key) for key in workers):
@@ -136,7 +137,7 @@ def _with_keys(notes: Notes, document: Document, hinted: frozenset[str]) -> MapN
     return root
 
 
-def _with_workers(notes: Notes, root: MapNode, block: ConfigurationBlock, mapping: MapNode) -> MapNode:
+def _with_workers(notes: Notes, root: MapNode, block: Role, mapping: MapNode) -> MapNode:
     """Correct the misspelt key that gives a block its workers, if any."""
     known = profile_of(notes.choice).keys_of(block.part)
     missing = [key for key in sorted(known) if mapping.get(key) is None]
@@ -157,12 +158,12 @@ def _with_workers(notes: Notes, root: MapNode, block: ConfigurationBlock, mappin
     return root
 
 
-def _started(document: Document) -> tuple[Pipeline, list[ConfigurationBlock]]:
-    """Return the pipeline and the started blocks, without findings."""
+def _started(document: Document) -> tuple[Pipeline, list[Role]]:
+    """Return the pipeline and the started roles, without findings."""
     silent = Notes(document, "")
     settings = Settings(silent, Interpolator.of(document, names.ENVIRONMENT_VARIABLES), Defaults(profile_of(document.release)))
-    pipeline = pipeline_of(silent, settings, document.program)
-    return pipeline, [block for block in blocks_of(silent, settings, pipeline, document.root) if block.created]
+    setup = RollSetup(silent, settings, pipeline_of(silent, settings, document.program))
+    return setup.pipeline, [role for role in blocks_of(setup) if role.created]
 
 
 def _renamed(mapping: MapNode, meant: dict[str, str]) -> MapNode:
@@ -183,32 +184,36 @@ def _within(root: MapNode, key: str, mapping: MapNode) -> MapNode:
 # Keys that ROLL drops silently: misspelt keys, roles of other pipelines, keys with dots.
 
 
-def unknown_keys(notes: Notes, pipeline: Pipeline, root: MapNode, blocks: tuple[ConfigurationBlock, ...]) -> None:
+def unknown_keys(setup: RollSetup, roles: tuple[Role, ...]) -> None:
     """Warn of placement keys that ROLL does not know or cannot use.
 
     `as_meant` has reported the keys without which ROLL fails.
     """
+    root = setup.settings.at("")
+    if not isinstance(root, MapNode):
+        return
     for entry in dotted_keys(root):
         role, _, key = entry.key.text.rpartition(".")
         message = f"`{entry.key.text}` is one key with a dot in its name, which ROLL ignores silently"
-        notes.warn(CODE, role, message, entry.key.span, "not a path", f"write `{key}:` below `{role}:`")
+        setup.notes.warn(CODE, role, message, entry.key.span, "not a path", f"write `{key}:` below `{role}:`")
     for entry in root:
         if "." not in entry.key.text:
-            _top_level(notes, pipeline, root, entry)
-    for block in blocks:
-        for entry in block.mapping or ():
-            if block.mapping is not None:
-                _check_key(notes, block, block.mapping, entry)
+            _top_level(setup, root, entry)
+    for block in roles:
+        for entry in block.block or ():
+            if block.block is not None:
+                _check_key(setup, block, block.block, entry)
 
 
-def _top_level(notes: Notes, pipeline: Pipeline, root: MapNode, entry: Entry) -> None:
-    profile, source = profile_of(notes.choice), notes.document.source.text
-    name, value, known = entry.key.text, entry.value, profile.blocks(pipeline.config)
+def _top_level(setup: RollSetup, root: MapNode, entry: Entry) -> None:
+    notes, pipeline, source = setup.notes, setup.pipeline, setup.notes.document.source.text
+    name, value, known, keys = entry.key.text, entry.value, setup.profile.blocks(pipeline.config), setup.profile.keys(pipeline.config)
     if name in known and pipeline.checks_types:
         _check_block(notes, root, entry, name)
-        for inner in value if name == REWARDS and isinstance(value, MapNode) else ():
-            _check_block(notes, value, inner, f"{name}.{inner.key.text}")  # type: ignore[arg-type]
-    if name in known or name in names.JOB_KEYS or name == HINTS or name in profile.keys(pipeline.config):
+        if name == REWARDS and isinstance(value, MapNode):
+            for inner in value:
+                _check_block(notes, value, inner, f"{name}.{inner.key.text}")
+    if name in known or name in names.JOB_KEYS or name == HINTS or name in keys:
         return
     if is_worker(value) or has_worker_blocks(value):
         if name not in ALL_BLOCKS and any(f"${{{name}{end}" in source for end in (".", "}")):
@@ -218,7 +223,7 @@ def _top_level(notes: Notes, pipeline: Pipeline, root: MapNode, entry: Entry) ->
         message = f"`{name}` is no role of ROLL's {pipeline.name} pipeline; ROLL ignores it silently"
         notes.warn(CODE, name, message, entry.key.span, "not a role", help, edit)
     elif not isinstance(value, MapNode):
-        close = misspelt(name, (*names.JOB_KEYS, *profile.keys(pipeline.config)))
+        close = misspelt(name, (*names.JOB_KEYS, *keys))
         if close and f"${{{name}}}" not in source:
             is_twice = root.get(close) is not None
             help, edit = notes.to_rename(root, entry, close) if is_twice else (f"is `{close}` meant?", None)
@@ -231,21 +236,22 @@ def _check_block(notes: Notes, owner: MapNode, entry: Entry, path: str) -> None:
     ROLL accepts null for two of them: roll/pipeline/rlvr/rlvr_config.py.
     """
     value = entry.value
-    is_null = isinstance(value, Scalar) and value.is_null and path in (REWARD_MODEL, REWARDS)
-    if not isinstance(value, MapNode) and not is_null and not (isinstance(value, Scalar) and "${" in value.text):
-        help = "write the map of its workers, or remove it"
-        notes.wrong_type(path, path, value, "a map", help, notes.removed(owner, entry))
+    if isinstance(value, Scalar) and ("${" in value.text or (value.is_null and path in (REWARD_MODEL, REWARDS))):
+        return
+    if not isinstance(value, MapNode):
+        notes.wrong_type(path, path, value, "a map", "write the map of its workers, or remove it", notes.removed(owner, entry))
 
 
-def _check_key(notes: Notes, block: ConfigurationBlock, mapping: MapNode, entry: Entry) -> None:
-    known, name = profile_of(notes.choice).keys_of(block.part), entry.key.text
+def _check_key(setup: RollSetup, role: Role, block: MapNode, entry: Entry) -> None:
+    known, name, choice = setup.profile.keys_of(role.part), entry.key.text, setup.notes.choice
     if name in known:
         return
-    close, had = nearest(name, sorted(known)), releases_with_key(block.part, name)
-    only = f" in {notes.choice.release.name}, only in {spans_of(had)}" if had and notes.choice else ""
-    message = f"`{block.key}` has no key `{name}`{only}; ROLL ignores it silently"
-    if close and (mapping.get(close) is not None or not had):
-        help, edit = notes.to_rename(mapping, entry, close)
+    close, had = nearest(name, sorted(known)), releases_with_key(role.part, name)
+    only = f" in {choice.release.name}, only in {spans_of(had)}" if had and choice else ""
+    message = f"`{role.key}` has no key `{name}`{only}; ROLL ignores it silently"
+    help, edit = "remove it", None
+    if close and (block.get(close) is not None or not had):
+        help, edit = setup.notes.to_rename(block, entry, close)
     else:
-        help, edit = "remove it", notes.removed(mapping, entry)
-    notes.warn(CODE, block.key, message, entry.key.span, "not a key", help, edit)
+        edit = setup.notes.removed(block, entry)
+    setup.notes.warn(CODE, role.key, message, entry.key.span, "not a key", help, edit)

@@ -8,8 +8,24 @@ from ...estimate import MEGATRON as MEGATRON_SHARDS
 from ...model_cards import ModelUse, Split, engine_splits, megatron_splits, ulysses_splits, vocabulary_split, with_sizes
 from ...model_cards.stages import places_of
 from .job import Role, RollSetup
-from .names import ACTOR_INFER, ACTOR_TRAIN, CRITICS, DPO, IN_ENGINE, REFERENCES, SFT_TRAIN, STUDENTS, TEACHERS, WITH_MODEL
-from .strategies import BY_ULYSSES, FSDP2, MEGATRON, SGLANG, VLLM, StrategyDegrees, degrees
+from .names import (
+    ACTOR_INFER,
+    ACTOR_TRAIN,
+    BY_ULYSSES,
+    CRITICS,
+    DPO,
+    FSDP2,
+    IN_ENGINE,
+    MEGATRON,
+    REFERENCES,
+    SFT_TRAIN,
+    SGLANG,
+    STUDENTS,
+    TEACHERS,
+    VLLM,
+    WITH_MODEL,
+)
+from .strategies import StrategyDegrees, degrees
 
 HINTS = "placewright.components"
 DIVIDES = "PW404"

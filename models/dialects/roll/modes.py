@@ -10,8 +10,7 @@ from ...releases.release import Range
 from ..checks import Equals, Facts
 from .ids import Ids, common, positions
 from .job import Role, RollSetup, number, shown, whole_of
-from .names import ACTOR_INFER, ACTOR_TRAIN, AFTER_MODELS, AGENTIC_REWARD, AT_LOAD, CRITICS, NEVER, REFERENCES, REWARDS
-from .strategies import SGLANG, VLLM
+from .names import ACTOR_INFER, ACTOR_TRAIN, AFTER_MODELS, AGENTIC_REWARD, AT_LOAD, CRITICS, NEVER, REFERENCES, REWARDS, SGLANG, VLLM
 
 # Generation during training: demands of `async_generation_ratio`.
 #

@@ -1,11 +1,13 @@
-"""Names of ROLL: parts, placement keys, and moments when ROLL notices errors."""
+"""Names of ROLL: parts, strategies, placement keys, and moments when ROLL notices errors."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Mapping
 
 from ...roles import ACTOR, CRITIC, ENVIRONMENT, REFERENCE, REWARD, ROLLOUT, STUDENT, TEACHER
 
+NAME, HINTS = "roll", "placewright"
 FACTS = Path(__file__).parent / "facts"
 RELEASES = FACTS / "releases.json"
 
@@ -30,15 +32,26 @@ ALL_BLOCKS = (
 RLVR, AGENTIC, DPO = "rlvr.RLVRConfig", "agentic.AgenticConfig", "dpo.DPOConfig"
 """Configuration classes of ROLL."""
 
+VLLM, SGLANG, HF_INFER = "vllm", "sglang", "hf_infer"
+INFERENCE = (HF_INFER, VLLM, SGLANG)
+"""Strategies whose workers may have several devices."""
+MEGATRON, FSDP2 = ("megatron_train", "megatron_infer"), ("fsdp2_train", "fsdp2_infer")
+DEEPSPEED = ("deepspeed_train", "deepspeed_infer")
+BY_ULYSSES = (*FSDP2, *DEEPSPEED)
+"""Strategies whose ranks split a sequence by `ulysses_size` alone."""
+
 DEVICES, WORLD_SIZE, PER_WORKER, STRATEGY = "device_mapping", "world_size", "num_gpus_per_worker", "strategy_args"
 CONFIG = f"{STRATEGY}.strategy_config."
 """Path prefix of the strategy's settings, below the role."""
-NUM_GROUPS, GROUP_SIZE, GROUP_REDUNDANCY, ENVS_PER_WORKER = (
-    "num_env_groups",
-    "group_size",
-    "group_size_redundancy",
-    "max_env_num_per_worker",
-)
+_ENGINE = {"tp": f"{CONFIG}tensor_parallel_size", "pp": f"{CONFIG}pipeline_parallel_size"}
+_OF_MEGATRON = {"tp": "tensor_model", "pp": "pipeline_model", "cp": "context", "ep": "expert_model"}
+_MEGATRON = {degree: f"{CONFIG}{name}_parallel_size" for degree, name in _OF_MEGATRON.items()}
+_ULYSSES = {"cp": "model_args.ulysses_size"}
+DEGREE_KEYS: Mapping[str, Mapping[str, str]] = {
+    VLLM: _ENGINE, SGLANG: _ENGINE, **dict.fromkeys(MEGATRON, _MEGATRON), **dict.fromkeys(BY_ULYSSES, _ULYSSES),
+}  # fmt: skip
+"""Strategy -> degree -> key below the role."""
+ENVIRONMENT_KEYS = ("num_env_groups", "group_size", "group_size_redundancy", "max_env_num_per_worker")
 """Keys of environment managers that decide the number of environments per worker."""
 
 JOB_KEYS = (
@@ -72,6 +85,3 @@ NOTICES = {
     "PW212": AFTER_MODELS,
 }
 """Code of a shared rule -> moment when ROLL notices a violation by explicit ids."""
-
-MAX_WORKERS = 1 << 20
-"""Limit on the workers of a role; our own."""

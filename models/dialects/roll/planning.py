@@ -10,12 +10,12 @@ from typing import Callable, Iterator, Mapping, Sequence, Union
 from ...component import DISJOINT, Component, Parallel, Relation
 from ...counts import in_any
 from ...findings.finding import Finding, Severity, warning
-from ...hints.block import said_of_plan, timed_names
+from ...hints.block import may_leave_degrees, said_of_plan, timed_names
 from ...job import Job
 from ...level import TRAINING
 from ...machines.cluster import Cluster
 from ...machines.node_group import ACCELERATOR
-from ...machines.shorthand import AsDeclared
+from ...parallel import DEGREES
 from ...placements.assignment import Assignment
 from ...placements.run import Run
 from ...planning.way import ProcessShape
@@ -28,24 +28,12 @@ from ...text.document import Document
 from ...text.tree import MapNode, Scalar, find, plain, with_value
 from ...times import as_it_runs, usual_order
 from ..all_refused import all_refused, refusal_of_all
+from ..dialect import Machines
 from ..following import MAX_JOINT_CHOICES, interpolates, with_dependent_degrees
 from .modes import RATIO
-from .names import CONFIG, DEVICES, PER_WORKER, STRATEGY, WORLD_SIZE
-from .recognise import HINTS
-from .strategies import BY_ULYSSES, MEGATRON, SGLANG, VLLM
+from .names import DEGREE_KEYS, DEVICES, HINTS, PER_WORKER, SGLANG, STRATEGY, VLLM, WORLD_SIZE
 
-# Keys of a role's degrees, and trees with other values of them.
-
-_ENGINE = {"tp": f"{CONFIG}tensor_parallel_size", "pp": f"{CONFIG}pipeline_parallel_size"}
-_MEGATRON = {
-    "tp": f"{CONFIG}tensor_model_parallel_size", "pp": f"{CONFIG}pipeline_model_parallel_size",
-    "cp": f"{CONFIG}context_parallel_size", "ep": f"{CONFIG}expert_model_parallel_size",
-}  # fmt: skip
-KEYS: Mapping[str, Mapping[str, str]] = {
-    VLLM: _ENGINE, SGLANG: _ENGINE, **dict.fromkeys(MEGATRON, _MEGATRON), **{name: {"cp": "model_args.ulysses_size"} for name in BY_ULYSSES},
-}  # fmt: skip
-"""Strategy -> degree -> key below the role."""
-_DEGREES = ("tp", "pp", "cp", "ep", "dp")
+# Trees with other values of the keys of a role's degrees.
 
 
 def degree_numbers(root: MapNode, role: str, parallel: Parallel) -> dict[str, int] | None:
@@ -56,8 +44,8 @@ def degree_numbers(root: MapNode, role: str, parallel: Parallel) -> dict[str, in
     """
     name = find(root, f"{role}.{STRATEGY}.strategy_name")
     strategy = str(plain(name)) if isinstance(name, Scalar) else ""
-    keys = KEYS.get(strategy, {})
-    if any(getattr(parallel, degree) != 1 and degree not in keys for degree in _DEGREES):
+    keys = DEGREE_KEYS.get(strategy, {})
+    if any(getattr(parallel, degree) != 1 and degree not in keys for degree in DEGREES):
         return None
     values = {key: int(getattr(parallel, degree)) for degree, key in keys.items()}
     if strategy in (VLLM, SGLANG) and find(root, f"{role}.{PER_WORKER}") is not None:
@@ -89,7 +77,7 @@ def _opened_document(document: Document) -> Document:
 
 # Problems with other degrees, each choice read once: alone, and together with other roles' choices.
 
-Read = Callable[[Document, Union[Cluster, AsDeclared, None], str], Reading]
+Read = Callable[[Document, Machines, str], Reading]
 Found = tuple[Union[Problem, None], str]
 """Problem with other degrees, and why they are refused; "" if accepted."""
 
@@ -141,67 +129,86 @@ def _errors(reading: Reading) -> Iterator[Finding]:
 # Planned file: roles with times have no devices; their written places become the baseline.
 
 
-def anew(read: Read, tried: Read, document: Document, machines: Cluster | AsDeclared | None, level: str) -> Reading:
-    """Read the file for planning.
+@dataclass(frozen=True)
+class RollOpening:
+    """Document whose roles have times; implements `Opening`.
 
     `read` reads the file itself, `tried` its candidates.
     """
-    before = read(document, machines, level)
-    if before.problem is None:
-        return before
-    cluster = machines if isinstance(machines, Cluster) else before.problem.cluster
-    reading, problem, chosen = _opened(read, tried, document, cluster, level)
-    if problem is None or chosen is None or problem.job.planning.workload is None:
-        return reading
-    refused = list(_refused(problem, chosen))
-    shapes, accepted = dict[str, dict[Parallel, ProcessShape]](), dict[str, frozenset[tuple[int, Parallel]]]()
-    parts, choices = {component.name: component for component in problem.components}, _choices(problem)
-    # A choice refused alone may be accepted with another choice of another role.
-    some = any(isinstance(chosen.problem({name: c}), str) for name, offered in choices.items() for c in offered)
-    together = some and len(choices) > 1 and prod(map(len, choices.values())) <= MAX_JOINT_CHOICES
-    for name, offered in choices.items():
-        problems = {c: chosen.problem({name: c}, refused_too=together) for c in offered}
-        possible = {c: candidate for c, candidate in problems.items() if isinstance(candidate, Problem)}
-        if not possible and not refused:
-            refused += refusal_of_all(problem.job, (({name: c}, chosen.job({name: c})) for c in offered))
-        parts[name] = part = _widened(parts[name], [candidate[name] for candidate in possible.values()])
-        shapes[name] = {
-            c: ProcessShape(candidate[name].per_process, candidate[name].stride, candidate[name].parallel)
-            for c, candidate in possible.items()
-        }
-        accepted[name] = frozenset((count, c) for c, candidate in possible.items() for count in _counts(candidate, part))
-    open_ = {component.name for component in problem.components if component.runs is None}
-    written = {
-        component.name: component.runs for component in before.problem.components if component.name in open_ and component.runs is not None
-    }
-    shares = chosen.judged.problem.job.shares if chosen.judged.problem is not None else ()
-    job = replace(problem.job, components=tuple(parts.values()), overlaps=dict(_overlaps(problem, written)), relations=(*problem.job.relations, *_apart(document, problem)), choices={name: tuple(shapes.get(name, degrees)) or degrees for name, degrees in problem.job.choices.items()}, shares=tuple(share for share in shares if share.component not in accepted), planning=replace(problem.job.planning, own=_within(problem, written), shapes=shapes, accepted=accepted, workload=_workload(document, problem, problem.job.planning.workload)))  # fmt: skip
-    if job.choices and (together or interpolates(document.root)):
-        job, none = with_dependent_degrees(job, list(job.choices), chosen.job)
-        refused += none if not refused and not reading.failed else ()
-    unread = (_unread(document, reading),) if document.partial else ()
-    return replace(reading, problem=replace(problem, job=job), findings=(*reading.findings, *unread, *refused))
+
+    read: Read
+    tried: Read
+    document: Document
+    machines: Machines
+    level: str
+
+    def opened(self) -> Reading:
+        """See `Opening.opened`."""
+        as_written = self.read(self.document, self.machines, self.level)
+        before = as_written.problem
+        if before is None:
+            return as_written
+        reading, problem, chosen = self._opened(before)
+        if problem is None or chosen is None or problem.job.planning.workload is None:
+            return reading
+        refused = list(_refused(problem, chosen))
+        shapes, accepted = dict[str, dict[Parallel, ProcessShape]](), dict[str, frozenset[tuple[int, Parallel]]]()
+        parts, choices = {component.name: component for component in problem.components}, _choices(problem)
+        # A choice refused alone may be accepted with another choice of another role.
+        some = any(isinstance(chosen.problem({name: parallel}), str) for name, offered in choices.items() for parallel in offered)
+        together = some and len(choices) > 1 and prod(map(len, choices.values())) <= MAX_JOINT_CHOICES
+        for name, offered in choices.items():
+            problems = {parallel: chosen.problem({name: parallel}, refused_too=together) for parallel in offered}
+            possible = {parallel: candidate for parallel, candidate in problems.items() if isinstance(candidate, Problem)}
+            if not possible and not refused:
+                refused += refusal_of_all(problem.job, (({name: parallel}, chosen.job({name: parallel})) for parallel in offered))
+            parts[name] = part = _widened(parts[name], [candidate[name] for candidate in possible.values()])
+            shapes[name] = {parallel: _shape(candidate[name]) for parallel, candidate in possible.items()}
+            accepted[name] = frozenset((count, parallel) for parallel, candidate in possible.items() for count in _counts(candidate, part))
+        own = {component.name: component.runs for component in before.components if component.runs is not None}
+        written = {name: own[name] for name in own if name in parts and problem[name].runs is None}
+        shares = chosen.judged.problem.job.shares if chosen.judged.problem is not None else ()
+        planning = replace(
+            problem.job.planning, own=_within(problem, written), shapes=shapes, accepted=accepted,
+            workload=_workload(self.document, problem, problem.job.planning.workload),
+        )  # fmt: skip
+        job = replace(
+            problem.job, components=tuple(parts.values()), overlaps=dict(_overlaps(problem, written)),
+            relations=(*problem.job.relations, *_apart(self.document, problem)),
+            choices={name: tuple(shapes.get(name, degrees)) or degrees for name, degrees in problem.job.choices.items()},
+            shares=tuple(share for share in shares if share.component not in accepted), planning=planning,
+        )  # fmt: skip
+        if job.choices and (together or interpolates(self.document.root)):
+            job, none = with_dependent_degrees(job, list(job.choices), chosen.job)
+            refused += none if not refused and not reading.failed else ()
+        unread = (_unread(self.document, reading),) if self.document.partial else ()
+        return replace(reading, problem=replace(problem, job=job), findings=(*reading.findings, *unread, *refused))
+
+    def refused(self) -> tuple[Finding, ...]:
+        """See `Opening.refused`."""
+        if not may_leave_degrees(self.document.root.get(HINTS)):
+            return ()
+        before = self.read(self.document, self.machines, self.level).problem
+        if before is None:
+            return ()
+        reading, problem, chosen = self._opened(before)
+        return tuple(_refused(problem, chosen)) if problem is not None and chosen is not None and not reading.failed else ()
+
+    def _opened(self, before: Problem) -> tuple[Reading, Problem | None, Chosen | None]:
+        """Return the file with open roles, the problem, and a reader of new degrees."""
+        cluster = self.machines if isinstance(self.machines, Cluster) else before.cluster
+        opened = _opened_document(self.document)
+        reading = self.read(opened, cluster, self.level)
+        # Unset values of unread texts count as ROLL's defaults; degrees that ROLL then refuses
+        # are not chosen.
+        opened = replace(opened, partial=False)
+        judged = self.tried(opened, cluster, TRAINING)
+        problem = self.read(opened, cluster, self.level).problem if self.document.partial else reading.problem
+        return reading, problem, Chosen(self.tried, opened, cluster, judged) if judged.problem is not None else None
 
 
-def choices_refused(read: Read, tried: Read, document: Document, machines: Cluster | AsDeclared | None, level: str) -> tuple[Finding, ...]:
-    """Return an error per role whose open degrees cannot be stated, or are all refused."""
-    before = read(document, machines, level).problem
-    if before is None:
-        return ()
-    reading, problem, chosen = _opened(read, tried, document, machines if isinstance(machines, Cluster) else before.cluster, level)
-    return tuple(_refused(problem, chosen)) if problem is not None and chosen is not None and not reading.failed else ()
-
-
-def _opened(read: Read, tried: Read, document: Document, cluster: Cluster, level: str) -> tuple[Reading, Problem | None, Chosen | None]:
-    """Return the file with open roles, the problem, and a reader of new degrees."""
-    opened = _opened_document(document)
-    reading = read(opened, cluster, level)
-    # Unset values of unread texts count as ROLL's defaults; degrees that ROLL then refuses
-    # are not chosen.
-    opened = replace(opened, partial=False)
-    judged = tried(opened, cluster, TRAINING)
-    problem = read(opened, cluster, level).problem if document.partial else reading.problem
-    return reading, problem, Chosen(tried, opened, cluster, judged) if judged.problem is not None else None
+def _shape(component: Component) -> ProcessShape:
+    return ProcessShape(component.per_process, component.stride, component.parallel)
 
 
 def _choices(problem: Problem) -> dict[str, tuple[Parallel, ...]]:
@@ -238,8 +245,7 @@ def _within(problem: Problem, written: Mapping[str, Sequence[Run]]) -> dict[str,
 def _overlaps(problem: Problem, written: Mapping[str, Sequence[Run]]) -> Iterator[tuple[str, frozenset[str]]]:
     """Yield roles without times, with the planned roles on the same devices in the file.
 
-    ROLL refuses no such sharing, and counts no device as taken. Disjoint roles stay disjoint: a
-    judge, for example, works while rollout generates.
+    Other roles stay disjoint: a judge, for example, works while rollout generates.
     """
     planned = _devices(written)
     for name, devices in _devices(problem.given().runs).items():
@@ -267,19 +273,11 @@ def _counts(problem: Problem, component: Component) -> Iterator[int]:
 
 
 def _widened(component: Component, candidates: Sequence[Component]) -> Component:
-    """Widen the component to every amount of the candidates.
-
-    The amount that a strategy demands can depend on the degrees.
-    """
+    """Widen the component to every amount of the candidates, as amounts can depend on the degrees."""
     if not candidates:
         return component
-    counts = in_any(candidate.counts for candidate in candidates)
-    return replace(
-        component,
-        least=min(candidate.least for candidate in candidates),
-        most=max(candidate.most for candidate in candidates),
-        counts=counts,
-    )
+    least, most = min(candidate.least for candidate in candidates), max(candidate.most for candidate in candidates)
+    return replace(component, least=least, most=most, counts=in_any(candidate.counts for candidate in candidates))
 
 
 def _is_asynchronous(document: Document) -> bool:
@@ -298,10 +296,7 @@ def _apart(document: Document, problem: Problem) -> Iterator[Relation]:
 
 
 def _workload(document: Document, problem: Problem, workload: Workload) -> Workload:
-    """Complete the workload with ROLL's own behavior: in turn, or generation during training.
-
-    ROLL counts no device as taken: roles may be nested, unless `nested` says otherwise.
-    """
+    """Complete the workload: ROLL's order of work, and nested roles, as it counts no device as taken."""
     stated = said_of_plan(document.root.get(HINTS))
     workload = as_it_runs(workload, stated, f"`{RATIO}`" if _is_asynchronous(document) else "")
     if "nested" not in stated:

@@ -31,7 +31,7 @@ _OF_JOB = {
 }  # fmt: skip
 _OF_WORKERS = {
     "WorkerConfig": ("num_gpus_per_worker", "infer_batch_size", "max_concurrency"),
-    "agentic.EnvManagerConfig": (names.NUM_GROUPS, names.GROUP_SIZE, names.GROUP_REDUNDANCY, names.ENVS_PER_WORKER),
+    "agentic.EnvManagerConfig": names.ENVIRONMENT_KEYS,
 }
 """Class -> keys with a default."""
 _CLASS_OF = {

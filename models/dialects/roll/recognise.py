@@ -1,18 +1,12 @@
-"""Signs of a ROLL configuration, and capabilities of ROLL placements."""
+"""Signs of a ROLL configuration: its worker blocks, misspelt ones included."""
 
 from __future__ import annotations
 
-from ...job import Capabilities
 from ...text.nearest import nearest
 from ...text.tree import Entry, MapNode, Value
 from ..signs import Signs
-from .ids import range_text
-from .names import ALL_BLOCKS, DEVICES, NOTICES, PER_WORKER, REWARDS, STRATEGY, TEACHERS, WORLD_SIZE
+from .names import ALL_BLOCKS, DEVICES, HINTS, PER_WORKER, REWARDS, STRATEGY, TEACHERS, WORLD_SIZE
 
-# Recognition of a ROLL configuration.
-
-NAME = "roll"
-HINTS = "placewright"
 _SIGNS = (DEVICES, PER_WORKER, STRATEGY)
 
 
@@ -61,16 +55,3 @@ def dotted_keys(root: MapNode) -> list[Entry]:
     """
     ends = (DEVICES, WORLD_SIZE, PER_WORKER)
     return [entry for entry in root if "." in entry.key.text and entry.key.text.rsplit(".", 1)[1] in ends]
-
-
-# Capabilities of ROLL's placements, and when ROLL notices errors.
-
-CAPABILITIES = Capabilities(
-    shares_accelerators=True, groups_may_cross=True, processes_may_cross=True, reserves_nodes=True, range_text=range_text, notices=NOTICES
-)
-"""Capabilities of ROLL placements.
-
-Overlapping `device_mapping`s express colocation. Nodes have no order, and a group or a worker may
-cross nodes. Source: ROLL, roll/distributed/scheduler/resource_manager.py,
-roll/distributed/executor/cluster.py.
-"""

@@ -18,14 +18,10 @@ from ...text.tree import MapNode
 from ..checks import AtLeast, Check, Divides, Equals, Facts, Number, divisors, run_checks
 from .job import Role, RoleFacts, RollSetup, amount_of, whole_of
 from .misspelt import misspelt
-from .names import CONFIG, IN_WORKERS
+from .names import CONFIG, DEEPSPEED, DEGREE_KEYS, FSDP2, IN_WORKERS, MEGATRON, SGLANG, VLLM
 from .roles import REWRITTEN
 
 DIVIDES, MATCHES, HINTS = "PW208", "PW403", "PW121"
-MEGATRON, FSDP2, VLLM, SGLANG = ("megatron_train", "megatron_infer"), ("fsdp2_train", "fsdp2_infer"), "vllm", "sglang"
-DEEPSPEED = ("deepspeed_train", "deepspeed_infer")
-BY_ULYSSES = (*FSDP2, *DEEPSPEED)
-"""Strategies whose ranks split a sequence by `ulysses_size` alone."""
 
 # Degrees of parallelism of a role, as its strategy reads them.
 #
@@ -40,9 +36,9 @@ class StrategyDegrees:
     `etp` is None if unset.
     """
 
-    tp: Amount
-    pp: Amount
-    cp: Amount
+    tp: Amount = Amount(1, "tensor_parallel_size")
+    pp: Amount = Amount(1, "pipeline_parallel_size")
+    cp: Amount = Amount(1, "context_parallel_size")
     ep: Amount | None = None
     etp: Amount | None = None
 
@@ -63,25 +59,18 @@ class StrategyDegrees:
 
 def degrees(setup: RollSetup, role: Role) -> StrategyDegrees | None:
     """Return the degrees of a role; None if any is unknown or unsupported."""
-
-    def size(name: str, default: int = 1) -> Amount | None:
-        return setup.settings.whole(role.config(f"{name}_parallel_size"), DIVIDES, default, exact=True)
-
-    tp: Amount | None = Amount(1, "tensor_parallel_size")
-    pp: Amount | None = Amount(1, "pipeline_parallel_size")
-    cp: Amount | None = Amount(1, "context_parallel_size")
-    if role.strategy in MEGATRON:
-        tp, pp, cp, ep = (size(name) for name in ("tensor_model", "pipeline_model", "context", "expert_model"))
-        is_written = setup.settings.has(role.config("expert_tensor_parallel_size"))
-        etp = size("expert_tensor") if is_written else None
-        return StrategyDegrees(tp, pp, cp, ep, etp) if tp and pp and cp and ep and (etp or not is_written) else None
-    if role.strategy in (VLLM, SGLANG):
-        tp, pp = size("tensor", role.num_gpus_per_worker or 1 if role.strategy == SGLANG else 1), size("pipeline")
-    elif role.strategy in BY_ULYSSES:
-        cp = setup.settings.whole(role.path("model_args.ulysses_size"), DIVIDES, 1, exact=True)
-    else:
+    keys = DEGREE_KEYS.get(role.strategy or "")
+    if keys is None:
         return None
-    return StrategyDegrees(tp, pp, cp) if tp and pp and cp else None
+    sizes: dict[str, Amount | None] = {}
+    for degree, key in keys.items():
+        usual = role.num_gpus_per_worker or 1 if (role.strategy, degree) == (SGLANG, "tp") else 1
+        sizes[degree] = setup.settings.whole(role.path(key), DIVIDES, usual, exact=True)
+    etp = role.config("expert_tensor_parallel_size")
+    if role.by_megatron and setup.settings.has(etp):
+        sizes["etp"] = setup.settings.whole(etp, DIVIDES, exact=True)
+    known = {degree: size for degree, size in sizes.items() if size is not None}
+    return StrategyDegrees(**known) if len(known) == len(sizes) else None
 
 
 def data_parallel(setup: RollSetup, role: Role) -> int | None:

@@ -17,8 +17,8 @@ from ...text.tree import Scalar
 from ..checks import Divides, Facts, Number, OneOf
 from .ids import Ids, common, difference, range_text
 from .job import Role, RoleFacts, RollSetup
-from .names import ACTOR_INFER, ACTOR_TRAIN, AFTER_MODELS, AT_UPDATE, NEVER, STUDENTS, TEACHERS
-from .strategies import BY_ULYSSES, MEGATRON, SGLANG, degrees, in_groups_of
+from .names import ACTOR_INFER, ACTOR_TRAIN, AFTER_MODELS, AT_UPDATE, BY_ULYSSES, MEGATRON, NEVER, SGLANG, STUDENTS, TEACHERS
+from .strategies import degrees, in_groups_of
 
 CODE, SOLID = "PW217", "PW205"
 MOST_TRIED = 24

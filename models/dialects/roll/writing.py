@@ -18,10 +18,9 @@ from ...text.source import Source
 from ...text.tree import MapNode, Scalar, find, plain
 from ..dialect import Degrees
 from .ids import Ids, text_of
-from .names import DEVICES, PER_WORKER, STRATEGY, WORLD_SIZE
-from .planning import KEYS, degree_numbers
+from .names import DEGREE_KEYS, DEVICES, PER_WORKER, STRATEGY, VLLM, WORLD_SIZE
+from .planning import degree_numbers
 from .reader import tried
-from .strategies import VLLM
 
 Lines = dict[str, str]
 """Key -> value, as text that needs no quotes outside braces."""
@@ -184,7 +183,7 @@ def _check(reading: Reading, problem: Problem, assignment: Assignment, degrees: 
 def _without(root: object, open_: set[str], degrees: Degrees) -> object:
     """Remove the written keys of open roles from the values, and the blocks left empty."""
     for name in degrees:
-        for path in sorted({PER_WORKER, *(key for keys in KEYS.values() for key in keys.values())}):
+        for path in sorted({PER_WORKER, *(key for keys in DEGREE_KEYS.values() for key in keys.values())}):
             _drop(root, [*name.split("."), *path.split(".")])
     for name in open_:
         for key in (DEVICES, PER_WORKER, WORLD_SIZE):
