@@ -5,30 +5,16 @@ from __future__ import annotations
 from math import gcd, lcm
 
 from ...configuration.settings import Amount, Settings
-from ...derivation import DATA_PARALLEL_SIZE, REPLICA_SIZE, Derivation
+from ...derivation import DATA_PARALLEL_SIZE, REPLICA_SIZE
 from ...findings.wording import with_noun
 from ...record import dataclass
 from ...releases.release import Range
 from ...share import Share
 from ...text.tree import ListNode, MapNode, Scalar
 from ..checks import AtLeast, Divides, Facts, Number, multiples_near
+from . import names
 from .job import Role, RoleFacts, RollSetup, amount_of, number
-from .names import (
-    ACTOR_TRAIN,
-    AFTER_MODELS,
-    AFTER_ROLLOUT,
-    AT_LOAD,
-    AT_TRAINING,
-    CRITICS,
-    MEGATRON,
-    NEVER,
-    REFERENCES,
-    SFT_TRAIN,
-    STUDENTS,
-    TEACHERS,
-    TRAIN_ENV,
-    VAL_ENV,
-)
+from .names import ACTOR_TRAIN, AFTER_MODELS, AFTER_ROLLOUT, AT_LOAD, AT_TRAINING, CRITICS, NEVER, REFERENCES, TRAIN_ENV, VAL_ENV
 from .strategies import data_parallel, degrees
 
 UNEVEN_SHARES, BATCH_NUMBERS = "PW401", "PW403"
@@ -38,7 +24,6 @@ PER_DEVICE, ACCUMULATED, INFERRED = (
 )  # fmt: skip
 _ARGUMENTS, _BASE = "ROLL, roll/configs/training_args.py", "ROLL, roll/configs/base_config.py"
 _DEFAULTS = {PER_DEVICE: (8, _ARGUMENTS), ACCUMULATED: (1, _ARGUMENTS), INFERRED: (16, "ROLL, roll/configs/worker_config.py")}
-_WORKER = "ROLL, roll/pipeline/base_worker.py"
 ANY = -(10**9)
 """Least value of numbers that may be negative."""
 
@@ -70,12 +55,9 @@ class Batches:
 
     @property
     def said(self) -> str:
-        """Product as text.
-
-        ``per_device_train_batch_size 1 x gradient_accumulation_steps 16 on 8 ranks = 128``, say.
-        """
-        names = [f"{amount.name.rpartition('.')[2]} {amount.value}" for amount in (self.each, self.accumulated)]
-        return f"{' x '.join(names)} on {with_noun(self.ranks, 'rank')} = {self.of_all}"
+        """Product: ``per_device_train_batch_size 1 x gradient_accumulation_steps 16 on 8 ranks = 128``."""
+        factors = [f"{amount.name.rpartition('.')[2]} {amount.value}" for amount in (self.each, self.accumulated)]
+        return f"{' x '.join(factors)} on {with_noun(self.ranks, 'rank')} = {self.of_all}"
 
 
 def of_role(setup: RollSetup, role: Role, name: str) -> Amount | None:
@@ -96,26 +78,25 @@ def nearest(value: int, step: int) -> list[int]:
     return multiples_near(max(value, 0), step)
 
 
+def check_batches(setup: RollSetup, training: bool) -> None:
+    """Check and derive the batches of all roles; with `training`, also those of every update."""
+    batch = amount(setup.settings, PROMPTS, 128, _BASE, ANY)  # negative for all available prompts
+    if batch is not None:
+        _check_prompts(setup, batch, training)
+    if setup.pipeline.agentic:
+        _check_trajectories(setup, batch, training)
+    if not setup.pipeline.ppo:
+        _check_preferences(setup)
+    if training:
+        _check_teacher_batches(setup)
+    _derive_all(setup, batch)
+
+
 # Prompts are divided among data parallel ranks, and on each rank into whole updates.
 #
 # Source: ROLL, roll/utils/config_utils.py (validate_megatron_batch_size); roll/pipeline/base_worker.py
 # (ActorWorker.train_step, CriticWorker.train_step); roll/distributed/scheduler/protocol.py (DataProto.make_iterator);
 # roll/utils/functionals.py (batch_balance).
-
-
-def check_batches(setup: RollSetup, training: bool) -> None:
-    """Check and derive the batches of all roles; with `training`, also those of every update."""
-    check_prompts(setup, training)
-    check_trajectories(setup, training)
-    check_preferences(setup)
-    if training:
-        check_teacher_batches(setup)
-    chains(setup)
-
-
-def prompts_of(setup: RollSetup) -> Amount | None:
-    """Return the prompts, or trajectories, of a step; negative for all available ones."""
-    return amount(setup.settings, PROMPTS, 128, _BASE, ANY)
 
 
 def answers_of(setup: RollSetup) -> Amount | None:
@@ -125,18 +106,19 @@ def answers_of(setup: RollSetup) -> Amount | None:
     return amount(setup.settings, ANSWERS, 1, "ROLL, roll/pipeline/rlvr/rlvr_config.py")
 
 
-def check_prompts(setup: RollSetup, training: bool) -> None:
+def _check_prompts(setup: RollSetup, batch: Amount, training: bool) -> None:
     """Check and share the prompts of a step; with `training`, check every update too."""
-    batch = prompts_of(setup)
-    if batch is None:
-        return
     step = _step(setup, training)
     for role in setup.declared(ACTOR_TRAIN):
         is_replaced = setup.pipeline.pure_opd and not role.created  # the student replaces it
-        if role.strategy in MEGATRON and not is_replaced:
+        if role.by_megatron and not is_replaced:
             _dealt_out(setup, role, batch, step)
-    if training and setup.pipeline.ppo and not setup.pipeline.agentic:
-        _updates(setup, batch, step)
+    answers = answers_of(setup) if training and setup.pipeline.ppo and not setup.pipeline.agentic else None
+    if answers is not None and batch.value > 0 and setup.pipeline.updates_models:
+        _share_updates(setup, batch, answers)
+        # The help of a finding about uneven shares fixes both.
+        if not any(finding.code == UNEVEN_SHARES and finding.span == batch.span for finding in setup.notes.findings):
+            _check_updates(setup, batch, answers, step)
 
 
 def _step(setup: RollSetup, training: bool) -> int:
@@ -144,10 +126,10 @@ def _step(setup: RollSetup, training: bool) -> int:
     multiple = 1
     for role in setup.declared(ACTOR_TRAIN):
         batches = batches_of(setup, role)
-        multiple = lcm(multiple, batches.ranks if batches and role.strategy in MEGATRON else 1)
+        multiple = lcm(multiple, batches.ranks if batches and role.by_megatron else 1)
     if setup.pipeline.agentic:
-        group = setup.settings.at("train_env_manager.group_size")
-        size = amount(setup.settings, "train_env_manager.group_size", 1, "") if group is not None else None
+        group = f"{TRAIN_ENV}.group_size"
+        size = amount(setup.settings, group, 1, "") if setup.settings.at(group) is not None else None
         return lcm(multiple, size.value) if size else multiple
     answers = answers_of(setup)
     if training and answers and setup.pipeline.ppo:
@@ -166,7 +148,7 @@ def _dealt_out(setup: RollSetup, role: Role, batch: Amount, step: int) -> None:
     component, replica = setup.components.get(role.key), role_degrees.parallel.replica
     if role.ids is None:
         if component is not None and component.runs is None:
-            _shared(setup, role, batch, "prompts", replica, 1, AT_LOAD)
+            _share(setup, role, batch, "prompts", replica, AT_LOAD)
         return
     facts, ranks = RoleFacts(setup, role), role.ids.count // replica
     if role.ids.count % replica == 0 and ranks > 1:
@@ -177,28 +159,18 @@ def _dealt_out(setup: RollSetup, role: Role, batch: Amount, step: int) -> None:
         ).run(facts)  # fmt: skip
 
 
-def _shared(
-    setup: RollSetup, role: Role, batch: Amount, noun: str, replica: int, answers: int, notice: str, multiple: int = 1, name: str = ""
+def _share(
+    setup: RollSetup, role: Role, batch: Amount, noun: str, replica: int, notice: str, answers: int = 1, multiple: int = 1, name: str = ""
 ) -> None:
-    """Add a share: the GPUs of an open role must divide the batch.
-
-    The ranks of a replica get the same prompts, so each of them counts.
-    """
-    counted = f" counted on each of {replica} ranks" if replica > 1 else ""
+    """Demand that the GPUs of an open role divide the batch; the ranks of a replica get the same prompts."""
+    what = f"{noun} counted on each of {replica} ranks" if replica > 1 else noun
     factor = replica * answers
     if batch.value > 0:
-        share = (role.key, batch.value * factor, multiple, f"{noun}{counted}", batch.name, name, batch.span, notice, True, factor)
-        setup.shares.append(Share(*share))
+        setup.shares.append(Share(role.key, batch.value * factor, multiple, what, batch.name, name, batch.span, notice, factor=factor))
 
 
-def _updates(setup: RollSetup, batch: Amount, step: int) -> None:
-    """Check that the samples of every rank form whole updates.
-
-    Otherwise the first training step fails, after a whole rollout.
-    """
-    answers = answers_of(setup)
-    if answers is None or batch.value <= 0 or not setup.pipeline.updates_models:
-        return
+def _share_updates(setup: RollSetup, batch: Amount, answers: Amount) -> None:
+    """Demand that the ranks of open roles get whole updates."""
     for role in (setup.role(ACTOR_TRAIN), setup.role(CRITICS)):
         component = setup.components.get(role.key) if role and role.ids is None and not _is_dynamic(setup, role) else None
         if role is None or component is None or component.runs is not None:
@@ -207,19 +179,21 @@ def _updates(setup: RollSetup, batch: Amount, step: int) -> None:
         if parallel and device and accumulated:
             size = device.value * accumulated.value
             name = f"{device.name} x {accumulated.name}" if size > 1 else ""
-            _shared(setup, role, batch, "samples", parallel.parallel.replica, answers.value, AFTER_ROLLOUT, size, name)
-    # The help of that finding fixes both.
-    is_told = any(finding.code == UNEVEN_SHARES and finding.span == batch.span for finding in setup.notes.findings)
-    for batches in _trained(setup) if not is_told else ():
+            _share(setup, role, batch, "samples", parallel.parallel.replica, AFTER_ROLLOUT, answers.value, size, name)
+
+
+def _check_updates(setup: RollSetup, batch: Amount, answers: Amount, step: int) -> None:
+    """Check that the samples of every rank form whole updates, without which the first step fails."""
+    samples = batch.value * answers.value
+    prompts = f"{with_noun(batch.value, 'prompt')}{'' if batch.scalar else ' by default'}"
+    chain = f"{prompts} x {with_noun(answers.value, 'answer')} = {with_noun(samples, 'sample')}"
+    for batches in _trained(setup):
         if batches.role.key not in setup.short:
-            samples, facts = batch.value * answers.value, RoleFacts(setup, batches.role)
-            prompt_text = f"{with_noun(batch.value, 'prompt')}{'' if batch.scalar else ' by default'}"
-            chain = f"{prompt_text} x {with_noun(answers.value, 'answer')} = {with_noun(samples, 'sample')}"
             Divides(
-                code=BATCH_NUMBERS, source=_WORKER, when=AFTER_ROLLOUT, left=Number(samples, chain, batch),
-                right=Number(batches.of_all, f"updates of {batches.role.key} ({batches.said})", batches.each), suggest=nearest(batch.value, step),
-                message="{left} are no whole {right}: {rest} left over",
-            ).run(facts)  # fmt: skip
+                code=BATCH_NUMBERS, source="ROLL, roll/pipeline/base_worker.py", when=AFTER_ROLLOUT, left=Number(samples, chain, batch),
+                right=Number(batches.of_all, f"updates of {batches.role.key} ({batches.said})", batches.each),
+                suggest=nearest(batch.value, step), message="{left} are no whole {right}: {rest} left over",
+            ).run(RoleFacts(setup, batches.role))  # fmt: skip
 
 
 def _is_dynamic(setup: RollSetup, role: Role) -> bool:
@@ -241,10 +215,10 @@ def _trained(setup: RollSetup) -> list[Batches]:
 # (DPOPipeline.__init__); roll/pipeline/distill/distill_pipeline.py.
 
 
-def check_preferences(setup: RollSetup) -> None:
+def _check_preferences(setup: RollSetup) -> None:
     """Check that the reference takes at most the pairs of a training step at once."""
     train, reference = setup.role(ACTOR_TRAIN), setup.role(REFERENCES)
-    if setup.pipeline.ppo or train is None or reference is None or {train.key, reference.key} & setup.short:
+    if train is None or reference is None or {train.key, reference.key} & setup.short:
         return
     batches, inferred, ranks = batches_of(setup, train), of_role(setup, reference, INFERRED), data_parallel(setup, reference)
     if batches is None or inferred is None or ranks is None or inferred.value * ranks <= batches.of_all:
@@ -252,17 +226,16 @@ def check_preferences(setup: RollSetup) -> None:
     takes, better = inferred.value * ranks, batches.of_all // ranks
     message = f"{reference.key} takes {INFERRED} {inferred.value} x {with_noun(ranks, 'rank')} = {with_noun(takes, 'pair')} at once"
     message += f", more than a step of {train.key}: {batches.said}"
-    help = (
-        f"set `{inferred.name}: {better}`" if better else f"give {reference.key} {with_noun(batches.of_all, 'data parallel rank')} or fewer"
-    )
-    edit = inferred.becomes(better) if better else None
-    at = inferred.span or reference.place
-    setup.notes.error(BATCH_NUMBERS, reference.key, message, at, f"more than {batches.of_all}", help, edit, AFTER_MODELS)
+    help, edit = f"set `{inferred.name}: {better}`", inferred.becomes(better)
+    if not better:
+        help, edit = f"give {reference.key} {with_noun(batches.of_all, 'data parallel rank')} or fewer", None
+    at, label = inferred.span or reference.place, f"more than {batches.of_all}"
+    setup.notes.error(BATCH_NUMBERS, reference.key, message, at, label, help, edit, AFTER_MODELS)
 
 
-def check_teacher_batches(setup: RollSetup) -> None:
+def _check_teacher_batches(setup: RollSetup) -> None:
     """Check that every data parallel rank of the teacher gets samples of the student's step."""
-    teacher, batches = setup.role(TEACHERS), batches_of(setup, setup.role(STUDENTS))
+    teacher, batches = setup.role(names.TEACHERS), batches_of(setup, setup.role(names.STUDENTS))
     ranks = data_parallel(setup, teacher) if teacher is not None else None
     if teacher is not None and batches is not None and ranks and not setup.short:
         help = f"set `{batches.accumulated.name}: {-(-ranks // (batches.each.value * batches.ranks))}`"
@@ -278,83 +251,68 @@ def check_teacher_batches(setup: RollSetup) -> None:
 # Source: ROLL, roll/utils/config_utils.py, roll/pipeline/base_worker.py, roll/pipeline/dpo/dpo_config.py and
 # dpo_pipeline.py, roll/pipeline/sft/sft_pipeline.py, roll/pipeline/distill/distill_pipeline.py.
 
-_ON_RANKS = (ACTOR_TRAIN, CRITICS, REFERENCES, STUDENTS, TEACHERS, SFT_TRAIN)
+_ON_RANKS = (ACTOR_TRAIN, CRITICS, REFERENCES, names.STUDENTS, names.TEACHERS, names.SFT_TRAIN)
 
 
-def chains(setup: RollSetup) -> None:
+def _derive_all(setup: RollSetup, batch: Amount | None) -> None:
     """Add the derivations of all roles with data parallel ranks."""
-    for role in (role for part in _ON_RANKS for role in setup.all(part)):
-        _ranks(setup, role)
-    for batches in (batches_of(setup, setup.role(part)) for part in (ACTOR_TRAIN, CRITICS)):
-        if batches is not None and setup.pipeline.ppo:
-            _derive_prompts(setup, batches)
-    if not setup.pipeline.ppo:
-        trained = filter(None, map(setup.role, (SFT_TRAIN, STUDENTS, ACTOR_TRAIN)))
-        if batches := batches_of(setup, next(trained, None)):
-            _derive_data(setup, batches)
+    for role in setup.all(*_ON_RANKS):
+        _derive_ranks(setup, role)
+    if setup.pipeline.ppo:
+        for part in (ACTOR_TRAIN, CRITICS):
+            if batches := batches_of(setup, setup.role(part)):
+                _derive_prompts(setup, batches, batch)
+    elif batches := batches_of(setup, next(setup.all(names.SFT_TRAIN, names.STUDENTS, ACTOR_TRAIN), None)):
+        _derive_data(setup, batches)
 
 
-def _derive(setup: RollSetup, role: Role, name: str, value: int, formula: str, *amounts: Amount) -> int:
-    """Add a derivation and return the value."""
-    setup.derivations.append(Derivation(role.key, name, value, formula, tuple(amount.figure for amount in amounts)))
-    return value
-
-
-def _ranks(setup: RollSetup, role: Role) -> None:
+def _derive_ranks(setup: RollSetup, role: Role) -> None:
     role_degrees, ranks = degrees(setup, role), data_parallel(setup, role)
-    if role_degrees is None or ranks is None or role.ids is None:
+    if role_degrees is None or ranks is None:
         return
     named = (("tp", role_degrees.tp), ("pp", role_degrees.pp), ("cp", role_degrees.cp))
     parts = [(name, amount) for name, amount in named if amount.value > 1 or amount.scalar]
-    amounts, formula = [amount for _, amount in parts], with_noun(role.ids.count, "rank")
+    amounts, formula = [amount for _, amount in parts], with_noun(role.devices.count, "rank")
     if parts:
         product = " x ".join(f"{name} {amount.value}" for name, amount in parts)
-        size = _derive(setup, role, REPLICA_SIZE, role_degrees.parallel.replica, product, *amounts)
+        size = setup.derive(role.key, REPLICA_SIZE, role_degrees.parallel.replica, product, *amounts)
         formula += f" // {size} a replica"
     else:
         formula += ", each with samples of its own"
-    _derive(setup, role, DATA_PARALLEL_SIZE, ranks, formula, *amounts)
+    setup.derive(role.key, DATA_PARALLEL_SIZE, ranks, formula, *amounts)
 
 
-def _derive_prompts(setup: RollSetup, batches: Batches) -> None:
+def _derive_prompts(setup: RollSetup, batches: Batches, batch: Amount | None) -> None:
     """Derive samples, samples per rank, updates and micro batches from prompts."""
-    batch, answers, role = prompts_of(setup), answers_of(setup), batches.role
-    if batch is None or answers is None or batch.value <= 0:
+    answers, role, key = answers_of(setup), batches.role, batches.role.key
+    if answers is None or batch is None or batch.value <= 0:
         return
     samples, amounts = batch.value, [batch]
     if not setup.pipeline.agentic:
         formula, amounts = f"{with_noun(batch.value, 'prompt')} x {with_noun(answers.value, 'answer')}", []
-        samples = _derive(setup, role, "samples per step", batch.value * answers.value, formula, batch, answers)
+        samples = setup.derive(key, "samples per step", batch.value * answers.value, formula, batch, answers)
     formula = f"{with_noun(samples, 'sample')} // {with_noun(batches.ranks, 'rank')}"
-    share = _derive(setup, role, "samples per rank", samples // batches.ranks, formula, *amounts)
+    share = setup.derive(key, "samples per rank", samples // batches.ranks, formula, *amounts)
     samples_text = with_noun(share, "sample")
     if not _is_dynamic(setup, role):
         formula = f"{batches.each.value} a micro batch x {batches.accumulated.value} accumulated"
-        size = _derive(setup, role, "samples per rank and update", batches.of_rank, formula, batches.each, batches.accumulated)
+        size = setup.derive(key, "samples per rank and update", batches.of_rank, formula, batches.each, batches.accumulated)
         if share % size == 0:
-            _derive(setup, role, "updates per step", share // size, f"{samples_text} // {size}")
+            setup.derive(key, "updates per step", share // size, f"{samples_text} // {size}")
     inferred = of_role(setup, role, INFERRED)
     if inferred is not None and share:
         formula = f"{samples_text} // {inferred.value} a micro batch"
-        _derive(setup, role, "micro batches of log probabilities", max(share // inferred.value, 1), formula, inferred)
+        setup.derive(key, "micro batches of log probabilities", max(share // inferred.value, 1), formula, inferred)
 
 
 def _derive_data(setup: RollSetup, batches: Batches) -> None:
     """Derive the samples of a step in pipelines without generation."""
-    is_paired = batches.role.part == ACTOR_TRAIN
-    formula = f"{batches.each.value} a micro batch x {batches.accumulated.value} accumulated x {with_noun(batches.ranks, 'rank')}"
-    _derive(
-        setup,
-        batches.role,
-        "pairs per step" if is_paired else "samples per step",
-        batches.of_all,
-        formula,
-        batches.each,
-        batches.accumulated,
-    )
+    key, each, is_paired = batches.role.key, batches.each, batches.role.part == ACTOR_TRAIN
+    formula = f"{each.value} a micro batch x {batches.accumulated.value} accumulated x {with_noun(batches.ranks, 'rank')}"
+    setup.derive(key, f"{'pairs' if is_paired else 'samples'} per step", batches.of_all, formula, each, batches.accumulated)
     if is_paired:
-        formula = f"{with_noun(batches.each.value, 'pair')} x 2 answers: ROLL doubles {batches.each.name}"
-        _derive(setup, batches.role, "sequences per micro batch", batches.each.value * 2, formula, batches.each)
+        formula = f"{with_noun(each.value, 'pair')} x 2 answers: ROLL doubles {each.name}"
+        setup.derive(key, "sequences per micro batch", each.value * 2, formula, each)
 
 
 # Environments of agentic pipelines: groups, trajectories per batch, and adjusted batches.
@@ -374,19 +332,18 @@ WAYS = {
 """`batch_adjust_mode` -> ROLL's change to an uneven batch, as part of a sentence."""
 
 
-def check_trajectories(setup: RollSetup, training: bool) -> None:
+def _check_trajectories(setup: RollSetup, batch: Amount | None, training: bool) -> None:
     """Add ROLL's checks at load; with `training`, also silent adjustments."""
-    if not setup.pipeline.agentic:
-        return
-    batch, validated = prompts_of(setup), amount(setup.settings, "val_batch_size", 128, "ROLL, roll/configs/base_config.py", ANY)
+    validated = amount(setup.settings, "val_batch_size", 128, _BASE, ANY)
     for env, total in ((TRAIN_ENV, batch), (VAL_ENV, validated)):
-        is_settled = _check_partition(setup, env, total)
-        group, groups = _size(setup, env, "group_size", 1), _size(setup, env, "num_env_groups", 128)
+        groups = _size(setup, env, "num_env_groups", 128)
+        is_settled = groups is None or _check_partition(setup, env, groups, total)
+        group = _size(setup, env, "group_size", 1)
         if total is not None and group is not None and groups is not None and group.value and groups.value:
             _check_groups(setup, env, total, group, groups, is_settled)
             _check_rounds(setup, env, total, group.value * groups.value)
     if training and batch is not None and batch.value > 0 and setup.pipeline.updates_models:
-        _adjusted(setup, batch)
+        _check_adjusted(setup, batch)
 
 
 def _size(setup: RollSetup, env: str, name: str, default: int) -> Amount | None:
@@ -394,10 +351,7 @@ def _size(setup: RollSetup, env: str, name: str, default: int) -> Amount | None:
 
 
 def _check_groups(setup: RollSetup, env: str, total: Amount, group: Amount, groups: Amount, is_settled: bool) -> None:
-    """Check that a batch has whole groups, and a validation batch whole rounds of environments.
-
-    `is_settled`: no other finding changes the number of environments.
-    """
+    """Check whole groups per batch, and whole rounds of environments per validation batch."""
     step, text = group.value, f"{group.value}, the environments of a group ({group.name})"
     if env == VAL_ENV:
         step = group.value * groups.value
@@ -411,45 +365,32 @@ def _check_groups(setup: RollSetup, env: str, total: Amount, group: Amount, grou
 
 
 def _check_rounds(setup: RollSetup, env: str, total: Amount, environments: int) -> None:
-    """Check that the trajectories per environment suffice for a batch.
-
-    ROLL computes negative ones itself, and those of asynchronous training.
-    """
+    """Check that the trajectories per environment suffice; ROLL computes negative ones itself."""
     most = amount(setup.settings, f"{env}.max_traj_per_env", -1, _CONFIG, ANY)
     async_ratio = number(setup.settings, "async_generation_ratio", BATCH_NUMBERS, 0)
-    needed = -(-total.value // environments)
-    if (
-        most is None
-        or async_ratio is None
-        or most.value < 0
-        or (env == TRAIN_ENV and async_ratio > 0)
-        or (env == VAL_ENV and total.value < 0)
-    ):
+    if most is None or async_ratio is None or most.value < 0:
         return
-    facts = Facts(setup.notes, setup.settings, env)
+    if (async_ratio > 0) if env == TRAIN_ENV else (total.value < 0):
+        return
+    facts, needed = Facts(setup.notes, setup.settings, env), -(-total.value // environments)
     right = Number(needed, f"{needed}: {with_noun(environments, 'environment')} run a batch of {total.value}")
     AtLeast(code=BATCH_NUMBERS, source=_CONFIG, when=AT_LOAD, left=amount_of(facts, most), right=right).run(facts)
 
 
-def _check_partition(setup: RollSetup, env: str, total: Amount | None) -> bool:
-    """Return True if the groups of all tags add up, or are unknown.
-
-    Adds an error otherwise.
-    """
+def _check_partition(setup: RollSetup, env: str, groups: Amount, total: Amount | None) -> bool:
+    """Return True if the groups of all tags add up, or are unknown; else add an error."""
     settings = setup.settings
     tags, parts = settings.at(f"{env}.tags"), settings.at(f"{env}.num_groups_partition")
-    groups = _size(setup, env, "num_env_groups", 128)
-    is_known = isinstance(tags, (ListNode, type(None))) and (isinstance(parts, ListNode) or (parts is None and not setup.notes.partial))
-    if groups is None or not is_known:
+    if not isinstance(tags, (ListNode, type(None))) or not (isinstance(parts, ListNode) or (parts is None and not setup.notes.partial)):
         return True
     values = [item.value if isinstance(item, Scalar) else None for item in parts.items] if isinstance(parts, ListNode) else [128]
     numbers = [value for value in values if type(value) is int]
-    names = len(tags.items) if isinstance(tags, ListNode) else 1
-    used = sum(numbers[:names])  # one number per tag
+    tag_count = len(tags.items) if isinstance(tags, ListNode) else 1
+    used = sum(numbers[:tag_count])  # one number per tag
     if len(numbers) < len(values) or used == groups.value:
         return True
     message = f"`{env}.num_groups_partition`{'' if parts else ', by default,'} gives {with_noun(used, 'group')}, but {groups.said}"
-    meant = [groups.value // names + (place < groups.value % names) for place in range(names)]
+    meant = [groups.value // tag_count + (place < groups.value % tag_count) for place in range(tag_count)]
     help, edit = f"write `{env}.num_groups_partition: {meant}`", None
     group = _size(setup, VAL_ENV, "group_size", 1)
     round_ = used * group.value if group is not None else 0
@@ -461,11 +402,8 @@ def _check_partition(setup: RollSetup, env: str, total: Amount | None) -> bool:
     return False
 
 
-def _adjusted(setup: RollSetup, batch: Amount) -> None:
-    """Warn if ROLL copies or drops trajectories to make a batch even.
-
-    Every batch becomes a multiple of the samples that all roles take at once.
-    """
+def _check_adjusted(setup: RollSetup, batch: Amount) -> None:
+    """Warn if ROLL copies or drops trajectories to make a batch even for all roles."""
     sizes = _taken(setup) if not setup.short else None
     mode = setup.settings.word("batch_adjust_mode", BATCH_NUMBERS)
     if sizes is None or mode is None or (mode or "copy") not in WAYS or not _one_sample_each(setup):
@@ -481,12 +419,9 @@ def _adjusted(setup: RollSetup, batch: Amount) -> None:
 
 
 def _taken(setup: RollSetup) -> list[tuple[str, int]] | None:
-    """Return (text, samples taken at once) per role; None if any is unknown.
-
-    Every batch becomes a multiple of their least common multiple.
-    """
+    """Return (text, samples taken at once) per role; None if any is unknown."""
     sizes: list[tuple[str, int]] = []
-    for role in (role for part in (ACTOR_TRAIN, REFERENCES, CRITICS) for role in setup.all(part)):
+    for role in setup.all(ACTOR_TRAIN, REFERENCES, CRITICS):
         ranks, inferred = data_parallel(setup, role), of_role(setup, role, INFERRED)
         batches = batches_of(setup, role) if role.part != REFERENCES else None
         if ranks is None or inferred is None or (batches is None and role.part != REFERENCES):
@@ -499,10 +434,7 @@ def _taken(setup: RollSetup) -> list[tuple[str, int]] | None:
 
 
 def _one_sample_each(setup: RollSetup) -> bool:
-    """Return True if all environments make a single sample per trajectory.
-
-    ROLL's default manager does.
-    """
+    """Return True if all environments make a single sample per trajectory, as ROLL's default manager."""
     environments = setup.settings.at("custom_envs")
     if not isinstance(environments, MapNode):
         return False

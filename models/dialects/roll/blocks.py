@@ -213,10 +213,7 @@ def pipeline_of(notes: Notes, settings: Settings, program: Program | None) -> Pi
 
 
 def _by_keys(settings: Settings, is_possible: Callable[[str], bool]) -> tuple[Pipeline, str]:
-    """Guess the pipeline from the keys.
-
-    The second result names a possible alternative that would start other roles; "" without one.
-    """
+    """Guess the pipeline from the keys, and name another possible one with other roles, or ""."""
 
     def has(*keys: str) -> bool:
         return any(settings.has(key) for key in keys)

@@ -85,10 +85,7 @@ class RefusedMapping(Exception):
 
 @lru_cache(maxsize=16)
 def read_expression(text: str) -> Expression:
-    """Evaluate a text to ids; never raises.
-
-    `MAX_TEXT`, `MAX_STEPS` and `MAX_IDS` bound the cost.
-    """
+    """Evaluate a text to ids, in bounded time; never raises."""
     whole = Place(0, len(text))
     unread = _faulty(whole, "so long an expression is not worked out", "not worked out", when="")
     if not text.strip():
@@ -136,10 +133,7 @@ def _read_value(text: str, value: Any) -> Expression:
 
 
 def _ids(items: list[Any]) -> Ids | None:
-    """Return the ids that the items mean, nested lists flattened.
-
-    None if an item is no number, or if there are too many ids or ranges.
-    """
+    """Return the ids that the items mean, nested lists flattened; None without numbers or if too many."""
     if all(isinstance(item, (*_LISTS, range)) for item in items):
         items = list(islice(chain(*items), MAX_IDS + 1))
     texts = [str(item).removesuffix(".0") for item in items if not isinstance(item, int)]
@@ -154,10 +148,7 @@ def _faulty(place: Place, message: str, label: str, better: str = "", when: str 
 
 
 def _no_python(text: str, problem: SyntaxError) -> Expression:
-    """Report text that Python cannot parse.
-
-    The fix closes an open bracket, or converts ranks such as `0-7,9`.
-    """
+    """Report text that Python cannot parse; the fix closes a bracket, or converts ranks such as `0-7,9`."""
     message = f"this is no Python expression: {problem.msg[:80]}"
     closing = {"(": ")", "[": "]", "{": "}"}
     open_: list[str] = []
@@ -300,10 +291,7 @@ class _Evaluation:
         return Place(*(start + len(self.text[start:].encode()[:column].decode()) for start, column in starts))
 
     def _fails(self, node: ast.expr, message: str, better: str = "", when: str = AT_LOAD) -> RefusedMapping:
-        """Build Refused for a node that Python refuses, or that is unknown.
-
-        `message` continues the sentence after the text of the node.
-        """
+        """Build the refusal of a node; `message` continues the sentence after the text of the node."""
         place = self._place(node)
         text = " ".join(self.text[place.start : place.end].split())
         shown = text if len(text) <= 40 else f"{text[:37]}..."
@@ -392,10 +380,7 @@ def ids_edit(notes: Notes, role: Role, ids: Ids) -> tuple[str, Edit | None]:
 
 
 def rewritten(text: ScalarText, better: str) -> Edit | None:
-    """Return the edit that replaces an expression; None if the text stands elsewhere.
-
-    Existing quotes stay; without quotes the text is quoted only if YAML needs it.
-    """
+    """Return the edit that replaces an expression in its quotes; None if it stands elsewhere."""
     scalar = text.scalar
     if scalar.origin is not None or text.shift is None:
         return None

@@ -19,7 +19,7 @@ from ...text.tree import MapNode, Scalar, Value
 from ..checks import Facts, Number
 from ..dialect import Machines
 from .ids import Ids
-from .names import CONFIG, MEGATRON
+from .names import BY_ULYSSES, CONFIG, MEGATRON, SGLANG, VLLM
 from .profile import Pipeline, Profile, profile_of
 
 _NO_IDS = Ids()
@@ -74,6 +74,16 @@ class Role:
     def by_megatron(self) -> bool:
         """True if Megatron runs the model."""
         return self.strategy in MEGATRON
+
+    @property
+    def by_ulysses(self) -> bool:
+        """True if the ranks split a sequence by `ulysses_size` alone."""
+        return self.strategy in BY_ULYSSES
+
+    @property
+    def is_engine(self) -> bool:
+        """True if vLLM or SGLang runs the model."""
+        return self.strategy in (VLLM, SGLANG)
 
     @property
     def devices(self) -> Ids:
@@ -200,10 +210,7 @@ def amount_of(facts: Facts, amount: Amount) -> Number:
 
 
 def whole_of(path: str, code: str, least: int, below: str = "") -> Callable[[Facts], Number | None]:
-    """Build a term: whole number of at least `least` at a path.
-
-    With `below`, the path is `below` + `path` in the block of the facts' subject.
-    """
+    """Build a term: whole number at a path, or at `below` + path in the block of the subject."""
 
     def term(facts: Facts) -> Number | None:
         amount = facts.settings.whole(f"{facts.subject}.{below}{path}" if below else path, code, least=least, exact=True)

@@ -30,10 +30,7 @@ Configurations have many keys of their own that only resemble a known key.
 
 
 def misspelt(name: str, known: Iterable[str]) -> str | None:
-    """Return the known key that `name` misspells by a letter or two.
-
-    None if `name` itself is known, or resembles no known key.
-    """
+    """Return the known key that `name` misspells by a letter or two; None if there is none."""
     near = [key for key in dict.fromkeys(known) if abs(len(key) - len(name)) < 3]
     close = None if name in near else nearest(name, near)
     return close if close and SequenceMatcher(None, name.lower(), close).ratio() >= _MISSPELT else None
@@ -90,10 +87,7 @@ _NOT_MISSED = (names.AGENTIC_REWARD, REWARD_MODEL, TRAIN_ENV, VAL_ENV)
 
 
 def as_meant(notes: Notes, document: Document, hinted: frozenset[str]) -> Document:
-    """Correct the misspelt keys that ROLL misses, with an error for each.
-
-    `hinted` names the roles left to solve.
-    """
+    """Correct the misspelt keys that ROLL misses, with an error for each; `hinted` roles miss none."""
     document = replace(document, root=_with_commas(notes, document.root))
     if notes.partial:  # other files may supply what seems to be missing
         return document
@@ -185,10 +179,7 @@ def _within(root: MapNode, key: str, mapping: MapNode) -> MapNode:
 
 
 def unknown_keys(setup: RollSetup, roles: tuple[Role, ...]) -> None:
-    """Warn of placement keys that ROLL does not know or cannot use.
-
-    `as_meant` has reported the keys without which ROLL fails.
-    """
+    """Warn of placement keys that ROLL does not know or cannot use, and does not miss."""
     root = setup.settings.at("")
     if not isinstance(root, MapNode):
         return

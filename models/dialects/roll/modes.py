@@ -10,7 +10,7 @@ from ...releases.release import Range
 from ..checks import Equals, Facts
 from .ids import Ids, common, positions
 from .job import Role, RollSetup, number, shown, whole_of
-from .names import ACTOR_INFER, ACTOR_TRAIN, AFTER_MODELS, AGENTIC_REWARD, AT_LOAD, CRITICS, NEVER, REFERENCES, REWARDS, SGLANG, VLLM
+from .names import ACTOR_INFER, ACTOR_TRAIN, AFTER_MODELS, AGENTIC_REWARD, AT_LOAD, CRITICS, NEVER, REFERENCES, REWARDS, VLLM
 
 # Generation during training: demands of `async_generation_ratio`.
 #
@@ -40,13 +40,11 @@ def check_asynchronous(setup: RollSetup) -> None:
         return
     if async_ratio < 1:
         message = f"`{RATIO}: {shown(async_ratio)}` is neither 0 nor at least 1, which the rlvr pipelines demand"
-        at, edit = settings.at(RATIO) or settings.top, settings.becomes(RATIO, "1")
-        help = "write `1`, or `0` to generate and train in turn"
-        setup.notes.error(CODE, ACTOR_INFER, message, at, "below 1", help, edit, AT_LOAD)
+        at, help = settings.at(RATIO) or settings.top, "write `1`, or `0` to generate and train in turn"
+        setup.notes.error(CODE, ACTOR_INFER, message, at, "below 1", help, settings.becomes(RATIO, "1"), AT_LOAD)
     infer = setup.role(ACTOR_INFER)
-    for role in (role for part in (ACTOR_TRAIN, CRITICS, REWARDS, REFERENCES) for role in setup.all(part)):
-        both = common(infer.ids, role.ids) if infer is not None and infer.ids is not None and role.ids is not None else ()
-        if infer is not None and both:
+    for role in setup.all(ACTOR_TRAIN, CRITICS, REWARDS, REFERENCES) if infer is not None else ():
+        if infer is not None and (both := common(infer.devices, role.devices)):
             message = f"{infer.key} and {role.key} share {with_noun(sum(map(len, both)), 'GPU')}, but with `{RATIO}: {shown(async_ratio)}`"
             message += f" {infer.key} generates while {role.key} works"
             help, why = f"give {role.key} other GPUs, or write `{RATIO}: 0`", "ROLL warns of it as it reads the configuration"
@@ -71,27 +69,26 @@ def check_partial_gpu(setup: RollSetup) -> None:
     train, infer = setup.role(ACTOR_TRAIN), setup.role(ACTOR_INFER)
     if not has_mode or train is None or infer is None or not setup.settings.flag(MODE, CODE, True):
         return
-    _references(setup, train)
+    _check_references(setup, train)
     if train.ids is None or infer.ids is None:
-        _opened(setup, train, infer)
+        _relate_open(setup, train, infer)
         return
     shared = sum(map(len, common(train.ids, infer.ids)))
     if shared == train.ids.distinct < infer.ids.distinct and shared:
-        _partial(setup, train, infer, train.ids, infer.ids)
+        _check_part(setup, train, infer)
     elif shared:
-        _colocated(setup, train, infer, train.ids, infer.ids, shared)
+        _check_colocated(setup, train, infer, shared)
 
 
-def _references(setup: RollSetup, train: Role) -> None:
+def _check_references(setup: RollSetup, train: Role) -> None:
     """Demand the reference on the GPUs of training; ROLL only warns if several teachers differ."""
     references, settings = list(setup.all(REFERENCES)), setup.settings
-    if len(references) == 1 and references[0].key in setup.components:
-        span = setup.components[references[0].key].spans.get("placement")
-        setup.relations.append(Relation(COLOCATED, (references[0].key, train.key), span, REASON))
-    reference_ids = [role.ids for role in references if role.ids is not None]
-    together = Ids(tuple(part for ids in reference_ids for part in ids.parts))
-    if train.ids is not None and 1 < len(references) == len(reference_ids) and together.ranges != train.ids.ranges:
-        message = f"the {len(reference_ids)} teachers hold {write_ranks(together.ranges)}, but {train.key} {write_ranks(train.ids.ranges)}"
+    if len(references) == 1:
+        _relate(setup, COLOCATED, references[0], train)
+    held = [role.ids for role in references if role.ids is not None]
+    together = Ids(tuple(part for ids in held for part in ids.parts))
+    if train.ids is not None and 1 < len(references) == len(held) and together.ranges != train.ids.ranges:
+        message = f"the {len(held)} teachers hold {write_ranks(together.ranges)}, but {train.key} {write_ranks(train.ids.ranges)}"
         help, why = f"give the teachers together the GPUs of {train.key}", "ROLL warns of it after all models are loaded"
         setup.notes.warn(CODE, references[0].key, f"{message}: they do not take turns", references[0].place, "", help, None, why)
     adapters = train.path("model_args.lora_target")
@@ -104,33 +101,43 @@ def _references(setup: RollSetup, train: Role) -> None:
         setup.notes.error(CODE, REFERENCES, message, settings.at(adapters) or train.span, "no reference", help, edit, AFTER_MODELS)
 
 
-def _partial(setup: RollSetup, train: Role, infer: Role, trains: Ids, infers: Ids) -> None:
-    """Check training on a part of inference: whole workers go on generating.
+def _relate(setup: RollSetup, kind: str, first: Role, second: Role) -> None:
+    """Add a relation that the mode demands, where the first role has a component."""
+    if component := setup.components.get(first.key):
+        setup.relations.append(Relation(kind, (first.key, second.key), component.spans.get("placement"), REASON))
 
-    The other workers give their GPUs to training.
-    """
-    within = f"{train.key} ({write_ranks(trains.ranges)}) lies within {infer.key} ({write_ranks(infers.ranges)})"
+
+def _relate_critic(setup: RollSetup, train: Role, infer: Role) -> None:
+    """Place the critic within inference and apart from training."""
+    critic = setup.role(CRITICS)
+    for kind, role in ((SUBSET, infer), (DISJOINT, train)):
+        if critic is not None and role.key in setup.components:
+            _relate(setup, kind, critic, role)
+
+
+def _check_part(setup: RollSetup, train: Role, infer: Role) -> None:
+    """Check training on a part of inference: whole workers go on, the others give way."""
+    within = f"{train.key} ({write_ranks(train.devices.ranges)}) lies within {infer.key} ({write_ranks(infer.devices.ranges)})"
     workers, async_ratio = infer.world_size, ratio(setup)
     if workers is not None and workers < 2:
         message = f"{within}, so part of {infer.key} goes on generating: that needs at least 2 workers, not {workers}"
-        help, edit = _smaller_workers(setup, infer, trains, infers)
+        help, edit = _smaller_workers(setup, train, infer)
         why = (AFTER_MODELS, f"infer_dp {workers} < 2", OFF)
         setup.notes.error(CODE, infer.key, message, infer.place, f"{workers} worker", help, edit, *why)
     if async_ratio is not None and async_ratio <= 0:
         message = f"{within}, so part of {infer.key} goes on generating, but `{RATIO}` is {shown(async_ratio)}"
         at, help = setup.settings.at(RATIO) or infer.place, f"write `{RATIO}: 1`, give both the same GPUs, or write `{MODE}: false`"
         setup.notes.error(CODE, infer.key, message, at, "not above 0", help, setup.settings.becomes(RATIO, "1"), AFTER_MODELS, OFF)
-    _critics(setup, train, infer)
+    _relate_critic(setup, train, infer)
     if workers is None or workers > 1:
         _check_freed_workers(setup, train, setup.role(CRITICS), infer)
 
 
-def _smaller_workers(setup: RollSetup, infer: Role, trains: Ids, infers: Ids) -> tuple[str, Edit | None]:
+def _smaller_workers(setup: RollSetup, train: Role, infer: Role) -> tuple[str, Edit | None]:
     """Return help and edit: a tp with which training takes whole workers and leaves one."""
-    otherwise = f"give both the same GPUs, or write `{MODE}: false`"
-    sizes = [size for size in range(infers.count // 2, 0, -1) if infers.count % size == 0]
-    edges = (trains.lowest - infers.lowest, trains.highest - infers.highest, trains.count)
-    fits = next((size for size in sizes if not any(edge % size for edge in edges)), None)
+    trains, infers, otherwise = train.devices, infer.devices, f"give both the same GPUs, or write `{MODE}: false`"
+    edges = (trains.lowest - infers.lowest, trains.highest - infers.highest, trains.count, infers.count)
+    fits = next((size for size in range(infers.count // 2, 0, -1) if not any(edge % size for edge in edges)), None)
     key = infer.config("tensor_parallel_size")
     if fits is None or infer.strategy != VLLM or setup.settings.at(infer.config("pipeline_parallel_size")) is not None:
         return otherwise, None
@@ -138,38 +145,32 @@ def _smaller_workers(setup: RollSetup, infer: Role, trains: Ids, infers: Ids) ->
 
 
 def _check_freed_workers(setup: RollSetup, train: Role, critic: Role | None, infer: Role) -> None:
-    """Check that a worker is left, and that all freed workers come back.
-
-    tp x pp x workers, which ROLL counts, must be the number of inference GPUs.
-    """
+    """Check that ROLL counts all GPUs, that a worker is left, and that all freed workers come back."""
     tp, pp = (setup.settings.whole(infer.config(f"{name}_parallel_size"), CODE, 1, exact=True) for name in ("tensor", "pipeline"))
     # The mode takes an unset degree for 1.
-    is_engine = infer.strategy in (VLLM, SGLANG) and tp and pp
-    if train.ids is None or infer.ids is None or infer.world_size is None or not infer.num_gpus_per_worker or not is_engine:
+    if infer.world_size is None or not infer.num_gpus_per_worker or not infer.is_engine or not tp or not pp:
         return
-    ids = Ids((*train.ids.parts, *(critic.ids.parts if critic and critic.ids else ())))
-    per_worker = tp.value * pp.value if tp and pp else 1
-    if per_worker * infer.world_size != infer.ids.distinct:
-        message = (
-            f"`{MODE}` counts tp x pp x workers = {per_worker} x {infer.world_size} GPUs of {infer.key}, which has {infer.ids.distinct}"
-        )
+    infers, per_worker = infer.devices, tp.value * pp.value
+    if per_worker * infer.world_size != infers.distinct:
+        message = f"`{MODE}` counts tp x pp x workers = {per_worker} x {infer.world_size} GPUs of {infer.key}, which has {infers.distinct}"
         help = f"set `{infer.config('tensor_parallel_size')}`: where it is not written the mode takes 1"
-        setup.notes.error("PW403", infer.key, message, infer.place, with_noun(infer.ids.distinct, "GPU"), help, None, AFTER_MODELS)
+        setup.notes.error("PW403", infer.key, message, infer.place, with_noun(infers.distinct, "GPU"), help, None, AFTER_MODELS)
         return
     for role in (train, critic):
-        if role is not None and role.ids is not None and role.ids.count > role.ids.distinct:
+        if role is not None and role.devices.count > role.devices.distinct:
             message = f"{role.key} names GPUs more than once, so {infer.key} is refused to give way for it"
             why = "ROLL notices this only at the first training step (`target_gpus has duplicates`)"
             setup.notes.error("PW108", role.key, message, role.place, "an id stands twice", "write every id once", None, why)
-    message, why = f"every worker of {infer.key} holds a GPU that training needs", AFTER_MODELS
+    freed = Ids((*train.devices.parts, *(critic.devices.parts if critic else ())))
     # ROLL's check sorts the ids.
-    if _left(Ids(infer.ids.ranges), per_worker, ids) and not _left(infer.ids, per_worker, ids):
-        why = "ROLL notices this only at the first training step (`Cannot shrink to zero active ranks`)"
-    if not _left(infer.ids, per_worker, ids) or not _left(Ids(infer.ids.ranges), per_worker, ids):
+    left, left_of_sorted = _left(infers, per_worker, freed), _left(Ids(infers.ranges), per_worker, freed)
+    if not left or not left_of_sorted:
+        message = f"every worker of {infer.key} holds a GPU that training needs, so none is left to generate meanwhile"
         help = f"leave a worker of {infer.key} without GPUs of training and critic, or write `{MODE}: false`"
-        setup.notes.error(CODE, infer.key, f"{message}, so none is left to generate meanwhile", infer.place, "", help, None, why)
+        why = "ROLL notices this only at the first training step (`Cannot shrink to zero active ranks`)" if left_of_sorted else AFTER_MODELS
+        setup.notes.error(CODE, infer.key, message, infer.place, "", help, None, why)
         return
-    taken = positions(infer.ids, ids.ranges)
+    taken = positions(infers, freed.ranges)
     lost = sorted({edge // per_worker for taken_range in taken for edge in (taken_range.start, taken_range.stop) if edge % per_worker})
     if lost:
         more = f" ({len(lost)} workers do)" if len(lost) > 1 else ""
@@ -185,18 +186,18 @@ def _left(infers: Ids, per_worker: int, ids: Ids) -> int:
     return sum(max(free_range.stop // per_worker - -(-free_range.start // per_worker), 0) for free_range in free)
 
 
-def _colocated(setup: RollSetup, train: Role, infer: Role, trains: Ids, infers: Ids, shared: int) -> None:
+def _check_colocated(setup: RollSetup, train: Role, infer: Role, shared: int) -> None:
     """Check partial sharing of GPUs: ROLL compares counts, and works in turn only."""
     reward, async_ratio = setup.role(AGENTIC_REWARD), ratio(setup)
-    rewards = reward.ids.distinct if reward is not None and reward.ids is not None else 0
+    trains, infers, rewards = train.devices.distinct, infer.devices.distinct, reward.devices.distinct if reward else 0
     both = f"{train.key} and {infer.key} share {with_noun(shared, 'GPU')}"
-    if trains.distinct != infers.distinct + rewards:
+    if trains != infers + rewards:
         message = f"{both} otherwise than one within the other: {train.key} must have as many as {infer.key} and the reward together, "
-        message += f"{trains.distinct} are not {infers.distinct} + {rewards}"
+        message += f"{trains} are not {infers} + {rewards}"
         help = f"give {train.key} and {infer.key} the same GPUs, or none in common, or write `{MODE}: false`"
         why = (AFTER_MODELS, 'ROLL says no more than "colocating mode"', OFF)
-        setup.notes.error(CODE, train.key, message, train.place, with_noun(trains.distinct, "GPU"), help, None, *why)
-    if async_ratio is not None and async_ratio != 0:
+        setup.notes.error(CODE, train.key, message, train.place, with_noun(trains, "GPU"), help, None, *why)
+    if async_ratio:
         message = f"{both} and none is left to generate meanwhile, so `{RATIO}` must be 0, but it is {shown(async_ratio)}"
         at, edit = setup.settings.at(RATIO) or train.place, setup.settings.becomes(RATIO, "0")
         help = f"write `{RATIO}: 0`, or give {infer.key} at least one more worker's GPUs than {train.key} has"
@@ -206,36 +207,26 @@ def _colocated(setup: RollSetup, train: Role, infer: Role, trains: Ids, infers: 
 # Relations and amounts that the mode accepts, for training or inference left to solve.
 
 
-def _opened(setup: RollSetup, train: Role, infer: Role) -> None:
+def _relate_open(setup: RollSetup, train: Role, infer: Role) -> None:
     """Add relations: nested only with a positive ratio, else the same GPUs or disjoint ones."""
     if train.key not in setup.components or infer.key not in setup.components:
         return
     async_ratio, reward = ratio(setup), setup.role(AGENTIC_REWARD)
     hinted = {relation.implies: relation for relation in setup.hinted if set(relation.components) == {train.key, infer.key}}
     if SUBSET in hinted and hinted[SUBSET].components[0] == train.key and async_ratio is not None and async_ratio > 0:
-        _critics(setup, train, infer)
+        _relate_critic(setup, train, infer)
         _reserve_worker(setup, train, infer)
         return
-    alone = (async_ratio is not None and async_ratio != 0) or reward is not None
+    alone = bool(async_ratio) or reward is not None
     if alone and COLOCATED in hinted:
-        why = f"`{RATIO}` is {shown(async_ratio)}" if async_ratio else f"there is a {AGENTIC_REWARD}"
+        why, help, edit = f"there is a {AGENTIC_REWARD}", "drop the hint", None
+        if async_ratio:
+            why = f"`{RATIO}` is {shown(async_ratio)}"
+            help, edit = f"drop the hint, or write `{RATIO}: 0`", setup.settings.becomes(RATIO, "0")
         message = f"the hints give {train.key} and {infer.key} the same GPUs, but {why}: {REASON} refuses that"
-        help, edit = (
-            (f"drop the hint, or write `{RATIO}: 0`", setup.settings.becomes(RATIO, "0")) if async_ratio else ("drop the hint", None)
-        )
         setup.notes.error(CODE, train.key, message, hinted[COLOCATED].span or train.span, "the same GPUs", help, edit)
         return
     setup.relations.append(Relation(DISJOINT if alone else COLOCATED_OR_DISJOINT, (train.key, infer.key), None, REASON))
-
-
-def _critics(setup: RollSetup, train: Role, infer: Role) -> None:
-    """Place the critic within inference and apart from training."""
-    critic = setup.role(CRITICS)
-    if critic is not None and critic.key in setup.components:
-        for kind, role in ((SUBSET, infer), (DISJOINT, train)):
-            if role.key in setup.components:
-                span = setup.components[critic.key].spans.get("placement")
-                setup.relations.append(Relation(kind, (critic.key, role.key), span, REASON))
 
 
 def _reserve_worker(setup: RollSetup, train: Role, infer: Role) -> None:

@@ -44,10 +44,7 @@ _ANY = 10**9
 
 
 def devices_per_node(setup: RollSetup) -> int:
-    """Return the devices that ROLL's driver counts on its own machine.
-
-    The driver is assumed on the first node with accelerators.
-    """
+    """Return the devices that ROLL's driver counts, on the first node with accelerators."""
     notes, machines, is_replaced = setup.notes, setup.machines, setup.since(REPLACED.since)
     written = setup.settings.whole(PER_NODE, RULE, 8, exact=True, least=-_ANY if is_replaced else 1)
     stated = min(written.value, MAX_ACCELERATORS_PER_NODE) if written and written.value > 0 else 8
@@ -197,10 +194,7 @@ class DeviceReservation:
         return Cluster(Nodes([numbered_nodes(Node(0, "", accelerators(self.per_node, self.model)), self.needed)]))
 
     def _judge_shown(self) -> None:
-        """Refuse a script that shows Ray fewer devices than ROLL counts per node.
-
-        Such a node is none of the `has` nodes that ROLL may reserve.
-        """
+        """Refuse a script that shows Ray fewer devices than ROLL counts per node, if all nodes are needed."""
         shown, at = _shown(self.notes).accelerators, _shown(self.notes).accelerators_span
         if shown is not None and shown < self.per_node and self.has - 1 < self.needed <= self.has:
             message = f"the script shows Ray {with_noun(shown, 'device')} of this node, but ROLL uses only nodes of {self.per_node}"
@@ -235,10 +229,7 @@ class DeviceReservation:
         self.notes.findings[-1] = replace(self.notes.findings[-1], also=also)
 
     def _within(self, limit: int) -> Iterator[tuple[str, Edit]]:
-        """Yield (help, edit) to keep the roles on existing devices.
-
-        Candidates: without the ids beyond, as many of the first ids, or fewer.
-        """
+        """Yield (help, edit) to keep the roles on existing devices: the same ids, the first ids, or fewer."""
         every = [role.devices for role in self.beyond]
         below = [_below(ids, limit) for ids in every]
         as_many = [Ids.of([range(min(ids.count, limit))]) for ids in every]
@@ -276,10 +267,7 @@ def opened(role: Role) -> Component:
 
 
 def placed_component(setup: RollSetup, role: Role, nodes: int) -> Component:
-    """Build the component of a started role; without runs if the workers are unknown.
-
-    `nodes` are reserved for all roles together.
-    """
+    """Build the component of a started role, on the `nodes` reserved for all roles."""
     component = opened(role)
     groups = (CLUSTER_LABEL,) if role.ids is not None or role.mapping is not None else (NODE_LABEL,)
     spans = {**component.spans} | ({"placement": role.place} if role.mapping is not None else {})
@@ -296,10 +284,7 @@ def placed_component(setup: RollSetup, role: Role, nodes: int) -> Component:
 
 
 def _runs_on(ids: Ids, devices: int, setup: RollSetup) -> Sequence[Run]:
-    """Return the runs of workers with `devices` ids per worker, in order.
-
-    The cost grows with the number of progressions if these are solid, else with the ids.
-    """
+    """Return the runs of workers with `devices` ids per worker; cheap for solid progressions."""
     if all(part.step == 1 and len(part) % devices == 0 for part in ids.parts):
         return runs_of([RankRange(part.start, part.stop, len(part) // devices) for part in ids.parts], setup.cluster, (CLUSTER_LABEL,))
     return compress(_workers(ids, devices, setup.per_node))

@@ -96,10 +96,7 @@ class Chosen:
     _known: dict[frozenset[tuple[str, Parallel]], Found] = field(default_factory=dict, repr=False)
 
     def problem(self, degrees: Mapping[str, Parallel], refused_too: bool = False) -> Problem | str:
-        """Return the problem with these degrees, or why they are refused.
-
-        With `refused_too`, return the problem of refused degrees too.
-        """
+        """Return the problem with these degrees, or why they are refused unless `refused_too`."""
         key = frozenset(degrees.items())
         if key not in self._known:
             self._known[key] = self._anew(degrees)
@@ -131,10 +128,7 @@ def _errors(reading: Reading) -> Iterator[Finding]:
 
 @dataclass(frozen=True)
 class RollOpening:
-    """Document whose roles have times; implements `Opening`.
-
-    `read` reads the file itself, `tried` its candidates.
-    """
+    """Document whose roles have times; implements `Opening`. `tried` reads candidates."""
 
     read: Read
     tried: Read
@@ -243,10 +237,7 @@ def _within(problem: Problem, written: Mapping[str, Sequence[Run]]) -> dict[str,
 
 
 def _overlaps(problem: Problem, written: Mapping[str, Sequence[Run]]) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield roles without times, with the planned roles on the same devices in the file.
-
-    Other roles stay disjoint: a judge, for example, works while rollout generates.
-    """
+    """Yield roles without times, with the planned roles on the same devices in the file."""
     planned = _devices(written)
     for name, devices in _devices(problem.given().runs).items():
         if beside := frozenset(role for role, role_devices in planned.items() if role != name and devices & role_devices):

@@ -61,10 +61,7 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
 
 
 def read_with(document: Document, machines: Machines, level: str, hints: bool = True, trial: bool = False) -> Reading:
-    """Read a document; without `hints` only explicit placements are read.
-
-    A `trial` reads a changed document to test an edit; it tries no helps itself.
-    """
+    """Read a document, or a changed `trial` of one; without `hints` only explicit placements are read."""
     reader = _RollReader(document, machines, level, hints)
     reader.is_trial = trial
     return reader.read()
@@ -74,10 +71,7 @@ tried = partial(read_with, trial=True)
 
 
 class _RollReader(Reader):
-    """Reader of a document.
-
-    `is_trial`: the document is a changed copy, read to see whether the edit may become a help.
-    """
+    """Reader of a document; `is_trial` for a changed copy, read to test an edit."""
 
     NAME, FRAMEWORK, ENVIRONMENT = NAME, "ROLL", ENVIRONMENT_VARIABLES
     is_trial = False
@@ -152,10 +146,7 @@ class _RollReader(Reader):
         return replace(draft, components=tuple(_with_workers(component, sizes.get(component.name, 0)) for component in draft.components))
 
     def _only_roles(self, block: Value, roles: tuple[Role, ...]) -> Value | None:
-        """Remove hints for roles that ROLL does not start; None if none are left.
-
-        Add an error for each of them.
-        """
+        """Remove hints for roles that ROLL does not start, with an error for each; None if none are left."""
         inner = block.get("components") if isinstance(block, MapNode) else None
         if not isinstance(inner, MapNode):
             return block
@@ -172,10 +163,7 @@ class _RollReader(Reader):
         return without(block, strange)
 
     def verifies(self, edit: Edit | None = None, machines: Cluster | None = None) -> bool:
-        """Return True if an edit or a new cluster causes no new error.
-
-        Errors are compared by code and subject.
-        """
+        """Return True if an edit or a new cluster causes no error of a new code or subject."""
         document, level = self.document, TRAINING if self.is_training else "placement"
         if edit is not None and edit.span.file != document.source.name:
             return False

@@ -25,18 +25,12 @@ def signs(root: MapNode) -> Signs:
 
 
 def _has_strategy(value: Value) -> bool:
-    """Return True if a block has strategy settings, misspelt ones included.
-
-    The `strategy` of verl's `critic` is a word, not a map, and does not count.
-    """
+    """Return True if a block has a map of strategy settings; verl's `strategy` is a word."""
     return isinstance(value, MapNode) and any(isinstance(entry.value, MapNode) for entry in value if nearest(entry.key.text, (STRATEGY,)))
 
 
 def is_worker(value: Value | None, *signs: str) -> bool:
-    """Return True if a block has any of the given keys, misspelt ones included.
-
-    The default keys occur in blocks of workers alone.
-    """
+    """Return True if a block has any of the given keys, by default those of workers alone."""
     wanted = signs or _SIGNS
     if not isinstance(value, MapNode):
         return False
@@ -49,9 +43,6 @@ def has_worker_blocks(value: Value) -> bool:
 
 
 def dotted_keys(root: MapNode) -> list[Entry]:
-    """Return the top-level keys with a dot, for example `actor_train.device_mapping`.
-
-    Users copy them from command lines; ROLL drops them.
-    """
+    """Return top-level keys such as `actor_train.device_mapping`, copied from command lines; ROLL drops them."""
     ends = (DEVICES, WORLD_SIZE, PER_WORKER)
     return [entry for entry in root if "." in entry.key.text and entry.key.text.rsplit(".", 1)[1] in ends]

@@ -184,10 +184,7 @@ class _RollWriter:
         return Ids.of(range(id_, id_ + 1) for ids in process_ids for id_ in ids), sizes[0]
 
     def _strategy(self, component: Component, part: str, per_process: int) -> tuple[Data, int]:
-        """Return (strategy and devices per worker, accelerators of a worker).
-
-        The processes of the component hold `per_process` accelerators.
-        """
+        """Return (strategy and devices per worker, accelerators of a worker)."""
         original, backend, is_trained = component.parallel, component.backend, part in _TRAINS
         kind, config, parallel, size = "train" if is_trained else "infer", dict[str, object](), Parallel(), 1
         if part == ACTOR_INFER or not (is_trained or per_process == 1 or original == Parallel()):
@@ -219,10 +216,7 @@ class _RollWriter:
         return {names.STRATEGY: args} | ({names.PER_WORKER: size} if strategy == "hf_infer" and size > 1 else {}), size
 
     def _on_cpus(self, component: Component, part: str) -> Data:
-        """Return the keys of workers without devices.
-
-        ROLL distributes them over its nodes round-robin.
-        """
+        """Return the keys of workers without devices, which ROLL distributes over its nodes round-robin."""
         name, count = component.name, component.least
         if part not in (REWARDS, TRAIN_ENV, VAL_ENV):
             message = f"ROLL needs accelerators for `{self.keys[name]}`, but `{name}` is on nodes"

@@ -21,20 +21,7 @@ from .blocks import BY_ESTIMATOR, BY_KL, NO_REFERENCE, NOT_STARTED, blocks_of
 from .device_mapping import ids_edit, overlaps_no_edit, read_devices
 from .job import Role, RollSetup, amount_of
 from .misspelt import unknown_keys
-from .names import (
-    ACTOR_INFER,
-    ACTOR_TRAIN,
-    AT_CREATION,
-    AT_LOAD,
-    CRITICS,
-    DEVICES,
-    INFERENCE,
-    PER_WORKER,
-    SGLANG,
-    STRATEGY,
-    VLLM,
-    WORLD_SIZE,
-)  # fmt: skip
+from .names import ACTOR_INFER, ACTOR_TRAIN, AT_LOAD, CRITICS, DEVICES, INFERENCE, PER_WORKER, SGLANG, STRATEGY, VLLM, WORLD_SIZE
 from .profile import profile_of, releases_with
 
 GENERATES = Range(since="0.2.0")
@@ -313,10 +300,7 @@ class RoleWorkers:
         return replace(role, world_size=workers, world_span=groups.span or role.span)
 
     def _check_no_devices(self, role: Role) -> None:
-        """Refuse a `device_mapping` of environments, which run on CPUs.
-
-        ROLL never evaluates this text, and compares its characters with device ids.
-        """
+        """Refuse a `device_mapping` of environments: ROLL compares its characters with device ids."""
         value, owner = self.settings.at(role.path(DEVICES)), self.settings.at(role.key)
         entry = owner.entry(DEVICES) if isinstance(owner, MapNode) else None
         if isinstance(value, Scalar) and isinstance(value.value, str) and not is_unknown(value):
@@ -338,15 +322,12 @@ class RoleWorkers:
         BaseConfig.__post_init__.
         """
         message = f"`{role.key}` has no `{DEVICES}`, and ROLL takes `len()` of it, which is a TypeError"
-        when = AT_LOAD if role.part == ACTOR_TRAIN else AT_CREATION
+        when = AT_LOAD if role.part == ACTOR_TRAIN else names.AT_CREATION
         help = f"give `{role.key}` a `{DEVICES}`, or remove it"
         self.notes.error("PW101", role.key, message, role.span, "no devices", help, None, when)
 
     def _no_workers(self, role: Role, why: str) -> None:
-        """Report a started role without devices and without a number of workers.
-
-        ROLL fails when it counts the workers (`range(None)`).
-        """
+        """Report a started role without devices and workers: ROLL fails when it counts them (`range(None)`)."""
         if self.notes.partial:
             missing = f"`{role.key}.{DEVICES}` is not in this file; it may come from `defaults`"
             self.notes.unsure("PW101", role.key, missing, True, "Pass `--config-root DIR` with the folder of its `defaults`")
@@ -359,14 +340,11 @@ class RoleWorkers:
             otherwise = ", or write `init_kl_coef: 0`"
         either = f"`{WORLD_SIZE}` or a " if role.part == names.REWARDS else ""
         help = f"give `{role.key}` a {either}`{DEVICES}`{otherwise}"
-        self.notes.error("PW101", role.key, message, role.span, label, help, None, AT_LOAD if counted else AT_CREATION)
+        self.notes.error("PW101", role.key, message, role.span, label, help, None, AT_LOAD if counted else names.AT_CREATION)
 
 
 def warn_removed_strategies(setup: RollSetup, roles: Sequence[Role]) -> None:
-    """Warn once of strategies that releases newer than the selected one do not know.
-
-    The user may run a newer release.
-    """
+    """Warn once of strategies that newer releases do not know, as the user may run one."""
     choice = setup.notes.choice
     if choice is None or not choice.reason.startswith("newest that has"):
         return

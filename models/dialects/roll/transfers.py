@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import islice, product
+from itertools import product, takewhile
 from typing import Iterator, Sequence
 
 from ...component import SUBSET
@@ -17,8 +17,8 @@ from ...text.tree import Scalar
 from ..checks import Divides, Facts, Number, OneOf
 from .ids import Ids, common, difference, range_text
 from .job import Role, RoleFacts, RollSetup
-from .names import ACTOR_INFER, ACTOR_TRAIN, AFTER_MODELS, AT_UPDATE, BY_ULYSSES, MEGATRON, NEVER, SGLANG, STUDENTS, TEACHERS
-from .strategies import degrees, in_groups_of
+from .names import ACTOR_INFER, ACTOR_TRAIN, AFTER_MODELS, AT_UPDATE, NEVER, SGLANG, STUDENTS, TEACHERS
+from .strategies import data_parallel, degrees, in_groups_of
 
 CODE, SOLID = "PW217", "PW205"
 MOST_TRIED = 24
@@ -35,44 +35,38 @@ def check_model_update(setup: RollSetup) -> None:
     # Older releases broadcast weights to any ranks.
     if not setup.pipeline.updates_models or not setup.since("0.2.0"):
         return
-    train, infer = setup.role(ACTOR_TRAIN), setup.role(ACTOR_INFER)
+    train, infer, components = setup.role(ACTOR_TRAIN), setup.role(ACTOR_INFER), setup.components
     for role in (train, infer):
-        if role is not None and (component := setup.components.get(role.key)):
-            setup.components[role.key] = replace(component, contiguous=True, any_order=True)
+        if role is not None and (component := components.get(role.key)):
+            components[role.key] = replace(component, contiguous=True, any_order=True)
     if train is None or infer is None:
         return
-    if {train.key, infer.key} <= setup.components.keys() and (train.ids is None or infer.ids is None):
+    per_worker = infer.num_gpus_per_worker
+    if {train.key, infer.key} <= components.keys() and (train.ids is None or infer.ids is None):
         setup.in_step.append((train.key, infer.key))
         within = any(relation.kind == SUBSET and set(relation.components) == {train.key, infer.key} for relation in setup.hinted)
-        is_open = train.ids is None and setup.components[train.key].runs is None and infer.key not in setup.choices
-        if within and is_open and infer.num_gpus_per_worker:
-            in_groups_of(setup, train, infer.num_gpus_per_worker, infer.key)
-    if not train.on_devices or not infer.on_devices or train.ids is None or infer.ids is None:
-        return
-    _add_range_fixes(setup, [role for role in (train, infer) if role.ids is not None and not role.ids.solid])
-    per_worker = infer.num_gpus_per_worker
-    if (
-        common(train.ids, infer.ids)
-        and per_worker
-        and infer.ids.count % per_worker == 0
-        and _in_step(setup, train, infer, train.ids, infer.ids)
-    ):
-        _check_pairs(setup, train, infer, train.ids, infer.ids)
-        _reached(setup, infer, train.ids, infer.ids)
+        is_open = train.ids is None and components[train.key].runs is None and infer.key not in setup.choices
+        if within and is_open and per_worker:
+            in_groups_of(setup, train, per_worker, infer.key)
+    if train.on_devices and infer.on_devices:
+        _add_range_fixes(setup, [role for role in (train, infer) if not role.devices.solid])
+        is_shared = common(train.devices, infer.devices) and per_worker and infer.devices.count % per_worker == 0
+        if is_shared and _are_in_step(setup, train, infer):
+            _check_pairs(setup, train, infer)
+            _check_reached(setup, train, infer)
 
 
-def _in_step(setup: RollSetup, train: Role, infer: Role, trains: Ids, infers: Ids) -> bool:
+def _are_in_step(setup: RollSetup, train: Role, infer: Role) -> bool:
     """Return True if training fills whole workers of inference; else add an error."""
-    per_worker = infer.num_gpus_per_worker
+    trains, infers, per_worker = train.devices, infer.devices, infer.num_gpus_per_worker
     edges = {"begins": trains.lowest - infers.lowest, "ends": trains.highest - infers.highest}
     off = [f"{edge} {with_noun(abs(ids), 'id')} {'after' if ids > 0 else 'before'} it" for edge, ids in edges.items() if ids % per_worker]
     message = f"{train.key} ({write_ranks(trains.ranges)}) and {infer.key} ({write_ranks(infers.ranges)}) share GPUs, but"
     if off:
         message += f" {train.key} {' and '.join(off)}: not with whole workers of {per_worker} GPUs"
     elif trains.count % per_worker:
-        message += (
-            f" the {with_noun(trains.count, 'rank')} of {train.key} {are(trains.count)} no whole groups for workers of {per_worker} GPUs"
-        )
+        ranks = f"the {with_noun(trains.count, 'rank')} of {train.key}"
+        message += f" {ranks} {are(trains.count)} no whole groups for workers of {per_worker} GPUs"
     else:
         return True
     help = f"let {train.key} share whole workers of {infer.key}, each GPU written once, or no GPU"
@@ -81,47 +75,36 @@ def _in_step(setup: RollSetup, train: Role, infer: Role, trains: Ids, infers: Id
     return False
 
 
-def _check_pairs(setup: RollSetup, train: Role, infer: Role, trains: Ids, infers: Ids) -> None:
-    """Check that every rank hands its weights to a worker on its own GPU.
-
-    Weights go through GPU memory.
-    """
-    shift, per_worker, infer_ids = trains.lowest - infers.lowest, infer.num_gpus_per_worker, infers.listed
-    mismatch = difference(trains, infers, shift)
+def _check_pairs(setup: RollSetup, train: Role, infer: Role) -> None:
+    """Check that every rank hands its weights to a worker on its own GPU, through GPU memory."""
+    trains, infers, per_worker = train.devices.listed, infer.devices.listed, infer.num_gpus_per_worker
+    shift = train.devices.lowest - infer.devices.lowest
+    mismatch = difference(train.devices, infer.devices, shift)
     if mismatch is None:
         return
-    train_id, infer_id, worker = (
-        trains.listed[mismatch.position],
-        infer_ids[mismatch.position + shift],
-        (mismatch.position + shift) // per_worker,
-    )
+    rank, at = mismatch.position, mismatch.position + shift
     message = (
-        f"rank {mismatch.position} of {train.key} is on {_place(train_id, setup.per_node)}, but hands its weights to worker {worker} of"
+        f"rank {rank} of {train.key} is on {_place(trains[rank], setup.per_node)}, but hands its weights to worker {at // per_worker} of"
     )
-    message += f" {infer.key} on {_place(infer_id, setup.per_node)}" + (
-        f" ({mismatch.count} ranks meet another GPU)" if mismatch.count > 1 else ""
-    )
+    more = f" ({mismatch.count} ranks meet another GPU)" if mismatch.count > 1 else ""
+    message += f" {infer.key} on {_place(infers[at], setup.per_node)}{more}"
     # A worker of sglang sees all GPUs of the worker.
-    beside = [(position, id_) for position, id_ in enumerate(trains, shift) if 0 <= position < len(infer_ids)]
-    fails = infer.strategy != SGLANG or any(
-        id_ not in infer_ids[at // per_worker * per_worker : (at // per_worker + 1) * per_worker] for at, id_ in beside
-    )
-    wrong = [(role, role.ids) for role in (train, infer) if role.ids is not None and not role.ids.ascending]
+    workers = [set(infers[first : first + per_worker]) for first in range(0, len(infers), per_worker)]
+    beside = [(position, id_) for position, id_ in enumerate(trains, shift) if 0 <= position < len(infers)]
+    fails = infer.strategy != SGLANG or any(id_ not in workers[position // per_worker] for position, id_ in beside)
+    wrong = [role for role in (train, infer) if not role.devices.ascending]
     help, edit = f"write the ids of {train.key} and {infer.key} in ascending order, each once", None
-    if len(wrong) == 1 and all(ids.solid and ids.count == ids.distinct for _, ids in wrong):
-        role, ids = wrong[0]
-        better = range(ids.lowest, ids.highest + 1)
-        help, edit = f"give {role.key} `{range_text(better)}`", _written(role, better)
+    if len(wrong) == 1 and wrong[0].devices.solid and wrong[0].devices.count == wrong[0].devices.distinct:
+        better = wrong[0].devices.ranges[0]
+        help, edit = f"give {wrong[0].key} `{range_text(better)}`", _written(wrong[0], better)
+    tell, when = (setup.notes.error, AT_UPDATE) if fails else (setup.notes.warn, NEVER)
     message += "" if fails else ": slow, but not refused"
-    tell, label, when = setup.notes.error, f"rank {mismatch.position} is on id {train_id}", AT_UPDATE
-    if not fails:
-        tell, when = setup.notes.warn, NEVER
-    tell(CODE, train.key, message, train.place, label, help, edit, when)
+    tell(CODE, train.key, message, train.place, f"rank {rank} is on id {trains[rank]}", help, edit, when)
 
 
-def _reached(setup: RollSetup, infer: Role, trains: Ids, infers: Ids) -> None:
+def _check_reached(setup: RollSetup, train: Role, infer: Role) -> None:
     """Check that every inference worker gets weights, from its ranks or from rank 0."""
-    per_worker = infer.num_gpus_per_worker
+    trains, infers, per_worker = train.devices, infer.devices, infer.num_gpus_per_worker
     first, last = (trains.lowest - infers.lowest) // per_worker, (trains.highest - infers.highest) // per_worker
     workers = infers.count // per_worker
     met, before, after = range(first, first + trains.count // per_worker), range(max(first, 0)), range(workers + min(last, 0), workers)
@@ -144,8 +127,8 @@ def _add_range_fixes(setup: RollSetup, broken: Sequence[Role]) -> None:
     """Add a fix to roles with holes: a range, and a new range for the partner if needed."""
     new_ranges = next(_moved(setup, broken), None) if broken else None
     for position, role in enumerate(broken):
-        ids = role.ids or Ids()
-        fix = Fix(f"write one range such as `{range_text(range(ids.lowest, ids.lowest + ids.distinct))}`, and move what is in its way")
+        lowest, distinct = role.devices.lowest, role.devices.distinct
+        fix = Fix(f"write one range such as `{range_text(range(lowest, lowest + distinct))}`, and move what is in its way")
         if new_ranges is not None:
             text = " and ".join(f"{member.key} `{range_text(new_range)}`" for member, new_range in zip(broken, new_ranges))
             partners = [partner for partner in broken if partner is not role]
@@ -158,15 +141,14 @@ def _add_range_fixes(setup: RollSetup, broken: Sequence[Role]) -> None:
 
 def _moved(setup: RollSetup, broken: Sequence[Role]) -> Iterator[tuple[range, ...]]:
     """Yield ranges of the same sizes within the used ids, without new sharing."""
-    with_devices = [(role, role.ids) for role in setup.roles if role.created and role.ids is not None and role.ids.count]
-    last = max(ids.highest for _, ids in with_devices)
-    ends = {0} | {edge for _, ids in with_devices for ids_range in ids.ranges[:MOST_TRIED] for edge in (ids_range.start, ids_range.stop)}
-    unchanged = [role for role, _ in with_devices if role not in broken]
-    sizes = [role.ids.distinct for role in broken if role.ids]
-    starts = sorted(ends)
-    choices = [[range(at, at + size) for at in islice(starts, MOST_TRIED) if at + size <= last + 1] for size in sizes]
-    together = len(broken) == 2 and broken[0].ids and broken[1].ids and broken[0].ids.ranges == broken[1].ids.ranges
-    for ranges in product(*choices):
+    with_devices = [role for role in setup.roles if role.created and role.on_devices]
+    unchanged = [role for role in with_devices if role not in broken]
+    end = max(role.devices.highest for role in with_devices) + 1
+    occupied = [ids_range for role in with_devices for ids_range in role.devices.ranges[:MOST_TRIED]]
+    starts = sorted({0, *(ids_range.start for ids_range in occupied), *(ids_range.stop for ids_range in occupied)})[:MOST_TRIED]
+    sizes = [role.devices.distinct for role in broken]
+    together = len(broken) == 2 and broken[0].devices.ranges == broken[1].devices.ranges
+    for ranges in product(*([range(at, at + size) for at in starts if at + size <= end] for size in sizes)):
         new = [Ids((new_range,)) for new_range in ranges]
         if len(new) == 2 and (ranges[0] != ranges[1] if together else common(new[0], new[1])):
             continue
@@ -176,7 +158,7 @@ def _moved(setup: RollSetup, broken: Sequence[Role]) -> Iterator[tuple[range, ..
 
 def _adds_no_sharing(role: Role, ids: Ids, neighbors: Sequence[Role]) -> bool:
     """Return True if the ids cause no new sharing with a role."""
-    return not any(neighbor.ids and role.ids and common(neighbor.ids, ids) and not common(neighbor.ids, role.ids) for neighbor in neighbors)
+    return not any(common(neighbor.devices, ids) and not common(neighbor.devices, role.devices) for neighbor in neighbors)
 
 
 def _written(role: Role, ids: range) -> Edit | None:
@@ -213,10 +195,7 @@ class TransferSide:
         return self.ids.count // (self.tp * self.pp * self.cp)
 
     def gpu(self, dp: int, tp: int = 0) -> int:
-        """Return the id of a data parallel rank's tensor parallel rank.
-
-        From the fastest dimension to the slowest: tp, cp, dp, pp.
-        """
+        """Return the id of a data parallel rank's tensor parallel rank, in the order tp, cp, dp, pp."""
         return self.ids.listed[(self.pp - 1) * (self.ids.count // self.pp) + dp * self.cp * self.tp + tp]
 
 
@@ -232,39 +211,35 @@ def check_logits_transfer(setup: RollSetup) -> None:
     if sender is None or receiver is None:
         return
     sends, receives = sender.dp, receiver.dp
-    ratio = max(sends // receives, 1)
-    pairs = [(rank * ratio + index, rank) for rank in range(receives) for index in range(ratio)]
     if receives > sends:  # uneven sizes give teacher ranks that do not exist
         pairs = [(rank // (receives // sends), rank) for rank in range(receives)]
+    else:
+        ratio = sends // receives
+        pairs = [(rank * ratio + index, rank) for rank in range(receives) for index in range(ratio)]
     is_compared = by_nccl and max(sends, receives) <= MOST_RANKS
-    existing = [pair for pair in pairs if pair[0] < sends]
-    offset = sender.tp == 1 and any(_same_gpu(sender, receiver, pairs, offset, 0) is None for offset in range(1, sends))
-    before = pairs[: next((index for index, (teacher_rank, _) in enumerate(pairs) if teacher_rank >= sends), len(pairs))]
-    is_shifted = is_compared and offset and _same_gpu(sender, receiver, before, 0, 0) is not None
-    _divided(setup, teacher, student, sends, receives, is_shifted)
+    before = list(takewhile(lambda pair: pair[0] < sends, pairs))
+    is_shifted = is_compared and _shifts_apart(sender, receiver, pairs) and _same_gpu(sender, receiver, before, 0, 0) is not None
+    _check_divided(setup, teacher, student, sends, receives, is_shifted)
     if by_nccl and not is_compared:
         setup.notes.unsure(MODE, student.key, f"more than {MOST_RANKS:,} data parallel ranks are not compared GPU by GPU")
     elif by_nccl:
+        existing = [pair for pair in pairs if pair[0] < sends]
         met = _same_gpu(sender, receiver, existing, 0, int(sender.tp > 1))
-        shifts = sender.tp == 1 and any(_same_gpu(sender, receiver, existing, shift, 0) is None for shift in range(1, sends))
-        if met is not None and not shifts:
+        if met is not None and not _shifts_apart(sender, receiver, existing):
             message = f"`{BACKEND}: {NCCL}` cannot send from a GPU to itself, but teacher and student meet on id {met}"
             at, edit = setup.settings.at(BACKEND) or student.place, setup.settings.becomes(BACKEND, WAYS[0])
             setup.notes.error(MODE, student.key, message, at, "", f"write `{BACKEND}: {WAYS[0]}`", edit, AFTER_MODELS)
 
 
 def _side(setup: RollSetup, role: Role) -> TransferSide | None:
-    role_degrees = degrees(setup, role) if role.strategy in (*MEGATRON, *BY_ULYSSES) else None
-    if role_degrees is None or role.ids is None or not role.ids.count or role.ids.count % role_degrees.parallel.replica:
+    if not (role.by_megatron or role.by_ulysses) or not data_parallel(setup, role):
         return None
-    return TransferSide(role.ids, role_degrees.tp.value, role_degrees.pp.value, role_degrees.cp.value)
+    parallel = degrees(setup, role)
+    return TransferSide(role.devices, parallel.tp.value, parallel.pp.value, parallel.cp.value) if parallel else None
 
 
-def _divided(setup: RollSetup, teacher: Role, student: Role, sends: int, receives: int, is_shifted: bool) -> None:
-    """Check that every student rank has a teacher rank, and the reverse.
-
-    `is_shifted`: every student rank has a teacher rank, but some a wrong one.
-    """
+def _check_divided(setup: RollSetup, teacher: Role, student: Role, sends: int, receives: int, is_shifted: bool) -> None:
+    """Check that every student rank has a teacher rank (a wrong one if `is_shifted`), and the reverse."""
     fails = receives > sends and not is_shifted
     more, fewer, role = (receives, sends, student) if receives > sends else (sends, receives, teacher)
     lost = "some logits go nowhere" if sends > receives else "some get logits of other samples" if is_shifted else "some get no logits"
@@ -275,11 +250,13 @@ def _divided(setup: RollSetup, teacher: Role, student: Role, sends: int, receive
     ).run(RoleFacts(setup, role))  # fmt: skip
 
 
-def _same_gpu(sender: TransferSide, receiver: TransferSide, pairs: Pairs, offset: int, other_tp: int) -> int | None:
-    """Return the first GPU that both sends and receives; None if there is none.
+def _shifts_apart(sender: TransferSide, receiver: TransferSide, pairs: Pairs) -> bool:
+    """Return True if some shift of the teacher's ranks lets no GPU send to itself."""
+    return sender.tp == 1 and any(_same_gpu(sender, receiver, pairs, shift, 0) is None for shift in range(1, sender.dp))
 
-    The tensor parallel rank `other_tp` must send from it too.
-    """
+
+def _same_gpu(sender: TransferSide, receiver: TransferSide, pairs: Pairs, offset: int, other_tp: int) -> int | None:
+    """Return the first GPU that both sends, from rank `other_tp` too, and receives; None if there is none."""
     for teacher_rank, student_rank in pairs:
         gpu, source = receiver.gpu(student_rank), (teacher_rank + offset) % sender.dp
         if sender.gpu(source) == gpu and sender.gpu(source, other_tp) == gpu:
