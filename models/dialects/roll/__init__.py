@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Sequence
 
 from ...level import DEFAULT_LEVEL
-from .names import ALL_BLOCKS, DEVICES, HINTS, NAME, PER_WORKER, RELEASES, WORLD_SIZE
-from .recognise import signs
+from .names import ALL_BLOCKS, DEVICES, HINTS, NAME, PER_WORKER, RELEASES, WORLD_SIZE, signs
 
 if TYPE_CHECKING:
     from ...findings.span import Edit
@@ -46,9 +45,9 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
 
 def render(problem: Problem) -> Rendering:
     """See `Dialect.render`."""
-    from . import rendering
+    from . import writing
 
-    return rendering.render(problem)
+    return writing.render(problem)
 
 
 def write(reading: Reading, assignment: Assignment, degrees: Degrees | None = None) -> list[Edit]:

@@ -12,7 +12,7 @@ from ...text.program import Program
 from ...text.tree import MapNode, Scalar
 from ..checks import Facts, OneOf
 from . import names
-from .job import Role, RollSetup
+from .job import Role, RollChecks, RollSetup
 from .names import ACTOR_TRAIN, AT_LOAD, CRITICS, REFERENCES, REWARDS, TEACHERS
 from .profile import Pipeline, pipelines
 
@@ -39,73 +39,6 @@ class Switch(NamedTuple):
     span: Span
 
 
-def _teachers_refer(setup: RollSetup) -> bool:
-    """Return True if teachers are the references; report what ROLL refuses then."""
-    notes, settings, pure = setup.notes, setup.settings, setup.pipeline.pure_opd
-    mixed = notes.choice is not None and notes.choice.since("0.2.1") and bool(settings.flag("use_opd", STARTS))
-    if pure and mixed:
-        message, edit = "ROLL refuses `use_opd: true` with pure on-policy distillation", settings.becomes("use_opd", "false")
-        notes.error(RULE, "", message, setup.span_of("use_opd"), "both", "write `use_opd: false`", edit, AT_LOAD)
-    elif mixed and is_configured(settings, REFERENCES):
-        message = "with `use_opd: true` the teachers are the references, and ROLL refuses a configured `reference`"
-        notes.error(RULE, REFERENCES, message, setup.span_of(REFERENCES), "configured", "remove `reference`", None, AT_LOAD)
-    return pure or mixed
-
-
-def _critic(setup: RollSetup) -> Switch:
-    settings, pipeline = setup.settings, setup.pipeline
-    if pipeline.pure_opd:
-        return Switch(False, "pure distillation needs no critic", settings.top)
-    estimator = settings.word("adv_estimator", STARTS)
-    if estimator is None:
-        return Switch(None, "`adv_estimator` is not known here", settings.top)
-    if not settings.has("adv_estimator"):
-        return Switch(True, f"{BY_ESTIMATOR} `gae` by default", settings.top)
-    if pipeline.checks_types:
-        estimators, source = setup.profile.words(pipeline.config, "adv_estimator"), "ROLL, roll/configs/base_config.py"
-        OneOf(code="PW105", source=source, when=AT_LOAD, key="adv_estimator", values=estimators).run(Facts(setup.notes, settings))
-    return Switch(estimator == "gae", f"{BY_ESTIMATOR} `{estimator}`", setup.span_of("adv_estimator"))
-
-
-def _reference(setup: RollSetup, teachers_refer: bool) -> Switch:
-    settings, pipeline, choice = setup.settings, setup.pipeline, setup.notes.choice
-    with_adapters = pipeline.lora_reference or (pipeline.agentic and choice is not None and choice.until("0.2.0"))
-    adapters = f"{ACTOR_TRAIN}.model_args.lora_target"
-    if settings.has(adapters) and not pipeline.pure_opd and not with_adapters:
-        return Switch(False, "with `lora_target` the actor without its adapters is the reference", setup.span_of(adapters))
-    if teachers_refer:
-        return Switch(True, "distillation compares with the teacher", settings.top)
-    if choice is not None and choice.until("0.1.3"):
-        return Switch(True, f"{choice.release} always does", settings.top)
-    for key in ("enable_reference", "use_kl_loss"):
-        flag = settings.flag(key, STARTS)
-        if flag is not False:
-            return Switch(flag, f"`{key}` is {'true' if flag else 'not known here'}", setup.span_of(key) if flag else settings.top)
-    if settings.is_open("init_kl_coef", STARTS):
-        return Switch(None, "`init_kl_coef` is not known here", settings.top)
-    if settings.at("init_kl_coef") is None:
-        return Switch(True, f"{BY_KL} 0.2 by default", settings.top)
-    on = _is_positive(setup, "init_kl_coef")
-    return Switch(on, f"{BY_KL} above 0" if on else NO_REFERENCE, setup.span_of("init_kl_coef"))
-
-
-def _is_positive(setup: RollSetup, path: str) -> bool:
-    """Return True if the number at a path is above 0; Hydra, unlike YAML, reads `1e-3` as a number."""
-    value = setup.settings.at(path)
-    number = value.value if isinstance(value, Scalar) else None
-    if isinstance(value, Scalar) and isinstance(number, str):
-        is_quoted = setup.notes.document.text_of(value.span.file)[value.span.start] in "'\""
-        try:
-            number = None if is_quoted else float(number)
-        except ValueError:
-            number = None
-    if isinstance(number, (int, float)):
-        return number > 0
-    if value is not None and setup.pipeline.checks_types:
-        setup.notes.wrong_type("", path, value, "a number", "write a number such as `0`")
-    return False
-
-
 def is_configured(settings: Settings, key: str) -> bool:
     """Return True if a block has devices or a model.
 
@@ -122,14 +55,77 @@ def blocks_of(setup: RollSetup) -> tuple[Role, ...]:
     return tuple(_Blocks(setup).roles())
 
 
-class _Blocks:
+class _Blocks(RollChecks):
     def __init__(self, setup: RollSetup) -> None:
-        self.setup, self.settings, self.pipeline = setup, setup.settings, setup.pipeline
+        super().__init__(setup)
         self.known = setup.profile.blocks(setup.pipeline.config)
-        self.teachers_refer = setup.pipeline.ppo and _teachers_refer(setup)
+        self.teachers_refer = setup.pipeline.ppo and self._teachers_refer()
         self.switches: dict[str, Switch] = {}
         if setup.pipeline.ppo:
-            self.switches = {CRITICS: _critic(setup), REFERENCES: _reference(setup, self.teachers_refer)}
+            self.switches = {CRITICS: self._critic(), REFERENCES: self._reference()}
+
+    def _teachers_refer(self) -> bool:
+        """Return True if teachers are the references; report what ROLL refuses then."""
+        notes, settings, pure = self.notes, self.settings, self.pipeline.pure_opd
+        mixed = notes.choice is not None and notes.choice.since("0.2.1") and bool(settings.flag("use_opd", STARTS))
+        if pure and mixed:
+            message, edit = "ROLL refuses `use_opd: true` with pure on-policy distillation", settings.becomes("use_opd", "false")
+            notes.error(RULE, "", message, self.setup.span_of("use_opd"), "both", "write `use_opd: false`", edit, AT_LOAD)
+        elif mixed and is_configured(settings, REFERENCES):
+            message = "with `use_opd: true` the teachers are the references, and ROLL refuses a configured `reference`"
+            notes.error(RULE, REFERENCES, message, self.setup.span_of(REFERENCES), "configured", "remove `reference`", None, AT_LOAD)
+        return pure or mixed
+
+    def _critic(self) -> Switch:
+        settings, pipeline = self.settings, self.pipeline
+        if pipeline.pure_opd:
+            return Switch(False, "pure distillation needs no critic", settings.top)
+        estimator = settings.word("adv_estimator", STARTS)
+        if estimator is None:
+            return Switch(None, "`adv_estimator` is not known here", settings.top)
+        if not settings.has("adv_estimator"):
+            return Switch(True, f"{BY_ESTIMATOR} `gae` by default", settings.top)
+        if pipeline.checks_types:
+            estimators, source = self.setup.profile.words(pipeline.config, "adv_estimator"), "ROLL, roll/configs/base_config.py"
+            OneOf(code="PW105", source=source, when=AT_LOAD, key="adv_estimator", values=estimators).run(Facts(self.notes, settings))
+        return Switch(estimator == "gae", f"{BY_ESTIMATOR} `{estimator}`", self.setup.span_of("adv_estimator"))
+
+    def _reference(self) -> Switch:
+        settings, pipeline, choice = self.settings, self.pipeline, self.notes.choice
+        with_adapters = pipeline.lora_reference or (pipeline.agentic and choice is not None and choice.until("0.2.0"))
+        adapters = f"{ACTOR_TRAIN}.model_args.lora_target"
+        if settings.has(adapters) and not pipeline.pure_opd and not with_adapters:
+            return Switch(False, "with `lora_target` the actor without its adapters is the reference", self.setup.span_of(adapters))
+        if self.teachers_refer:
+            return Switch(True, "distillation compares with the teacher", settings.top)
+        if choice is not None and choice.until("0.1.3"):
+            return Switch(True, f"{choice.release} always does", settings.top)
+        for key in ("enable_reference", "use_kl_loss"):
+            flag = settings.flag(key, STARTS)
+            if flag is not False:
+                return Switch(flag, f"`{key}` is {'true' if flag else 'not known here'}", self.setup.span_of(key) if flag else settings.top)
+        if settings.is_open("init_kl_coef", STARTS):
+            return Switch(None, "`init_kl_coef` is not known here", settings.top)
+        if settings.at("init_kl_coef") is None:
+            return Switch(True, f"{BY_KL} 0.2 by default", settings.top)
+        on = self._is_positive("init_kl_coef")
+        return Switch(on, f"{BY_KL} above 0" if on else NO_REFERENCE, self.setup.span_of("init_kl_coef"))
+
+    def _is_positive(self, path: str) -> bool:
+        """Return True if the number at a path is above 0; Hydra, unlike YAML, reads `1e-3` as a number."""
+        value = self.settings.at(path)
+        number = value.value if isinstance(value, Scalar) else None
+        if isinstance(value, Scalar) and isinstance(number, str):
+            is_quoted = self.notes.document.text_of(value.span.file)[value.span.start] in "'\""
+            try:
+                number = None if is_quoted else float(number)
+            except ValueError:
+                number = None
+        if isinstance(number, (int, float)):
+            return number > 0
+        if value is not None and self.pipeline.checks_types:
+            self.notes.wrong_type("", path, value, "a number", "write a number such as `0`")
+        return False
 
     def roles(self) -> Iterator[Role]:
         taken: set[str] = set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import groupby
-from typing import Iterable, Iterator, NamedTuple, Sequence
+from typing import Iterable, Iterator, Sequence
 
 from ...ranks import merge, without
 from ...record import dataclass
@@ -124,7 +124,8 @@ def range_text(ids: range) -> str:
     return text_of(Ids((ids,)))
 
 
-class IdDifference(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class IdDifference:
     """Mismatch of two lists: first `position` in the first list, and `count` of mismatches."""
 
     position: int

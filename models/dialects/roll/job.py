@@ -185,6 +185,13 @@ class RollSetup:
         return value.span if value is not None else self.top
 
 
+class RollChecks:
+    """Base of checks: the job under construction, with its findings and settings at hand."""
+
+    def __init__(self, setup: RollSetup) -> None:
+        self.setup, self.notes, self.settings, self.pipeline = setup, setup.notes, setup.settings, setup.pipeline
+
+
 class RoleFacts(Facts):
     """Facts of a role for checks."""
 

@@ -30,8 +30,8 @@ from ...times import as_it_runs, usual_order
 from ..all_refused import all_refused, refusal_of_all
 from ..dialect import Machines
 from ..following import MAX_JOINT_CHOICES, interpolates, with_dependent_degrees
-from .modes import RATIO
 from .names import DEGREE_KEYS, DEVICES, HINTS, PER_WORKER, SGLANG, STRATEGY, VLLM, WORLD_SIZE
+from .sharing import RATIO
 
 # Trees with other values of the keys of a role's degrees.
 

@@ -26,20 +26,19 @@ from ...text.source import Source
 from ...text.tree import MapNode, Value
 from ..dialect import Machines
 from ..skeleton import Reader
-from .batches import check_batches
+from .batches import BatchChecks
 from .blocks import pipeline_of
 from .ids import range_text
 from .job import Role, RollSetup
 from .misspelt import as_meant
 from .models import models
-from .modes import check_asynchronous, check_partial_gpu
 from .names import ENVIRONMENT_VARIABLES, HINTS, NAME, NOTICES
 from .nodes import DeviceReservation, devices_per_node, nodes_reserved, opened, placed_component
 from .planning import RollOpening
 from .profile import Defaults, profile_of
 from .roles import read_roles, warn_unused_roles
-from .strategies import check_strategies, offer_whole_replicas
-from .transfers import check_logits_transfer, check_model_update
+from .sharing import ModeChecks, TransferChecks
+from .strategies import StrategyChecks
 
 CAPABILITIES = Capabilities(
     shares_accelerators=True, groups_may_cross=True, processes_may_cross=True, reserves_nodes=True, range_text=range_text, notices=NOTICES
@@ -111,7 +110,7 @@ class _RollReader(Reader):
         if reserving.beyond:
             reserving.report_beyond((lambda *_: False) if self.is_trial else self.verifies)
         if not self.is_trial:
-            offer_whole_replicas(setup, self.verifies)
+            StrategyChecks(setup).offer_whole_replicas(self.verifies)
         in_turn = {role.key for role in roles if open_ and role.ids is None and role.world_size}
         job = Job(
             tuple(setup.components.values()), (*draft.relations, *setup.relations), CAPABILITIES, setup.choices, tuple(setup.shares),
@@ -122,9 +121,13 @@ class _RollReader(Reader):
 
     def _judge(self, setup: RollSetup) -> None:
         """Add the pipeline's demands on the roles, and the batches of their processes."""
-        for judge in (check_strategies, check_model_update, check_asynchronous, check_partial_gpu, check_logits_transfer):
-            judge(setup)
-        check_batches(setup, self.is_training)
+        StrategyChecks(setup).check()
+        modes, transfers = ModeChecks(setup), TransferChecks(setup)
+        transfers.check_model_update()
+        modes.check_asynchronous()
+        modes.check_partial_gpu()
+        transfers.check_logits_transfer()
+        BatchChecks(setup, self.is_training).check()
         models(setup)
 
     def _components(self, setup: RollSetup, open_: set[str], nodes: int) -> Iterator[Component]:

@@ -19,8 +19,8 @@ from ..checks import Divides, Facts, Number
 from . import names
 from .blocks import BY_ESTIMATOR, BY_KL, NO_REFERENCE, NOT_STARTED, blocks_of
 from .device_mapping import ids_edit, overlaps_no_edit, read_devices
-from .job import Role, RollSetup, amount_of
-from .misspelt import unknown_keys
+from .job import Role, RollChecks, RollSetup, amount_of
+from .misspelt import KeyChecks
 from .names import ACTOR_INFER, ACTOR_TRAIN, AT_LOAD, CRITICS, DEVICES, INFERENCE, PER_WORKER, SGLANG, STRATEGY, VLLM, WORLD_SIZE
 from .profile import profile_of, releases_with
 
@@ -45,7 +45,7 @@ MAX_WORKERS = 1 << 20
 def read_roles(setup: RollSetup) -> tuple[Role, ...]:
     """Return the roles in ROLL's start order, unused roles last."""
     blocks = blocks_of(setup)
-    unknown_keys(setup, blocks)
+    KeyChecks(setup).check(blocks)
     workers = RoleWorkers(setup)
     roles = []
     for block in blocks:
@@ -58,7 +58,7 @@ def read_roles(setup: RollSetup) -> tuple[Role, ...]:
     return tuple(roles)
 
 
-class RoleWorkers:
+class RoleWorkers(RollChecks):
     """Reader of the workers of a file's blocks, in the order of ROLL's own checks.
 
     `unknown` maps each strategy unknown to the release to the blocks that name it. Source: ROLL,
@@ -66,8 +66,7 @@ class RoleWorkers:
     """
 
     def __init__(self, setup: RollSetup) -> None:
-        self.setup, self.notes, self.settings = setup, setup.notes, setup.settings
-        self.checks_types = setup.pipeline.checks_types
+        super().__init__(setup)
         self.unknown: dict[str, list[tuple[str, Value]]] = {}
 
     def read(self, role: Role) -> Role:
@@ -88,7 +87,7 @@ class RoleWorkers:
             if role.key in self.setup.hinted_names and (per_worker := self._per_worker(role)):
                 role = replace(role, num_gpus_per_worker=per_worker.value)
             return self._on_cpus(role, block)
-        given, ids = read_devices(self.notes, role, block, entry, role.mapping, self.checks_types)
+        given, ids = read_devices(self.notes, role, block, entry, role.mapping, self.pipeline.checks_types)
         if not given:
             return self._on_cpus(role, block)
         per_worker = self._per_worker(role)
@@ -102,7 +101,7 @@ class RoleWorkers:
         notes, settings, profile = self.notes, self.settings, self.setup.profile
         path = role.path(STRATEGY)
         value, name = settings.at(path), settings.at(f"{path}.strategy_name")
-        if value is None or (isinstance(value, Scalar) and value.is_null and not self.checks_types):
+        if value is None or (isinstance(value, Scalar) and value.is_null and not self.pipeline.checks_types):
             return ""
         for node, key in ((value, path), (name, f"{path}.strategy_name")):
             if node is not None and is_unknown(node):
@@ -119,7 +118,7 @@ class RoleWorkers:
         if written not in profile.strategies:
             self.unknown.setdefault(written, []).append((role.key, name))
             return self._better(written) or None
-        if role.part == ACTOR_INFER and self.setup.pipeline.ppo and written not in (VLLM, SGLANG):
+        if role.part == ACTOR_INFER and self.pipeline.ppo and written not in (VLLM, SGLANG):
             message = f"`{path}.strategy_name` is `{written}`, but ROLL generates with `{VLLM}` or `{SGLANG}` alone"
             help, edit = f"write `{VLLM}` or `{SGLANG}`", settings.becomes(f"{path}.strategy_name", VLLM)
             notes.judge(GENERATES, Severity.ERROR, "PW123", role.key, message, name, "does not generate", help, edit, AT_LOAD)
@@ -189,7 +188,7 @@ class RoleWorkers:
         """Return the written whole number where ROLL computes another; check the type."""
         value = self.settings.at(path)
         number = value.value if isinstance(value, Scalar) else None
-        if value is not None and not is_unknown(value) and not isinstance(number, int) and self.checks_types:
+        if value is not None and not is_unknown(value) and not isinstance(number, int) and self.pipeline.checks_types:
             self.notes.wrong_type(path.rpartition(".")[0], path, value, "a whole number", "write a whole number, or remove it")
         return Amount(number, path, value) if isinstance(value, Scalar) and type(number) is int else None
 
@@ -232,7 +231,7 @@ class RoleWorkers:
         self._written(role.path(PER_WORKER))
         value = self.settings.at(path)
         if isinstance(value, Scalar) and value.is_null and mapping.entry(WORLD_SIZE) is not None:
-            if self.checks_types:
+            if self.pipeline.checks_types:
                 message = f"`{path}` is null, which ROLL refuses: it must be a whole number, or left out"
                 self.notes.error("PW105", role.key, message, value, "null", f"write a number, or remove `{WORLD_SIZE}`", None, AT_LOAD)
             return replace(role, readable=False)

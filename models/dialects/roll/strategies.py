@@ -16,7 +16,7 @@ from ...record import dataclass
 from ...releases.release import Range
 from ...text.tree import MapNode
 from ..checks import AtLeast, Check, Divides, Equals, Facts, Number, divisors, run_checks
-from .job import Role, RoleFacts, RollSetup, amount_of, whole_of
+from .job import Role, RoleFacts, RollChecks, RollSetup, amount_of, whole_of
 from .misspelt import misspelt
 from .names import CONFIG, DEEPSPEED, DEGREE_KEYS, FSDP2, IN_WORKERS, MEGATRON, PER_WORKER, SGLANG, VLLM
 from .roles import REWRITTEN
@@ -75,66 +75,6 @@ def data_parallel(setup: RollSetup, role: Role) -> int | None:
     return ranks // role_degrees.parallel.replica
 
 
-def check_strategies(setup: RollSetup) -> None:
-    """Give every component its degrees, and add what its strategy refuses."""
-    for role in setup.roles:
-        component = setup.components.get(role.key) if role.created else None
-        if component is None:
-            continue
-        role_degrees = degrees(setup, role)
-        _check_names(setup, role)
-        if role_degrees is not None:
-            if role.strategy == SGLANG:
-                _check_sglang_names(setup, role, role_degrees.tp.value)
-            is_open = component.runs is None and "placement" not in component.spans
-            _compare_hints(setup, role, component, role_degrees, is_open)
-            if is_open:
-                setup.components[role.key] = _hinted(setup, role, component, role_degrees)
-            elif role.strategy != SGLANG or role_degrees.parallel.replica == role.num_gpus_per_worker:
-                setup.components[role.key] = replace(component, parallel=role_degrees.parallel)
-        if role.on_devices:
-            _check_demands(setup, role, role_degrees)
-
-
-def offer_whole_replicas(setup: RollSetup, verifies: Callable[[Edit | None], bool]) -> None:
-    """Offer a verified tensor parallel size to roles whose ranks form no whole replicas."""
-    for role in setup.roles:
-        role_degrees = degrees(setup, role) if role.created and role.key in setup.components and role.by_megatron else None
-        ranks = role.devices.count
-        if role_degrees is None or ranks % role_degrees.parallel.replica == 0:
-            continue
-        tp, rest = role_degrees.tp, role_degrees.parallel.replica // role_degrees.tp.value
-        sizes = [size for size in divisors(ranks) if ranks % (size * rest) == 0 and size <= max(tp.value, setup.per_node)]
-        for size in sorted(sizes, key=lambda size: (abs(size - tp.value), size))[:4]:
-            edit = tp.becomes(size)
-            if edit is not None and verifies(edit):
-                component = setup.components[role.key]
-                fixes = {**component.fixes, DIVIDES: Fix(f"set `{tp.name}: {size}`", edit)}
-                setup.components[role.key] = replace(component, fixes=fixes)
-                break
-    for place, finding in enumerate(setup.notes.findings):
-        edit = finding.edit if finding.code == "PW111" else None
-        if edit is not None and edit.span.file == setup.notes.document.source.name and not verifies(edit):
-            setup.notes.findings[place] = _by_degree(setup, finding, verifies)
-
-
-def _by_degree(setup: RollSetup, finding: Finding, verifies: Callable[[Edit | None], bool]) -> Finding:
-    """Replace the help of a finding about incomplete workers by a lower, verified vLLM tp."""
-    role = next(candidate for candidate in setup.roles if candidate.key == finding.subject)
-    tp = setup.settings.whole(role.config("tensor_parallel_size"), DIVIDES, 1) if role.strategy == VLLM else None
-    for size in reversed(divisors(role.devices.count)) if tp and role.on_devices else ():
-        edit = tp.becomes(size) if tp and size < tp.value else None
-        if tp and edit is not None and verifies(edit):
-            return replace(finding, help=f"set `{tp.name}: {size}`", edit=edit)
-    return replace(finding, help=finding.help.partition(":")[0], edit=None)
-
-
-# Demands of a strategy on its own settings, and on the number of its ranks.
-#
-# Source: ROLL, roll/distributed/strategy/fsdp2_strategy.py (FSDP2StrategyBase.setup_fsdp2_configuration,
-# create_device_mesh_with_ep), deepspeed_strategy.py, vllm_strategy.py, sglang_strategy.py (initialize);
-# Megatron-LM, core/parallel_state.py.
-
 _SOURCE = "ROLL, roll/distributed/strategy/"
 _STAGE, _RANKS = whole_of("zero_optimization.stage", MATCHES, 0, CONFIG), whole_of("data_parallel_size", MATCHES, 1, CONFIG)
 
@@ -160,25 +100,6 @@ CHECKS: dict[str, tuple[Check, ...]] = {
     ),
 }  # fmt: skip
 """Strategy -> checks of strategy settings."""
-
-
-def _check_demands(setup: RollSetup, role: Role, role_degrees: StrategyDegrees | None) -> None:
-    facts, stage = RoleFacts(setup, role), role.config("zero_optimization.stage")
-    if role.strategy in DEEPSPEED and not setup.settings.is_open(stage, MATCHES) and setup.settings.at(stage) is None:
-        setup.notes.unsure(MATCHES, role.key, f"`{stage}` is not set, and which stage DeepSpeed then takes is not known here")
-    run_checks(CHECKS.get(role.strategy or "", ()), facts)
-    if role_degrees is None or facts.ranks is None:
-        return
-    if role_degrees.ep and (role_degrees.ep.value > 1 or role_degrees.etp):
-        size = role_degrees.experts[0]  # an error only if every version of Megatron fails
-        etp = f" x etp {role_degrees.etp.value}" if role_degrees.etp and role_degrees.etp.value > 1 else ""
-        groups = Number(size, f"expert groups of ep {role_degrees.ep.value}{etp} x pp {role_degrees.pp.value} = {size}", role_degrees.ep)
-        if all(role.devices.count % size for size in role_degrees.experts):
-            _divide(facts, groups)
-    elif role.strategy in FSDP2:
-        _check_meshes(facts, role_degrees)
-    elif role.strategy == SGLANG and setup.since("0.2.0"):
-        _check_engines(setup, role, role_degrees)
 
 
 def _divide(facts: RoleFacts, groups: Number) -> None:
@@ -225,33 +146,6 @@ MOST_WORKERS = 4096
 """Limit on checked sglang workers across nodes; our own."""
 
 
-def _check_engines(setup: RollSetup, role: Role, role_degrees: StrategyDegrees) -> None:
-    """Check that an sglang engine's tp x pp parts fit the GPUs that a worker sees.
-
-    The parts must be a multiple of the GPUs on the node of the worker's first id. ROLL starts the
-    remaining parts on nodes counted from the worker's rank, if the worker holds GPU 0 of each of
-    them.
-    """
-    ids, per_worker, size, per_node = role.devices, role.num_gpus_per_worker, role_degrees.parallel.replica, setup.per_node
-    if not per_worker or ids.count % per_worker:
-        return
-    on_one_node = all(
-        part.step == 1 and not (len(part) % per_worker or part.start % per_worker or per_node % per_worker) for part in ids.parts
-    )
-    if size == per_worker and per_worker <= per_node and on_one_node:
-        return
-    for rank in range(min(ids.count // per_worker, MOST_WORKERS)):
-        why = _engine_fault(ids.listed[rank * per_worker : (rank + 1) * per_worker], rank, size, per_node)
-        if why:
-            message = f"the engine of {role.key} has tp {role_degrees.tp.value} x pp {role_degrees.pp.value} = {size} parts, but worker {rank} {why}"
-            key, at = role.path(PER_WORKER), role_degrees.tp.span or role.per_worker_span or role.place
-            help, edit = "put all GPUs of a worker on one node, or on whole nodes", None
-            if size != per_worker and ids.count % size == 0:
-                help, edit = f"set `{key}: {size}`, with all GPUs of a worker on one node", setup.settings.becomes(key, str(size))
-            setup.notes.error(MATCHES, role.key, message, at, f"{size} parts", help, edit, IN_WORKERS)
-            return
-
-
 def _engine_fault(worker_ids: list[int], rank: int, size: int, per_node: int) -> str:
     """Return the reason why an engine cannot start; "" if none."""
     node = worker_ids[0] // per_node
@@ -271,113 +165,215 @@ _DEGREE_NAMES = {
     VLLM: tuple(f"{name}_parallel_size" for name in ("tensor", "pipeline", "data")),
 }
 """Strategy -> keys of degrees that its engine takes."""
-
-
-def _check_names(setup: RollSetup, role: Role) -> None:
-    """Add an error per misspelt degree that the strategy's engine would refuse.
-
-    Source: ROLL, megatron_strategy.py (`TrainingArguments(**config_dict)`), vllm_strategy.py
-    (`create_async_llm(**vllm_config)`).
-    """
-    config, keys = setup.settings.at(role.path(CONFIG.rstrip("."))), _DEGREE_NAMES.get(role.strategy or "", ())
-    if not isinstance(config, MapNode) or not keys:
-        return
-    for entry in config:
-        name = entry.key.text
-        variant = name.replace("_model_", "_") if role.strategy == VLLM else name.replace("_parallel", "_model_parallel")
-        close = variant if variant in keys and variant != name else misspelt(name, keys)
-        if close is not None and name not in keys:
-            message = f"`strategy_config` of `{role.key}` has no key `{name}`: a TypeError when its workers start"
-            help, edit = setup.notes.to_rename(config, entry, close)
-            setup.notes.error("PW104", role.key, message, entry.key.span, "not a key", help, edit, IN_WORKERS)
-
-
-def _check_sglang_names(setup: RollSetup, role: Role, tp: int) -> None:
-    """Report degrees under SGLang's own names: ROLL overwrites one and forwards the others.
-
-    Source: ROLL, sglang_strategy.py (initialize).
-    """
-    own = setup.settings.whole(role.config("tp_size"), MATCHES, tp)
-    if own is not None and own.value != tp:
-        message = f"`tp_size` is {own.value}, but ROLL overwrites it with {tp}: it reads `tensor_parallel_size`"
-        help = f"remove it, or write `tensor_parallel_size: {own.value}`"
-        setup.notes.warn(REWRITTEN, role.key, message, own.span or role.place, f"becomes {tp}", help)
-    for name in ("pp_size", "dp_size"):
-        size = setup.settings.whole(role.config(name), MATCHES, 1)
-        is_within = name == "dp_size" and plain_value(setup.settings, role.config("enable_dp_attention")) is True
-        if size is not None and size.value > 1 and not (is_within and tp % size.value == 0):
-            why = f"ROLL hands `{name}: {size.value}` to SGLang uncounted, and whether the GPUs of a worker suffice for it is unknown"
-            setup.notes.unsure(DIVIDES, role.key, why, True, "Write `pipeline_parallel_size`, which ROLL counts, or more workers")
-
-
-# Roles left to solve: the strategy fixes the degrees, whatever the hints say.
-
 _BY = "the strategy of the role makes it"
 
 
-def _compare_hints(setup: RollSetup, role: Role, component: Component, role_degrees: StrategyDegrees, is_open: bool) -> None:
-    """Report hinted degrees that differ from the strategy's: an error for an open role without times."""
-    demanded, choices = role_degrees.parallel, setup.choices.get(role.key, (component.parallel,))
-    same = any((hint.tp, hint.pp, hint.cp) == (demanded.tp, demanded.pp, demanded.cp) for hint in choices)
-    unfit = is_open and role.strategy == SGLANG and demanded.replica != (role.num_gpus_per_worker or component.per_process)
-    if component.timed or "parallel" not in component.spans or same or unfit:
-        return
-    message, at = f"`parallel` of `{role.key}` is {' or '.join(map(str, choices))}, but", component.spans["parallel"]
-    if is_open:
-        setup.notes.error(HINTS, role.key, f"{message} {_BY} {demanded}", at, "", "drop `parallel`, or change the strategy")
-    else:
-        message += f" the role has its place and {_BY} {demanded}: the hint is ignored"
-        setup.notes.warn("PW124", role.key, message, at, "ignored", "drop `parallel`, or give the role `seconds`")
+class StrategyChecks(RollChecks):
+    """Degrees of all components, and what their strategies refuse."""
 
+    def check(self) -> None:
+        """Give every component its degrees, and add what its strategy refuses."""
+        for role in self.setup.roles:
+            component = self.setup.components.get(role.key) if role.created else None
+            if component is None:
+                continue
+            role_degrees = degrees(self.setup, role)
+            self._check_names(role)
+            if role_degrees is not None:
+                if role.strategy == SGLANG:
+                    self._check_sglang_names(role, role_degrees.tp.value)
+                is_open = component.runs is None and "placement" not in component.spans
+                self._compare_hints(role, component, role_degrees, is_open)
+                if is_open:
+                    self.setup.components[role.key] = self._hinted(role, component, role_degrees)
+                elif role.strategy != SGLANG or role_degrees.parallel.replica == role.num_gpus_per_worker:
+                    self.setup.components[role.key] = replace(component, parallel=role_degrees.parallel)
+            if role.on_devices:
+                self._check_demands(role, role_degrees)
 
-def _hinted(setup: RollSetup, role: Role, component: Component, role_degrees: StrategyDegrees) -> Component:
-    """Round the component to whole replicas of the strategy; refuse hints that contradict it."""
-    per_worker, spans, parallel = role.num_gpus_per_worker or component.per_process, component.spans, role_degrees.parallel
-    key = next((key for key in ("accelerators_per_process", "processes") if key in spans), "")
-    if key and component.per_process != per_worker and (key != "processes" or "accelerators" in spans):
-        message = f"the hints give a worker of `{role.key}` {with_noun(component.per_process, 'accelerator')}, but {_BY} {per_worker}"
-        setup.notes.error(HINTS, role.key, message, spans[key], "", f"drop `{key}`, or change the strategy")
-    result = _searched_ranks(setup, role, role_degrees, component) if role.strategy in FSDP2 else component
-    # The search places a worker on one node.
-    if role.strategy == SGLANG and parallel.replica != per_worker:
-        path = role.path(PER_WORKER)
-        message = f"the engine of {role.key} has {with_noun(parallel.replica, 'part')}, but a worker gets {with_noun(per_worker, 'GPU')}"
-        help, edit = f"set `{path}: {parallel.replica}`", setup.settings.becomes(path, str(parallel.replica))
-        setup.notes.error(MATCHES, role.key, message, role_degrees.tp.span or role.span, "", help, edit, IN_WORKERS)
-        return component
-    # Degrees are chosen later, and written into the strategy.
-    if component.timed and "parallel" in spans:
-        setup.choices.setdefault(role.key, (component.parallel,))
-    else:
-        setup.choices.pop(role.key, None)
-    if role.by_megatron:
-        parallel = replace(parallel, dp=lcm(parallel.replica, role_degrees.experts[0]) // parallel.replica)
-    result = replace(result, parallel=result.parallel if role.strategy in FSDP2 else parallel)
-    check_whole(setup, role, in_meshes(result), "its strategy needs")
-    ranks = setup.settings.whole(role.config("data_parallel_size"), MATCHES, 1, exact=True) if role.strategy == VLLM else None
-    if ranks is None or ranks.value == 1:
+    def offer_whole_replicas(self, verifies: Callable[[Edit | None], bool]) -> None:
+        """Offer a verified tensor parallel size to roles whose ranks form no whole replicas."""
+        for role in self.setup.roles:
+            role_degrees = degrees(self.setup, role) if role.created and role.key in self.setup.components and role.by_megatron else None
+            ranks = role.devices.count
+            if role_degrees is None or ranks % role_degrees.parallel.replica == 0:
+                continue
+            tp, rest = role_degrees.tp, role_degrees.parallel.replica // role_degrees.tp.value
+            sizes = [size for size in divisors(ranks) if ranks % (size * rest) == 0 and size <= max(tp.value, self.setup.per_node)]
+            for size in sorted(sizes, key=lambda size: (abs(size - tp.value), size))[:4]:
+                edit = tp.becomes(size)
+                if edit is not None and verifies(edit):
+                    component = self.setup.components[role.key]
+                    fixes = {**component.fixes, DIVIDES: Fix(f"set `{tp.name}: {size}`", edit)}
+                    self.setup.components[role.key] = replace(component, fixes=fixes)
+                    break
+        for place, finding in enumerate(self.notes.findings):
+            edit = finding.edit if finding.code == "PW111" else None
+            if edit is not None and edit.span.file == self.notes.document.source.name and not verifies(edit):
+                self.notes.findings[place] = self._by_degree(finding, verifies)
+
+    def _by_degree(self, finding: Finding, verifies: Callable[[Edit | None], bool]) -> Finding:
+        """Replace the help of a finding about incomplete workers by a lower, verified vLLM tp."""
+        role = next(candidate for candidate in self.setup.roles if candidate.key == finding.subject)
+        tp = self.settings.whole(role.config("tensor_parallel_size"), DIVIDES, 1) if role.strategy == VLLM else None
+        for size in reversed(divisors(role.devices.count)) if tp and role.on_devices else ():
+            edit = tp.becomes(size) if tp and size < tp.value else None
+            if tp and edit is not None and verifies(edit):
+                return replace(finding, help=f"set `{tp.name}: {size}`", edit=edit)
+        return replace(finding, help=finding.help.partition(":")[0], edit=None)
+
+    # Demands of a strategy on its own settings, and on the number of its ranks.
+    #
+    # Source: ROLL, roll/distributed/strategy/fsdp2_strategy.py (FSDP2StrategyBase.setup_fsdp2_configuration,
+    # create_device_mesh_with_ep), deepspeed_strategy.py, vllm_strategy.py, sglang_strategy.py (initialize);
+    # Megatron-LM, core/parallel_state.py.
+
+    def _check_demands(self, role: Role, role_degrees: StrategyDegrees | None) -> None:
+        facts, stage = RoleFacts(self.setup, role), role.config("zero_optimization.stage")
+        if role.strategy in DEEPSPEED and not self.settings.is_open(stage, MATCHES) and self.settings.at(stage) is None:
+            self.notes.unsure(MATCHES, role.key, f"`{stage}` is not set, and which stage DeepSpeed then takes is not known here")
+        run_checks(CHECKS.get(role.strategy or "", ()), facts)
+        if role_degrees is None or facts.ranks is None:
+            return
+        if role_degrees.ep and (role_degrees.ep.value > 1 or role_degrees.etp):
+            size = role_degrees.experts[0]  # an error only if every version of Megatron fails
+            etp = f" x etp {role_degrees.etp.value}" if role_degrees.etp and role_degrees.etp.value > 1 else ""
+            groups = Number(
+                size, f"expert groups of ep {role_degrees.ep.value}{etp} x pp {role_degrees.pp.value} = {size}", role_degrees.ep
+            )
+            if all(role.devices.count % size for size in role_degrees.experts):
+                _divide(facts, groups)
+        elif role.strategy in FSDP2:
+            _check_meshes(facts, role_degrees)
+        elif role.strategy == SGLANG and self.setup.since("0.2.0"):
+            self._check_engines(role, role_degrees)
+
+    def _check_engines(self, role: Role, role_degrees: StrategyDegrees) -> None:
+        """Check that an sglang engine's tp x pp parts fit the GPUs that a worker sees.
+
+        The parts must be a multiple of the GPUs on the node of the worker's first id. ROLL starts the
+        remaining parts on nodes counted from the worker's rank, if the worker holds GPU 0 of each of
+        them.
+        """
+        ids, per_worker, size, per_node = role.devices, role.num_gpus_per_worker, role_degrees.parallel.replica, self.setup.per_node
+        if not per_worker or ids.count % per_worker:
+            return
+        on_one_node = all(
+            part.step == 1 and not (len(part) % per_worker or part.start % per_worker or per_node % per_worker) for part in ids.parts
+        )
+        if size == per_worker and per_worker <= per_node and on_one_node:
+            return
+        for rank in range(min(ids.count // per_worker, MOST_WORKERS)):
+            why = _engine_fault(ids.listed[rank * per_worker : (rank + 1) * per_worker], rank, size, per_node)
+            if why:
+                message = f"the engine of {role.key} has tp {role_degrees.tp.value} x pp {role_degrees.pp.value} = {size} parts, but worker {rank} {why}"
+                key, at = role.path(PER_WORKER), role_degrees.tp.span or role.per_worker_span or role.place
+                help, edit = "put all GPUs of a worker on one node, or on whole nodes", None
+                if size != per_worker and ids.count % size == 0:
+                    help, edit = f"set `{key}: {size}`, with all GPUs of a worker on one node", self.settings.becomes(key, str(size))
+                self.notes.error(MATCHES, role.key, message, at, f"{size} parts", help, edit, IN_WORKERS)
+                return
+
+    def _check_names(self, role: Role) -> None:
+        """Add an error per misspelt degree that the strategy's engine would refuse.
+
+        Source: ROLL, megatron_strategy.py (`TrainingArguments(**config_dict)`), vllm_strategy.py
+        (`create_async_llm(**vllm_config)`).
+        """
+        config, keys = self.settings.at(role.path(CONFIG.rstrip("."))), _DEGREE_NAMES.get(role.strategy or "", ())
+        if not isinstance(config, MapNode) or not keys:
+            return
+        for entry in config:
+            name = entry.key.text
+            variant = name.replace("_model_", "_") if role.strategy == VLLM else name.replace("_parallel", "_model_parallel")
+            close = variant if variant in keys and variant != name else misspelt(name, keys)
+            if close is not None and name not in keys:
+                message = f"`strategy_config` of `{role.key}` has no key `{name}`: a TypeError when its workers start"
+                help, edit = self.notes.to_rename(config, entry, close)
+                self.notes.error("PW104", role.key, message, entry.key.span, "not a key", help, edit, IN_WORKERS)
+
+    def _check_sglang_names(self, role: Role, tp: int) -> None:
+        """Report degrees under SGLang's own names: ROLL overwrites one and forwards the others.
+
+        Source: ROLL, sglang_strategy.py (initialize).
+        """
+        own = self.settings.whole(role.config("tp_size"), MATCHES, tp)
+        if own is not None and own.value != tp:
+            message = f"`tp_size` is {own.value}, but ROLL overwrites it with {tp}: it reads `tensor_parallel_size`"
+            help = f"remove it, or write `tensor_parallel_size: {own.value}`"
+            self.notes.warn(REWRITTEN, role.key, message, own.span or role.place, f"becomes {tp}", help)
+        for name in ("pp_size", "dp_size"):
+            size = self.settings.whole(role.config(name), MATCHES, 1)
+            is_within = name == "dp_size" and plain_value(self.settings, role.config("enable_dp_attention")) is True
+            if size is not None and size.value > 1 and not (is_within and tp % size.value == 0):
+                why = f"ROLL hands `{name}: {size.value}` to SGLang uncounted, and whether the GPUs of a worker suffice for it is unknown"
+                self.notes.unsure(DIVIDES, role.key, why, True, "Write `pipeline_parallel_size`, which ROLL counts, or more workers")
+
+    # Roles left to solve: the strategy fixes the degrees, whatever the hints say.
+
+    def _compare_hints(self, role: Role, component: Component, role_degrees: StrategyDegrees, is_open: bool) -> None:
+        """Report hinted degrees that differ from the strategy's: an error for an open role without times."""
+        demanded, choices = role_degrees.parallel, self.setup.choices.get(role.key, (component.parallel,))
+        same = any((hint.tp, hint.pp, hint.cp) == (demanded.tp, demanded.pp, demanded.cp) for hint in choices)
+        unfit = is_open and role.strategy == SGLANG and demanded.replica != (role.num_gpus_per_worker or component.per_process)
+        if component.timed or "parallel" not in component.spans or same or unfit:
+            return
+        message, at = f"`parallel` of `{role.key}` is {' or '.join(map(str, choices))}, but", component.spans["parallel"]
+        if is_open:
+            self.notes.error(HINTS, role.key, f"{message} {_BY} {demanded}", at, "", "drop `parallel`, or change the strategy")
+        else:
+            message += f" the role has its place and {_BY} {demanded}: the hint is ignored"
+            self.notes.warn("PW124", role.key, message, at, "ignored", "drop `parallel`, or give the role `seconds`")
+
+    def _hinted(self, role: Role, component: Component, role_degrees: StrategyDegrees) -> Component:
+        """Round the component to whole replicas of the strategy; refuse hints that contradict it."""
+        per_worker, spans, parallel = role.num_gpus_per_worker or component.per_process, component.spans, role_degrees.parallel
+        key = next((key for key in ("accelerators_per_process", "processes") if key in spans), "")
+        if key and component.per_process != per_worker and (key != "processes" or "accelerators" in spans):
+            message = f"the hints give a worker of `{role.key}` {with_noun(component.per_process, 'accelerator')}, but {_BY} {per_worker}"
+            self.notes.error(HINTS, role.key, message, spans[key], "", f"drop `{key}`, or change the strategy")
+        result = self._searched_ranks(role, role_degrees, component) if role.strategy in FSDP2 else component
+        # The search places a worker on one node.
+        if role.strategy == SGLANG and parallel.replica != per_worker:
+            path = role.path(PER_WORKER)
+            message = (
+                f"the engine of {role.key} has {with_noun(parallel.replica, 'part')}, but a worker gets {with_noun(per_worker, 'GPU')}"
+            )
+            help, edit = f"set `{path}: {parallel.replica}`", self.settings.becomes(path, str(parallel.replica))
+            self.notes.error(MATCHES, role.key, message, role_degrees.tp.span or role.span, "", help, edit, IN_WORKERS)
+            return component
+        # Degrees are chosen later, and written into the strategy.
+        if component.timed and "parallel" in spans:
+            self.setup.choices.setdefault(role.key, (component.parallel,))
+        else:
+            self.setup.choices.pop(role.key, None)
+        if role.by_megatron:
+            parallel = replace(parallel, dp=lcm(parallel.replica, role_degrees.experts[0]) // parallel.replica)
+        result = replace(result, parallel=result.parallel if role.strategy in FSDP2 else parallel)
+        check_whole(self.setup, role, in_meshes(result), "its strategy needs")
+        ranks = self.settings.whole(role.config("data_parallel_size"), MATCHES, 1, exact=True) if role.strategy == VLLM else None
+        if ranks is None or ranks.value == 1:
+            return result
+        amount = ranks.value * result.per_process  # workers are ranks
+        if result.may_have(amount):
+            return replace(result, least=amount, most=amount)
+        message = f"the strategy makes `{role.key}` {with_noun(amount, 'accelerator')}, which its hints do not allow"
+        self.notes.error(MATCHES, role.key, message, result.span("amount") or role.span, "", f"ask for {with_noun(amount, 'accelerator')}")
         return result
-    amount = ranks.value * result.per_process  # workers are ranks
-    if result.may_have(amount):
-        return replace(result, least=amount, most=amount)
-    message = f"the strategy makes `{role.key}` {with_noun(amount, 'accelerator')}, which its hints do not allow"
-    setup.notes.error(MATCHES, role.key, message, result.span("amount") or role.span, "", f"ask for {with_noun(amount, 'accelerator')}")
-    return result
 
-
-def _searched_ranks(setup: RollSetup, role: Role, role_degrees: StrategyDegrees, component: Component) -> Component:
-    """Give an open FSDP2 role the group sizes that divide its ranks: one mesh, or whole meshes."""
-    (fsdp, experts), ulysses = _mesh_sizes(setup, role), role_degrees.cp.value
-    size = lcm(ulysses, experts[0].value * experts[1].value) if experts else ulysses
-    result = replace(component, parallel=Parallel(cp=ulysses, dp=size // ulysses))
-    if fsdp is None:
-        return result
-    _holds_ulysses(RoleFacts(setup, role), role_degrees, fsdp)
-    most = min(component.most, setup.cluster.total()) if setup.cluster.counted else component.most
-    if not 1 < fsdp.value < most:
-        return result
-    spans = {**component.spans, "shards": fsdp.span} if fsdp.span else component.spans
-    return replace(result, shards=fsdp.value, spans=spans)
+    def _searched_ranks(self, role: Role, role_degrees: StrategyDegrees, component: Component) -> Component:
+        """Give an open FSDP2 role the group sizes that divide its ranks: one mesh, or whole meshes."""
+        (fsdp, experts), ulysses = _mesh_sizes(self.setup, role), role_degrees.cp.value
+        size = lcm(ulysses, experts[0].value * experts[1].value) if experts else ulysses
+        result = replace(component, parallel=Parallel(cp=ulysses, dp=size // ulysses))
+        if fsdp is None:
+            return result
+        _holds_ulysses(RoleFacts(self.setup, role), role_degrees, fsdp)
+        most = min(component.most, self.setup.cluster.total()) if self.setup.cluster.counted else component.most
+        if not 1 < fsdp.value < most:
+            return result
+        spans = {**component.spans, "shards": fsdp.span} if fsdp.span else component.spans
+        return replace(result, shards=fsdp.value, spans=spans)
 
 
 def in_meshes(component: Component) -> Component:
