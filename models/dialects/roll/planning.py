@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field, replace
 from itertools import product
 from math import prod
-from typing import Callable, Iterator, Mapping, Sequence, Union
+from typing import Callable, Iterable, Iterator, Mapping, Sequence, Union
 
 from ...component import DISJOINT, Component, Parallel, Relation
 from ...counts import in_any
@@ -82,6 +82,11 @@ Found = tuple[Union[Problem, None], str]
 """Problem with other degrees, and why they are refused; "" if accepted."""
 
 
+def error_keys(findings: Iterable[Finding]) -> set[tuple[str, str]]:
+    """Return code and subject of all errors."""
+    return {(finding.code, finding.subject) for finding in findings if finding.severity is Severity.ERROR}
+
+
 @dataclass(frozen=True)
 class Chosen:
     """Reader of the `opened` file with other degrees, on a cluster.
@@ -114,13 +119,9 @@ class Chosen:
         if isinstance(root, str):
             return None, f"the strategy of `{root}` cannot say them"
         reading = self.read(replace(self.opened, root=root), self.cluster, TRAINING)
-        before = {(finding.code, finding.subject) for finding in _errors(self.judged)}
-        worse = next((finding.message for finding in _errors(reading) if (finding.code, finding.subject) not in before), "")
+        before = error_keys(self.judged.findings)
+        worse = next((finding.message for finding in reading.findings if error_keys([finding]) - before), "")
         return reading.problem, worse or ("" if reading.problem is not None else "the file cannot be read")
-
-
-def _errors(reading: Reading) -> Iterator[Finding]:
-    return (finding for finding in reading.findings if finding.severity is Severity.ERROR)
 
 
 # Planned file: roles with times have no devices; their written places become the baseline.
@@ -164,19 +165,19 @@ class RollOpening:
         shares = chosen.judged.problem.job.shares if chosen.judged.problem is not None else ()
         planning = replace(
             problem.job.planning, own=_within(problem, written), shapes=shapes, accepted=accepted,
-            workload=_workload(self.document, problem, problem.job.planning.workload),
+            workload=self._workload(problem, problem.job.planning.workload),
         )  # fmt: skip
         job = replace(
             problem.job, components=tuple(parts.values()), overlaps=dict(_overlaps(problem, written)),
-            relations=(*problem.job.relations, *_apart(self.document, problem)),
+            relations=(*problem.job.relations, *self._apart(problem)),
             choices={name: tuple(shapes.get(name, degrees)) or degrees for name, degrees in problem.job.choices.items()},
             shares=tuple(share for share in shares if share.component not in accepted), planning=planning,
         )  # fmt: skip
         if job.choices and (together or interpolates(self.document.root)):
             job, none = with_dependent_degrees(job, list(job.choices), chosen.job)
             refused += none if not refused and not reading.failed else ()
-        unread = (_unread(self.document, reading),) if self.document.partial else ()
-        return replace(reading, problem=replace(problem, job=job), findings=(*reading.findings, *unread, *refused))
+        findings = (*reading.findings, *self._unread(reading), *refused)
+        return replace(reading, problem=replace(problem, job=job), findings=findings)
 
     def refused(self) -> tuple[Finding, ...]:
         """See `Opening.refused`."""
@@ -200,6 +201,38 @@ class RollOpening:
         problem = self.read(opened, cluster, self.level).problem if self.document.partial else reading.problem
         return reading, problem, Chosen(self.tried, opened, cluster, judged) if judged.problem is not None else None
 
+    def _unread(self, reading: Reading) -> Iterator[Finding]:
+        """Yield a warning about unchecked, missing texts of `defaults`."""
+        if not self.document.partial:
+            return
+        subjects = dict.fromkeys(note.subject for note in reading.unchecked)
+        keys = [f"`{key}`" for key in subjects if "." in key and find(self.document.root, key) is None]
+        some = f", such as {', '.join(keys[:2])}" if keys else ""
+        message = f"texts of `defaults` are missing: what they may say is not checked, and counts are chosen with ROLL's own defaults{some}"
+        yield warning("PW122", "", message, help="name the folders of these texts with `--config-root DIR`")
+
+    @property
+    def _is_asynchronous(self) -> bool:
+        ratio = find(self.document.root, RATIO)
+        return isinstance(ratio, Scalar) and isinstance(ratio.value, (int, float)) and ratio.value > 0
+
+    def _apart(self, problem: Problem) -> Iterator[Relation]:
+        """Keep the accelerators of asynchronous rollout disjoint from all other roles."""
+        open_ = [component for component in problem.components if component.runs is None and problem.kind(component) == ACCELERATOR]
+        generating = [component for component in open_ if role_of(component) == ROLLOUT] if self._is_asynchronous else []
+        for rollout, neighbor in product(generating, open_):
+            related = any({rollout.name, neighbor.name} <= set(relation.components) for relation in problem.job.relations)
+            if neighbor is not rollout and not related:
+                yield Relation(DISJOINT, (rollout.name, neighbor.name), None, f"ROLL generates while the others work (`{RATIO}`)")
+
+    def _workload(self, problem: Problem, workload: Workload) -> Workload:
+        """Complete the workload: ROLL's order of work, and nested roles, as it counts no device as taken."""
+        stated = said_of_plan(self.document.root.get(HINTS))
+        workload = as_it_runs(workload, stated, f"`{RATIO}`" if self._is_asynchronous else "")
+        if "nested" not in stated:
+            workload = replace(workload, nested=True)
+        return workload if "workflow" in stated else replace(workload, after=tuple(usual_order(problem.components)))
+
 
 def _shape(component: Component) -> ProcessShape:
     return ProcessShape(component.per_process, component.stride, component.parallel)
@@ -221,15 +254,6 @@ def _refused(problem: Problem, chosen: Chosen) -> Iterator[Finding]:
         yield from all_refused(replace(problem.job, choices=some), chosen.job)
 
 
-def _unread(document: Document, reading: Reading) -> Finding:
-    """Return a warning about unchecked, missing texts of `defaults`."""
-    subjects = dict.fromkeys(note.subject for note in reading.unchecked)
-    keys = [f"`{key}`" for key in subjects if "." in key and find(document.root, key) is None]
-    some = f", such as {', '.join(keys[:2])}" if keys else ""
-    message = f"texts of `defaults` are missing: what they may say is not checked, and counts are chosen with ROLL's own defaults{some}"
-    return warning("PW122", "", message, help="name the folders of these texts with `--config-root DIR`")
-
-
 def _within(problem: Problem, written: Mapping[str, Sequence[Run]]) -> dict[str, Sequence[Run]]:
     """Keep the written places whose nodes exist."""
     assignment, count = Assignment(written), len(problem.cluster.nodes)
@@ -238,19 +262,12 @@ def _within(problem: Problem, written: Mapping[str, Sequence[Run]]) -> dict[str,
 
 def _overlaps(problem: Problem, written: Mapping[str, Sequence[Run]]) -> Iterator[tuple[str, frozenset[str]]]:
     """Yield roles without times, with the planned roles on the same devices in the file."""
-    planned = _devices(written)
-    for name, devices in _devices(problem.given().runs).items():
-        if beside := frozenset(role for role, role_devices in planned.items() if role != name and devices & role_devices):
-            yield name, beside
-
-
-def _devices(runs: Mapping[str, Sequence[Run]]) -> dict[str, frozenset[tuple[int, int]]]:
-    """Map roles to (node rank, local index) of all devices, without roles on CPUs."""
-    placed, devices = Assignment(runs), {}
-    for name in runs:
-        masks = {node: mask for (node, kind), mask in placed.masks(name).items() if kind == ACCELERATOR}
-        devices[name] = frozenset((node, index) for node, mask in masks.items() for index in range(mask.bit_length()) if mask >> index & 1)
-    return {name: role_devices for name, role_devices in devices.items() if role_devices}
+    given, planned = problem.given(), Assignment(written)
+    for name in given.runs:
+        masks = {place: mask for place, mask in given.masks(name).items() if place[1] == ACCELERATOR}
+        beside = (role for role in written if role != name and any(planned.masks(role).get(place, 0) & masks[place] for place in masks))
+        if overlapping := frozenset(beside):
+            yield name, overlapping
 
 
 def _counts(problem: Problem, component: Component) -> Iterator[int]:
@@ -269,27 +286,3 @@ def _widened(component: Component, candidates: Sequence[Component]) -> Component
         return component
     least, most = min(candidate.least for candidate in candidates), max(candidate.most for candidate in candidates)
     return replace(component, least=least, most=most, counts=in_any(candidate.counts for candidate in candidates))
-
-
-def _is_asynchronous(document: Document) -> bool:
-    ratio = find(document.root, RATIO)
-    return isinstance(ratio, Scalar) and isinstance(ratio.value, (int, float)) and ratio.value > 0
-
-
-def _apart(document: Document, problem: Problem) -> Iterator[Relation]:
-    """Keep the accelerators of asynchronous rollout disjoint from all other roles."""
-    open_ = [component for component in problem.components if component.runs is None and problem.kind(component) == ACCELERATOR]
-    generating = [component for component in open_ if role_of(component) == ROLLOUT] if _is_asynchronous(document) else []
-    for rollout, neighbor in product(generating, open_):
-        related = any({rollout.name, neighbor.name} <= set(relation.components) for relation in problem.job.relations)
-        if neighbor is not rollout and not related:
-            yield Relation(DISJOINT, (rollout.name, neighbor.name), None, f"ROLL generates while the others work (`{RATIO}`)")
-
-
-def _workload(document: Document, problem: Problem, workload: Workload) -> Workload:
-    """Complete the workload: ROLL's order of work, and nested roles, as it counts no device as taken."""
-    stated = said_of_plan(document.root.get(HINTS))
-    workload = as_it_runs(workload, stated, f"`{RATIO}`" if _is_asynchronous(document) else "")
-    if "nested" not in stated:
-        workload = replace(workload, nested=True)
-    return workload if "workflow" in stated else replace(workload, after=tuple(usual_order(problem.components)))

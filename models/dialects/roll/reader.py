@@ -9,7 +9,7 @@ from typing import Iterator
 from ...component import UNBOUNDED, Component
 from ...configuration.settings import Settings
 from ...counts import times
-from ...findings.finding import Severity, UnusableInput
+from ...findings.finding import UnusableInput
 from ...findings.span import Edit, apply_edits
 from ...hints.block import timed_names, without
 from ...job import Capabilities, Job
@@ -34,7 +34,7 @@ from .misspelt import as_meant
 from .models import models
 from .names import ENVIRONMENT_VARIABLES, HINTS, NAME, NOTICES
 from .nodes import DeviceReservation, devices_per_node, nodes_reserved, opened, placed_component
-from .planning import RollOpening
+from .planning import RollOpening, error_keys
 from .profile import Defaults, profile_of
 from .roles import read_roles, warn_unused_roles
 from .sharing import ModeChecks, TransferChecks
@@ -177,11 +177,7 @@ class _RollReader(Reader):
             changed = tried(document, machines or self.machines, level, self.has_hints).findings
         except UnusableInput:
             return False
-        before, after = (
-            {(finding.code, finding.subject) for finding in findings if finding.severity is Severity.ERROR}
-            for findings in (self.notes.findings, changed)
-        )
-        return after <= before
+        return error_keys(changed) <= error_keys(self.notes.findings)
 
 
 def _with_workers(component: Component, size: int) -> Component:
