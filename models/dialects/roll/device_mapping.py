@@ -139,7 +139,7 @@ def _ids(items: list[Any]) -> Ids | None:
     texts = [str(item).removesuffix(".0") for item in items if not isinstance(item, int)]
     if len(items) > MAX_IDS or not all(item.isascii() and item.isdecimal() and len(item) < 9 for item in texts):
         return None
-    ids = Ids.of_numbers([int(item) for item in items])
+    ids = Ids.of_numbers([int(item) if isinstance(item, int) else int(str(item).removesuffix(".0")) for item in items])
     return ids if len(ids.parts) <= MAX_PARTS else None
 
 
