@@ -22,10 +22,7 @@ from .profile import Defaults, Pipeline, maps, profile_of, releases_with_key
 
 CODE = "PW104"
 _MISSPELT = 0.88
-"""Minimum similarity ratio of a misspelling.
-
-Configurations have many keys of their own that only resemble a known key.
-"""
+"""Minimum similarity of a misspelling; configurations have keys of their own that resemble known ones."""
 
 
 def misspelt(name: str, known: Iterable[str]) -> str | None:

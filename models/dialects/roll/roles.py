@@ -25,15 +25,9 @@ from .names import ACTOR_INFER, ACTOR_TRAIN, AT_LOAD, CRITICS, DEVICES, INFERENC
 from .profile import profile_of, releases_with
 
 GENERATES = Range(since="0.2.0")
-"""Releases that generate with vLLM or SGLang alone.
-
-Source: ROLL, roll/configs/base_config.py, BaseConfig.__post_init__.
-"""
+"""Releases that generate with vLLM or SGLang alone. Source: BaseConfig.__post_init__."""
 WHOLE_WORKERS = Range(until="0.1.1")
-"""Releases that assert full environment workers.
-
-They count no redundant environments, and read the actor's strategy.
-"""
+"""Releases that assert full environment workers, count no redundant environments, and read the actor's strategy."""
 REPLACED = {"deepspeed_train": "megatron_train", "deepspeed_infer": "megatron_infer"}
 """Strategy of older releases -> replacement."""
 REWRITTEN = "PW126"
