@@ -174,9 +174,8 @@ class BatchChecks(RollChecks):
         what = f"{noun} counted on each of {replica} ranks" if replica > 1 else noun
         factor = replica * answers
         if batch.value > 0:
-            self.setup.shares.append(
-                Share(role.key, batch.value * factor, multiple, what, batch.name, name, batch.span, notice, factor=factor)
-            )
+            share = Share(role.key, batch.value * factor, multiple, what, batch.name, name, batch.span, notice, factor=factor)
+            self.setup.shares.append(share)
 
     def _share_updates(self, batch: Amount, answers: Amount) -> None:
         """Demand that the ranks of open roles get whole updates."""
@@ -416,9 +415,8 @@ class BatchChecks(RollChecks):
         if not isinstance(environments, MapNode):
             return False
         managers = [self.settings.at(f"custom_envs.{entry.key.text}.env_manager_cls") for entry in environments]
-        return all(
-            manager is None or (isinstance(manager, Scalar) and str(manager.value).endswith(".TrajEnvManager")) for manager in managers
-        )
+        written = [manager for manager in managers if manager is not None]
+        return all(isinstance(manager, Scalar) and str(manager.value).endswith(".TrajEnvManager") for manager in written)
 
 
 def nearest(value: int, step: int) -> list[int]:

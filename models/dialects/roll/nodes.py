@@ -26,7 +26,7 @@ from ...releases.release import Range
 from ...text.program import ShellMachine
 from .device_mapping import ids_edit, overlaps_no_edit
 from .ids import Ids
-from .job import Role, RollSetup
+from .job import Role, RollChecks, RollSetup
 from .names import ACTOR_INFER, ACTOR_TRAIN, DEVICES, ROLE_OF
 from .roles import REWRITTEN
 
@@ -123,7 +123,7 @@ AT_RESERVING = "ROLL notices this as it counts the nodes of Ray, before it reser
 _WAITS = "ROLL waits for whole nodes without a limit and says nothing"
 
 
-class DeviceReservation:
+class DeviceReservation(RollChecks):
     """Reservation of `needed` nodes of `per_node` devices for the roles of a job.
 
     `machines` is the cluster if one is given; `large` are the nodes that ROLL may reserve; `beyond`
@@ -131,8 +131,8 @@ class DeviceReservation:
     """
 
     def __init__(self, setup: RollSetup, needed: int) -> None:
-        self.notes, self.roles, self.per_node, self.needed = setup.notes, setup.roles, setup.per_node, needed
-        self.settings = setup.settings
+        super().__init__(setup)
+        self.roles, self.per_node, self.needed = setup.roles, setup.per_node, needed
         self.machines = setup.machines if isinstance(setup.machines, Cluster) else None
         self.model = GENERIC
         self.large: list[Alike] = []
@@ -177,9 +177,8 @@ class DeviceReservation:
         if free < needed:
             return self._of_needed_size()
         if needed > 1 and any(group.node.count(ACCELERATOR) >= 2 * devices for group in free_groups):
-            message = (
-                f"a node has {2 * devices} devices or more: ROLL may reserve {devices} of them twice, and use the first {devices} for both"
-            )
+            message = f"a node has {2 * devices} devices or more: ROLL may reserve {devices} of them twice,"
+            message += f" and use the first {devices} for both"
             self.notes.warn(SHORT, "", message, top, "", "start ROLL on one of the larger nodes, or on nodes that are alike")
         taken, rank, most = list[Alike](), 0, free if all_of_them else needed
         for group in free_groups:

@@ -247,10 +247,8 @@ def _choices(problem: Problem) -> dict[str, tuple[Parallel, ...]]:
 def _refused(problem: Problem, chosen: Chosen) -> Iterator[Finding]:
     """Yield the findings of `all_refused` if no choice is left."""
     choices, root = _choices(problem), chosen.opened.root
-    unsaid = {
-        name: degrees for name, degrees in choices.items() if all(degree_numbers(root, name, parallel) is None for parallel in degrees)
-    }
-    for some in [{name: degrees} for name, degrees in unsaid.items()] or [choices]:
+    unsaid = [name for name, degrees in choices.items() if all(degree_numbers(root, name, parallel) is None for parallel in degrees)]
+    for some in [{name: choices[name]} for name in unsaid] or [choices]:
         yield from all_refused(replace(problem.job, choices=some), chosen.job)
 
 

@@ -207,9 +207,8 @@ class RoleWorkers(RollChecks):
         self._replaces(role, self._written(role.path(WORLD_SIZE)), world, formula)
         if not world and role.created:
             self._idle(role, "names no device", role.place, "name devices, such as `list(range(0,8))`")
-        self.setup.derive(
-            role.key, WORLD_SIZE_NAME, world, formula, Figure(role.path(DEVICES), f"{count} device ids", role.place), per_worker
-        )
+        ids = Figure(role.path(DEVICES), f"{count} device ids", role.place)
+        self.setup.derive(role.key, WORLD_SIZE_NAME, world, formula, ids, per_worker)
         return replace(role, world_size=world, per_worker_span=per_worker.span)
 
     # -- on CPUs
@@ -264,11 +263,9 @@ class RoleWorkers(RollChecks):
         """
         notes = self.notes
         self._check_no_devices(role)
-        least = (0, 0, 0, -MAX_WORKERS)
-        amounts = [
-            self.settings.whole(role.path(key), "PW403", None if low else 0, least=low) for key, low in zip(names.ENVIRONMENT_KEYS, least)
-        ]
-        groups, size, redundancy, most = amounts
+        *counts, limit = map(role.path, names.ENVIRONMENT_KEYS)
+        groups, size, redundancy = (self.settings.whole(path, "PW403", 0, least=0) for path in counts)
+        most = self.settings.whole(limit, "PW403", least=-MAX_WORKERS)
         if groups is None or size is None or redundancy is None or most is None:
             return replace(role, readable=False)
         spare = 0 if notes.choice is not None and notes.choice.until("0.1.1") else redundancy.value

@@ -69,10 +69,8 @@ class ModeChecks(RollChecks):
         infer = self.setup.role(ACTOR_INFER)
         for role in self.setup.all(ACTOR_TRAIN, CRITICS, names.REWARDS, REFERENCES) if infer is not None else ():
             if infer is not None and (both := common(infer.devices, role.devices)):
-                message = (
-                    f"{infer.key} and {role.key} share {with_noun(sum(map(len, both)), 'GPU')}, but with `{RATIO}: {shown(async_ratio)}`"
-                )
-                message += f" {infer.key} generates while {role.key} works"
+                message = f"{infer.key} and {role.key} share {with_noun(sum(map(len, both)), 'GPU')}, but with"
+                message += f" `{RATIO}: {shown(async_ratio)}` {infer.key} generates while {role.key} works"
                 help, why = f"give {role.key} other GPUs, or write `{RATIO}: 0`", "ROLL warns of it as it reads the configuration"
                 self.notes.warn(MODES, infer.key, message, role.place, f"shared with {infer.key}", help, None, why)
 
@@ -166,9 +164,8 @@ class ModeChecks(RollChecks):
             return
         infers, per_worker = infer.devices, tp.value * pp.value
         if per_worker * infer.world_size != infers.distinct:
-            message = (
-                f"`{MODE}` counts tp x pp x workers = {per_worker} x {infer.world_size} GPUs of {infer.key}, which has {infers.distinct}"
-            )
+            message = f"`{MODE}` counts tp x pp x workers = {per_worker} x {infer.world_size} GPUs of {infer.key},"
+            message += f" which has {infers.distinct}"
             help = f"set `{infer.config('tensor_parallel_size')}`: where it is not written the mode takes 1"
             self.notes.error(BATCH_NUMBERS, infer.key, message, infer.place, with_noun(infers.distinct, "GPU"), help, None, AFTER_MODELS)
             return
@@ -183,11 +180,8 @@ class ModeChecks(RollChecks):
         if not left or not left_of_sorted:
             message = f"every worker of {infer.key} holds a GPU that training needs, so none is left to generate meanwhile"
             help = f"leave a worker of {infer.key} without GPUs of training and critic, or write `{MODE}: false`"
-            why = (
-                "ROLL notices this only at the first training step (`Cannot shrink to zero active ranks`)"
-                if left_of_sorted
-                else AFTER_MODELS
-            )
+            at_training = "ROLL notices this only at the first training step (`Cannot shrink to zero active ranks`)"
+            why = at_training if left_of_sorted else AFTER_MODELS
             self.notes.error(MODES, infer.key, message, infer.place, "", help, None, why)
             return
         taken = positions(infers, freed.ranges)
@@ -342,10 +336,8 @@ class TransferChecks(RollChecks):
     def _are_in_step(self, train: Role, infer: Role) -> bool:
         """Return True if training fills whole workers of inference; else add an error."""
         trains, infers, per_worker = train.devices, infer.devices, infer.num_gpus_per_worker
-        edges = {"begins": trains.lowest - infers.lowest, "ends": trains.highest - infers.highest}
-        off = [
-            f"{edge} {with_noun(abs(ids), 'id')} {'after' if ids > 0 else 'before'} it" for edge, ids in edges.items() if ids % per_worker
-        ]
+        edges = (("begins", trains.lowest - infers.lowest), ("ends", trains.highest - infers.highest))
+        off = [f"{edge} {with_noun(abs(by), 'id')} {'after' if by > 0 else 'before'} it" for edge, by in edges if by % per_worker]
         message = f"{train.key} ({write_ranks(trains.ranges)}) and {infer.key} ({write_ranks(infers.ranges)}) share GPUs, but"
         if off:
             message += f" {train.key} {' and '.join(off)}: not with whole workers of {per_worker} GPUs"

@@ -235,14 +235,11 @@ class StrategyChecks(RollChecks):
         run_checks(CHECKS.get(role.strategy or "", ()), facts)
         if role_degrees is None or facts.ranks is None:
             return
-        if role_degrees.ep and (role_degrees.ep.value > 1 or role_degrees.etp):
-            size = role_degrees.experts[0]  # an error only if every version of Megatron fails
-            etp = f" x etp {role_degrees.etp.value}" if role_degrees.etp and role_degrees.etp.value > 1 else ""
-            groups = Number(
-                size, f"expert groups of ep {role_degrees.ep.value}{etp} x pp {role_degrees.pp.value} = {size}", role_degrees.ep
-            )
-            if all(role.devices.count % size for size in role_degrees.experts):
-                _divide(facts, groups)
+        ep, etp = role_degrees.ep, role_degrees.etp
+        if ep and (ep.value > 1 or etp):
+            if all(role.devices.count % size for size in role_degrees.experts):  # else some version of Megatron takes it
+                size, by_etp = role_degrees.experts[0], f" x etp {etp.value}" if etp and etp.value > 1 else ""
+                _divide(facts, Number(size, f"expert groups of ep {ep.value}{by_etp} x pp {role_degrees.pp.value} = {size}", ep))
         elif role.strategy in FSDP2:
             _check_meshes(facts, role_degrees)
         elif role.strategy == SGLANG and self.setup.since("0.2.0"):
@@ -258,10 +255,10 @@ class StrategyChecks(RollChecks):
         ids, per_worker, size, per_node = role.devices, role.num_gpus_per_worker, role_degrees.parallel.replica, self.setup.per_node
         if not per_worker or ids.count % per_worker:
             return
-        on_one_node = all(
-            part.step == 1 and not (len(part) % per_worker or part.start % per_worker or per_node % per_worker) for part in ids.parts
+        on_one_node = per_node % per_worker == 0 and all(
+            part.step == 1 and len(part) % per_worker == part.start % per_worker == 0 for part in ids.parts
         )
-        if size == per_worker and per_worker <= per_node and on_one_node:
+        if size == per_worker and on_one_node:
             return
         for rank in range(min(ids.count // per_worker, MOST_WORKERS)):
             why = _engine_fault(ids.listed[rank * per_worker : (rank + 1) * per_worker], rank, size, per_node)
@@ -336,9 +333,8 @@ class StrategyChecks(RollChecks):
         # The search places a worker on one node.
         if role.strategy == SGLANG and parallel.replica != per_worker:
             path = role.path(PER_WORKER)
-            message = (
-                f"the engine of {role.key} has {with_noun(parallel.replica, 'part')}, but a worker gets {with_noun(per_worker, 'GPU')}"
-            )
+            message = f"the engine of {role.key} has {with_noun(parallel.replica, 'part')}, but a worker gets"
+            message += f" {with_noun(per_worker, 'GPU')}"
             help, edit = f"set `{path}: {parallel.replica}`", self.settings.becomes(path, str(parallel.replica))
             self.notes.error(MATCHES, role.key, message, role_degrees.tp.span or role.span, "", help, edit, IN_WORKERS)
             return component
