@@ -170,11 +170,11 @@ class BatchChecks(RollChecks):
     def _share(
         self, role: Role, batch: Amount, noun: str, replica: int, notice: str, answers: int = 1, multiple: int = 1, name: str = ""
     ) -> None:
-        """Demand that the GPUs of an open role divide the batch; the ranks of a replica get the same prompts."""
-        what = f"{noun} counted on each of {replica} ranks" if replica > 1 else noun
+        """Demand that the GPUs of an open role divide the batch. A replica counts on each rank."""
+        counted = f"{noun} counted on each of {replica} ranks" if replica > 1 else noun
         factor = replica * answers
         if batch.value > 0:
-            share = Share(role.key, batch.value * factor, multiple, what, batch.name, name, batch.span, notice, factor=factor)
+            share = Share(role.key, batch.value * factor, multiple, counted, batch.name, name, batch.span, notice, factor=factor)
             self.setup.shares.append(share)
 
     def _share_updates(self, batch: Amount, answers: Amount) -> None:
@@ -190,7 +190,7 @@ class BatchChecks(RollChecks):
                 self._share(role, batch, "samples", parallel.parallel.replica, AFTER_ROLLOUT, answers.value, size, name)
 
     def _check_updates(self, batch: Amount, answers: Amount, step: int) -> None:
-        """Check that the samples of every rank form whole updates, without which the first step fails."""
+        """Check that the samples of every rank form whole updates. Otherwise the first step fails."""
         samples = batch.value * answers.value
         prompts = f"{with_noun(batch.value, 'prompt')}{'' if batch.scalar else ' by default'}"
         chain = f"{prompts} x {with_noun(answers.value, 'answer')} = {with_noun(samples, 'sample')}"
@@ -357,7 +357,7 @@ class BatchChecks(RollChecks):
         AtLeast(code=BATCH_NUMBERS, source=_CONFIG, when=AT_LOAD, left=amount_of(facts, most), right=right).run(facts)
 
     def _check_partition(self, env: str, groups: Amount, total: Amount | None) -> bool:
-        """Return True if the groups of all tags add up, or are unknown; else add an error."""
+        """Return True if the groups of all tags add up, or are unknown. Else add an error."""
         settings = self.settings
         tags, parts = settings.at(f"{env}.tags"), settings.at(f"{env}.num_groups_partition")
         if not isinstance(tags, (ListNode, type(None))) or not (isinstance(parts, ListNode) or (parts is None and not self.notes.partial)):

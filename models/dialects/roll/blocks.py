@@ -32,7 +32,7 @@ _STARTED = "the pipeline always starts it"
 
 
 class Switch(NamedTuple):
-    """State of a switch, with reason (part of a sentence) and place; `on` is None if unknown."""
+    """State of a switch, with reason (part of a sentence) and place. `on` is None if unknown."""
 
     on: bool | None
     why: str
@@ -112,7 +112,7 @@ class _Blocks(RollChecks):
         return Switch(on, f"{BY_KL} above 0" if on else NO_REFERENCE, self.setup.span_of("init_kl_coef"))
 
     def _is_positive(self, path: str) -> bool:
-        """Return True if the number at a path is above 0; Hydra, unlike YAML, reads `1e-3` as a number."""
+        """Return True if the number at a path is above 0. Hydra, unlike YAML, reads `1e-3` as a number."""
         value = self.settings.at(path)
         number = value.value if isinstance(value, Scalar) else None
         if isinstance(value, Scalar) and isinstance(number, str):
@@ -209,7 +209,7 @@ def pipeline_of(notes: Notes, settings: Settings, program: Program | None) -> Pi
 
 
 def _by_keys(settings: Settings, is_possible: Callable[[str], bool]) -> tuple[Pipeline, str]:
-    """Guess the pipeline from the keys, and name another possible one with other roles, or ""."""
+    """Guess the pipeline from the keys. The second result names another possible one, or is ""."""
 
     def has(*keys: str) -> bool:
         return any(settings.has(key) for key in keys)

@@ -133,7 +133,7 @@ def _read_value(text: str, value: Any) -> Expression:
 
 
 def _ids(items: list[Any]) -> Ids | None:
-    """Return the ids that the items mean, nested lists flattened; None without numbers or if too many."""
+    """Return the ids that the items mean, nested lists flattened. None without numbers or if too many."""
     if all(isinstance(item, (*_LISTS, range)) for item in items):
         items = list(islice(chain(*items), MAX_IDS + 1))
     texts = [str(item).removesuffix(".0") for item in items if not isinstance(item, int)]
@@ -148,7 +148,7 @@ def _faulty(place: Place, message: str, label: str, better: str = "", when: str 
 
 
 def _no_python(text: str, problem: SyntaxError) -> Expression:
-    """Report text that Python cannot parse; the fix closes a bracket, or converts ranks such as `0-7,9`."""
+    """Report text that Python cannot parse. The fix closes a bracket, or converts ranks such as `0-7,9`."""
     message = f"this is no Python expression: {problem.msg[:80]}"
     closing = {"(": ")", "[": "]", "{": "}"}
     open_: list[str] = []
@@ -291,7 +291,7 @@ class _Evaluation:
         return Place(*(start + len(self.text[start:].encode()[:column].decode()) for start, column in starts))
 
     def _fails(self, node: ast.expr, message: str, better: str = "", when: str = AT_LOAD) -> RefusedMapping:
-        """Build the refusal of a node; `message` continues the sentence after the text of the node."""
+        """Build the refusal of a node. `message` continues the sentence after the text of the node."""
         place = self._place(node)
         text = " ".join(self.text[place.start : place.end].split())
         shown = text if len(text) <= 40 else f"{text[:37]}..."
@@ -373,7 +373,7 @@ def _meant_ids(notes: Notes, subject: str, entry: Entry, value: Value) -> Ids | 
 
 
 def ids_edit(notes: Notes, role: Role, ids: Ids) -> tuple[str, Edit | None]:
-    """Return text and edit for different ids of a role; no edit if the text stands elsewhere."""
+    """Return text and edit for different ids of a role. No edit if the text stands elsewhere."""
     better = text_of(ids)
     edit = rewritten(notes.text(role.mapping, role.key), better) if isinstance(role.mapping, Scalar) else None
     return better, edit

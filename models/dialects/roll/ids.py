@@ -133,7 +133,7 @@ class IdDifference:
 
 
 def difference(ids: Ids, other: Ids, shift: int) -> IdDifference | None:
-    """Compare ids with those ``shift`` positions later in a second list; None if equal where both exist."""
+    """Compare ids with those ``shift`` positions later in a second list. None if equal where both exist."""
     start = max(-shift, 0)
     beside = enumerate(zip(ids.listed[start:], other.listed[start + shift :]), start)
     differing = [position for position, (id_, counterpart) in beside if id_ != counterpart]

@@ -26,7 +26,7 @@ _MISSPELT = 0.88
 
 
 def misspelt(name: str, known: Iterable[str]) -> str | None:
-    """Return the known key that `name` misspells by a letter or two; None if there is none."""
+    """Return the known key that `name` misspells by a letter or two. None if there is none."""
     near = [key for key in dict.fromkeys(known) if abs(len(key) - len(name)) < 3]
     close = None if name in near else nearest(name, near)
     return close if close and SequenceMatcher(None, name.lower(), close).ratio() >= _MISSPELT else None
@@ -80,7 +80,7 @@ _NOT_MISSED = (names.AGENTIC_REWARD, REWARD_MODEL, TRAIN_ENV, VAL_ENV)
 
 
 def as_meant(notes: Notes, document: Document, hinted: frozenset[str]) -> Document:
-    """Correct the misspelt keys that ROLL misses, with an error for each; `hinted` roles miss none."""
+    """Correct the misspelt keys that ROLL misses, with an error for each. `hinted` roles miss none."""
     document = replace(document, root=_with_commas(notes, document.root))
     if notes.partial:  # other files may supply what seems to be missing
         return document
@@ -188,7 +188,7 @@ class KeyChecks(RollChecks):
     """Warnings of placement keys that ROLL does not know or cannot use."""
 
     def check(self, roles: tuple[Role, ...]) -> None:
-        """Warn of placement keys that ROLL does not know or cannot use, and does not miss."""
+        """Warn of placement keys that ROLL ignores and does not miss."""
         root = self.settings.at("")
         if not isinstance(root, MapNode):
             return

@@ -19,7 +19,7 @@ WITHOUT_ULYSSES = "NPU"
 """Vendor with `ulysses_size` reset to 1. Source: ROLL, roll/platforms/npu.py, `apply_ulysses_patch`."""
 MODEL = "model_args.model_name_or_path"
 TOGETHER = ((ACTOR_TRAIN, ACTOR_INFER, REFERENCES), (STUDENTS, TEACHERS), (CRITICS,))
-"""Parts with models from the top of the file unless all name their own; DPO has no `actor_infer`."""
+"""Parts with models from the top of the file unless all name their own. DPO has no `actor_infer`."""
 AT_TOP = {STUDENTS: "student_pretrain", TEACHERS: "teacher_pretrain", CRITICS: "reward_pretrain"}
 """Part -> top-level key of the model; `pretrain` by default."""
 

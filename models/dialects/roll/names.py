@@ -109,12 +109,12 @@ def signs(root: MapNode) -> Signs:
 
 
 def _has_strategy(value: Value) -> bool:
-    """Return True if a block has a map of strategy settings; verl's `strategy` is a word."""
+    """Return True if a block has a map of strategy settings. The `strategy` of verl is a word."""
     return isinstance(value, MapNode) and any(isinstance(entry.value, MapNode) for entry in value if nearest(entry.key.text, (STRATEGY,)))
 
 
 def is_worker(value: Value | None, *signs: str) -> bool:
-    """Return True if a block has any of the given keys, by default those of workers alone."""
+    """Return True if a block has any of the given keys. The default keys are of workers alone."""
     wanted = signs or _SIGNS
     if not isinstance(value, MapNode):
         return False
@@ -127,6 +127,6 @@ def has_worker_blocks(value: Value) -> bool:
 
 
 def dotted_keys(root: MapNode) -> list[Entry]:
-    """Return top-level keys such as `actor_train.device_mapping`, copied from command lines; ROLL drops them."""
+    """Return top-level keys such as `actor_train.device_mapping`. ROLL drops them."""
     ends = (DEVICES, WORLD_SIZE, PER_WORKER)
     return [entry for entry in root if "." in entry.key.text and entry.key.text.rsplit(".", 1)[1] in ends]

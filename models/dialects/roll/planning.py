@@ -279,7 +279,7 @@ def _counts(problem: Problem, component: Component) -> Iterator[int]:
 
 
 def _widened(component: Component, candidates: Sequence[Component]) -> Component:
-    """Widen the component to every amount of the candidates, as amounts can depend on the degrees."""
+    """Widen the component to every amount of the candidates. Amounts can depend on the degrees."""
     if not candidates:
         return component
     least, most = min(candidate.least for candidate in candidates), max(candidate.most for candidate in candidates)

@@ -172,7 +172,7 @@ def profile_of(choice: ReleaseChoice | None) -> Profile:
 
 
 class Defaults(Mapping[str, Default]):
-    """Lazy mapping from path, of the job or in any worker block, to default, for a release."""
+    """Lazy mapping from path to default, for a release. Paths are of the job or in any worker block."""
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile

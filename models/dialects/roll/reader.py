@@ -60,7 +60,7 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
 
 
 def read_with(document: Document, machines: Machines, level: str, hints: bool = True, trial: bool = False) -> Reading:
-    """Read a document, or a changed `trial` of one; without `hints` only explicit placements are read."""
+    """Read a document, or a changed `trial` of one. Without `hints` only explicit placements are read."""
     reader = _RollReader(document, machines, level, hints)
     reader.is_trial = trial
     return reader.read()
@@ -149,7 +149,7 @@ class _RollReader(Reader):
         return replace(draft, components=tuple(_with_workers(component, sizes.get(component.name, 0)) for component in draft.components))
 
     def _only_roles(self, block: Value, roles: tuple[Role, ...]) -> Value | None:
-        """Remove hints for roles that ROLL does not start, with an error for each; None if none are left."""
+        """Remove hints for roles that ROLL does not start, with an error for each. None if none are left."""
         inner = block.get("components") if isinstance(block, MapNode) else None
         if not isinstance(inner, MapNode):
             return block
@@ -166,7 +166,7 @@ class _RollReader(Reader):
         return without(block, strange)
 
     def verifies(self, edit: Edit | None = None, machines: Cluster | None = None) -> bool:
-        """Return True if an edit or a new cluster causes no error of a new code or subject."""
+        """Return True if an edit or a new cluster causes no new error. Code and subject are compared."""
         document, level = self.document, TRAINING if self.is_training else "placement"
         if edit is not None and edit.span.file != document.source.name:
             return False

@@ -27,7 +27,7 @@ from .profile import profile_of, releases_with
 GENERATES = Range(since="0.2.0")
 """Releases that generate with vLLM or SGLang alone. Source: BaseConfig.__post_init__."""
 WHOLE_WORKERS = Range(until="0.1.1")
-"""Releases that assert full environment workers, count no redundant environments, and read the actor's strategy."""
+"""Releases that assert full environment workers. They count no spares, and read the actor's strategy."""
 REPLACED = {"deepspeed_train": "megatron_train", "deepspeed_infer": "megatron_infer"}
 """Strategy of older releases -> replacement."""
 REWRITTEN = "PW126"
@@ -142,7 +142,7 @@ class RoleWorkers(RollChecks):
             self.notes.error("PW105", first, message, value, "not a strategy", help, edit, AT_LOAD, *where)
 
     def _written_together(self, paths: Sequence[str], text: str) -> Edit | None:
-        """Return the edit that writes a text at all paths; None if it would touch another edit."""
+        """Return the edit that writes a text at all paths. None if it would touch another edit."""
         edits = [edit for path in paths if (edit := self.settings.becomes(path, text)) is not None]
         is_whole = len(edits) == len(paths) and len({edit.span.file for edit in edits}) == 1
         if not is_whole or not all(overlaps_no_edit(self.notes, edit) for edit in edits):
@@ -334,7 +334,7 @@ class RoleWorkers(RollChecks):
 
 
 def warn_removed_strategies(setup: RollSetup, roles: Sequence[Role]) -> None:
-    """Warn once of strategies that newer releases do not know, as the user may run one."""
+    """Warn once of strategies that newer releases do not know. The user may run one."""
     choice = setup.notes.choice
     if choice is None or not choice.reason.startswith("newest that has"):
         return
@@ -356,7 +356,7 @@ def warn_removed_strategies(setup: RollSetup, roles: Sequence[Role]) -> None:
 
 
 def warn_unused_roles(setup: RollSetup) -> None:
-    """Warn of roles with devices that the pipeline does not start; ROLL reserves their nodes anyway."""
+    """Warn of roles with devices that the pipeline does not start. ROLL reserves their nodes anyway."""
     per_node = setup.per_node
     used = max((role.devices.highest for role in setup.roles if role.created), default=-1)
     for role in setup.roles:

@@ -157,7 +157,7 @@ class ModeChecks(RollChecks):
         return f"set `{key}: {fits}`, {otherwise}", self.settings.becomes(key, str(fits))
 
     def _check_freed_workers(self, train: Role, critic: Role | None, infer: Role) -> None:
-        """Check that ROLL counts all GPUs, that a worker is left, and that all freed workers come back."""
+        """Check that ROLL counts all GPUs. A worker must be left, and all freed workers come back."""
         tp, pp = (self.settings.whole(infer.config(f"{name}_parallel_size"), MODES, 1, exact=True) for name in ("tensor", "pipeline"))
         # The mode takes an unset degree for 1.
         if infer.world_size is None or not infer.num_gpus_per_worker or not infer.is_engine or not tp or not pp:
@@ -296,7 +296,7 @@ class TransferSide:
         return self.ids.count // (self.tp * self.pp * self.cp)
 
     def gpu(self, dp: int, tp: int = 0) -> int:
-        """Return the id of a data parallel rank's tensor parallel rank, in the order tp, cp, dp, pp."""
+        """Return the id of a data parallel rank's tensor parallel rank. The order is tp, cp, dp, pp."""
         return self.ids.listed[(self.pp - 1) * (self.ids.count // self.pp) + dp * self.cp * self.tp + tp]
 
 
@@ -352,7 +352,7 @@ class TransferChecks(RollChecks):
         return False
 
     def _check_pairs(self, train: Role, infer: Role) -> None:
-        """Check that every rank hands its weights to a worker on its own GPU, through GPU memory."""
+        """Check that every rank hands its weights to a worker on its own GPU."""
         trains, infers, per_worker = train.devices.listed, infer.devices.listed, infer.num_gpus_per_worker
         shift = train.devices.lowest - infer.devices.lowest
         mismatch = difference(train.devices, infer.devices, shift)
@@ -463,7 +463,7 @@ class TransferChecks(RollChecks):
         return TransferSide(role.devices, parallel.tp.value, parallel.pp.value, parallel.cp.value) if parallel else None
 
     def _check_divided(self, teacher: Role, student: Role, sends: int, receives: int, is_shifted: bool) -> None:
-        """Check that every student rank has a teacher rank (a wrong one if `is_shifted`), and the reverse."""
+        """Check that every student rank has a teacher rank, a wrong one if `is_shifted`."""
         fails = receives > sends and not is_shifted
         more, fewer, role = (receives, sends, student) if receives > sends else (sends, receives, teacher)
         lost = "some logits go nowhere" if sends > receives else "some get logits of other samples" if is_shifted else "some get no logits"
@@ -480,7 +480,7 @@ def _shifts_apart(sender: TransferSide, receiver: TransferSide, pairs: Pairs) ->
 
 
 def _same_gpu(sender: TransferSide, receiver: TransferSide, pairs: Pairs, offset: int, other_tp: int) -> int | None:
-    """Return the first GPU that both sends, from rank `other_tp` too, and receives; None if there is none."""
+    """Return the first GPU that both sends, from rank `other_tp` too, and receives. None if there is none."""
     for teacher_rank, student_rank in pairs:
         gpu, source = receiver.gpu(student_rank), (teacher_rank + offset) % sender.dp
         if sender.gpu(source) == gpu and sender.gpu(source, other_tp) == gpu:

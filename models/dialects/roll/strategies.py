@@ -31,7 +31,7 @@ DIVIDES, MATCHES, HINTS = "PW208", "PW403", "PW121"
 
 @dataclass(frozen=True, slots=True)
 class StrategyDegrees:
-    """Degrees of a role; Megatron alone has expert parallel sizes, `etp` only if it is set."""
+    """Degrees of a role. Megatron alone has expert parallel sizes, `etp` only if it is set."""
 
     tp: Amount = Amount(1, "tensor_parallel_size")
     pp: Amount = Amount(1, "pipeline_parallel_size")
@@ -46,7 +46,7 @@ class StrategyDegrees:
 
     @property
     def experts(self) -> tuple[int, ...]:
-        """Possible values of etp x ep x pp; an unset etp is 1 or tp, by the version of Megatron."""
+        """Possible values of etp x ep x pp. An unset etp is 1 or tp, by the version of Megatron."""
         sizes = {self.etp.value} if self.etp else {1, self.tp.value}
         return tuple(size * self.ep.value * self.pp.value for size in sorted(sizes)) if self.ep else (1,)
 
@@ -103,7 +103,7 @@ CHECKS: dict[str, tuple[Check, ...]] = {
 
 
 def _divide(facts: RoleFacts, groups: Number) -> None:
-    """Check that the ranks form whole groups; the fix changes the size if a single key states it."""
+    """Check that the ranks form whole groups. The fix changes the size if a single key states it."""
     lower = [size for size in divisors(facts.role.devices.count) if size < groups.value][-1:]
     is_plain = groups.amount is not None and groups.value == groups.amount.value
     Divides(
@@ -246,7 +246,7 @@ class StrategyChecks(RollChecks):
             self._check_engines(role, role_degrees)
 
     def _check_engines(self, role: Role, role_degrees: StrategyDegrees) -> None:
-        """Check that an sglang engine's tp x pp parts fit the GPUs that a worker sees.
+        """Check that an sglang engine's parts fit the GPUs of a worker.
 
         The parts must be a multiple of the GPUs on the node of the worker's first id. ROLL starts the
         remaining parts on nodes counted from the worker's rank, if the worker holds GPU 0 of each of
@@ -380,7 +380,7 @@ def in_meshes(component: Component) -> Component:
 
 
 def _in_steps_of(component: Component, step: int, size: int) -> Component:
-    """Add data parallel ranks, so that the amounts, now multiples of `step`, are multiples of `size` too."""
+    """Add data parallel ranks until amounts, now multiples of `step`, are multiples of `size` too."""
     parallel = component.parallel
     return replace(component, parallel=replace(parallel, dp=parallel.dp * lcm(step, size) // step))
 
