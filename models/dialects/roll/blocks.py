@@ -50,12 +50,9 @@ def is_configured(settings: Settings, key: str) -> bool:
 # Worker blocks of a configuration: started ones first, in ROLL's order.
 
 
-def blocks_of(setup: RollSetup) -> tuple[Role, ...]:
-    """Return a role, still without workers, for each block that ROLL reads or starts."""
-    return tuple(_Blocks(setup).roles())
+class ConfigurationBlocks(RollChecks):
+    """Blocks that ROLL reads or starts, as roles still without workers."""
 
-
-class _Blocks(RollChecks):
     def __init__(self, setup: RollSetup) -> None:
         super().__init__(setup)
         self.known = setup.profile.blocks(setup.pipeline.config)
@@ -128,6 +125,7 @@ class _Blocks(RollChecks):
         return False
 
     def roles(self) -> Iterator[Role]:
+        """Yield the roles."""
         taken: set[str] = set()
         for part in self.pipeline.creates:
             for key in self._started(part) if part in self.known else ():

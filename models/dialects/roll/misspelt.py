@@ -15,7 +15,7 @@ from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
 from ...text.tree import Entry, MapNode, Scalar
 from . import names
-from .blocks import blocks_of, pipeline_of
+from .blocks import ConfigurationBlocks, pipeline_of
 from .job import Role, RollChecks, RollSetup
 from .names import ALL_BLOCKS, AT_CREATION, AT_LOAD, DEVICES, HINTS, REWARD_MODEL, REWARDS, TRAIN_ENV, VAL_ENV, WORLD_SIZE
 from .profile import Defaults, Pipeline, maps, profile_of, releases_with_key
@@ -150,7 +150,7 @@ def _started(document: Document) -> tuple[Pipeline, list[Role]]:
     silent = Notes(document, "")
     settings = Settings(silent, Interpolator.of(document, names.ENVIRONMENT_VARIABLES), Defaults(profile_of(document.release)))
     setup = RollSetup(silent, settings, pipeline_of(silent, settings, document.program))
-    return setup.pipeline, [role for role in blocks_of(setup) if role.created]
+    return setup.pipeline, [role for role in ConfigurationBlocks(setup).roles() if role.created]
 
 
 def _renamed(mapping: MapNode, meant: dict[str, str]) -> MapNode:

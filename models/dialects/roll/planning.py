@@ -157,9 +157,10 @@ class RollOpening:
             possible = {parallel: candidate for parallel, candidate in problems.items() if isinstance(candidate, Problem)}
             if not possible and not refused:
                 refused += refusal_of_all(problem.job, (({name: parallel}, chosen.job({name: parallel})) for parallel in offered))
-            parts[name] = part = _widened(parts[name], [candidate[name] for candidate in possible.values()])
-            shapes[name] = {parallel: _shape(candidate[name]) for parallel, candidate in possible.items()}
-            accepted[name] = frozenset((count, parallel) for parallel, candidate in possible.items() for count in _counts(candidate, part))
+            new = {parallel: candidate[name] for parallel, candidate in possible.items()}
+            parts[name] = _widened(parts[name], list(new.values()))
+            shapes[name] = {parallel: ProcessShape(part.per_process, part.stride, part.parallel) for parallel, part in new.items()}
+            accepted[name] = frozenset((count, parallel) for parallel in possible for count in _counts(possible[parallel], name))
         own = {component.name: component.runs for component in before.components if component.runs is not None}
         written = {name: own[name] for name in own if name in parts and problem[name].runs is None}
         shares = chosen.judged.problem.job.shares if chosen.judged.problem is not None else ()
@@ -234,10 +235,6 @@ class RollOpening:
         return workload if "workflow" in stated else replace(workload, after=tuple(usual_order(problem.components)))
 
 
-def _shape(component: Component) -> ProcessShape:
-    return ProcessShape(component.per_process, component.stride, component.parallel)
-
-
 def _choices(problem: Problem) -> dict[str, tuple[Parallel, ...]]:
     """Return the open degrees of planned roles."""
     names = [component.name for component in problem.components if component.runs is None and component.timed]
@@ -268,9 +265,9 @@ def _overlaps(problem: Problem, written: Mapping[str, Sequence[Run]]) -> Iterato
             yield name, overlapping
 
 
-def _counts(problem: Problem, component: Component) -> Iterator[int]:
-    """Yield the counts that divide every share, within the bounds of the degrees."""
-    candidate = problem[component.name]
+def _counts(problem: Problem, name: str) -> Iterator[int]:
+    """Yield the counts of a component that divide every share, within the bounds of the degrees."""
+    candidate = problem[name]
     most = min(candidate.most, sum(node.free(ACCELERATOR).bit_count() for node in problem.cluster.nodes))
     shares = [share for share in problem.shares if share.component == candidate.name]
     for amount in range(max(-(-candidate.least // candidate.step), 1) * candidate.step, most + 1, candidate.step):

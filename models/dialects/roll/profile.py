@@ -161,9 +161,7 @@ def _words(kind: str) -> tuple[str, ...]:
     return tuple(word for word in words if isinstance(word, str))
 
 
-@cache
-def _profile(release: Release) -> Profile:
-    return Profile(release)
+_profile = cache(Profile)
 
 
 def profile_of(choice: ReleaseChoice | None) -> Profile:

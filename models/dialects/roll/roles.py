@@ -17,7 +17,7 @@ from ...text.nearest import nearest
 from ...text.tree import MapNode, Scalar, Value
 from ..checks import Divides, Facts, Number
 from . import names
-from .blocks import BY_ESTIMATOR, BY_KL, NO_REFERENCE, NOT_STARTED, blocks_of
+from .blocks import BY_ESTIMATOR, BY_KL, NO_REFERENCE, NOT_STARTED, ConfigurationBlocks
 from .device_mapping import ids_edit, overlaps_no_edit, read_devices
 from .job import Role, RollChecks, RollSetup, amount_of
 from .misspelt import KeyChecks
@@ -38,7 +38,7 @@ MAX_WORKERS = 1 << 20
 
 def read_roles(setup: RollSetup) -> tuple[Role, ...]:
     """Return the roles in ROLL's start order, unused roles last."""
-    blocks = blocks_of(setup)
+    blocks = tuple(ConfigurationBlocks(setup).roles())
     KeyChecks(setup).check(blocks)
     workers = RoleWorkers(setup)
     roles = []
