@@ -266,7 +266,7 @@ def _overlaps(problem: Problem, written: Mapping[str, Sequence[Run]]) -> Iterato
 
 
 def _counts(problem: Problem, name: str) -> Iterator[int]:
-    """Yield the counts of a component that divide every share, within the bounds of the degrees."""
+    """Yield the counts that divide every share, within the bounds of the degrees."""
     candidate = problem[name]
     most = min(candidate.most, sum(node.free(ACCELERATOR).bit_count() for node in problem.cluster.nodes))
     shares = [share for share in problem.shares if share.component == candidate.name]
