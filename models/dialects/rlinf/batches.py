@@ -19,7 +19,7 @@ from ...record import dataclass
 from ..checks import divisors, near
 from .checks import BATCHES, REASONING, JobFacts, check_settings
 from .known import CHECKED, FSDP, MEGATRON, SETTING
-from .modes.parts import Placer, trained_degrees
+from .modes.state import Placer
 from .work import (
     DEMANDS,
     SHARES,
@@ -70,7 +70,7 @@ def facts_of(work: RlinfWork) -> JobFacts:
 
 def environments(work: RlinfWork) -> None:
     """Add the shares and relations of an embodied job."""
-    if work.mode.task not in TASKS or "env" not in work.mode.placed:
+    if work.mode.task not in TASKS or "env" not in work.mode.names:
         return
     phases_of_job, stages = phases(work), work.settings.whole("rollout.pipeline_stage_num", SHARES)
     if phases_of_job is None or stages is None or not (phases_of_job.train or phases_of_job.evaluate):
@@ -212,7 +212,7 @@ def _reasoning(work: RlinfWork, backend: str | None) -> None:
 
 def _megatron(work: RlinfWork, prompts: Amount, group: Amount, batch: int, micro: Amount) -> None:
     """Add shares: all samples divide among the replicas of trained and inference components."""
-    processes, parallel = work.processes("actor"), trained_degrees(work.settings, "actor").parallel
+    processes, parallel = work.processes("actor"), work.mode.degrees("actor").parallel
     _replicate(work, "actor", parallel, prompts, group)
     if processes and parallel and not processes % parallel.replica:
         derive_megatron_batches(work, batch, micro, processes // parallel.replica)

@@ -30,7 +30,7 @@ from .components import accelerators_per_node, component_placement, names_in, re
 from .known import AT_PLACEMENT, CAPABILITIES, ENVIRONMENT, KEY, NAMES, is_profiled
 from .machines import machines_of
 from .modes import Mode, read_mode, with_own_degrees
-from .modes.ways import undivided_components
+from .modes.plans import undivided_components
 from .node_groups import DeclaredGroups, read_node_groups
 from .planning.hints import PlannedPart, hints_of_started, measured_on_of, with_phases_of_idle
 from .ranks import Context
@@ -206,11 +206,13 @@ class RlinfReader(Skeleton):
         # Explicit ranks have the degrees of the file, with which RLinf starts them.
         written = self.is_profiled and not self.is_anew
         has_own = {
-            component.name for component in mode.components if written and (component.runs is not None or "placement" in component.spans)
+            component.name
+            for component in mode.components.values()
+            if written and (component.runs is not None or "placement" in component.spans)
         }
         open_ = {name: degrees for name, degrees in merged.choices.items() if name not in mode.shaped | has_own}
         notices = {**CAPABILITIES.notices, **AT_PLACEMENT} if mode.packs else CAPABILITIES.notices
-        return Job(mode.components, (*mode.relations, *work.relations), replace(CAPABILITIES, packs=mode.packs, notices=notices), open_, tuple(work.shares), models=work.models, links=merged.links, preference=merged.preference, planning=PlanningSpec(workload=self._workload(mode.task, layout), ways=mode.ways if baseline else (), own=baseline, shapes=mode.shapes if baseline else {}))  # fmt: skip
+        return Job(tuple(mode.components.values()), (*mode.relations, *work.relations), replace(CAPABILITIES, packs=mode.packs, notices=notices), open_, tuple(work.shares), models=work.models, links=merged.links, preference=merged.preference, planning=PlanningSpec(workload=self._workload(mode.task, layout), ways=tuple(mode.ways) if baseline else (), own=baseline, shapes=mode.shapes if baseline else {}))  # fmt: skip
 
     def _workload(self, task: str, layout: _Placed) -> Workload | None:
         """Return the workload for choosing counts; None without times."""

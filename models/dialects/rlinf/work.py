@@ -39,7 +39,8 @@ from ...share import Share
 from ...text.tree import Scalar
 from .known import AT_LAUNCH, DEGREE, INFERENCE, MEGATRON
 from .modes import Mode
-from .modes.parts import ParallelSettings, Placer, inference_degrees, rollout_degrees, trained_degrees
+from .modes.degrees import ParallelSettings
+from .modes.state import Placer
 
 SHARES, DEMANDS = "PW401", "PW403"
 """Codes of amounts without a division among processes, and of other mismatches."""
@@ -65,7 +66,7 @@ class RlinfWork:
 
     def component(self, name: str) -> Component | None:
         """Return the component; None if unreadable."""
-        return next((component for component in self.mode.components if component.name == name), None)
+        return self.mode.components.get(name)
 
     def held(self, name: str) -> int | None:
         """Return the number of accelerators of a component with explicit ranks, else None."""
@@ -106,7 +107,7 @@ def inference_replicas(work: RlinfWork) -> Iterator[tuple[str, ParallelSettings]
     for name, role in INFERENCE.items():
         component = work.component(name)
         if component and work.settings.word(f"{role}.training_backend", DEGREE) == MEGATRON:
-            degrees = inference_degrees(work.settings, role)
+            degrees = work.mode.degrees(name)
             # Otherwise the component has no shape, or is not started.
             if degrees.parallel == component.parallel:
                 yield name, degrees
@@ -120,7 +121,7 @@ def sizes(work: RlinfWork) -> None:
     """Derive the sizes of trained, inference and rollout components."""
     roles = TRAINED.get(work.mode.placer, ())
     divided = [
-        (role, trained_degrees(work.settings, role))
+        (role, work.mode.degrees(role))
         for role in roles
         if work.processes(role) and work.settings.word(f"{role}.training_backend", DEGREE) == MEGATRON
     ]
@@ -148,7 +149,7 @@ def _engines(work: RlinfWork) -> None:
     rollout, processes = work.component("rollout"), work.processes("rollout")
     if rollout is None or not processes:
         return
-    all_degrees, per_process = rollout_degrees(work.settings), rollout.per_process
+    all_degrees, per_process = work.mode.degrees("rollout"), rollout.per_process
     if not all_degrees.tp or not all_degrees.pp or per_process < all_degrees.tp.value:
         why = f"depends on degrees that are not known, or do not fit: see {DEGREE}"
         work.derivations.append(Derivation("rollout", WORLD_SIZE, NOT_KNOWN, why))
@@ -280,7 +281,7 @@ def models(work: RlinfWork) -> None:
         for name, role in INFERENCE.items():
             _inferring(work, name, role)
     if work.mode.placer is not Placer.HYBRID:
-        degrees = rollout_degrees(work.settings)
+        degrees = work.mode.degrees("rollout")
         _add(work, "rollout", "rollout.model.model_path", degrees, engine_splits(places_of(tp=degrees.tp), IN_ENGINE))
     runs(work)
 
@@ -293,11 +294,11 @@ def _trained(work: RlinfWork, role: str, key: str) -> None:
     """
     if not work.component(role) or work.settings.word(f"{role}.training_backend", DIVIDES) != MEGATRON:
         return
-    degrees = trained_degrees(work.settings, role)
+    degrees = work.mode.degrees(role)
     experts = work.settings.whole(f"{role}.model.expert_model_parallel_size", DIVIDES, 1)
     places = places_of(tp=degrees.tp, pp=degrees.pp, ep=experts)
     splits = (*megatron_splits(places, when=WITH_MODEL), vocabulary_split(places, AT_LAUNCH if role == "actor" else WITH_MODEL))
-    engine = rollout_degrees(work.settings).tp
+    engine = work.mode.degrees("rollout").tp
     if role == "actor" and work.component("rollout") and work.mode.placer is not Placer.HYBRID and engine:
         splits = tuple(replace(split, at_least=(engine.name, engine.value)) if split.degree == "tp" else split for split in splits)
     _add(work, role, key, degrees, splits, experts)
@@ -310,7 +311,7 @@ def _inferring(work: RlinfWork, name: str, role: str) -> None:
     """
     if not work.component(name) or work.settings.word(f"{role}.training_backend", DIVIDES) != MEGATRON:
         return
-    degrees = inference_degrees(work.settings, role)
+    degrees = work.mode.degrees(name)
     places = places_of(tp=degrees.tp, pp=degrees.pp)
     splits = tuple(split for split in megatron_splits(places, when=WITH_MODEL) if split.degree != "ep")
     _add(work, name, "rollout.model.model_path", degrees, (*splits, vocabulary_split(places, WITH_MODEL)))

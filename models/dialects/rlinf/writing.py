@@ -30,7 +30,8 @@ from ...times import times_with
 from ..dialect import UNCHANGED, Degrees
 from .known import COST, KEY
 from .lines import PlacementLine, insert_lines, rewrite_lines
-from .modes.parts import SECTIONS, extent_of
+from .modes.degrees import SECTIONS
+from .modes.state import extent_of
 from .planning.hints import MEASURED_ON
 from .reader import read_with
 

@@ -21,7 +21,7 @@ from ....planning.workload import TimedComponent
 from ....record import dataclass
 from ....text.tree import Entry, MapNode, Value
 from ..known import COST, INFERENCE, KEY, placed_in
-from ..modes.parts import masks
+from ..modes.state import masks
 
 
 @dataclass(frozen=True)

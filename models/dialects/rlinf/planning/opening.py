@@ -28,8 +28,9 @@ from ....text.nearest import nearest
 from ....text.tree import Entry, MapNode, Scalar, Value, find, kind_of, with_value
 from ...all_refused import Chosen, all_refused
 from ...following import interpolates, with_dependent_degrees, with_hint
-from ..known import COST, INFERENCE, KEY, PLANS, time_advice
-from ..modes.parts import CRITICS_INFERENCE, INFERRING, SECTIONS, TASKS, Placer, placer_of
+from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, listed, task_facts, time_advice
+from ..modes.degrees import SECTIONS
+from ..modes.state import TASKS, Placer, placer_of
 from .hints import PlannedPart, hinted_entries
 from .tables import BY_ENVIRONMENTS, ProfileData, read_profile
 from .times import (
@@ -46,12 +47,6 @@ from .times import (
     reasoning,
     unstarted_inference,
 )
-
-NEEDED = {"reasoning": ("rollout", "actor"), "coding_online_rl": ("rollout", "actor"), "embodied": ("env", "rollout", "actor")}
-"""Task -> components whose times a plan needs.
-
-Other components of a file have times, follow a planned one, or stay.
-"""
 
 
 def opened(
@@ -181,19 +176,18 @@ def _lost(settings: Settings, cluster: Cluster, planned: Placed, times: Mapping[
 
 def _why_not(settings: Settings, task: str, profile: ProfileData, hinted: frozenset[str], placed: Placed) -> tuple[str, str] | None:
     """Return why nothing is planned, and help; None if a plan is possible."""
-    if task not in NEEDED:
-        return (
-            f"of task `{task or 'unknown'}` nothing is planned",
-            f"tasks that are planned: {', '.join(f'`{known_task}`' for known_task in NEEDED)}",
-        )
+    needed = task_facts(task).timed
+    if not needed:
+        planned_tasks = [name for name in ("reasoning", "coding_online_rl", "embodied") if task_facts(name).timed]
+        return f"of task `{task or 'unknown'}` nothing is planned", f"tasks that are planned: {listed(planned_tasks)}"
     if (placer := placer_of(settings, task)) not in (Placer.HYBRID, Placer.MODEL_PARALLEL):
         return f"of programs that place by RLinf's {placer.value} nothing is planned", f"drop `{KEY}` and `seconds`"
     if settings.flag("cluster.auto_scheduler", PLANS):
         return "RLinf's own scheduler moves the accelerators while it runs", "drop `cluster.auto_scheduler`, or the times"
     known = {*profile.costs, *hinted, *(profile.shares if task == "embodied" else ())}
-    timed = (*NEEDED[task], *(name for name in INFERENCE if infers(settings) or name not in INFERRING), "critic")
-    missing = [name for name in NEEDED[task] if name not in placed]
-    if missing and (task != "embodied" or len(missing) == len(NEEDED[task])):
+    timed = (*needed, *(name for name in INFERENCE if infers(settings) or name not in INFERRING), "critic")
+    missing = [name for name in needed if name not in placed]
+    if missing and (task != "embodied" or len(missing) == len(needed)):
         return f"`{missing[0]}` is on no accelerators of the file", "give it the ranks of a run that was measured"
     for name in timed:
         if name in placed and name not in known:

@@ -26,16 +26,8 @@ from ....planning.measured import TABLE, Measured
 from ....planning.workload import STEADY, After, TimedComponent, Workload
 from ....text.tree import Value
 from ....times import as_it_runs
-from ..known import INFERENCE, KEY, PLANS
-from ..modes.parts import (
-    CRITICS_INFERENCE,
-    INFERRING,
-    inference_degrees,
-    inference_degrees_by_arrangement,
-    rollout_degrees,
-    rollout_degrees_by_arrangement,
-    trained_degrees,
-)
+from ..known import CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS
+from ..modes.degrees import degrees_by_arrangement, degrees_of
 from .tables import BY_ENVIRONMENTS, Batch, ProfileData, Table, formula_of, generated_table, simulated_table, trained_table
 
 BATCH = ("data.rollout_batch_size", "algorithm.group_size")
@@ -74,14 +66,7 @@ def reasoning(
         if (name not in placed and not is_separate(settings, name, placed, times)) or (name in INFERRING and not infers(settings)):
             continue
         role, measured = INFERENCE.get(name), counts.get(name, shared)
-        degrees = (
-            rollout_degrees(settings)
-            if name == "rollout"
-            else inference_degrees(settings, role)
-            if role
-            else trained_degrees(settings, _trains(name))
-        )
-        own_degrees = degrees.parallel
+        own_degrees = degrees_of(settings, name).parallel
         if own_degrees is None or running is None:
             return None
         table: Callable[[int], Table]
@@ -90,16 +75,8 @@ def reasoning(
         else:
             formula = formula_of(settings.word(f"{role or name}.training_backend", PLANS))
             table = partial(trained_table, cost, measured, total=total, batch=batch, formula=formula)
-        # On the actor's accelerators, engines have tp alone, and inference has the degrees of the
-        # trained role.
-        both_degrees = (
-            rollout_degrees_by_arrangement(degrees)
-            if name == "rollout"
-            else inference_degrees_by_arrangement(settings, role)
-            if role
-            else None
-        )
-        candidates = dict.fromkeys([*(both_degrees or ()), *((own_degrees, *choices[name]) if name in choices else ())])
+        both_degrees = degrees_by_arrangement(settings, name) or ()
+        candidates = dict.fromkeys([*both_degrees, *((own_degrees, *choices[name]) if name in choices else ())])
         rows = (
             [row for parallel in candidates for row in _measured(table(parallel.replica), parallel)]
             if candidates
@@ -107,10 +84,6 @@ def reasoning(
         )
         times[name] = TimedComponent(tuple(rows), TABLE)
     return times
-
-
-def _trains(name: str) -> str:
-    return name if name == "critic" else "actor"
 
 
 def measured_on(cluster: Cluster, placed: Placed) -> tuple[int, str]:
