@@ -122,7 +122,7 @@ class RlinfReader(Skeleton):
         if layout is None:
             return None
         mode = read_mode(
-            self.notes, self.settings, layout.cluster, names_in(placed), (placed or section).span, layout.said, layout.planned.names,
+            self.notes, self.settings, layout.cluster, names_in(placed), (placed or section).span, layout.said, frozenset(layout.planned.own),
             self.is_profiled,
         )  # fmt: skip
         work = self._work(mode, bool(layout.planned.own))
