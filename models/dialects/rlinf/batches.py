@@ -161,10 +161,7 @@ def _share_batch(work: RlinfWork, batch: Amount, micro: Amount) -> None:
 
 
 def _derive_samples(work: RlinfWork, batch: int, micro: Amount, replicas: int | None, *amounts: Amount) -> None:
-    """Derive the samples and micro batches of an update, per replica or, with fsdp, per process.
-
-    Micro batches are skipped if they are, or may be, made up of tokens.
-    """
+    """Derive samples and micro batches of an update; micro batches of tokens are skipped."""
     processes, samples_of = work.processes("actor"), with_noun(batch, "sample")
     if not processes:
         return
@@ -180,10 +177,7 @@ def _derive_samples(work: RlinfWork, batch: int, micro: Amount, replicas: int | 
 
 
 def _reasoning(work: RlinfWork, backend: str | None) -> None:
-    """Add shares for the computed global batch of a reasoning job.
-
-    The batch is rollout_batch_size x group_size // n_minibatches, rounded down.
-    """
+    """Add shares for the global batch of a reasoning job, computed as in RLinf."""
     settings = work.settings
     prompts, group = settings.whole("data.rollout_batch_size", SHARES), settings.whole("algorithm.group_size", SHARES)
     parts, micro = (settings.whole(f"algorithm.{key}", SHARES, 1) for key in ("n_minibatches", "training_batch_size_per_gpu"))

@@ -121,10 +121,7 @@ def _server(facts: Facts) -> Number | None:
 
 
 def _is_validated(facts: JobFacts) -> bool:
-    """Return True if `validate_cfg` checks the training backend.
-
-    Evaluations of reasoning and, since 0.3, of embodied jobs return earlier.
-    """
+    """Return True if `validate_cfg` checks the training backend; evaluations return earlier."""
     return bool(facts.task) and not facts.task.endswith("_eval") and facts.settings.at("actor.training_backend") is not None
 
 

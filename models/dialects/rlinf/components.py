@@ -75,10 +75,7 @@ def _quoted(notes: Notes, subject: str, text: str, first: Span, last: Span, mess
 
 
 def component_placement(notes: Notes, section: MapNode, value: Value | None, hinted: bool) -> MapNode | None:
-    """Return the map; None if missing, unknown or invalid.
-
-    A finding is noted, except for an unknown value and for a missing map in a file with hints.
-    """
+    """Return the map; None if missing, unknown or invalid, with a finding unless hints suffice."""
     if isinstance(value, MapNode):
         return split_by_commas(notes, value)
     if value is not None and (is_unknown(value) or (hinted and isinstance(value, Scalar) and value.is_null)):
@@ -93,10 +90,7 @@ def component_placement(notes: Notes, section: MapNode, value: Value | None, hin
 
 
 def names_in(placed: MapNode | None) -> dict[str, Span]:
-    """Return every name in `component_placement` with the span of its key.
-
-    Components that cannot be read are included.
-    """
+    """Return every name in `component_placement`, readable or not, with the span of its key."""
     return {name.strip(): entry.key.span for entry in placed or () for name in entry.key.text.split(",") if name.strip()}
 
 
@@ -104,10 +98,7 @@ __all__ = ["Context", "read_components"]
 
 
 def read_components(context: Context, value: MapNode) -> tuple[Component, ...]:
-    """Return the components with a readable placement, in written order.
-
-    A component of unknown place has no runs.
-    """
+    """Return the components with a readable placement; those of unknown place have no runs."""
     components: dict[str, Component] = {}
     seen: set[str] = set()
     runs = 0

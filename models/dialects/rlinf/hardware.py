@@ -70,10 +70,7 @@ class GroupHardware:
 
 
 def read_hardware(notes: Notes, value: Value, group: str, nodes: Ranks, size: int | None) -> GroupHardware | None:
-    """Return the hardware of a group; None (noted) if the type is unknown.
-
-    `size`: number of nodes of the cluster, None if unknown.
-    """
+    """Return the hardware of a group; None (noted) if its type is unknown."""
     part = ClusterSection(notes, CODE, group)
     section = part.mapping(value, f"`hardware` of group `{group}`", "write `type:` and `configs:`")
     if section is None:

@@ -105,10 +105,7 @@ class _Item(NamedTuple):
 
 
 def read_env_configs(notes: Notes, value: Value, group: str, nodes: Ranks, size: int | None) -> tuple[EnvConfig, ...]:
-    """Return the readable items; no node and no variable may occur twice in the group.
-
-    The cost grows with items and ranges, not with nodes.
-    """
+    """Return the readable items; no node and no variable may occur twice in the group."""
     part = ClusterSection(notes, "PW115", group)
 
     def read(configs: ListNode) -> tuple[EnvConfig, ...]:

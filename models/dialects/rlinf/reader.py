@@ -51,10 +51,7 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
 
 
 def read_with(document: Document, machines: Machines, level: str, hints: bool = True, anew: bool = False) -> Reading:
-    """Read as `read` does, without hints if not `hints`.
-
-    `anew`: leave the ranks of components with times open.
-    """
+    """Read as `read` does; `anew` leaves the ranks of components with times open."""
     return RlinfReader(document, machines, level, hints, anew).read()
 
 

@@ -118,10 +118,7 @@ def render(problem: Problem) -> Rendering:
 
 
 def _names(components: Sequence[Component]) -> dict[str, str]:
-    """Return the names of the components in the file.
-
-    Names and roles depend on each other: a component placed as `actor` has no other role.
-    """
+    """Return the names in the file; a component placed as `actor` has no other role."""
     names = renamed(components, NAMES)
     for _ in components:
         components_as_run = [_as_run(component, names[component.name]) for component in components]
@@ -139,10 +136,7 @@ def _as_run(component: Component, name: str) -> Component:
 
 
 def node_by_node(problem: Problem, component: Component, runs: Sequence[Run], losses: list[Finding]) -> Sequence[Run]:
-    """Return the processes of a component on nodes, numbered node by node, as RLinf requires.
-
-    Processes on CPUs are interchangeable.
-    """
+    """Return processes on nodes, which are interchangeable, numbered node by node for RLinf."""
     if problem.kind(component) != NODE or why_not(runs, in_order=True) != "PW210":
         return runs
     losses.append(moved(component.name, f"the processes of `{component.name}` are as many on each node, but numbered node by node now"))

@@ -163,10 +163,7 @@ _MACHINES = re.compile(
 
 
 def check_keys(notes: Notes, settings: Settings, root: MapNode) -> None:
-    """Note keys that no release knows.
-
-    A warning if a similar key is read; unchecked if the key counts machines or processes.
-    """
+    """Note keys that no release knows: a warning if similar, unchecked if they count machines."""
     _check_map(notes, root, "", settings.asked, frozenset(names("key")))
 
 

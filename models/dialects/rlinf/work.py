@@ -83,10 +83,7 @@ class RlinfWork:
             self.shares.append(Share(component, amount.value, multiple, what, amount.name, multiple_name, amount.span, reason, proved))
 
     def derive(self, component: str, name: str, value: int, formula: str, *amounts: Amount) -> int:
-        """Add the derivation of a component's number, and return the number.
-
-        Nothing is added for a missing component.
-        """
+        """Add the derivation of an existing component's number, and return the number."""
         if self.component(component):
             self.derivations.append(Derivation(component, name, value, formula, tuple(map(figure_of, amounts))))
         return value
@@ -97,10 +94,7 @@ class RlinfWork:
 
 
 def inference_replicas(work: RlinfWork) -> Iterator[tuple[str, ParallelSettings]]:
-    """Yield the components that Megatron divides into replicas, with their degrees.
-
-    None in auto mode, where they take turns with the trained component.
-    """
+    """Yield the components that Megatron divides into replicas, with degrees; none in auto mode."""
     if work.mode.placer is not Placer.MODEL_PARALLEL or work.settings.flag("cluster.auto_scheduler", DEGREE):
         return
     for name, role in INFERENCE.items():

@@ -121,11 +121,7 @@ def _line(name: str, component: Component | None, problem: Problem, runs: Sequen
 
 
 def _labels(component: Component, problem: Problem, runs: Sequence[Run]) -> tuple[str, ...]:
-    """Return the node groups to write for a component whose groups RLinf drops.
-
-    RLinf counts ranks over the whole cluster. A group in the file stays if its ranks are those of
-    the whole cluster: it tells which nodes a plan may use.
-    """
+    """Return the groups to write: the file's own if its ranks equal the cluster's."""
     if problem.kind(component) != ACCELERATOR:
         return labels_used(runs, component.node_groups)
     named, whole = component.node_groups, (CLUSTER_LABEL,)
@@ -169,10 +165,7 @@ def _check(
 
 
 def _without_answer(root: MapNode, placed: Collection[str]) -> object:
-    """Return the values of a file without the values of an answer.
-
-    These are ranks of components, degrees, and counts and node groups in hints.
-    """
+    """Return the values of a file without those of an answer."""
     paths = [f"{path}.{key}" for path, keys in SECTIONS.values() for key in keys.values()]
 
     def kept(value: object, path: str) -> object:
@@ -223,10 +216,7 @@ def hint_edits(source: Source, key: str, values: Mapping[str, object]) -> list[E
 
 
 def _added(source: Source, mapping: MapNode, values: Mapping[str, object]) -> list[Edit]:
-    """Return the edits that add values to a map as flow maps.
-
-    An empty map in braces is replaced.
-    """
+    """Return edits that add values to a map, or replace empty braces."""
     if values and mapping.flow and not mapping.entries:
         return [Edit(mapping.span, _text(source, dict(values)))]
     edits = (with_entry(source.text, mapping, in_flow_map(key), _text(source, value)) for key, value in values.items())
@@ -243,10 +233,7 @@ def _text(source: Source, value: object) -> str:
 
 
 def measured_counts(source: Source, before: Problem, after: Problem, degrees: Mapping[str, Parallel]) -> dict[str, int]:
-    """Return component with a cost -> measured accelerators, where the times would change.
-
-    Times are compared between the two problems. `degrees` are the chosen ones.
-    """
+    """Return component with a cost -> measured accelerators, where the times would change."""
     costs, hinted = source.root.get(KEY), timed_names(source.root.get(NAME))
     times_after, counts_by_name = times_with(after.job, degrees), dict[str, int]()
     for name, timed in times_with(before.job, degrees).items():
@@ -258,10 +245,7 @@ def measured_counts(source: Source, before: Problem, after: Problem, degrees: Ma
 
 
 def degrees_of(source: Source, name: str, parallel: Parallel) -> list[Edit]:
-    """Return the edits for the degrees of a component.
-
-    Raises UnusableInput (PW603) if the file has no place for a key.
-    """
+    """Return edits for a component's degrees; UnusableInput (PW603) without a place."""
     hints = find(source.root.get(NAME), COMPONENTS)
     component_hints = hints.get(name) if isinstance(hints, MapNode) else None
     edits = degrees_in_hints(source, component_hints, parallel) if isinstance(component_hints, MapNode) else []

@@ -156,10 +156,7 @@ def inference_needed(mode: Mode, auto: bool = False) -> str:
 
 
 def unset_of_inference(mode: Mode) -> list[str]:
-    """Return sections and keys that RLinf reads for inference components but the file lacks.
-
-    Empty for an incomplete job: without `rollout.group_name` no program starts anything.
-    """
+    """Return sections and keys that RLinf reads for inference but a complete job's file lacks."""
     settings = mode.settings
     if mode.notes.partial or not settings.has("rollout.group_name") or not mode.flag(RECOMPUTE):
         return []

@@ -41,10 +41,7 @@ _ONE = Amount(1, _CP)
 
 
 def degrees_in_section(settings: Settings, name: str) -> Parallel | None:
-    """Return the degrees in the section of a component, others as 1; None without degrees.
-
-    Nothing is noted: not every program of RLinf reads these keys.
-    """
+    """Return the degrees in a component's section, else None; nothing is noted."""
     path, keys = SECTIONS.get(name, ("", {}))
     written = {degree: settings.at(f"{path}.{key}") for degree, key in keys.items() if settings.has(f"{path}.{key}")}
     sizes = {

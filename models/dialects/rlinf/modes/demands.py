@@ -66,11 +66,7 @@ def need_sections(mode: Mode, *paths: str) -> None:
 
 
 def need_programs(mode: Mode) -> None:
-    """Note components that programs start but the file does not place.
-
-    An error for components that every program starts, a warning for those that only training
-    starts.
-    """
+    """Note unplaced components that every program (error) or only training (warning) starts."""
     settings, task, names = mode.settings, mode.task, mode.facts.needs
     if task == "offline":
         interval = settings.whole("runner.val_check_interval", SETTING, -1, least=-(10**9))
@@ -111,10 +107,7 @@ def faulty_hints(mode: Mode) -> frozenset[str]:
 
 
 def correct_component_names(mode: Mode) -> None:
-    """Replace a misspelt component name by the missing name, with one error.
-
-    All later checks see the corrected name.
-    """
+    """Replace a misspelt component name by the missing name, with one error."""
     for name in mode.facts.needs:
         strange = [candidate for candidate in mode.written if candidate not in _known_components() and mode.settings.at(candidate) is None]
         close = None if mode.has(name) else nearest(name, strange)

@@ -29,10 +29,7 @@ IGNORED, HINTS = "PW124", "PW121"
 
 
 def fitting_tp(mode: Mode, actor: Amount | None, near: int, count: int) -> int:
-    """Return the largest suitable tp of rollout up to `near`.
-
-    A suitable tp divides the accelerators of rollout, those of a node, and the actor's tp.
-    """
+    """Return the largest tp up to `near` that divides node, actor's tp and `count`."""
     on_node = min((has for alike in mode.cluster.alike if (has := alike.node.count(ACCELERATOR))), default=count)
     common = gcd(count, on_node, actor.value if actor else 0)
     return max(divisor for divisor in divisors(common) if divisor <= max(near, 1))
@@ -252,10 +249,7 @@ def _in_processes(mode: Mode, component: Component, per_process: int) -> Compone
 
 
 def check_degrees(mode: Mode, component: Component, possible: Sequence[Parallel]) -> None:
-    """Note an error if hints state degrees and exclude all `possible` ones.
-
-    Degrees of planned components are chosen from a list and written, in the settings or not.
-    """
+    """Note an error if hints state degrees and exclude all `possible` ones."""
     choices = mode.merged.choices.get(component.name) or (component.parallel,)
     is_planned = component.timed is not None and len(choices) > 1
     if "parallel" not in component.spans or not possible or is_planned or any(candidate in choices for candidate in possible):

@@ -60,10 +60,7 @@ def has_weight_exchange(mode: Mode) -> bool:
 
 
 def engine_mismatch(mode: Mode) -> str:
-    """Return why rollout gets no weights with any accelerator count; "" if some counts work.
-
-    Each rank of the actor has the weights of whole ranks of rollout.
-    """
+    """Return why rollout gets no weights with any accelerator count; "" if some counts work."""
     actor, rollout = mode.tp("actor"), mode.tp("rollout")
     if not has_weight_exchange(mode) or not actor or not rollout or actor.value % rollout.value == 0:
         return ""
@@ -110,10 +107,7 @@ def sections_of_inference(mode: Mode) -> list[str]:
 
 
 def inference_mismatch(mode: Mode) -> tuple[str, str, Amount, int] | None:
-    """Return the first inference component without weights; None if all get weights, or unknown.
-
-    The tuple is (component, reason, its tp, a tp that fits).
-    """
+    """Return (inference without weights, reason, its tp, a fitting tp), else None."""
     for name, role in _megatron_inference(mode):
         worker, inference = mode.tp(role), mode.tp(name)
         if worker and inference and worker.value % inference.value:
@@ -316,10 +310,7 @@ def _not_apart(mode: Mode) -> tuple[str, str]:
 
 
 def _shapes(mode: Mode, names: list[str], together: bool) -> dict[str, ProcessShape]:
-    """Return shapes of Megatron inference components with other degrees than their trained role.
-
-    With `together`, the role does the inference work.
-    """
+    """Return shapes of Megatron inference components with other degrees than their trained role."""
     degrees_by_name = {name: degrees_by_arrangement(mode.settings, name) for name in names}
     return {name: ProcessShape(parallel=degrees[together]) for name, degrees in degrees_by_name.items() if degrees}
 

@@ -251,10 +251,7 @@ class Extent:
 
 
 def extent_of(runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...]) -> Extent:
-    """Return the extent of runs in the numbering of their node groups.
-
-    Processes may share resources.
-    """
+    """Return the extent of runs in the numbering of their node groups."""
     starts: dict[tuple[int, str], int] = {}
     total = 0
     for stretch in cluster.numbering(labels).stretches:

@@ -154,10 +154,7 @@ _BY_KEY = {key: name for name, key in BY_ENVIRONMENTS.items()}
 
 
 def misspelt_times(notes: Notes, profile: Value | None, hints: Value | None, placed: Collection[str], task: str) -> Value | None:
-    """Return the hints without misspelt components; note these and unknown profile keys.
-
-    Profile keys are those of `profile_data`.
-    """
+    """Return the hints without misspelt components; note unknown keys of `profile_data`."""
     _no_map(notes, profile, KEY)
     known = [*(f"{name}{COST}" for name in dict.fromkeys((*placed, *INFERENCE))), *_BY_KEY]
     for entry in profile if isinstance(profile, MapNode) else ():
@@ -183,10 +180,7 @@ def misspelt_times(notes: Notes, profile: Value | None, hints: Value | None, pla
 
 
 def _no_map(notes: Notes, value: Value | None, path: str) -> None:
-    """Note a warning for a value that is no map of seconds.
-
-    RLinf trains all the same, and no plan uses the value.
-    """
+    """Warn of a value that is no map of seconds: it is ignored."""
     if value is None or isinstance(value, MapNode) or (isinstance(value, Scalar) and (value.is_null or "${" in value.text)):
         return
     message = f"`{path}` is {kind_of(value)}, not a map of seconds: it is ignored"

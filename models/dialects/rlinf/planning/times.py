@@ -83,11 +83,7 @@ class TimedFile:
         return self._embodied_times() if self.task == "embodied" else self._reasoning_times()
 
     def _reasoning_times(self) -> dict[str, TimedComponent] | None:
-        """Return the times of costs, `inference` included if separate.
-
-        With each of its open degrees a component may have the counts that the formulas give for
-        replicas of that size.
-        """
+        """Return the times of costs, `inference` included if separate, for all open degrees."""
         settings = self.settings
         batch, running = batch_of(settings), settings.whole("rollout.max_running_requests", PLANS, 1)
         if batch is None:
@@ -260,10 +256,7 @@ EITHER = ("embodied_sac", "embodied_dagger", "rlt_ac")
 
 
 def _as_started(settings: Settings, workload: Workload, stated_keys: Collection[str], names: Collection[str]) -> Workload:
-    """Return the workload of an embodied job, adapted to the starting program.
-
-    `stated_keys` are the keys of its plan.
-    """
+    """Return the workload of an embodied job, adapted to the starting program."""
     loss = settings.word(LOSS, PLANS)
     stale = settings.whole(STALE, PLANS, least=0) if settings.has(STALE) else None
     ahead = stale is not None and stale.value > 0
@@ -309,10 +302,7 @@ def with_rlinf_defaults(
 
 
 def _counts_of_actor(components: Sequence[Component], hinted: Collection[str]) -> Iterator[str]:
-    """Yield a note that RLinf's tool plans an embodied actor on at most two counts.
-
-    They are one accelerator and the measured number.
-    """
+    """Yield a note if RLinf's tool plans an embodied actor on at most two counts."""
     timed = next((component.timed for component in components if component.name == "actor" and component.name not in hinted), None)
     if timed is not None and timed.scaling == TABLE and len(timed.measured) <= 2:
         counts = " or ".join(str(count) for count in sorted({row.accelerators for row in timed.measured}))
@@ -320,19 +310,13 @@ def _counts_of_actor(components: Sequence[Component], hinted: Collection[str]) -
 
 
 def _embodied_order(names: Collection[str], by_environment: bool) -> Iterator[After]:
-    """Yield the order of an embodied job: env and rollout by stage, then training.
-
-    Training waits for all stages, except in RLinf's own estimate.
-    """
+    """Yield the order; training waits for all stages, except in RLinf's estimate."""
     chain = [name for name in ("env", "rollout", "actor") if name in names]
     yield from (After(before, after, after == "actor" and not by_environment) for before, after in zip(chain, chain[1:]))
 
 
 def _reasoning_order(names: Collection[str]) -> Iterator[After]:
-    """Yield the order rollout -> inference -> trained component; others have none.
-
-    Without inference, rollout -> trained component.
-    """
+    """Yield the order rollout -> inference (if any) -> trained component; others have none."""
     inference = list({INFERENCE[name]: name for name in INFERENCE if name in names}.values())
     yield from (After("rollout", name) for name in inference)
     yield from (After(name, trains) for trains in ("actor", "critic") if trains in names for name in inference or ["rollout"])
