@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Iterable, Iterator
 
+from ...configuration.settings import Settings
 from ...hints.block import timed_names
 from ...job import Capabilities
 from ...record import dataclass
@@ -88,9 +89,10 @@ def listed(words: Iterable[str]) -> str:
     return ", ".join(f"`{word}`" for word in words)
 
 
-def time_advice(name: str, key: str, in_profile: bool) -> str:
+def time_advice(settings: Settings, name: str, key: str = "") -> str:
     """Return advice on stating the time of a component, in the profile or in hints."""
-    return f"add `{key}` to `{KEY}`" if in_profile else f"say `seconds` of `{name}` in `placewright.components`"
+    in_profile = f"add `{key or name + COST}` to `{KEY}`"
+    return in_profile if settings.has(KEY) else f"say `seconds` of `{name}` in `placewright.components`"
 
 
 def is_profiled(root: MapNode, hints: Value | None) -> bool:

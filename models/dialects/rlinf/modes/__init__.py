@@ -30,15 +30,7 @@ from .arrangement import APART, Arrangement, arrangement, check_arrangement, che
 from .degrees import degrees_in_section, placing_tp
 from .demands import check_unused, correct_component_names, drop_critics, faulty_hints, need_components, need_programs, need_sections
 from .packing import IGNORED, check_degrees, engine_degrees, fits_in, fits_whole, pack, packed_runs, raise_minimum, shape_of_rollout
-from .plans import (
-    ROLES_OF_FSDP,
-    arrangements,
-    check_engine_weights,
-    check_inference_weights,
-    clear_degrees,
-    sections_of_inference,
-    shapes_of_choices,
-)  # fmt: skip
+from .plans import arrangements, check_engine_weights, check_inference_weights, clear_degrees, sections_of_inference, shapes_of_choices
 from .state import Extent, Mode, Placer, placer_of
 
 __all__ = ["Mode", "Placer", "read_mode", "with_own_degrees"]
@@ -53,7 +45,7 @@ def _model_parallel(mode: Mode) -> None:
     if mode.plans_both:
         mode.ways += arrangements(mode)
     check_arrangement(mode, current)
-    clear_degrees(mode, *ROLES_OF_FSDP)
+    clear_degrees(mode)
     _actor(mode)
     shape = _rollout(mode, current)
     degrees = engine_degrees(mode, shape)

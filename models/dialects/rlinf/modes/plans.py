@@ -30,20 +30,7 @@ from ....hints.block import timed_names
 from ....parallel import UNDIVIDED
 from ....planning.way import CountConstraint, FrameworkArrangement, PairedShapes, ProcessShape
 from ....text.tree import MapNode, Value
-from ..known import (
-    COST,
-    CRITICS_INFERENCE,
-    DEGREE,
-    FSDP,
-    INFERENCE,
-    INFERRING,
-    KEY,
-    LATE,
-    MEGATRON,
-    PLANS,
-    is_profiled,
-    time_advice,
-)  # fmt: skip
+from ..known import CRITICS_INFERENCE, DEGREE, FSDP, INFERENCE, INFERRING, LATE, MEGATRON, PLANS, is_profiled, time_advice
 from .arrangement import CORRECT, RECOMPUTE, inference_needed, refused_apart, unset_of_inference
 from .degrees import TP, degrees_by_arrangement, placing_tp
 from .packing import interleaved
@@ -158,8 +145,8 @@ def undivided_components(settings: Settings, root: MapNode, hints: Value | None)
 
 
 def clear_degrees(mode: Mode, *names: str) -> None:
-    """Clear the degrees of components that FSDP trains or infers with, hinted tp included."""
-    for name in names:
+    """Clear the degrees of components (default: all) that FSDP trains or infers with."""
+    for name in names or ROLES_OF_FSDP:
         component = mode.on_accelerators(name)
         if component is None or (component.timed is not None and (not mode.profiled or mode.is_open(name))):
             continue
@@ -287,7 +274,7 @@ def arrangements(mode: Mode) -> Iterator[FrameworkArrangement]:
 def _not_apart(mode: Mode) -> tuple[str, str]:
     """Return why RLinf would not start a separate plan, and help; empty if it would."""
     needed = inference_needed(mode)
-    adds = {name: time_advice(name, f"{name}{COST}", mode.settings.has(KEY)) for name in ("inference", CRITICS_INFERENCE)}
+    adds = {name: time_advice(mode.settings, name) for name in ("inference", CRITICS_INFERENCE)}
     if needed and not (mode.flag(RECOMPUTE) or mode.flag(CORRECT)):
         why = f"{needed.removesuffix(' it')} `inference`, which RLinf starts only with `{RECOMPUTE}: true`"
         return why, f"set `{RECOMPUTE}: true`, and {adds['inference']}"

@@ -27,7 +27,7 @@ from ....text.nearest import nearest
 from ....text.tree import Entry, MapNode, Scalar, Value, find, kind_of, with_value
 from ...all_refused import Chosen, all_refused
 from ...following import interpolates, with_dependent_degrees, with_hint
-from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, listed, task_facts, time_advice
+from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, all_tasks, listed, task_facts, time_advice
 from ..modes.degrees import SECTIONS
 from ..modes.state import TASKS, Placer, placer_of
 from .hints import PlannedPart, hinted_entries
@@ -118,7 +118,7 @@ def _why_not(file: TimedFile) -> tuple[str, str] | None:
     settings, task, placed = file.settings, file.task, file.placed
     needed, is_embodied = task_facts(task).timed, task == "embodied"
     if not needed:
-        planned_tasks = [name for name in ("reasoning", "coding_online_rl", "embodied") if task_facts(name).timed]
+        planned_tasks = [name for name, facts in all_tasks().items() if facts.timed]
         return f"of task `{task or 'unknown'}` nothing is planned", f"tasks that are planned: {listed(planned_tasks)}"
     if (placer := placer_of(settings, task)) not in (Placer.HYBRID, Placer.MODEL_PARALLEL):
         return f"of programs that place by RLinf's {placer.value} nothing is planned", f"drop `{KEY}` and `seconds`"
@@ -131,8 +131,8 @@ def _why_not(file: TimedFile) -> tuple[str, str] | None:
         return f"`{missing[0]}` is on no accelerators of the file", "give it the ranks of a run that was measured"
     for name in timed:
         if name in placed and name not in known:
-            key = BY_ENVIRONMENTS.get(name, f"{name}{COST}") if is_embodied else f"{name}{COST}"
-            return f"nobody says how long `{name}` takes", time_advice(name, key, settings.has(KEY))
+            key = BY_ENVIRONMENTS.get(name, "") if is_embodied else ""
+            return f"nobody says how long `{name}` takes", time_advice(settings, name, key)
     return None
 
 
