@@ -162,14 +162,15 @@ class TaskFacts:
     timed: tuple[str, ...] = ()
 
 
+def _task(placer: str, agents: str = "", **names: list[str]) -> TaskFacts:
+    return TaskFacts(placer, agents, **{key: tuple(components) for key, components in names.items()})
+
+
 @cache
 def all_tasks() -> dict[str, TaskFacts]:
     """Return the facts about each task."""
     data = json.loads((FACTS / "tasks.json").read_text(encoding="utf-8"))
-    as_tuple = {
-        task: {key: tuple(value) if isinstance(value, list) else value for key, value in facts.items()} for task, facts in data.items()
-    }
-    return {task: TaskFacts(**facts) for task, facts in as_tuple.items()}
+    return {task: _task(**facts) for task, facts in data.items()}
 
 
 def task_facts(task: str) -> TaskFacts:

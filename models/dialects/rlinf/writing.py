@@ -90,12 +90,11 @@ def _not_started(problem: Problem, assignment: Assignment) -> frozenset[str]:
 
 def _dropped(problem: Problem, lines: Mapping[str, PlacementLine]) -> dict[str, str]:
     """Return planned components whose lines omit the node group of the plan."""
-    dropped = {}
-    for name in lines if problem.job.planning.own and problem.job.capabilities.packs else ():
-        named = problem[name].node_groups
-        if len(named) == 1 and named != (CLUSTER_LABEL,) and not lines[name].groups and problem.kind(problem[name]) == ACCELERATOR:
-            dropped[name] = named[0]
-    return dropped
+    if not problem.job.planning.own or not problem.job.capabilities.packs:
+        return {}
+    without_group = [problem[name] for name, line in lines.items() if not line.groups and problem.kind(problem[name]) == ACCELERATOR]
+    named = {component.name: component.node_groups for component in without_group}
+    return {name: labels[0] for name, labels in named.items() if len(labels) == 1 and labels != (CLUSTER_LABEL,)}
 
 
 def _is_where_it_was(problem: Problem, assignment: Assignment, name: str) -> bool:
@@ -206,13 +205,12 @@ def hint_edits(source: Source, key: str, values: Mapping[str, object]) -> list[E
         return _added(source, root, {NAME: {COMPONENTS: new}})
     if isinstance(block, MapNode) and inner is None:
         return _added(source, block, {COMPONENTS: new})
-    edits = []
-    for name, value in wanted.items() if isinstance(inner, MapNode) else ():
-        hint = hints[name]
-        if isinstance(hint, MapNode):
-            edits += _added(source, hint, {key: value})
-    missing = {name: new[name] for name in new if hints[name] is None}
-    return edits + (_added(source, inner, missing) if isinstance(inner, MapNode) else [])
+    if not isinstance(inner, MapNode):
+        return []
+    edits = [
+        edit for name, value in wanted.items() if isinstance(hint := hints[name], MapNode) for edit in _added(source, hint, {key: value})
+    ]
+    return edits + _added(source, inner, {name: new[name] for name in new if hints[name] is None})
 
 
 def _added(source: Source, mapping: MapNode, values: Mapping[str, object]) -> list[Edit]:
