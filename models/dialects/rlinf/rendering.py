@@ -24,12 +24,8 @@ from .known import RESERVED_LABELS
 GroupData = dict[str, object]
 
 
-def declared_groups(cluster: Cluster, reasons: list[Finding]) -> list[GroupData]:
-    """Return every declared group; `reasons` gets what RLinf cannot express (PW606)."""
-    return [_group(cluster, group, reasons) for group in cluster.declared]
-
-
 def _group(cluster: Cluster, group: NodeGroup, reasons: list[Finding]) -> GroupData:
+    """Return a declared group; `reasons` gets what RLinf cannot express (PW606)."""
     label, kind, default = group.label, group.kind, cluster.default_kind(group.node_ranks)
     data: GroupData = {"label": label, "node_ranks": ranks_to_data(group.node_ranks)}
     if "," in label or label != label.strip() or not label or label in RESERVED_LABELS:
@@ -88,7 +84,7 @@ def render(problem: Problem) -> Rendering:
     reasons: list[Finding] = []
     names = _names(problem.components)
     losses = [*renaming_notes(names), *lost_demands(problem)]
-    groups = declared_groups(problem.cluster, reasons)
+    groups = [_group(problem.cluster, group, reasons) for group in problem.cluster.declared]
     placed: Data = {}
     hints: Data = {}
     open_: Data = {}

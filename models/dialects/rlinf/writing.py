@@ -99,10 +99,15 @@ def _dropped(problem: Problem, lines: Mapping[str, PlacementLine]) -> dict[str, 
 
 def _is_where_it_was(problem: Problem, assignment: Assignment, name: str) -> bool:
     """Return True if the file's own ranks of a component equal the assignment."""
-    own_runs, runs = problem.job.planning.own.get(name, ()), assignment.of(name)
-    if problem.job.capabilities.packs:  # RLinf drops the node groups
-        own_runs, runs = _relabelled(own_runs, (CLUSTER_LABEL,)), _relabelled(runs, (CLUSTER_LABEL,))
-    return bool(own_runs) and list(seats(own_runs)) == list(seats(runs))
+    own_runs = problem.job.planning.own.get(name, ())
+    return bool(own_runs) and _is_same(own_runs, assignment.of(name), problem.job.capabilities.packs)
+
+
+def _is_same(runs: Sequence[Run], reread_runs: Sequence[Run], drops_groups: bool) -> bool:
+    """Return True if runs have equal seats; node groups count unless RLinf drops them."""
+    if drops_groups:
+        runs, reread_runs = _relabelled(runs, (CLUSTER_LABEL,)), _relabelled(reread_runs, (CLUSTER_LABEL,))
+    return list(seats(runs)) == list(seats(reread_runs))
 
 
 def _line(name: str, component: Component | None, problem: Problem, runs: Sequence[Run]) -> PlacementLine:
@@ -152,9 +157,8 @@ def _check(
     reread = {component.name: component for component in reread_problem.components} if reread_problem else {}
     for name, runs in assignment.runs.items():
         reread_runs = reread[name].runs if name in reread else None
-        if reread_runs is not None and problem.job.capabilities.packs and name in added:
-            reread_runs, runs = _relabelled(reread_runs, (CLUSTER_LABEL,)), _relabelled(runs, (CLUSTER_LABEL,))
-        if name not in idle and (reread_runs is None or list(seats(reread_runs)) != list(seats(runs))):
+        drops_groups = problem.job.capabilities.packs and name in added
+        if name not in idle and (reread_runs is None or not _is_same(runs, reread_runs, drops_groups)):
             raise _refused(name, f"the place of `{name}`, written down and read again, is another one")
     hinted = read_with(document, problem.cluster, "placement", hints=True).problem if degrees else None
     for component in hinted.components if hinted else ():
