@@ -236,7 +236,7 @@ def _replicate(work: RlinfWork, name: str, parallel: Parallel | None, prompts: A
 
 
 def _check_updates(work: RlinfWork, batch: Amount) -> None:
-    """Note a finding unless an epoch of rollouts is whole global batches, for plain policy losses.
+    """Note an epoch of rollouts without whole global batches, for plain policy losses.
 
     Source: RLinf, rlinf/workers/actor/embodied_fsdp_actor_worker.py,
     EmbodiedFSDPActor.run_training.

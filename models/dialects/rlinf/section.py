@@ -145,7 +145,7 @@ def _as_meant(notes: Notes, section: MapNode) -> MapNode:
 
 
 def _warn(notes: Notes, subject: str, entry: Entry, path: str, message: str, help: str, edit: Edit | None) -> None:
-    """Warn of a key that RLinf ignores; Hydra refuses such a key on the command line."""
+    """Warn of a key that RLinf ignores, and Hydra refuses on the command line."""
     fate, changes = "RLinf ignores it silently", [f"{item.key}." for item in notes.document.settings if item.kind is DocumentKind.CHANGE]
     if notes.partial and any(key.startswith(f"{path}.") for key in changes):
         fate = "Hydra refuses it unless `defaults` have it"
@@ -281,7 +281,7 @@ def read_profiling(notes: Notes, value: Value | None) -> None:
 
 
 def _is_step(item: Value) -> bool:
-    """Return True if RLinf reads the value, or may, as a whole number from 0 (Python's int())."""
+    """Return True if RLinf may read the value as a whole number from 0."""
     try:
         return is_unknown(item) or (isinstance(item, Scalar) and isinstance(item.value, (int, float, str)) and int(item.value) >= 0)
     except (ValueError, OverflowError):

@@ -169,7 +169,7 @@ def runs(work: RlinfWork) -> None:
 
 
 def _served_run(work: RlinfWork) -> MemoryInput:
-    """Return the run of an engine, which takes a part of each accelerator while it generates."""
+    """Return the run of an engine: a part of each accelerator while it generates."""
     part = plain_value(work.settings, "rollout.gpu_memory_utilization", 0.65)
     return MemoryInput(utilization=percent(part), sequence=_sequence(work), offload=True)
 

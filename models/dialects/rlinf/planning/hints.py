@@ -21,7 +21,7 @@ from ....planning.measured import Measured
 from ....planning.workload import TimedComponent
 from ....record import dataclass
 from ....text.tree import Entry, MapNode, Value
-from ..known import COST, INFERENCE, KEY, placed_in
+from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, placed_in
 from ..modes.state import masks
 
 
@@ -71,7 +71,7 @@ def measured_on_of(notes: Notes, root: MapNode, block: Value | None) -> tuple[Va
 
 
 def _measured_on(notes: Notes, root: MapNode, name: str, entry: Entry, span: Span) -> dict[str, int]:
-    """Return the count of a component; note a value that is no count, or about no cost."""
+    """Return the count of a component; note invalid counts and missing costs."""
     from ....text.form import fill
     from .form import MeasuredOnForm
 
@@ -112,8 +112,6 @@ def hints_of_started(
     idle = [name for name in INFERENCE if name not in known]
     if planned.own:
         return _without(block, idle)
-    from .times import unstarted_inference
-
     masks_by_name = {component.name: masks(component) for component in components}
     shares = masks_by_name.get("actor") and masks_by_name.get("actor") == masks_by_name.get("rollout")
     started_block = _without(block, idle if shares else unstarted_inference(settings, known, timed_names(block)))
@@ -133,7 +131,6 @@ def with_phases_of_idle(
     if not idle:
         return judged
     from ....hints.add import add_hints
-    from .times import is_separate
 
     components, started = {component.name: component for component in judged}, set(names)
     for hinted in add_hints(MapNode(tuple(idle), idle[0].key.span), cluster, judged, []).components:
@@ -165,3 +162,22 @@ def _judged_plan(block: Value | None, components: Sequence[Component], findings:
 def hinted_entries(block: Value | None) -> Iterator[tuple[str, Entry]]:
     """Yield (component, entry) of the hints in a block."""
     yield from ((entry.key.text, entry) for entry in _hints(block))
+
+
+def is_separate(settings: Settings, name: str, placed: Collection[str], timed: Collection[str]) -> bool:
+    """Return True if inference is a component although unplaced: actor and rollout are apart."""
+    if name == CRITICS_INFERENCE:
+        return "critic" in placed and bool(settings.flag("critic.use_critic_model", PLANS))
+    return name in INFERRING and infers(settings) and not set(INFERRING) & {*placed, *timed}
+
+
+def unstarted_inference(settings: Settings, placed: Collection[str], hinted: Collection[str]) -> list[str]:
+    """Return inference components with hinted seconds that no program starts."""
+    unplaced = [name for name in INFERENCE if name in hinted and name not in placed]
+    unplaced = [name for name in unplaced if name == CRITICS_INFERENCE or not infers(settings)]
+    return [name for name in unplaced if not is_separate(settings, name, placed, ())]
+
+
+def infers(settings: Settings) -> bool:
+    """Return True if probabilities are recomputed, by a separate component if apart."""
+    return bool(settings.flag("algorithm.recompute_logprobs", PLANS) or settings.flag("algorithm.importance_sampling_fix", PLANS))

@@ -30,9 +30,9 @@ from ...following import interpolates, with_dependent_degrees, with_hint
 from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, all_tasks, listed, task_facts, time_advice
 from ..modes.degrees import SECTIONS
 from ..modes.state import TASKS, Placer, placer_of
-from .hints import PlannedPart, hinted_entries
+from .hints import PlannedPart, hinted_entries, infers, is_separate, unstarted_inference
 from .tables import BY_ENVIRONMENTS, ProfileData, read_profile
-from .times import BATCH, TimedFile, infers, is_separate, unstarted_inference
+from .times import BATCH, TimedFile
 
 
 def opened(

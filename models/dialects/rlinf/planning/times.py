@@ -29,9 +29,9 @@ from ....planning.workload import STEADY, After, TimedComponent, Workload
 from ....record import dataclass
 from ....text.tree import MapNode, Value, find
 from ....times import as_it_runs
-from ..known import CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS
+from ..known import INFERENCE, INFERRING, KEY, PLANS
 from ..modes.degrees import degrees_by_arrangement, degrees_of
-from .hints import hinted_entries
+from .hints import hinted_entries, infers, is_separate
 from .tables import BY_ENVIRONMENTS, Batch, ProfileData, Table, formula_of, generated_table, simulated_table, trained_table
 
 BATCH = ("data.rollout_batch_size", "algorithm.group_size")
@@ -215,25 +215,6 @@ def batch_of(settings: Settings) -> Batch | None:
     prompts, group = (settings.whole(path, PLANS) for path in BATCH)
     updates = settings.whole("algorithm.n_minibatches", PLANS, 1)
     return Batch(prompts.value, group.value, updates.value) if prompts and group and updates else None
-
-
-def is_separate(settings: Settings, name: str, placed: Collection[str], timed: Collection[str]) -> bool:
-    """Return True if inference is a component although unplaced: actor and rollout are apart."""
-    if name == CRITICS_INFERENCE:
-        return "critic" in placed and bool(settings.flag("critic.use_critic_model", PLANS))
-    return name in INFERRING and infers(settings) and not set(INFERRING) & {*placed, *timed}
-
-
-def unstarted_inference(settings: Settings, placed: Collection[str], hinted: Collection[str]) -> list[str]:
-    """Return inference components with hinted seconds that no program starts."""
-    unplaced = [name for name in INFERENCE if name in hinted and name not in placed]
-    unplaced = [name for name in unplaced if name == CRITICS_INFERENCE or not infers(settings)]
-    return [name for name in unplaced if not is_separate(settings, name, placed, ())]
-
-
-def infers(settings: Settings) -> bool:
-    """Return True if probabilities are recomputed, by a separate component if apart."""
-    return bool(settings.flag("algorithm.recompute_logprobs", PLANS) or settings.flag("algorithm.importance_sampling_fix", PLANS))
 
 
 def _measured(table: Table, parallel: Parallel | None = None) -> list[Measured]:
