@@ -39,7 +39,8 @@ __all__ = ["Mode", "Placer", "read_mode", "with_own_degrees"]
 def _model_parallel(mode: Mode) -> None:
     """Apply the reasoning mode: actor and rollout share accelerators, are apart or take turns."""
     need_sections(mode, "actor.model", "rollout")
-    mode.degrees("actor"), mode.degrees("rollout")  # their faults are noted first
+    for name in ("actor", "rollout"):  # faults of their degrees are noted first
+        mode.degrees(name)
     current = arrangement(mode)
     relate(mode, current)
     if mode.plans_both:
