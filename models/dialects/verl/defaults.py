@@ -147,10 +147,7 @@ def configuration_of(document: Document, entry: EntryPoint) -> str:
 
 
 def _of_defaults(document: Document) -> str:
-    """Return the only known configuration in the `defaults` lists of all texts.
-
-    "" if a list names anything else.
-    """
+    """Return the only known configuration in the `defaults` lists of all texts."""
     configuration = ""
     for source in (document.source, *document.others.values()):
         listed = source.value if source.name.endswith((".yaml", ".yml")) else None
@@ -224,10 +221,7 @@ def _of_settings(document: Document, name: str) -> Iterator[tuple[str, int]]:
 
 
 def _of_keys(root: MapNode, name: str, path: str = "") -> Iterator[tuple[str, int]]:
-    """Yield the keys of a file with the releases that know them.
-
-    Nobody writes keys for a release that does not know them.
-    """
+    """Yield the keys of a file with the releases that know them."""
     for entry in root:
         key = f"{path}.{entry.key.text}".lstrip(".")
         if isinstance(entry.value, MapNode) and entry.value.entries:

@@ -16,7 +16,6 @@ from ...pools.pool import Pool
 from ...text.tree import Scalar
 from .configuration import Configuration
 from .programs import ProgramKind
-from .releases import is_reward_served, reward_key
 
 DEGREES = "PW208"
 Degrees = tuple[Parallel, dict[str, Amount]]
@@ -68,13 +67,13 @@ def is_teacher(name: str) -> bool:
 
 def is_engine(settings: Configuration, name: str) -> bool:
     """Return True if an inference engine serves a component."""
-    return name in ("rollout", APART) or is_teacher(name) or (name == "reward_model" and bool(is_reward_served(settings)))
+    return name in ("rollout", APART) or is_teacher(name) or (name == "reward_model" and bool(settings.is_reward_served))
 
 
 def engine_key(settings: Configuration, name: str) -> Callable[[str], str]:
     """Return a function from an engine's setting to the dotted path, for a served component."""
     if name == "reward_model":
-        return lambda key: reward_key(settings, f"rollout.{key}")
+        return lambda key: settings.reward_key(f"rollout.{key}")
     if is_teacher(name):
         teacher = name.removeprefix(f"{TEACHER}_") if name != TEACHER else SINGLE_TEACHER
         return lambda key: f"{TEACHERS}.{teacher}.inference.{key}"

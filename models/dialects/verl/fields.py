@@ -16,7 +16,6 @@ from ...text.tree import Scalar
 from .configuration import Configuration
 from .defaults import Table
 from .programs import FOLDER, TRAINERS, ProgramKind, releases
-from .releases import has_critic
 
 _TARGET = "_target_"
 _TRAINED = ("actor_rollout_ref.actor", "actor_rollout_ref.rollout", "actor_rollout_ref.model", "critic")
@@ -63,10 +62,7 @@ def is_hidden_field(settings: Configuration, key: str) -> bool:
 
 
 def _dataclass(settings: Configuration, table: Table, section: str) -> str:
-    """Return the dataclass of a section; "" if unknown or none.
-
-    A composed configuration, and a file that may be a whole one, name it in their text.
-    """
+    """Return the dataclass of a section; "" if unknown or none."""
     path, program = f"{section}.{_TARGET}", settings.notes.document.program
     written, default = settings.at(path), table.defaults.get(path)
     if program is None or program.found:
@@ -81,6 +77,6 @@ def _sections(settings: Configuration) -> Sequence[str]:
     if settings.until(SINCE) or settings.entry.own_trainer:
         return ()
     if settings.entry.kind in TRAINERS:
-        return _TRAINED if has_critic(settings) else _TRAINED[:-1]
+        return _TRAINED if settings.has_critic else _TRAINED[:-1]
     is_tuned = settings.entry.configuration == "sft_trainer_engine" and settings.entry.kind in (ProgramKind.PROCESSES, ProgramKind.TUNING)
     return _TUNED if is_tuned else ()

@@ -19,9 +19,8 @@ from ...said import HintedJob
 from ...text.nearest import nearest
 from ...text.tree import Entry, MapNode, Scalar, Value
 from ..skeleton import HINTS
-from .configuration import Configuration
+from .configuration import SEQUENCE, Configuration
 from .degrees import OWNERS, own_amounts
-from .releases import SEQUENCE
 
 _FIXED = {"accelerators_per_process": "per_process", "cpus": "cpus"}
 """Key of the hints -> field of a component that verl fixes."""

@@ -18,7 +18,6 @@ from .configuration import Configuration
 from .degrees import APART, OWNERS, TUNES, Degrees, degrees_in, engine_of, is_engine, is_teacher, place_of, section_of, trained
 from .pools import Declared
 from .programs import TRAINERS
-from .releases import sequence_key
 
 REASON = "verl runs all roles of a pool in the same processes"
 DEGREES, FIT = "PW208", "PW215"
@@ -156,6 +155,6 @@ def _derive_degrees(setup: VerlSetup, component: Component, ranks: int) -> Itera
     if size > 1:
         figures = tuple(amount.figure for amount in trains[1].values())
         yield Derivation(name, "data parallel size", ranks // size, f"{ranks} // tp x pp x cp = {size}", figures)
-    elif (parts := settings.whole(sequence_key(settings, OWNERS[name]), DEGREES, 1)) is not None:
+    elif (parts := settings.whole(settings.sequence_key(OWNERS[name]), DEGREES, 1)) is not None:
         formula = f"{ranks} // {parts.value} sequence parallel" if parts.value > 1 else str(ranks)
         yield Derivation(name, "data parallel size", ranks // parts.value, formula, (parts.figure,))

@@ -144,11 +144,7 @@ class _Keys:
                 self.notes.warn(UNREAD, better, message, entry.key.span, "not a key", f"write `{better}`", edit)
 
     def _has(self, key: str) -> bool:
-        """Return True if a key exists or may exist.
-
-        It may exist below an unknown list, below a key that another setting added, or through a
-        reference.
-        """
+        """Return True if a key exists or may exist."""
         table = self.table
         if table.has(key) or key in table.groups:
             return True

@@ -23,7 +23,6 @@ from .configuration import Configuration
 from .degrees import APART, SINGLE_TEACHER, TEACHER, TEACHERS, Degrees, engine_of, place_of
 from .listed import MAPPING, listed_pools
 from .programs import DRAFT, MAIN_PPO, SPEC, ProgramKind
-from .releases import has_critic, has_reference, has_reward_model, has_teachers, is_apart, reward_key
 
 MAX_PROCESSES = 1 << 20
 """Limit on the accelerators of a pool; our own, far above any job."""
@@ -111,16 +110,16 @@ def _some(*pools: Pool | None) -> tuple[Pool, ...]:
 def shared_pool(settings: Configuration) -> Declared:
     """Return `global_pool`, and separate pools of reward model, teachers and servers."""
     size, entry = sized(settings), settings.entry
-    own = settings.flag(reward_key(settings, "enable_resource_pool"), ROLES)
+    own = settings.flag(settings.reward_key("enable_resource_pool"), ROLES)
     roles = _roles(settings, "actor", "rollout")
     _old_reward_model(settings)
-    if has_reward_model(settings) and own is False:
+    if settings.has_reward_model and own is False:
         roles.append("reward_model")
     pool = pool_of("global_pool", size, roles, entry.slots) if size else None
     rewards = _reward_pool(settings) if own else None
     taught, ranges = _teachers(settings)
     apart = None
-    if is_apart(settings):
+    if settings.is_apart:
         # Unset, the key takes the trainer's number (since 0.7.1).
         key = "actor_rollout_ref.rollout.n_gpus_per_node"
         key = key if settings.at(key) is not None else ACCELERATORS
@@ -130,7 +129,7 @@ def shared_pool(settings: Configuration) -> Declared:
 
 def _roles(settings: Configuration, *first: str) -> list[str]:
     """Return the components trained or frozen in a single pool."""
-    reference, critic = has_reference(settings), has_critic(settings)
+    reference, critic = settings.has_reference, settings.has_critic
     return [*first, *(["ref"] if reference else []), *(["critic"] if critic else [])]
 
 
@@ -146,11 +145,8 @@ def _old_reward_model(settings: Configuration) -> None:
 
 
 def _reward_pool(settings: Configuration) -> Pool | None:
-    """Return `reward_pool`, which fails without workers until 0.7.1.
-
-    The reward loop (0.7.0) starts servers alone.
-    """
-    own, enabled = reward_key(settings, "enable_resource_pool"), has_reward_model(settings)
+    """Return `reward_pool`, which fails without workers until 0.7.1."""
+    own, enabled = settings.reward_key("enable_resource_pool"), settings.has_reward_model
     loop = settings.flag("reward_model.use_reward_loop", ROLES) if settings.since("0.7.0") and settings.until("0.7.1") else False
     works = settings.since("0.7.1") or settings.entry.own_trainer or loop is None or enabled is None or (enabled and not loop)
     if not works:
@@ -159,7 +155,7 @@ def _reward_pool(settings: Configuration) -> Pool | None:
         note = "verl notices this after the workers of `global_pool` were created"
         settings.notes.error(MODE, "reward_model", message, settings.place(own), "an empty pool", f"set `{own}=False`",
                              settings.becomes(own, "False"), note)  # fmt: skip
-    pool_size = _own_size(settings, reward_key(settings, "nnodes"), reward_key(settings, "n_gpus_per_node"), own, "reward_model")
+    pool_size = _own_size(settings, settings.reward_key("nnodes"), settings.reward_key("n_gpus_per_node"), own, "reward_model")
     return pool_of("reward_pool", pool_size, ["reward_model"] if enabled else [], settings.entry.slots) if pool_size else None
 
 
@@ -182,7 +178,7 @@ def _teachers(settings: Configuration) -> tuple[Pool | None, Ranges]:
     _resolve_teacher_models).
     """
     keys = ("distillation.nnodes", "distillation.n_gpus_per_node")
-    pool_size = _own_size(settings, *keys, "distillation.enabled", TEACHER) if has_teachers(settings) else None
+    pool_size = _own_size(settings, *keys, "distillation.enabled", TEACHER) if settings.has_teachers else None
     if pool_size is None:
         return None, {}
     count, size = pool_size
@@ -264,7 +260,7 @@ def separate_pools(settings: Configuration) -> Declared:
     """Return the pools of trainer and rollout; since 0.7.1 rollout servers have their own pools."""
     entry, distils = settings.entry, settings.entry.configuration == GKD
     trains = ["actor"] if distils else _roles(settings, "actor")
-    scored = has_reward_model(settings) and not distils
+    scored = settings.has_reward_model and not distils
     apart = settings.since("0.7.1") and not distils
     size = sized(settings)
     trainer = pool_of(entry.trained, size, [*trains, *(["reward_model"] if scored and not apart else [])], entry.slots) if size else None
@@ -273,7 +269,7 @@ def separate_pools(settings: Configuration) -> Declared:
         return Declared(_some(trainer, pool_of(entry.rolled, rolled, ("rollout",), entry.slots) if rolled else None))
     rollout, rewards = _servers_apart(settings, OWN_NODES, OWN_ACCELERATORS, "rollout"), None
     if scored:
-        nodes, accelerators, enable = (reward_key(settings, name) for name in ("nnodes", "n_gpus_per_node", "enable"))
+        nodes, accelerators, enable = (settings.reward_key(name) for name in ("nnodes", "n_gpus_per_node", "enable"))
         pool_size = _own_size(settings, nodes, accelerators, enable, "reward_model")
         rewards = _apart(settings, "reward_model", pool_size) if pool_size else None
     return Declared(_some(trainer, rollout, rewards, _teachers(settings)[0]))
@@ -335,10 +331,7 @@ def server_pools(settings: Configuration) -> Declared:
 
 
 def _replicas(settings: Configuration, component: str, pool_size: Size, known: Degrees, counted: int) -> Pool | None:
-    """Return a single pool for all servers.
-
-    verl divides the accelerators by `counted`; a replica takes tp x dp x pp.
-    """
+    """Return a single pool for all servers."""
     (count, size), (parallel, amounts) = pool_size, known
     total, whole, tensor = size.value * count.value, parallel.replica, amounts["tp"]
     started, on_node = total // counted, min(size.value, whole)
@@ -391,8 +384,8 @@ def halved_pools(settings: Configuration) -> Declared:
         rest = f"{size.value} of a node" if halved is count else f"one of each of {with_noun(count.value, 'node')}"
         message = f"{settings.says(halved)} is halved and rounded down: of the accelerators {rest} belong to no pool"
         settings.notes.warn(LEFT, entry.trained, message, at, "odd", f"set `{halved.name}` to an even number")
-    critic, scored = has_critic(settings), has_reward_model(settings)
-    first = ("actor", "rollout", *(("ref",) if has_reference(settings) else ()))
+    critic, scored = settings.has_critic, settings.has_reward_model
+    first = ("actor", "rollout", *(("ref",) if settings.has_reference else ()))
     second = (*(("critic",) if critic is not False else ()), *(("reward_model",) if scored else ()))
     loop = settings.flag("reward_model.use_reward_loop", ROLES)
     if critic is False and loop is not None and (scored is False or loop):

@@ -147,12 +147,14 @@ PROGRAMS = tuple(map(entry_in, _FACTS))
 """All programs, as of the newest release."""
 
 
-def named(name: str) -> EntryPoint | None:
-    """Return the program of a module or file name.
+def module_of(name: str) -> str:
+    """Return the module of a module or file name."""
+    return name.removesuffix(".py").replace("/", ".").strip(".")
 
-    The last two words identify a program that may lie anywhere.
-    """
-    words = name.removesuffix(".py").replace("/", ".").strip(".").split(".")
+
+def named(name: str) -> EntryPoint | None:
+    """Return the program of a name; the last two words identify a program that may lie anywhere."""
+    words = module_of(name).split(".")
     for size in (len(words), 3, 2, 1):
         tail = words[-size:]
         programs = [
@@ -165,11 +167,15 @@ def named(name: str) -> EntryPoint | None:
     return entry_in(MAIN_PPO) if words == ["main_ppo"] else None
 
 
+def _names_of(module: str) -> Mapping[str, Any]:
+    """Return all names of the program with this module -> releases; empty if unknown."""
+    return next((data["names"] for data in _FACTS.values() if module in data.get("names", {})), {})
+
+
 def names_in(name: str) -> int:
     """Return the bits of the releases with a program of this name; 0 if unknown."""
-    module = name.removesuffix(".py").replace("/", ".").strip(".")
-    runs = next((data["names"][module] for data in _FACTS.values() if module in data.get("names", {})), ())
-    return releases().mask(runs)
+    module = module_of(name)
+    return releases().mask(_names_of(module).get(module, ()))
 
 
 def entry_of(notes: Notes, root: MapNode, program: Program | None) -> EntryPoint:
@@ -185,17 +191,12 @@ def entry_of(notes: Notes, root: MapNode, program: Program | None) -> EntryPoint
 
 
 def _judge_module(notes: Notes, program: Program) -> None:
-    """Report a module that the selected release lacks.
-
-    An error for a stated release; a warning if the release is a guess, or a checkout was read.
-    """
-    choice, mask = notes.choice, names_in(program.name)
+    """Report a module that the selected release lacks: a warning if the release is a guess, or a checkout was read."""
+    choice, module, mask = notes.choice, module_of(program.name), names_in(program.name)
     if choice is None or not mask or mask >> choice.release.index & 1:
         return
-    module = program.name.removesuffix(".py").replace("/", ".").strip(".")
-    names = next(data["names"] for data in _FACTS.values() if module in data.get("names", {}))
     available = [release for release in choice.table if mask >> release.index & 1]
-    better = next((name for name in names if names_in(name) >> choice.release.index & 1), "")
+    better = next((name for name in _names_of(module) if names_in(name) >> choice.release.index & 1), "")
     severity = Severity.ERROR if choice.is_stated and not program.found else Severity.WARNING
     message = f"verl {choice.release.name} has no `{module}`, so nothing starts"
     help_ = f"run `{better}`" if better else f"name the release that you run: `--framework {choice.table.package}=={available[-1].name}`"

@@ -14,20 +14,17 @@ from typing import Callable, Iterable, Mapping
 from ...configuration.settings import Amount
 from ...findings.finding import Finding, Severity
 from ...findings.span import Edit
-from ...hints.block import may_leave_degrees, timed_names
 from ...job import Capabilities, Job
-from ...level import DEFAULT_LEVEL, TRAINING
+from ...level import TRAINING
 from ...machines.cluster import Cluster
+from ...machines.shorthand import AsDeclared
 from ...planning.spec import PlanningSpec
 from ...problem import Problem
-from ...reading import FileSession, Reading
-from ...record import dataclass
 from ...said import HintedJob
 from ...text.document import Document
-from ...text.tree import MapNode, Scalar, find, with_value
+from ...text.tree import Scalar, find, with_value
 from ..following import interpolates
-from ..skeleton import HINTS, Reader
-from .anew import Machines, anew, choices_refused, job_on
+from ..skeleton import Reader
 from .configuration import Configuration
 from .defaults import table_for
 from .degrees import is_engine, own_amounts
@@ -60,46 +57,6 @@ PLANNED = (ProgramKind.HYBRID, ProgramKind.SEPARATE, ProgramKind.GENERATION)
 """Programs with a size in two keys for every pool."""
 
 
-def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
-    """Read a document into a problem and findings. See `Dialect.read`."""
-    reading = VerlReader(document, machines, level).read()
-    hints = document.root.get(HINTS)
-    if not timed_names(hints):
-        return reading
-
-    opening = _VerlOpening(document, machines, level, may_leave_degrees(hints))
-    return replace(reading, session=FileSession(opening=opening, elsewhere=opening), opens=True)
-
-
-@dataclass(frozen=True)
-class _VerlOpening:
-    """File with times; implements `Opening` and `Elsewhere`."""
-
-    document: Document
-    machines: Machines
-    level: str
-    leaves_degrees: bool
-
-    def opened(self) -> Reading:
-        """See `Opening.opened`."""
-        return anew(self._read, self.document.root, self.machines, self._own)
-
-    def refused(self) -> tuple[Finding, ...]:
-        """See `Opening.refused`."""
-        return choices_refused(self._read, self.document.root, self.machines, self._own) if self.leaves_degrees else ()
-
-    def job_on(self, cluster: Cluster) -> Job | None:
-        """See `Elsewhere.job_on`."""
-        return job_on(self._read, self.document.root, cluster, self._own)
-
-    def _read(self, machines: Machines, open_: bool, root: MapNode | None, known: Known | None) -> Reading:
-        document = self.document if root is None else replace(self.document, root=root)
-        return VerlReader(document, machines, self.level, open_=open_, known=known).read()
-
-    def _own(self, name: str) -> Mapping[str, Amount]:
-        return VerlReader(self.document, self.machines, self.level, open_=True).own(name)
-
-
 class VerlReader(Reader):
     """Reader of a verl configuration.
 
@@ -118,7 +75,7 @@ class VerlReader(Reader):
     settings: Configuration
 
     def __init__(
-        self, document: Document, machines: Machines, level: str, with_hints: bool = True, instead: Numbered | None = None,
+        self, document: Document, machines: Cluster | AsDeclared | None, level: str, with_hints: bool = True, instead: Numbered | None = None,
         open_: bool = False, known: Known | None = None,
     ) -> None:  # fmt: skip
         self.instead, self.open, self.known = instead, open_, known

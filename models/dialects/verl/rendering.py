@@ -109,10 +109,7 @@ class _VerlWriter:
     # -- components that verl can place
 
     def _has_a_place(self, component: Component) -> bool:
-        """Return True if verl has a role for the component, on accelerators.
-
-        verl does not place what runs on CPUs.
-        """
+        """Return True if verl has a role for the component, on accelerators."""
         name, kind = component.name, self.problem.kind(component)
         if kind == NODE:
             count = len(list(seats(component.runs))) if component.runs is not None else component.least
@@ -264,10 +261,7 @@ class _VerlWriter:
         return {"tensor_model_parallel_size": own.tp, **{key: degree for key, degree in more if degree > 1}}
 
     def _trained(self, component: Component) -> Data:
-        """Return the degrees of a component that trains, or computes like training.
-
-        Megatron has degrees, FSDP none.
-        """
+        """Return the degrees of a component that trains, or computes like training."""
         own = component.parallel
         expressed = Parallel(own.tp, own.pp, own.cp, own.ep)
         self._keep(component, expressed)

@@ -74,10 +74,7 @@ def following_keys(root: Value, keys: Iterable[str]) -> frozenset[str]:
 
 
 def _refers(text: str, keys: Iterable[str]) -> bool:
-    """Return True if a text may refer to some keys or their sections.
-
-    A reference within a reference may lead anywhere.
-    """
+    """Return True if a text may refer to some keys or their sections."""
     words = [word.strip(".") for word in _REFERENCES.findall(text)]
     names = {word.rpartition(".")[2] for word in words}
     return "${${" in text or any(key.rpartition(".")[2] in names or any(key.startswith(f"{word}.") for word in words) for key in keys)
@@ -258,11 +255,7 @@ def accepted_sizes(
 def _read(
     pool: Pool, sizes: Sequence[Size], variants: Sequence[_Variant], refused: SizeReader, skips: bool
 ) -> Iterator[tuple[Size, _Variant, Found | None]]:
-    """Yield sizes with variants and results; None beyond the limit.
-
-    `skips`: leave out multiples of counts on which work does not divide among ranks of these
-    degrees.
-    """
+    """Yield sizes with variants and results; None beyond the limit."""
     left = MOST_TRIED
     undealt: dict[tuple[Numbers, str], set[int]] = {}
     fixed = [name for name, parallel, _ in variants if parallel is None]
@@ -290,10 +283,7 @@ def _read(
 
 
 def _best(errors: Mapping[Pair, Errors], own: set[int]) -> dict[Pair, Errors]:
-    """Return counts and degrees with the fewest kinds of errors.
-
-    Among erroneous ones, those with the kinds of the file's `own` counts are preferred.
-    """
+    """Return counts and degrees with the fewest kinds of errors."""
     least = min(map(len, errors.values()), default=0)
     best = {pair: those for pair, those in errors.items() if len(those) == least}
 
@@ -360,10 +350,7 @@ def _with_pool(job: Job, settings: Configuration, cluster: Cluster, pool: Pool, 
 
 
 def _follow(job: Job, components: Sequence[Component], fixed: Mapping[str, frozenset[Pair]], own: Mapping[str, Parallel]) -> Job:
-    """Make degrees that follow from sizes the choices of their component.
-
-    If several components have such degrees, counts on which they differ are not planned.
-    """
+    """Make degrees that follow from sizes the choices of their component."""
     varies = [name for name, pairs in fixed.items() if {parallel for _, parallel in pairs} - {own[name]}]
     if not varies:
         return job
@@ -387,11 +374,7 @@ def changed(amounts: Mapping[str, Amount], parallel: Parallel) -> dict[str, int]
 
 
 def _workload(settings: Configuration, job: Job, workload: Workload) -> Workload:
-    """Complete the workload with verl's own behavior.
-
-    Pools that train and generate at the same time are steady: each works on earlier results of the
-    other. In one pool all take turns.
-    """
+    """Complete the workload with verl's own behavior."""
     stated = said_of_plan(settings.tree(HINTS))
     workload = as_it_runs(workload, stated, _asynchronous(settings))
     return workload if "workflow" in stated else replace(workload, after=tuple(usual_order(job.components)))

@@ -23,9 +23,10 @@ from ...text.edit import at_line_end, line_end, with_entry
 from ...text.source import Source
 from ...text.tree import MapNode, Scalar
 from ..dialect import Degrees
+from .anew import read
 from .configuration import Configuration
 from .hinted import is_open, says_degrees
-from .reader import VerlReader, read
+from .reader import VerlReader
 from .sizes import changed
 
 Tree = dict[str, Union[int, "Tree"]]
@@ -118,10 +119,7 @@ def fewest_doubts(lengths: Sequence[int], doubts: Callable[[Choice], int | None]
 
 
 def _edits(reading: Reading, settings: Configuration, numbers: Numbers, alone: Numbers, planned: bool) -> list[Edit]:
-    """Return the edits of numbers; `alone` replaces interpolations.
-
-    In a plan, a right value in another text stays there.
-    """
+    """Return the edits of numbers; `alone` replaces interpolations."""
     edits, missing = list[Edit](), dict[str, int]()
     for key, value in {**numbers, **alone}.items():
         here = settings.at(key)
@@ -182,10 +180,7 @@ def refused(name: str, why: str) -> UnusableInput:
 
 
 def _sizes(pool: Pool, assignment: Assignment) -> list[list[tuple[str, int]]]:
-    """Return the size keys of a pool with their possible values, largest parts first.
-
-    verl may put several parts of one pool on a node.
-    """
+    """Return the size keys of a pool with their possible values, largest parts first."""
     counts = _counts(pool, assignment)
     if not counts:
         raise refused(pool.components[0], f"the answer has no place for `{pool.name}`")
@@ -200,10 +195,7 @@ def _counts(pool: Pool, assignment: Assignment) -> list[int]:
 
 
 def _at_command_end(reading: Reading, settings: list[str]) -> list[Edit]:
-    """Return the edit that appends settings to a command.
-
-    A command of several lines gets one per line.
-    """
+    """Return the edit that appends settings to a command."""
     program = reading.document.program
     if not settings or program is None:
         return []
@@ -217,11 +209,7 @@ def _at_command_end(reading: Reading, settings: list[str]) -> list[Edit]:
 
 
 def _doubts(written: Reading) -> int:
-    """Count the errors of a reading, and the servers that take accelerators of others.
-
-    In other parts the same accelerators may be right: a server takes the accelerators that the
-    pool's parts state for a node, and numbers that refer to these keys change too.
-    """
+    """Count the errors of a reading, and the servers that take accelerators of others."""
     components = written.problem.components if written.problem else ()
     return sum(SERVERS in component.fixes for component in components) + sum(
         finding.severity is Severity.ERROR for finding in written.findings
@@ -229,10 +217,7 @@ def _doubts(written: Reading) -> int:
 
 
 def _check(reading: Reading, assignment: Assignment, degrees: Degrees, edits: list[Edit]) -> Reading:
-    """Read the edited text, and refuse any other Assignment or degrees.
-
-    The cluster is the same; components without chosen degrees keep theirs.
-    """
+    """Read the edited text, and refuse any other Assignment or degrees."""
     problem = reading.problem
     document = replace(reading.document.compose(reading.source.edited(edits)), release=reading.document.release)
     written = read(document, problem.cluster if problem else None, TRAINING)

@@ -50,10 +50,7 @@ def judge_machine(work: VerlWork) -> None:
 
 
 def _accelerators(work: VerlWork, alone: bool) -> None:
-    """Check that the script shows Ray enough accelerators.
-
-    With several nodes, this node may be smaller than the others.
-    """
+    """Check that the script shows Ray enough accelerators."""
     program, pools = work.notes.document.program, work.setup.pools
     machine = program.machine if program is not None else None
     need = sum(pool.size for pool in pools) if alone else max(parts.size for pool in pools for parts in pool.parts)
@@ -85,10 +82,7 @@ def _is_submitted(program: Program | None) -> bool:
 
 
 def _cpus(work: VerlWork) -> None:
-    """Check the CPUs reserved with the accelerators of pools.
-
-    A placement group that lacks CPUs waits without a limit.
-    """
+    """Check the CPUs reserved with the accelerators of pools."""
     key = "ray_kwargs.ray_init.num_cpus" if work.settings.since("0.6.0") else "ray_init.num_cpus"
     program, pools = work.notes.document.program, work.setup.pools
     machine = program.machine if program is not None else None
@@ -131,10 +125,7 @@ def _unread(work: VerlWork) -> None:
 
 
 def _sizing(value: Value, path: str, sources: Set[str]) -> Iterator[str]:
-    """Yield the paths of sizing keys with a number or an active switch.
-
-    Keys in the files `others` are skipped.
-    """
+    """Yield the paths of sizing keys with a number or an active switch."""
     if isinstance(value, ListNode):
         for index, item in enumerate(value.items):
             yield from _sizing(item, f"{path}.{index}", sources)

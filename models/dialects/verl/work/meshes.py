@@ -17,9 +17,9 @@ from ....findings.finding import Severity
 from ....findings.wording import with_noun
 from ....model_cards.stages import EMBEDDING, FIRST, LAST, LAYOUT, LOSS, PipelineStages, layout_of
 from ...checks import Equals, Excludes, Number, divisors, near
+from ..configuration import SEQUENCE
 from ..degrees import OWNERS, TUNERS, TUNES, is_counted, tuner_of
 from ..programs import PROCESSES, ProgramKind
-from ..releases import SEQUENCE, shards_key
 from .work import ACTOR, DEGREES, DIVIDES, IN_WORKERS, MODE, NEVER, REPLACED, WITH_MODEL, VerlWork
 
 GROUPS = (
@@ -41,7 +41,7 @@ def judge_meshes(work: VerlWork) -> None:
         ranks = work.setup.world_size(name)
         if ranks is None or work.is_engine(name):
             continue
-        strategy, shards = work.is_trained_by(owner), shards_key(work.settings, name)
+        strategy, shards = work.is_trained_by(owner), work.settings.shards_key(name)
         if strategy == "megatron":
             _groups(work, name, owner, ranks)
         elif strategy == "fsdp" and shards:
@@ -57,7 +57,7 @@ def judge_meshes(work: VerlWork) -> None:
     apart = work.entry.kind is ProgramKind.SEPARATE and not work.entry.own_trainer and work.settings.until("0.7.1")
     ranks = work.setup.world_size("rollout") if apart else None
     if ranks and work.is_trained_by(ACTOR) == "fsdp":
-        _mesh(work, "rollout", ACTOR, ranks, shards_key(work.settings, "actor"))
+        _mesh(work, "rollout", ACTOR, ranks, work.settings.shards_key("actor"))
 
 
 def _tuned(work: VerlWork) -> None:
@@ -100,10 +100,7 @@ def tuned_ranks(work: VerlWork) -> int | None:
 
 
 def _mesh(work: VerlWork, name: str, owner: str, ranks: int, shards: str) -> None:
-    """Check that sequence parallel ranks and shards divide the ranks.
-
-    A shard size that is negative, or not below the world, means all ranks.
-    """
+    """Check that sequence parallel ranks and shards divide the ranks."""
     sequence, size = work.sequence(owner, DEGREES), work.amount(shards, DEGREES, least=-(10**9))
     _ranks_divide(work, name, ranks, sequence)
     if size and 0 < size.value < ranks:
@@ -204,10 +201,7 @@ def stages_of(work: VerlWork, section: str, owner: str) -> PipelineStages | int 
 
 
 def _experts(work: VerlWork, name: str, degrees: str, ranks: int) -> None:
-    """Check that expert groups divide the ranks.
-
-    The expert tensor parallel size defaults to the tensor parallel size; to 1 in 0.6.0.
-    """
+    """Check that expert groups divide the ranks."""
     tensor, stages, _, experts, own = (work.amount(f"{degrees}.{key}", DEGREES) for key in GROUPS)
     if not tensor or not experts or not stages:
         return

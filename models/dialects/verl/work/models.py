@@ -10,9 +10,9 @@ from ....configuration.plainly import percent, plain_value, whole_number
 from ....estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, MemoryInput
 from ....model_cards import ModelUse, Split, engine_splits, megatron_splits, ulysses_splits
 from ....model_cards.stages import places_of
+from ..configuration import SEQUENCE
 from ..degrees import OWNERS, TUNES, engine_key, engine_of, is_teacher
 from ..programs import ProgramKind
-from ..releases import SEQUENCE, reward_key, sequence_key
 from .meshes import stages_of
 from .work import ACTOR, AFTER_WEIGHTS, DIVIDES, ROLLOUT, WITH_MODEL, VerlWork
 
@@ -40,8 +40,8 @@ def _path(work: VerlWork, name: str) -> str:
     if is_teacher(name):
         return engine_key(work.settings, name)("").replace(".inference.", ".model_path")
     if name == "reward_model":
-        old = reward_key(work.settings, "model.path")
-        return old if work.settings.until("0.7.1") or work.settings.has(old) else reward_key(work.settings, "model_path")
+        old = work.settings.reward_key("model.path")
+        return old if work.settings.until("0.7.1") or work.settings.has(old) else work.settings.reward_key("model_path")
     return "critic.model.path" if name == "critic" else POLICY
 
 
@@ -119,10 +119,7 @@ def _sequence(work: VerlWork) -> int:
 
 
 def _batch(work: VerlWork, name: str, owner: str) -> tuple[int, int]:
-    """Return (tokens of a sequence per rank, sequences of a micro batch).
-
-    A batch of dynamic size is one sequence of the maximum length.
-    """
+    """Return (tokens of a sequence per rank, sequences of a micro batch)."""
     kind, key = ("ppo", "") if name in ("actor", "critic") else ("log_prob", "log_prob_")
     dynamic = plain_value(work.settings, f"{ACTOR}.use_dynamic_bsz", False)
     if plain_value(work.settings, f"{owner}.{key}use_dynamic_bsz", dynamic) is True:
@@ -132,14 +129,11 @@ def _batch(work: VerlWork, name: str, owner: str) -> tuple[int, int]:
     # (ulysses_pad_and_slice_inputs).
     usual = plain_value(work.settings, f"{ACTOR}.{SEQUENCE}", 1) if owner == OWNERS["ref"] else 1
     sliced = _trained_with(work, owner) != "megatron"
-    slices = max(1, whole_number(plain_value(work.settings, sequence_key(work.settings, owner), usual))) if sliced else 1
+    slices = max(1, whole_number(plain_value(work.settings, work.settings.sequence_key(owner), usual))) if sliced else 1
     return -(-_sequence(work) // slices), whole_number(plain_value(work.settings, f"{owner}.{kind}_micro_batch_size_per_gpu")) or 1
 
 
 def _trained_with(work: VerlWork, owner: str) -> str:
-    """Return the training engine of a component.
-
-    The reference policy has the actor's by default (ref.yaml).
-    """
+    """Return the training engine of a component."""
     usual = plain_value(work.settings, f"{ACTOR}.strategy", "fsdp") if owner == OWNERS["ref"] else "fsdp"
     return str(plain_value(work.settings, f"{owner}.strategy", usual))

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from ....releases.release import ALWAYS, Range
 from ...checks import Equals, Number, OneOf, Requires
+from ..configuration import NEW_WORKERS, TRAINER_MODES
 from ..degrees import engine_key
 from ..programs import TRAINERS, ProgramKind
-from ..releases import NEW_WORKERS, TRAINER_MODES, has_new_workers, is_apart, is_v1, reward_key
 from .engines import when_served
 from .work import ACTOR, AT_START, BEFORE_WORKERS, IN_WORKERS, LOOPS, MODE, NUMBERS, ROLLOUT, WITH_CRITIC, WITH_TRAINER, VerlWork
 
@@ -42,7 +42,7 @@ def judge_modes(work: VerlWork) -> None:
         _configuration(work)
         _new_workers(work)
         _padding(work)
-        if is_v1(work.settings):
+        if work.settings.is_v1:
             _v1(work)
 
 
@@ -58,12 +58,9 @@ def _engines(work: VerlWork) -> None:
 
 
 def _hybrid(work: VerlWork) -> None:
-    """Check `hybrid_engine`: rollout inside the actor's processes, or apart from them.
-
-    The V1 trainer, and separate servers, do not read it.
-    """
+    """Check `hybrid_engine`: rollout inside the actor's processes, or apart from them."""
     wanted = work.entry.kind is not ProgramKind.SEPARATE
-    if is_v1(work.settings) is False and work.is_said(HYBRID):
+    if work.settings.is_v1 is False and work.is_said(HYBRID):
         where = "in the processes of the actor" if wanted else "in a pool of its own"
         suffix = "" if work.settings.at(HYBRID) is not None else ", its default"
         message = f"`{HYBRID}` is {not wanted}{suffix}, but `{work.entry.name}` generates {where}"
@@ -72,14 +69,11 @@ def _hybrid(work: VerlWork) -> None:
 
 
 def _strategies(work: VerlWork) -> None:
-    """Check that strategies are known, and in some releases the same.
-
-    Critic and actor must agree even without a critic.
-    """
+    """Check that strategies are known, and in some releases the same."""
     settings, kind, old = work.settings, work.entry.kind, work.settings.until("0.8.0")
     later = tuple(name for name, releases in LATER.items() if work.notes.choice is None or settings.has_release(releases))
     known = FSDP if kind is ProgramKind.SIMULATION else (*KNOWN, *later)
-    pairs = [] if kind is ProgramKind.HYBRID and has_new_workers(settings) and old else [("actor", ACTORS)]
+    pairs = [] if kind is ProgramKind.HYBRID and settings.has_new_workers and old else [("actor", ACTORS)]
     pairs += [("critic", CRITICS)] if kind is ProgramKind.HYBRID and (old or work.setup.component("critic")) else []
     pairs += [("reward_model", "reward_model.strategy")] if work.setup.component("reward_model") and settings.until("0.7.1") else []
     how = "it raises a NotImplementedError" if old else "no engine of that name is registered"
@@ -117,10 +111,7 @@ def _configuration(work: VerlWork) -> None:
 
 
 def _new_workers(work: VerlWork) -> None:
-    """Check the workers of the model engine.
-
-    They are the only ones since 0.8.0, and since 0.7.1 for trainers with two pools.
-    """
+    """Check the workers of the model engine."""
     settings, kind = work.settings, work.entry.kind
     between = settings.until("0.8.0") and settings.since("0.6.0")
     if between and kind is ProgramKind.HYBRID:
@@ -180,7 +171,7 @@ def _v1(work: VerlWork) -> None:
     source, settings = "verl, verl/trainer/ppo/v1/trainer_base.py (get_trainer_cls)", work.settings
     message = "{left} is `{right}`, which no trainer is registered for: verl raises a ValueError"
     work.check("actor", OneOf(code=MODE, source=source, key=V1, values=TRAINER_MODES, message=message, when=WITH_TRAINER))
-    if not is_apart(settings):
+    if not settings.is_apart:
         return
     source = "verl, verl/trainer/ppo/v1/trainer_separate_async.py (__init__)"
     steps, mini = work.amount(STEPS, NUMBERS), work.amount(f"{ACTOR}.ppo_mini_batch_size", NUMBERS)
@@ -193,7 +184,7 @@ def _v1(work: VerlWork) -> None:
         code=MODE, source=source, key=BACKEND, values=("nccl", "nixl", "hccl", "mooncake"), message=message, when=WITH_TRAINER,
         only_if=lambda facts: facts.settings.word(BACKEND, MODE) in ("naive", ""),
     ))  # fmt: skip
-    if work.setup.component("reward_model") or settings.flag(reward_key(settings, "enable"), MODE):
-        own = reward_key(settings, "enable_resource_pool")
+    if work.setup.component("reward_model") or settings.flag(settings.reward_key("enable"), MODE):
+        own = settings.reward_key("enable_resource_pool")
         message = "servers apart never pause, so a reward model needs a pool of its own: verl asserts it"
         work.check("reward_model", Requires(code=MODE, source=source, key=own, value=True, message=message, when=WITH_TRAINER))

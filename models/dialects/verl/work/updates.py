@@ -22,7 +22,6 @@ from ....text.tree import Scalar
 from ...checks import AtLeast, Equals, Number, Requires, divisors, multiples_near, near
 from ..degrees import TUNES
 from ..programs import ENGINE_PROCESSES, FULLY_ASYNC, PROCESSES, TRAINERS
-from ..releases import has_new_workers, is_apart, is_v1
 from .batches import EACH, FITTED, INFERRED, MICRO, PROMPTS, samples_of_step
 from .meshes import tuned_ranks
 from .modes import STEPS
@@ -84,7 +83,7 @@ def judge_updates(work: VerlWork) -> None:
     """Check that mini batches divide among ranks, and a rank's part into micro batches."""
     seen: set[tuple[str, int]] = set()
     for update in updates_of(work):
-        new = has_new_workers(work.settings)
+        new = work.settings.has_new_workers
         again = (update.mini.name, update.ranks) in seen  # two roles with one mini batch
         seen.add((update.mini.name, update.ranks))
         if new is False:
@@ -105,10 +104,7 @@ def judge_updates(work: VerlWork) -> None:
 
 
 def _fixed(work: VerlWork, update: Update) -> None:
-    """Check that micro batches of a fixed size fill a rank's mini batch and step.
-
-    The model engine demands it.
-    """
+    """Check that micro batches of a fixed size fill a rank's mini batch and step."""
     static = f"{ACTOR}.{FITTED}"
     if not work.is_said(f"{ACTOR}.strategy") and work.settings.at(f"{ACTOR}.megatron") is not None:
         return  # its strategy, and so its ranks, are a guess
@@ -125,15 +121,11 @@ def _fixed(work: VerlWork, update: Update) -> None:
 
 
 def _step(work: VerlWork, update: Update) -> int | None:
-    """Return the samples of a step; None if unknown.
-
-    The V1 trainer samples in parts, and pads each part to whole mini batches of all trained
-    components.
-    """
-    if not is_v1(work.settings):
+    """Return the samples of a step; None if unknown."""
+    if not work.settings.is_v1:
         return samples_of_step(work)
     prompts = work.amount(PROMPTS, SHARES)
-    parts = work.amount(STEPS, NUMBERS) if is_apart(work.settings) else None
+    parts = work.amount(STEPS, NUMBERS) if work.settings.is_apart else None
     critic = work.amount("critic.ppo_mini_batch_size", SHARES) if work.setup.component("critic") else update.mini
     if not prompts or not critic:
         return None
@@ -180,10 +172,7 @@ def _rounded(work: VerlWork, update: Update, again: bool) -> None:
 
 
 def _micro(work: VerlWork, update: Update) -> None:
-    """Check that micro batches fill a mini batch, as FSDP asserts.
-
-    The deprecated size of all ranks is divided among them, rounded down.
-    """
+    """Check that micro batches fill a mini batch, as FSDP asserts."""
     every, own = (work.amount(f"{update.owner}.{MICRO}{ending}", NUMBERS) for ending in ("", "_per_gpu"))
     micro = every or own
     if micro is None:
@@ -202,10 +191,7 @@ def _micro(work: VerlWork, update: Update) -> None:
 
 
 def _check_megatron(work: VerlWork, update: Update) -> None:
-    """Check that mini batches fill a rank's samples of a step, as Megatron's workers assert.
-
-    With the deprecated size of the actor they divide that of rollout too.
-    """
+    """Check that mini batches fill a rank's samples of a step, as Megatron's workers assert."""
     micro, inferred, settings = work.amount(f"{update.owner}.{MICRO}", NUMBERS), f"{ROLLOUT}.{INFERRED}", work.settings
     if (
         micro
