@@ -58,7 +58,10 @@ class Facts:
 
     def number(self, path: str, code: str) -> Number | None:
         """Return the whole number at a path; None if unset or unknown (noted as unchecked)."""
-        amount = self.settings.whole(path, code)
+        return self.of(self.settings.whole(path, code))
+
+    def of(self, amount: Amount | None) -> Number | None:
+        """Return a setting as a number of a check; None if unknown."""
         return None if amount is None else Number(amount.value, self.text(amount), amount)
 
     def text(self, amount: Amount) -> str:
@@ -78,8 +81,8 @@ class Facts:
         self.notes.judge(releases, severity, code, self.subject, message, at, label, help, edit, *notes)
 
 
-Term = Union[str, int, Number, None, Callable[[Facts], "Number | None"]]
-"""Path of a setting, constant, known number (None if unknown), or function of the facts."""
+Term = Union[str, int, Number, Amount, None, Callable[[Facts], "Number | None"]]
+"""Path of a setting, constant, known number or setting (None if unknown), or function of the facts."""
 Condition = Callable[[Facts], "bool | None"]
 """Condition for a check; None if unknown."""
 
@@ -135,6 +138,8 @@ class Check(ABC):
             return term
         if isinstance(term, int):
             return Number(term, str(term))
+        if isinstance(term, Amount):
+            return facts.of(term)
         return facts.number(term, self.code) if isinstance(term, str) else term(facts)
 
 

@@ -109,7 +109,7 @@ def _refused(work: VerlWork, name: str, known: Degrees) -> None:
         work.check(name, Equals(code=MODE, source=SOURCE, left=ep, right=size, also=(1,), releases=releases, message=message, when=when))
     if program == "trtllm":
         _check_trtllm(work, name, key, known, when)
-    elif program and (moe := work.number(key(MOE), MODE)):
+    elif (moe := work.number(key(MOE), MODE)) and program:
         message = f"{{left}} is for trtllm alone, but the engine is {program}"
         work.check(name, Equals(code=MODE, source=SOURCE, left=moe, right=1, releases=Range("0.7.1"), message=message, when=when))
     if program == "vllm":

@@ -13,7 +13,7 @@ from math import gcd, lcm
 from typing import Iterator
 
 from ....configuration.settings import Amount
-from ....derivation import Derivation
+from ....derivation import Derivation, Figure
 from ....findings.finding import Severity
 from ....findings.wording import are, do, with_noun
 from ....record import dataclass
@@ -104,13 +104,13 @@ def judge_updates(work: VerlWork) -> None:
 
 
 def _fixed(work: VerlWork, update: Update) -> None:
-    """Check that micro batches of a fixed size fill a rank's mini batch and step."""
-    static = f"{ACTOR}.{FITTED}"
+    """Check that micro batches of a fixed size fill a rank's mini batch and step, as the model engine demands."""
+    static, own = f"{ACTOR}.{FITTED}", work.entry.own_trainer or work.entry.program == FULLY_ASYNC
     if not work.is_said(f"{ACTOR}.strategy") and work.settings.at(f"{ACTOR}.megatron") is not None:
         return  # its strategy, and so its ranks, are a guess
     if update.samples % update.ranks == 0:
         check_micro_batches(work, "actor", update.share, f"{ACTOR}.{MICRO}_per_gpu", static, FIRST_UPDATE)
-    samples = None if work.entry.own_trainer or work.entry.program == FULLY_ASYNC else _step(work, update)
+    samples = None if own else _step(work, update)
     if not samples:
         return
     if samples % update.ranks == 0 and not work.settings.flag("algorithm.rollout_correction.bypass_mode", NUMBERS):
@@ -121,7 +121,7 @@ def _fixed(work: VerlWork, update: Update) -> None:
 
 
 def _step(work: VerlWork, update: Update) -> int | None:
-    """Return the samples of a step; None if unknown."""
+    """Return the samples of a step, of the V1 trainer in parts padded to whole mini batches; None if unknown."""
     if not work.settings.is_v1:
         return samples_of_step(work)
     prompts = work.amount(PROMPTS, SHARES)
@@ -142,37 +142,34 @@ def check_micro_batches(work: VerlWork, name: str, share: int, key: str, fitted:
     micro = work.amount(key, NUMBERS) if work.settings.flag(fitted, NUMBERS) is False else None
     if micro:
         chunks = share // micro.value  # 0.7.0 cuts as many equal pieces, of whatever size
-        left = Number(share, f"the {with_noun(share, 'sample')} of a rank")
-        message = f"{{left}} {are(share)} no multiple of {{right}}"
-        releases = Range("0.7.0" if not chunks or share % chunks else "0.7.1")
-        better = near(micro.value, divisors(share))
-        work.divides(name, NUMBERS, left, work.of(micro), when, better, message, change="right", source=CUT, releases=releases)
+        left, message = Number(share, f"the {with_noun(share, 'sample')} of a rank"), f"{{left}} {are(share)} no multiple of {{right}}"
+        work.divides(name, NUMBERS, left, micro, when, near(micro.value, divisors(share)), message, change="right", source=CUT,
+                     releases=Range("0.7.0" if not chunks or share % chunks else "0.7.1"))  # fmt: skip
 
 
 def _rounded(work: VerlWork, update: Update, again: bool) -> None:
     """Check updates of the old workers, which round down and refuse only empty shares."""
-    left, right = update.number(work), Number(update.ranks, f"the {update.ranks} data parallel ranks of {update.name}")
+    name, fsdp, left = update.name, update.strategy == "fsdp", update.number(work)
+    right = Number(update.ranks, f"the {update.ranks} data parallel ranks of {name}")
+    if not update.share and not again:
+        counted = name == "actor" or work.settings.said(f"{update.owner}.{MICRO}_per_gpu", NUMBERS)
+        when, message = IN_WORKERS if fsdp and counted else FIRST_UPDATE, f"{{left}} {are(update.samples)} fewer than {{right}}"
+        better = update.even()
+        work.check(name, AtLeast(code=SHARES, source=OLD, left=left, right=right, suggest=better, message=message, when=when))
     if not update.share:
-        if not again:
-            counted = update.name == "actor" or work.settings.said(f"{update.owner}.{MICRO}_per_gpu", NUMBERS)
-            when = IN_WORKERS if update.strategy == "fsdp" and counted else FIRST_UPDATE
-            message = f"{{left}} {are(update.samples)} fewer than {{right}}"
-            work.check(update.name, AtLeast(code=SHARES, source=OLD, left=left, right=right, suggest=update.even(), message=message,
-                                            when=when))  # fmt: skip
         return
     if not again:
         message = f"{{left}} {do(update.samples)} not divide among {{right}}: each takes {update.share}, and {{rest}} are left"
-        note = "verl rounds down without a word"
-        note += "; the samples that are left make a further, smaller update" if update.strategy == "fsdp" else ""
-        work.divides(update.name, SHARES, left, right, note, update.even(), message, edits=False, source=OLD, severity=Severity.WARNING)
-    if update.strategy == "fsdp":
+        note = "verl rounds down without a word" + "; the samples that are left make a further, smaller update" * fsdp
+        work.divides(name, SHARES, left, right, note, update.even(), message, edits=False, source=OLD, severity=Severity.WARNING)
+    if fsdp:
         _micro(work, update)
     elif update.strategy == "megatron":
         _check_megatron(work, update)
 
 
 def _micro(work: VerlWork, update: Update) -> None:
-    """Check that micro batches fill a mini batch, as FSDP asserts."""
+    """Check that micro batches fill a mini batch, as FSDP asserts; the deprecated size is divided among the ranks."""
     every, own = (work.amount(f"{update.owner}.{MICRO}{ending}", NUMBERS) for ending in ("", "_per_gpu"))
     micro = every or own
     if micro is None:
@@ -193,16 +190,12 @@ def _micro(work: VerlWork, update: Update) -> None:
 def _check_megatron(work: VerlWork, update: Update) -> None:
     """Check that mini batches fill a rank's samples of a step, as Megatron's workers assert."""
     micro, inferred, settings = work.amount(f"{update.owner}.{MICRO}", NUMBERS), f"{ROLLOUT}.{INFERRED}", work.settings
-    if (
-        micro
-        and update.name == "actor"
-        and work.is_whole
-        and not settings.is_open(inferred, NUMBERS)
-        and not settings.said(inferred, NUMBERS)
-    ):
-        message = f"`{micro.name}` is set and `{inferred}` is not: Megatron's workers divide both, and raise a TypeError"
-        help_ = f"set {work.assigned(f'{micro.name}_per_gpu', 1)}, or more, in its place"
-        work.tell(MODE, update.name, message, micro.span, help_, None, "deprecated", IN_WORKERS)
+    # With the deprecated size of the actor they divide that of rollout too.
+    divided = micro if update.name == "actor" and work.is_whole else None
+    if divided and not settings.is_open(inferred, NUMBERS) and not settings.said(inferred, NUMBERS):
+        message = f"`{divided.name}` is set and `{inferred}` is not: Megatron's workers divide both, and raise a TypeError"
+        help_ = f"set {work.assigned(f'{divided.name}_per_gpu', 1)}, or more, in its place"
+        work.tell(MODE, update.name, message, divided.span, help_, None, "deprecated", IN_WORKERS)
     drawn = samples_of_step(work)
     if drawn is None or drawn % update.ranks:
         return
@@ -219,23 +212,20 @@ def derive_batches(work: VerlWork) -> None:
     """Add the derivations of every trained component."""
     prompts, per_prompt = work.amount(PROMPTS, SHARES, least=0), work.amount(EACH, SHARES)
     for update in updates_of(work):
-        mini, name, derivations = update.mini, update.name, work.setup.derivations
-
-        def product(prompts: int, per_prompt: int = update.each.value) -> str:
-            return f"{with_noun(prompts, 'prompt')} x {with_noun(per_prompt, 'sample')} of each"
-
-        if prompts and prompts.value and per_prompt:
-            samples, figures = prompts.value * per_prompt.value, (prompts.figure, per_prompt.figure)
-            derivations.append(Derivation(name, "samples per step", samples, product(prompts.value), figures))
-        figures = (mini.figure, update.each.figure)
-        derivations.append(Derivation(name, "samples per update", update.samples, product(mini.value), figures))
-        formula = f"{update.samples} // {with_noun(update.ranks, 'data parallel rank')}"
-        derivations.append(Derivation(name, "samples per rank and update", update.share, formula, figures))
+        each = f" x {with_noun(update.each.value, 'sample')} of each"
         fixed = work.settings.flag(f"{update.owner}.{FITTED}", NUMBERS) is False
         micro = work.amount(f"{update.owner}.{MICRO}_per_gpu", NUMBERS) if fixed else None
+        rows, figures = list[tuple[str, int, str, tuple[Figure, ...]]](), (update.mini.figure, update.each.figure)
+        if prompts and prompts.value and per_prompt:
+            samples, of_step = prompts.value * per_prompt.value, (prompts.figure, per_prompt.figure)
+            rows.append(("samples per step", samples, with_noun(prompts.value, "prompt") + each, of_step))
+        rows.append(("samples per update", update.samples, with_noun(update.mini.value, "prompt") + each, figures))
+        formula = f"{update.samples} // {with_noun(update.ranks, 'data parallel rank')}"
+        rows.append(("samples per rank and update", update.share, formula, figures))
         if micro:
             formula = f"{with_noun(update.share, 'sample')} // {micro.value} a micro batch"
-            derivations.append(Derivation(name, "micro batches per update", update.share // micro.value, formula, (micro.figure,)))
+            rows.append(("micro batches per update", update.share // micro.value, formula, (micro.figure,)))
+        work.setup.derivations += [Derivation(update.name, *row) for row in rows]
 
 
 def judge_streams(work: VerlWork) -> None:
@@ -250,8 +240,7 @@ def judge_streams(work: VerlWork) -> None:
         elif amount:
             default = DEFAULT if amount.span is None else ""
             message = f"the fully asynchronous trainer demands `{key}` {wanted}, but it is {amount.value}{default}"
-            work.check("rollout", Equals(code=NUMBERS, source=STREAM, left=work.of(amount), right=wanted, message=message,
-                                         when=IN_ROLLOUTER))  # fmt: skip
+            work.check("rollout", Equals(code=NUMBERS, source=STREAM, left=amount, right=wanted, message=message, when=IN_ROLLOUTER))
     if work.is_whole:
         message = f"`{LOGGED}` is not set, but the fully asynchronous trainer asserts it"
         work.check("rollout", Requires(code=MODE, source=STREAM, key=LOGGED, value=True, message=message, when=IN_ROLLOUTER))
@@ -260,8 +249,7 @@ def judge_streams(work: VerlWork) -> None:
         number = value.value if isinstance(value, Scalar) else None
         if isinstance(number, (int, float)) and not isinstance(number, bool) and number < least:  # may be a fraction
             message = f"`{key}` is {number}, but the fully asynchronous trainer demands at least {least}"
-            help_, edit = f"set {work.assigned(key, least)}", work.settings.becomes(key, str(least))
-            work.tell(NUMBERS, "rollout", message, work.settings.place(key), help_, edit, "too small", IN_ROLLOUTER)
+            work.demand(NUMBERS, "rollout", message, key, least, IN_ROLLOUTER, "too small")
 
 
 def _shares(work: VerlWork) -> None:
@@ -284,21 +272,20 @@ def judge_tuning(work: VerlWork) -> None:
     if not ranks or not batch:
         return
     share, program, right = batch.value // ranks, work.entry.program, Number(ranks, f"{ranks} data parallel ranks")
-    message, rounds = "{left} does not divide among {right}", program == ENGINE_PROCESSES
+    message, micro = "{left} does not divide among {right}", "data.micro_batch_size_per_gpu"
+    even, rounds = batch.value % ranks == 0, program == ENGINE_PROCESSES
     if rounds and not share:
         message = "{left} is less than {right}: a batch of 0 samples is refused"
-        work.check("actor", AtLeast(code=SHARES, source=ENGINE, left=work.of(batch), right=right, message=message, when=IN_WORKERS))
+        work.check("actor", AtLeast(code=SHARES, source=ENGINE, left=batch, right=right, message=message, when=IN_WORKERS))
     elif rounds:
         message += f": each takes {share}, and {{rest}} are left"
         when, severity = "verl rounds down without a word", Severity.WARNING
-        work.divides("actor", SHARES, work.of(batch), right, when, (), message, edits=False, source=ENGINE, severity=severity)
+        work.divides("actor", SHARES, batch, right, when, (), message, edits=False, source=ENGINE, severity=severity)
     else:
-        when = IN_WORKERS if program == PROCESSES else FIRST_STEP
-        work.divides("actor", SHARES, work.of(batch), right, when, (), message, source=TUNING)
-    if program != PROCESSES and share and (rounds or batch.value % ranks == 0):
-        check_micro_batches(work, "actor", share, "data.micro_batch_size_per_gpu", "data.use_dynamic_bsz", FIRST_STEP)
-    elif batch.value % ranks == 0:
+        work.divides("actor", SHARES, batch, right, IN_WORKERS if program == PROCESSES else FIRST_STEP, (), message, source=TUNING)
+    if program != PROCESSES and share and (rounds or even):
+        check_micro_batches(work, "actor", share, micro, "data.use_dynamic_bsz", FIRST_STEP)
+    elif even:
         left = Number(share, f"the {with_noun(share, 'sample')} of a rank ({batch.value} // {ranks})")
-        micro = work.number("data.micro_batch_size_per_gpu", SHARES)
         message = f"{{left}} {are(share)} no multiple of {{right}}"
         work.divides("actor", NUMBERS, left, micro, IN_WORKERS, (), message, change="right", source=TUNING)
