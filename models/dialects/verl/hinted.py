@@ -14,6 +14,7 @@ from ...component import UNBOUNDED, Component, Parallel, Relation
 from ...configuration.settings import Amount
 from ...hints.block import timed_names, without
 from ...machines.cluster import Cluster
+from ...parallel import DEGREES
 from ...pools.pool import Pool
 from ...said import HintedJob
 from ...text.nearest import nearest
@@ -51,11 +52,10 @@ def with_hints(
     settings: Configuration, cluster: Cluster, components: tuple[Component, ...], relations: tuple[Relation, ...],
     pools: Sequence[Pool], follow: bool,
 ) -> HintedJob:  # fmt: skip
-    """Add hints to the components and relations; the degrees stay verl's.
+    """Add hints to the components and relations; the degrees stay verl's, except of planned components.
 
-    For a component with times, hints may leave degrees open. `follow`: its degrees may follow from
-    the size of its pool or from another choice, so that a plan judges its count with the resulting
-    degrees.
+    `follow`: degrees may follow from the size of a pool or from another choice, so that a plan
+    judges a count with the resulting degrees.
     """
     block = _of_components(settings, [component.name for component in components])
     if block is None:
@@ -77,7 +77,7 @@ def with_hints(
                 choices[name] = open_
         elif parallel is not None and component.parallel != before.parallel:
             message = f"the hints of `{name}` say {component.parallel}, verl's own keys {before.parallel}"
-            _differs(settings, name, message, parallel, "parallel")
+            settings.notes.error("PW121", name, message, parallel, "differs", "leave `parallel` out of the hints")
         hinted_components.append(replace(component, parallel=before.parallel))
     known_relations = tuple(relation for relation in draft.relations if set(relation.components) <= set(known))
     links = tuple(link for link in draft.links if {link.source, link.target} <= set(known))
@@ -114,17 +114,13 @@ def _hint(block: Value | None, name: str, key: str = "parallel") -> Value | None
     return entry.value.get(key) if entry is not None and isinstance(entry.value, MapNode) else None
 
 
-def _differs(settings: Configuration, name: str, message: str, at: Value, key: str) -> None:
-    settings.notes.error("PW121", name, message, at, "differs", f"leave `{key}` out of the hints")
-
-
 def _as_verl_has_it(settings: Configuration, before: Component, component: Component, block: Value) -> Component:
     """Restore the fields fixed by verl; add an error for hints that differ."""
     for key, field in _FIXED.items():
         hint, fixed = _hint(block, component.name, key), getattr(before, field)
         if hint is not None and getattr(component, field) != fixed:
             message = f"`{key}` of `{component.name}` is {getattr(component, field)}, but verl makes it {fixed or 'none'}"
-            _differs(settings, component.name, message, hint, key)
+            settings.notes.error("PW121", component.name, message, hint, "differs", f"leave `{key}` out of the hints")
     return replace(component, **{field: getattr(before, field) for field in _FIXED.values()})
 
 
@@ -132,8 +128,7 @@ def _open_degrees(
     settings: Configuration, name: str, choices: tuple[Parallel, ...], own: Mapping[str, Amount], at: Value
 ) -> tuple[Parallel, ...]:
     """Return the choices that verl's keys can state; add an error for the rest."""
-    degrees = ("tp", "pp", "cp", "ep", "dp")
-    strange = [parallel for parallel in choices if any(degree not in own and getattr(parallel, degree) != 1 for degree in degrees)]
+    strange = [parallel for parallel in choices if any(degree not in own and getattr(parallel, degree) != 1 for degree in DEGREES)]
     if strange:
         keys = ", ".join(f"`{amount.name}`" for amount in own.values())
         reason = f"verl takes its degrees from {keys}" if own else "verl has no key for degrees of its own"

@@ -1,11 +1,17 @@
-"""Keys that verl's configuration lacks in the selected release: refused by Hydra, or unread.
+"""Keys that verl lacks in the selected release: refused by Hydra or a dataclass, or unread.
 
 Source: Hydra, hydra/_internal/config_loader_impl.py (a setting without `+` of a missing key is
 refused, and so is one with a single `+` of an existing key); verl, verl/trainer/main_ppo.py (unread
-keys are kept silently).
+keys are kept silently), verl/utils/config.py (omega_conf_to_dataclass; called in validate_config,
+verl/workers/*_workers.py, verl/trainer/ppo/ray_trainer.py, verl/trainer/sft_trainer.py). Sections
+without `_target_`, such as `engine_kwargs`, take any key.
 """
 
 from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Mapping, Sequence
 
 from ...configuration.notes import Notes, is_unknown
 from ...findings.span import Edit, Span
@@ -17,8 +23,7 @@ from ...text.nearest import closest, distance
 from ...text.tree import MapNode, Scalar, Value
 from .configuration import Configuration
 from .defaults import Table
-from .fields import is_hidden_field, refused_field
-from .programs import configurations
+from .programs import FOLDER, TRAINERS, ProgramKind, configurations, releases
 from .programs import table as releases_table
 
 REFUSED, UNREAD = "PW012", "PW104"
@@ -32,6 +37,8 @@ REAL = {
     "data.val_batch_size", "ray_kwargs.ray_init.num_gpus", "trainer.n_env_gpus_per_node", "trainer.n_rollout_gpus_per_node",
 }  # fmt: skip
 """Keys that verl looks up although no configuration has them."""
+_TRAINED = ("actor_rollout_ref.actor", "actor_rollout_ref.rollout", "actor_rollout_ref.model", "critic")
+_TUNED = ("model", "engine", "optim", "checkpoint")
 
 
 def judge_keys(notes: Notes, settings: Configuration) -> None:
@@ -57,13 +64,10 @@ class _Keys:
     """
 
     def __init__(self, notes: Notes, settings: Configuration, table: Table) -> None:
-        self.notes = notes
-        self.settings = settings
-        self.table = table
+        self.notes, self.settings, self.table = notes, settings, table
         self.composed = notes.document.program is not None and notes.document.program.found
         self.release = f" of {notes.choice.release}" if notes.choice is not None else ""
-        self.added: set[str] = set()
-        self.refused: set[str] = set()
+        self.added, self.refused = set[str](), set[str]()
 
     def setting(self, setting: Setting) -> None:
         """Report a setting that Hydra refuses, or a probable misspelling."""
@@ -80,7 +84,7 @@ class _Keys:
             message = f"`{key}` is in `{name}`{self.release}, so Hydra refuses to add it"
             edit = Edit(setting.span.part(0, 1), "") if self._text(setting.span)[:1] == "+" else None
             self.notes.error(REFUSED, "", message, setting.key_span, "there already", f"write `{setting.text[1:]}`", edit)
-        elif not self._has(key) and (refusal := refused_field(self.settings, key)):
+        elif not self._has(key) and (refusal := _refused_field(self.settings, key)):
             better = near(self.table, key)
             edit = Edit(setting.span.part(0, len(kind.value) + len(key)), better) if self._text(setting.span) == setting.text else None
             self._not_a_field(refusal, better, setting.key_span, edit)
@@ -103,12 +107,10 @@ class _Keys:
                 continue
             message = f"`{group}` has no option `{option}` in {choice.release}, so Hydra refuses it"
             if mask or not self._has_folders():
-                available = [
-                    candidate
-                    for candidate in known.options_of(name, group)
-                    if known.option_in(name, group, candidate) >> choice.release.index & 1
+                options = [
+                    other for other in known.options_of(name, group) if known.option_in(name, group, other) >> choice.release.index & 1
                 ]
-                help_ = f"options are {', '.join(f'`{candidate}`' for candidate in available)}"
+                help_ = f"options are {', '.join(f'`{other}`' for other in options)}"
                 self._refuse(setting.key_span, message, mask, help_=help_)
             else:
                 why = f"`{group}={option}` is not verl's; it may lie in a folder of configurations that is not read"
@@ -133,7 +135,7 @@ class _Keys:
                 elif key in table.sections and key not in table.groups and not _may_be_a_map(entry.value):
                     inner = next(iter(table.sections[key]))
                     self.notes.wrong_type(key, key, entry.value, "a map", f"write keys such as `{inner}` below it")
-            elif refusal := refused_field(self.settings, key):
+            elif refusal := _refused_field(self.settings, key):
                 better = near(table, key)
                 self._not_a_field(refusal, better, entry.key.span, self.notes.renamed(entry, better.rpartition(".")[2]) if better else None)
             elif better := near(table, key):
@@ -178,13 +180,13 @@ class _Keys:
         makes = self._makes(choice.release.index, setting.key) if choice is not None and setting and choice.release in accepting else []
         if makes:
             better, help_ = "", f"choose what has it: {' or '.join(f'`{selection}`' for selection in makes[:MOST_NAMED])}"
-        elif setting is not None and setting.kind is Mark.CHANGE and is_hidden_field(self.settings, setting.key):
+        elif setting is not None and setting.kind is Mark.CHANGE and _is_hidden_field(self.settings, setting.key):
             better, help_ = "", f"write `+{setting.text}`: verl takes it, though no configuration has it"
         elif choice is not None and accepting:
             notes.append(f"{choice.table.framework} {spans_of(accepting)} {'has' if len(accepting) == 1 else 'have'} it")
             help_ = f"name the release that you run: `--framework {choice.table.package}=={accepting[-1].name}`"
         elif setting is not None and setting.kind is Mark.CHANGE:
-            refusal = refused_field(self.settings, setting.key)
+            refusal = _refused_field(self.settings, setting.key)
             help_ = "leave it out" if refusal else f"write `+{setting.text}` if your own code reads it, else leave it out"
         edit = self._rewritten(setting, better) if setting is not None and better else None
         self.notes.error(REFUSED, "", message, at, label, f"write `{better}`" if better else help_, edit, *notes)
@@ -194,15 +196,9 @@ class _Keys:
         known, name = configurations(), self.table.name
         options = known.options_with(name, release, key)
         folder = known.path(name, release).rpartition("/")[0]
-        names = [
-            candidate for candidate in known.index if candidate != name and known.path(candidate, release).rpartition("/")[0] == folder
-        ]
-        names = [candidate for candidate in names if (composed := known.compose(candidate, release)) is not None and key in composed.keys]
-        return (
-            [candidate for candidate in options if "_engine=" in candidate]
-            or [f"--config-name={candidate}" for candidate in names]
-            or options
-        )
+        beside = [other for other in known.index if other != name and known.path(other, release).rpartition("/")[0] == folder]
+        names = [other for other in beside if (composed := known.compose(other, release)) is not None and key in composed.keys]
+        return [option for option in options if "_engine=" in option] or [f"--config-name={other}" for other in names] or options
 
     def _not_a_field(self, refusal: tuple[str, str, int], better: str, at: Span, edit: Edit | None) -> None:
         """Add the error of a dataclass, raised when verl reads the section."""
@@ -259,3 +255,56 @@ def _may_be_a_map(value: Value) -> bool:
     if isinstance(value, Scalar):
         return value.is_null or is_unknown(value) or holds_interpolation(value.text)
     return isinstance(value, MapNode)
+
+
+@cache
+def _fields() -> Mapping[str, Sequence[tuple[str, str, str]]]:
+    """Return dataclass -> (since, until, field names in these releases)."""
+    fields: Mapping[str, Sequence[tuple[str, str, str]]] = json.loads((FOLDER / "fields.json").read_text(encoding="utf-8"))
+    return fields
+
+
+def _refused_field(settings: Configuration, key: str) -> tuple[str, str, int] | None:
+    """Return (dataclass, path of the unknown field, bits of releases with it) if the release refuses a key."""
+    choice, table = settings.choice, settings.table
+    owner = next((section for section in _sections(settings) if key.startswith(f"{section}.")), "") if choice is not None else ""
+    rest = key[len(owner) + 1 :].split(".")
+    while choice is not None and table is not None and owner and rest:
+        name = _dataclass(settings, table, owner)
+        known = _fields().get(name, ())
+        mask = releases().mask([run for run in known if rest[0] in run[2].split()])
+        if not mask >> choice.release.index & 1:
+            return (name, f"{owner}.{rest[0]}", mask) if releases().has(known, choice.release.index) else None
+        owner, rest = f"{owner}.{rest[0]}", rest[1:]
+    return None
+
+
+def _is_hidden_field(settings: Configuration, key: str) -> bool:
+    """Return True if `+` can add a key, that no configuration has, as a field of a dataclass."""
+    owner, _, name = key.rpartition(".")
+    choice, table = settings.choice, settings.table
+    if choice is None or table is None or not any(f"{owner}.".startswith(f"{section}.") for section in _sections(settings)):
+        return False
+    runs = [run for run in _fields().get(_dataclass(settings, table, owner), ()) if name in run[2].split()]
+    return releases().has(runs, choice.release.index)
+
+
+def _dataclass(settings: Configuration, table: Table, section: str) -> str:
+    """Return the dataclass of a section; "" if unknown or none."""
+    path, program = f"{section}._target_", settings.notes.document.program
+    written, default = settings.at(path), table.defaults.get(path)
+    if program is None or program.found:
+        text = written.text if isinstance(written, Scalar) and not is_unknown(written) else ""
+    else:
+        text = str(default.value) if default is not None and written is None and not table.is_open(section) else ""
+    return text.rpartition(".")[2] if text.startswith("verl.") else ""
+
+
+def _sections(settings: Configuration) -> Sequence[str]:
+    """Return the sections that the program always turns into dataclasses."""
+    if settings.until("0.6.0") or settings.entry.own_trainer:
+        return ()
+    if settings.entry.kind in TRAINERS:
+        return _TRAINED if settings.has_critic else _TRAINED[:-1]
+    is_tuned = settings.entry.configuration == "sft_trainer_engine" and settings.entry.kind in (ProgramKind.PROCESSES, ProgramKind.TUNING)
+    return _TUNED if is_tuned else ()
