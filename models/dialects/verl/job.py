@@ -85,10 +85,7 @@ class VerlSetup:
 
 
 def components_of(settings: Configuration, declared: Declared, sized: Collection[Pool]) -> tuple[Component, ...]:
-    """Return all components of the pools, without ranks; unknown degrees are 1.
-
-    `sized` are the pools of a known size.
-    """
+    """Return all components of the pools, without ranks; unknown degrees are 1. `sized`: pools of a known size."""
     if not declared.pools and settings.entry.kind in TRAINERS:
         # Report wrong degrees even if the size is unknown.
         trained(settings, OWNERS["actor"], OWNERS["actor"])
@@ -98,18 +95,17 @@ def components_of(settings: Configuration, declared: Declared, sized: Collection
 
 
 def _component(settings: Configuration, pool: Pool, name: str, size: int, sized: bool) -> Component:
-    tunes = settings.entry.kind in TUNES
     parallel, amounts = degrees_in(settings, pool, name) or (Parallel(), dict[str, Amount]())
-    taught = is_teacher(name)  # reported with the pool
     followed = name in OWNERS and section_of(pool.components, name) != OWNERS[name] and not is_engine(settings, name)
-    if (followed or taught) and sized and size % parallel.replica:
-        parallel, amounts = Parallel(), {}  # reported for the role that owns the degrees
+    if (followed or is_teacher(name)) and sized and size % parallel.replica:
+        parallel, amounts = Parallel(), {}  # reported for the role that owns the degrees, or with the pool of teachers
     spans: dict[str, Span] = {key: place for key in ("size", "count", "name") if (place := pool.spans.get(key))}
     if place := pool.span("size"):
-        spans["name"] = spans["placement"] = spans["amount"] = place
+        spans |= dict.fromkeys(("name", "placement", "amount"), place)
     if degrees := place_of(amounts):
         spans["parallel"] = degrees
-    role = roles.STUDENT if tunes and name == "actor" else roles.TEACHER if is_teacher(name) else _ROLES[name]
+    tuned = settings.entry.kind in TUNES and name == "actor"
+    role = roles.STUDENT if tuned else roles.TEACHER if is_teacher(name) else _ROLES[name]
     strategy = (settings.word(f"{OWNERS[name]}.strategy", DEGREES) if name in OWNERS else "") or ""
     backend = "fsdp" if strategy == "fsdp2" else strategy
     cpus = pool.cpus if name == pool.components[0] else 0  # a pool reserves CPUs once

@@ -47,19 +47,17 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
     job = reading.problem.job if reading.problem is not None else None
     planned = job is not None and job.planning.laying is not None
     reader = VerlReader(reading.document, None, TRAINING, open_=planned)
-    settings, declared = reader.settings, reader.declared
+    settings = reader.settings
     chosen, through = dict[str, int](), dict[str, int]()
     for name, parallel in degrees.items():
         # Degrees that are not open follow from other numbers, and stay as written.
         if (job is None or name not in job.planning.tied) and says_degrees(settings, name):
             amounts = reader.own(name)
             chosen |= {amounts[degree].name: value for degree, value in changed(amounts, parallel).items()}
-            followed = {
-                degree: amount for degree, amount in amounts.items() if amount.scalar is not None and amount.scalar.origin is not None
-            }
+            followed = {degree: amount for degree, amount in amounts.items() if amount.scalar and amount.scalar.origin is not None}
             through |= {amount.name: int(getattr(parallel, degree)) for degree, amount in followed.items()}
     direct = {key: value for key, value in chosen.items() if key not in through}
-    open_ = [pool for pool in declared.pools if is_open(settings, pool)]
+    open_ = [pool for pool in reader.declared.pools if is_open(settings, pool)]
     # An interpolation of a degree stays if its value is right; else a number replaces it.
     instead_of: tuple[dict[str, int], ...] = ({}, through) if through else ({},)
     sizes, refusals = [_sizes(pool, assignment) for pool in open_], list[UnusableInput]()
@@ -88,10 +86,9 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
 def fewest_doubts(lengths: Sequence[int], doubts: Callable[[Choice], int | None], most: int) -> Choice | None:
     """Return a combination of items without doubts, else the first with the fewest doubts.
 
-    Items are positions in lists of these lengths; None if every combination is impossible. `doubts`
-    counts those of a combination, None for an impossible one. At most `most` combinations are
-    tried: each item of the last list with the first of the others, then each of the list before it
-    with the best of the last, and so on; then all combinations in order.
+    Items are positions in lists of these lengths. `doubts` counts those of a combination, None for
+    an impossible one. At most `most` are tried: each item of the last list with the first of the
+    others, then each of the list before it with the best of the last, and so on; then all in order.
     """
     known: dict[Choice, int | None] = {}
 
@@ -210,10 +207,8 @@ def _at_command_end(reading: Reading, settings: list[str]) -> list[Edit]:
 
 def _doubts(written: Reading) -> int:
     """Count the errors of a reading, and the servers that take accelerators of others."""
-    components = written.problem.components if written.problem else ()
-    return sum(SERVERS in component.fixes for component in components) + sum(
-        finding.severity is Severity.ERROR for finding in written.findings
-    )
+    errors = sum(finding.severity is Severity.ERROR for finding in written.findings)
+    return errors + sum(SERVERS in component.fixes for component in (written.problem.components if written.problem else ()))
 
 
 def _check(reading: Reading, assignment: Assignment, degrees: Degrees, edits: list[Edit]) -> Reading:

@@ -9,6 +9,7 @@ expert x pipeline parallel sizes divide the world), and core/transformer/transfo
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from math import prod
 
 from ....component import Parallel
@@ -100,7 +101,7 @@ def tuned_ranks(work: VerlWork) -> int | None:
 
 
 def _mesh(work: VerlWork, name: str, owner: str, ranks: int, shards: str) -> None:
-    """Check that sequence parallel ranks and shards divide the ranks."""
+    """Check that sequence parallel ranks and shards divide the ranks; shards below 1 or not below the world mean all."""
     sequence, size = work.sequence(owner, DEGREES), work.amount(shards, DEGREES, least=-(10**9))
     _ranks_divide(work, name, ranks, sequence)
     if size and 0 < size.value < ranks:
@@ -127,7 +128,6 @@ def _titan(work: VerlWork, name: str, section: str, ranks: int) -> None:
     shards, tensor, rest = amounts[0], amounts[1], prod(sizes[2:])
     fitting = [size for size in divisors(ranks) if size <= tensor.value and ranks % (rest * size) == 0]
     best = max(fitting, default=0)
-    whole = f"dp shards x tp x dp replicas x cp x pp = {' x '.join(map(str, sizes))} = {prod(sizes)}"
     help_, edit = f"choose sizes whose product is {ranks}", None
     if best:
         parts = [work.assigned(tensor.name, best)] if best != tensor.value else []
@@ -135,7 +135,8 @@ def _titan(work: VerlWork, name: str, section: str, ranks: int) -> None:
         help_ = f"set {' and '.join(parts)}"
         edit = shards.becomes(ranks // (rest * best)) if best == tensor.value else None
     at = next((amount.span for amount in (*amounts[1:], shards) if amount.span and amount.value > 1), shards.span)
-    message = f"{whole} must be the {with_noun(ranks, 'rank')} of {name}"
+    message = f"dp shards x tp x dp replicas x cp x pp = {' x '.join(map(str, sizes))} = {prod(sizes)} "
+    message += f"must be the {with_noun(ranks, 'rank')} of {name}"
     work.tell(DEGREES, name, message, at, help_, edit, f"not {ranks}", IN_WORKERS)
     component = work.setup.component(name)
     if component is not None and ranks % component.parallel.replica:  # the product is reported here
@@ -153,8 +154,8 @@ def _groups(work: VerlWork, name: str, owner: str, ranks: int) -> None:
         amount, holds = work.amount(f"{owner}.megatron.{key}", DEGREES), work.amount(f"{section}.megatron.{key}", DEGREES)
         if amount and amount.span and holds:
             message = f"{{left}} makes no groups: {name} runs in processes of {section.rpartition('.')[2]}, whose {{right}} holds"
-            work.check(name, Equals(code=REPLACED, source=MESH, left=work.of(amount), right=work.of(holds), message=message,
-                                    severity=Severity.WARNING, when=NEVER))  # fmt: skip
+            severity = Severity.WARNING
+            work.check(name, Equals(code=REPLACED, source=MESH, left=amount, right=holds, message=message, severity=severity, when=NEVER))
 
 
 def _stages(work: VerlWork, name: str, degrees: str) -> None:
@@ -164,27 +165,22 @@ def _stages(work: VerlWork, name: str, degrees: str) -> None:
     stages = work.amount(f"{degrees}.pipeline_model_parallel_size", DEGREES)
     if virtual and stages and stages.value == 1:
         message = f"{work.text(virtual)} needs more than one pipeline stage, but {work.text(stages)}: Megatron raises a RuntimeError"
-        help_, edit = f"set {work.assigned(virtual.name, 'null')}", work.settings.becomes(virtual.name, "null")
-        work.tell(MODE, name, message, virtual.span, help_, edit, "one stage", IN_WORKERS)
-    pairs = [(end, counted) for end in (FIRST, LAST) for counted in (EMBEDDING, LOSS)]
-    pairs += [(LAYOUT, key) for key in (FIRST, LAST, EMBEDDING, LOSS)]
-    for pair in pairs:
+        work.demand(MODE, name, message, virtual.name, "null", IN_WORKERS, "one stage", at=virtual.span)
+    for pair in (*product((FIRST, LAST), (EMBEDDING, LOSS)), *((LAYOUT, key) for key in (FIRST, LAST, EMBEDDING, LOSS))):
         work.check(name, Excludes(code=MODE, source=SOURCE, keys=[f"{config}.{key}" for key in pair], when=WITH_MODEL))
     for key in (f"{config}.{end}" for end in (FIRST, LAST) if virtual and virtual.value > 1):
         if work.settings.at(key) is not None:
-            work.divides(name, DIVIDES, work.number(key, DIVIDES), work.of(virtual), WITH_MODEL, source=SOURCE)
+            work.divides(name, DIVIDES, key, virtual, WITH_MODEL, source=SOURCE)
     read = layout_of(work.settings.word(f"{config}.{LAYOUT}", DIVIDES) or "") if stages else None
     if read is not None and read[0]:
-        count = Number(read[0], f"the {read[0]} stages of `{LAYOUT}`")
-        message = "{left} are no multiple of {right}"
-        work.divides(name, DIVIDES, count, work.of(stages), WITH_MODEL, (), message, change="right", source=SOURCE)
+        count, message = Number(read[0], f"the {read[0]} stages of `{LAYOUT}`"), "{left} are no multiple of {right}"
+        work.divides(name, DIVIDES, count, stages, WITH_MODEL, (), message, change="right", source=SOURCE)
 
 
 def stages_of(work: VerlWork, section: str, owner: str) -> PipelineStages | int | None:
-    """Return the distribution of layers among stages: None if even.
+    """Return the distribution of layers among stages, for a layout the number of decoder layers; None if even.
 
-    Returns a number of decoder layers for a layout. The reference policy takes the actor's settings
-    by default (ref/megatron_ref.yaml).
+    The reference policy takes the actor's settings by default (ref/megatron_ref.yaml).
     """
     for place in dict.fromkeys((owner, section)):
         config = f"{place}.megatron.{CONFIG}"
@@ -206,11 +202,11 @@ def _experts(work: VerlWork, name: str, degrees: str, ranks: int) -> None:
     if not tensor or not experts or not stages:
         return
     inner = own or tensor
-    product = inner.value * experts.value * stages.value
-    if (experts.value == 1 and own is None) or ranks % product == 0:
+    total = inner.value * experts.value * stages.value
+    if (experts.value == 1 and own is None) or ranks % total == 0:
         return  # without experts, tp x pp demand the same
     message = f"the {with_noun(ranks, 'rank')} of {name} cannot be divided by expert tp x ep x pp = "
-    message += f"{inner.value} x {experts.value} x {stages.value} = {product}"
+    message += f"{inner.value} x {experts.value} x {stages.value} = {total}"
     key = f"{degrees}.expert_tensor_parallel_size"
     note = "" if own else f"`{key}` is null, and so takes the tensor parallel size {tensor.value}"
     fitting = [size for size in divisors(ranks) if size <= inner.value and ranks % (size * experts.value * stages.value) == 0]
@@ -220,4 +216,4 @@ def _experts(work: VerlWork, name: str, degrees: str, ranks: int) -> None:
         better = near(experts.value, [size for size in divisors(ranks) if ranks % (inner.value * size * stages.value) == 0])
         help_ = work.set(experts, *better) if better else f"make expert tp x ep x pp a divisor of {ranks}"
         edit = experts.becomes(min(better, key=lambda value: abs(value - experts.value))) if better else None
-    work.tell(DEGREES, name, message, experts.span or stages.span, help_, edit, f"{with_noun(product, 'rank')} together", note, IN_WORKERS)
+    work.tell(DEGREES, name, message, experts.span or stages.span, help_, edit, f"{with_noun(total, 'rank')} together", note, IN_WORKERS)

@@ -37,13 +37,8 @@ def judge_modes(work: VerlWork) -> None:
     if work.entry.kind in (*TRAINERS, ProgramKind.SERVER):
         _engines(work)
     if work.entry.kind in (*TRAINERS, ProgramKind.SIMULATION):
-        _hybrid(work)
-        _strategies(work)
-        _configuration(work)
-        _new_workers(work)
-        _padding(work)
-        if work.settings.is_v1:
-            _v1(work)
+        for step in (_hybrid, _strategies, _configuration, _new_workers, _padding, _v1):
+            step(work)
 
 
 def _engines(work: VerlWork) -> None:
@@ -80,8 +75,8 @@ def _strategies(work: VerlWork) -> None:
     message = f"{{left}} is `{{right}}`, for which `{work.entry.name}` has no workers: {how}"
     source = "verl, verl/trainer/main_ppo.py (TaskRunner), verl/workers/engine/base.py (EngineRegistry)"
     for name, key in pairs:
-        work.check(name, OneOf(code=MODE, source=source, key=key, values=known, message=message,
-                               when=BEFORE_WORKERS if old else IN_WORKERS))  # fmt: skip
+        when = BEFORE_WORKERS if old else IN_WORKERS
+        work.check(name, OneOf(code=MODE, source=source, key=key, values=known, message=message, when=when))
     # Agreement: main_ppo until 0.6.0, trainers with two pools until 0.7.1, split placement always.
     refused = {ProgramKind.HYBRID: Range(until="0.6.0"), ProgramKind.SEPARATE: Range(until="0.7.1")}.get(kind, ALWAYS)
     actor, critic = settings.word(ACTORS, MODE), settings.word(CRITICS, MODE)
@@ -89,22 +84,24 @@ def _strategies(work: VerlWork) -> None:
     if actor and actor in known and critic and critic not in alike and (work.is_said(CRITICS) or work.is_said(ACTORS)):
         suffix = "" if settings.at(CRITICS) is not None else " (its default)"
         message = f"`{CRITICS}` is {critic}{suffix} and `{ACTORS}` is {actor}: they must be the same, be there a critic or not"
-        help_, at = f"set {work.assigned(CRITICS, actor)}", settings.place(CRITICS if settings.at(CRITICS) else ACTORS)
-        work.tell(MODE, "critic", message, at, help_, settings.becomes(CRITICS, actor), "differs", BEFORE_WORKERS, releases=refused)
+        at = settings.place(CRITICS if settings.at(CRITICS) else ACTORS)
+        work.demand(MODE, "critic", message, CRITICS, actor, BEFORE_WORKERS, "differs", at=at, releases=refused)
 
 
 def _configuration(work: VerlWork) -> None:
     """Check the strategy against the configuration: with sections of FSDP or of Megatron."""
     settings, table = work.settings, work.settings.table
-    for name, key in (("actor", ACTORS), ("critic", CRITICS)) if table and work.is_whole else ():
-        word, stated = settings.word(key, MODE), table.defaults.get(key) if table else None
+    if table is None or not work.is_whole:
+        return
+    for name, key in (("actor", ACTORS), ("critic", CRITICS)):
+        word, stated = settings.word(key, MODE), table.defaults.get(key)
         if not word or word not in KNOWN or stated is None or work.setup.component(name) is None:
             continue
         owner, megatron = key.removesuffix(".strategy"), word == "megatron"
         section = f"{owner}.megatron" if megatron else f"{owner}.fsdp_config"
         if megatron is not (stated.value == "megatron") and settings.at(section) is None:
             first = megatron and name == "actor" and work.is_checked_at_start and settings.flag(DYNAMIC, MODE) is False
-            message = f"`{key}` is {word}, but the configuration `{table.name if table else ''}` is for {stated.value}"
+            message = f"`{key}` is {word}, but the configuration `{table.name}` is for {stated.value}"
             help_ = f"start with a configuration for {word}, or set {work.assigned(key, stated.value)}"
             edit = settings.becomes(key, str(stated.value))
             work.tell(MODE, name, message, settings.place(key), help_, edit, "", AT_START if first else IN_WORKERS)
@@ -117,8 +114,8 @@ def _new_workers(work: VerlWork) -> None:
     if between and kind is ProgramKind.HYBRID:
         message = "{left} is `{right}`, which verl does not know: it raises a ValueError"
         source = "verl, verl/trainer/main_ppo.py (add_actor_rollout_worker)"
-        work.check("critic", OneOf(code=MODE, source=source, key=NEW_WORKERS, values=("auto", "enable", "disable"), message=message,
-                                   when=BEFORE_WORKERS))  # fmt: skip
+        values = ("auto", "enable", "disable")
+        work.check("critic", OneOf(code=MODE, source=source, key=NEW_WORKERS, values=values, message=message, when=BEFORE_WORKERS))
     if between and kind is ProgramKind.SEPARATE and not work.entry.own_trainer:
         message = "{left} is `{right}`, but this program has the new workers alone: it raises a NotImplementedError"
         work.check("actor", OneOf(code=MODE, source="verl, experimental/separation/utils.py", key=NEW_WORKERS, values=("disable",),
@@ -168,6 +165,8 @@ def _v1(work: VerlWork) -> None:
 
     Source: verl, verl/trainer/ppo/v1/trainer_separate_async.py.
     """
+    if not work.settings.is_v1:
+        return
     source, settings = "verl, verl/trainer/ppo/v1/trainer_base.py (get_trainer_cls)", work.settings
     message = "{left} is `{right}`, which no trainer is registered for: verl raises a ValueError"
     work.check("actor", OneOf(code=MODE, source=source, key=V1, values=TRAINER_MODES, message=message, when=WITH_TRAINER))
