@@ -15,7 +15,7 @@ from ..configuration.notes import Notes
 from ..configuration.settings import Amount, Settings
 from ..findings.finding import Severity
 from ..findings.span import Edit, Span
-from ..findings.wording import are
+from ..findings.wording import are, do
 from ..record import dataclass
 from ..releases.release import ALWAYS, Range
 from ..text.nearest import nearest
@@ -82,7 +82,9 @@ class Facts:
 
 
 Term = Union[str, int, Number, Amount, None, Callable[[Facts], "Number | None"]]
-"""Path of a setting, constant, known number or setting (None if unknown), or function of the facts."""
+"""Path of a setting, constant, known number (None if unknown), or function of the facts."""
+AMONG, MULTIPLE = "{left} {do} not divide among {right}", "{left} {are} no multiple of {right}"
+"""Messages of `Divides`."""
 Condition = Callable[[Facts], "bool | None"]
 """Condition for a check; None if unknown."""
 
@@ -149,7 +151,7 @@ class Divides(Check):
 
     `suggest` are values for the changed setting, if both numbers do not imply them; `edits`: the
     nearest value is offered as an edit. A message with the placeholder `{rest}` names the remainder
-    itself.
+    itself; `{are}` and `{do}` are verbs for the left number.
     """
 
     left: Term
@@ -166,7 +168,7 @@ class Divides(Check):
             return
         rest = left.value % right.value
         text = (
-            self.message.format(left=left.text, right=right.text, rest=rest)
+            self.message.format(left=left.text, right=right.text, rest=rest, are=are(left.value), do=do(left.value))
             if self.message
             else f"{left.text} is no multiple of {right.text}"
         )

@@ -1,4 +1,4 @@
-"""Reading of a file; with times, its pools are open, and their written places become the baseline."""
+"""Reading of a file; with times, pools are open, and written places are the baseline."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class VerlOpening:
         return all_refused(reading.problem.job, job_with)
 
     def _with_followers(self, reading: Reading, problem: Problem, known: Known) -> tuple[Job, tuple[Finding, ...]]:
-        """Add degrees that follow from open ones by interpolation; refuse if no choice is accepted."""
+        """Add degrees that follow from open ones; refuse if no choice is accepted."""
         from ...hints.amount import KEY
         from ...hints.block import COMPONENTS, NAME
 

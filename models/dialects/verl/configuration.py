@@ -1,4 +1,4 @@
-"""verl configuration in a release: written values, defaults, references, and differences of releases.
+"""verl configuration in a release: written values, defaults, and differences of releases.
 
 Keys and defaults of a release are data (facts/); conditions of single checks stand at the checks.
 Source: verl, verl/trainer/ppo/utils.py (need_critic, need_reference_policy),
@@ -44,7 +44,7 @@ _SHARDS = {
     "actor": "actor_rollout_ref.actor.fsdp_config.fsdp_size", "critic": "critic.model.fsdp_config.fsdp_size",
     "reward_model": "reward_model.model.fsdp_config.fsdp_size",
 }  # fmt: skip
-"""Component -> key of the number of shards, before 0.8.0; the reference policy has the actor's mesh."""
+"""Component -> key of the shards, before 0.8.0; the reference policy has the mesh of the actor."""
 
 
 class Configuration(Settings):
@@ -241,7 +241,7 @@ class Configuration(Settings):
 
     @property
     def is_reward_served(self) -> bool | None:
-        """True if an engine serves the reward model; None if unknown. Always since 0.7.1, never before 0.7.0."""
+        """True if an engine serves the reward model, as always since 0.7.1; None if unknown."""
         if self.until("0.7.0") or self.since("0.7.1"):
             return self.since("0.7.1")
         return False if self.entry.kind is ProgramKind.SEPARATE else self.flag("reward_model.use_reward_loop", "PW208")
@@ -260,7 +260,7 @@ class Configuration(Settings):
 
     @property
     def is_v1(self) -> bool | None:
-        """True if the V1 trainer runs; None if unknown. Source: verl, verl/trainer/main_ppo.py (main)."""
+        """True if the V1 trainer runs; None if unknown. Source: verl, main_ppo.py (main)."""
         if self.entry.program != MAIN_PPO or self.until("0.9.0"):
             return False
         return self.flag("trainer.use_v1", ROLES, True)

@@ -31,7 +31,7 @@ class Table:
 
     Attributes
     ----------
-    name, release : configuration and release.
+    name : configuration.
     defaults : values by dotted path.
     same : key -> key, or section, to which its default refers.
     keys : all keys; a key in neither `defaults` nor `same` has an unknown value.
@@ -46,7 +46,6 @@ class Table:
     keys: Mapping[str, Any] = field(default_factory=dict, repr=False)
     groups: Mapping[str, str] = field(default_factory=dict, repr=False)
     open: frozenset[str] = frozenset()
-    release: str = ""
     chosen: tuple[tuple[str, str | None], ...] = ()
 
     def has(self, path: str) -> bool:
@@ -86,10 +85,7 @@ def bare(name: str) -> str:
 
 @lru_cache(maxsize=32)
 def table_of(name: str, index: int, chosen: tuple[tuple[str, str | None], ...] = ()) -> Table | None:
-    """Return the table of a configuration in the release at an index; None if unknown.
-
-    The ending of the name is optional.
-    """
+    """Return the table of a configuration in the release at an index; None if unknown."""
     name, known = bare(name), configurations()
     composed = known.compose(name, index, dict(chosen))
     if composed is None:
@@ -105,7 +101,7 @@ def table_of(name: str, index: int, chosen: tuple[tuple[str, str | None], ...] =
             # YAML reads `None` as a text; verl means null.
             values[key] = None if value == "None" else value
     defaults = {key: Default(value, source) for key, value in values.items()}
-    return Table(name, defaults, same, composed.keys, composed.made, frozenset(composed.open), release, chosen)
+    return Table(name, defaults, same, composed.keys, composed.made, frozenset(composed.open), chosen)
 
 
 def _follow(key: str, text: str, keys: Mapping[str, Any], values: dict[str, Any], same: dict[str, str]) -> None:
@@ -184,10 +180,7 @@ def chosen_in(document: Document, name: str) -> tuple[tuple[str, str | None], ..
 
 
 def shown(document: Document) -> ReleaseChoice:
-    """Return the newest release consistent with a document.
-
-    Keys show nothing about a program that is not verl's.
-    """
+    """Return the newest release consistent with a document; the newest for an unknown program."""
     program = document.program
     entry = named(program.name) if program is not None and program.name else entry_of_keys(document.root, document.source.name)
     if entry is None:

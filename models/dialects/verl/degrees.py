@@ -53,10 +53,7 @@ _ENGINE = {
 ROLLOUT = "actor_rollout_ref.rollout"
 PARTED = f"{ROLLOUT}.disaggregation"
 APART, TEACHER = "standalone_rollout", "teacher"
-"""Servers in separate pools of the V1 trainer, and the teacher of a distillation.
-
-Several teachers are `teacher_NAME`.
-"""
+"""Separate servers of the V1 trainer, and the teacher (of several `teacher_NAME`)."""
 TEACHERS, SINGLE_TEACHER = "distillation.teacher_models", "teacher_model"
 
 
@@ -105,10 +102,7 @@ def parted_size(settings: Configuration, tensor: int) -> int:
 
 
 def trained(settings: Configuration, owner: str, section: str) -> Degrees | None:
-    """Return the degrees of a trained component: Megatron's, none with FSDP; None if unknown.
-
-    `section` contains Megatron's degrees, see `section_of`.
-    """
+    """Return the degrees of a trained component, none with FSDP; None if unknown."""
     strategy = settings.word(f"{owner}.strategy", DEGREES)
     if strategy is None:
         return None
@@ -133,10 +127,7 @@ def tuner_of(settings: Configuration) -> str | None:
 
 
 def is_counted(settings: Configuration) -> bool:
-    """Return True if the number of processes is known.
-
-    Ray derives it from the settings; torchrun gets it separately.
-    """
+    """Return True if the number of processes is known; only a command tells torchrun's."""
     program = settings.notes.document.program
     return settings.entry.kind is not ProgramKind.PROCESSES or (program is not None and bool(program.name))
 
@@ -164,25 +155,25 @@ def degrees_in(settings: Configuration, pool: Pool | None, name: str) -> Degrees
 
 def own_amounts(settings: Configuration, pools: Sequence[Pool], name: str) -> Mapping[str, Amount]:
     """Map degrees to settings; empty if another component owns the degrees."""
-    pool = next((candidate for candidate in pools if name in candidate.components), None)
     if leader_of(settings, pools, name) is not None:
         return {}
-    degrees = degrees_in(settings, pool, name)
+    degrees = degrees_in(settings, _pool_with(pools, name), name)
     return degrees[1] if degrees else {}
 
 
 def leader_of(settings: Configuration, pools: Sequence[Pool], name: str) -> str | None:
-    """Return the other component that owns a component's degrees; else None.
-
-    Megatron's process groups belong to all roles of a process.
-    """
+    """Return the other component that owns a component's process groups of Megatron."""
     if name not in OWNERS or is_engine(settings, name):
         return None
-    pool = next((candidate for candidate in pools if name in candidate.components), None)
+    pool = _pool_with(pools, name)
     section = section_of(pool.components if pool else (), name)
     degrees = trained(settings, OWNERS[name], section)
     leader = next(component for component, owner in OWNERS.items() if owner == section)
     return leader if leader != name and degrees is not None and degrees[1] else None
+
+
+def _pool_with(pools: Sequence[Pool], name: str) -> Pool | None:
+    return next((pool for pool in pools if name in pool.components), None)
 
 
 def _degrees(settings: Configuration, paths: Mapping[str, str], tensor: int = 1) -> Degrees | None:

@@ -52,7 +52,7 @@ def with_hints(
     settings: Configuration, cluster: Cluster, components: tuple[Component, ...], relations: tuple[Relation, ...],
     pools: Sequence[Pool], follow: bool,
 ) -> HintedJob:  # fmt: skip
-    """Add hints to the components and relations; the degrees stay verl's, except of planned components.
+    """Add hints to the components and relations; unplanned degrees stay verl's.
 
     `follow`: degrees may follow from the size of a pool or from another choice, so that a plan
     judges a count with the resulting degrees.

@@ -85,7 +85,7 @@ class VerlSetup:
 
 
 def components_of(settings: Configuration, declared: Declared, sized: Collection[Pool]) -> tuple[Component, ...]:
-    """Return all components of the pools, without ranks; unknown degrees are 1. `sized`: pools of a known size."""
+    """Return all components of the pools, without ranks; unknown degrees are 1."""
     if not declared.pools and settings.entry.kind in TRAINERS:
         # Report wrong degrees even if the size is unknown.
         trained(settings, OWNERS["actor"], OWNERS["actor"])

@@ -1,4 +1,4 @@
-"""Keys that verl lacks in the selected release: refused by Hydra or a dataclass, or unread.
+"""Keys that the selected release lacks: refused by Hydra or a dataclass, or unread.
 
 Source: Hydra, hydra/_internal/config_loader_impl.py (a setting without `+` of a missing key is
 refused, and so is one with a single `+` of an existing key); verl, verl/trainer/main_ppo.py (unread
@@ -265,7 +265,7 @@ def _fields() -> Mapping[str, Sequence[tuple[str, str, str]]]:
 
 
 def _refused_field(settings: Configuration, key: str) -> tuple[str, str, int] | None:
-    """Return (dataclass, path of the unknown field, bits of releases with it) if the release refuses a key."""
+    """Return (dataclass, unknown field, bits of releases with it) if a key is refused."""
     choice, table = settings.choice, settings.table
     owner = next((section for section in _sections(settings) if key.startswith(f"{section}.")), "") if choice is not None else ""
     rest = key[len(owner) + 1 :].split(".")
@@ -280,7 +280,7 @@ def _refused_field(settings: Configuration, key: str) -> tuple[str, str, int] | 
 
 
 def _is_hidden_field(settings: Configuration, key: str) -> bool:
-    """Return True if `+` can add a key, that no configuration has, as a field of a dataclass."""
+    """Return True if `+` can add an unlisted key as a field of a dataclass."""
     owner, _, name = key.rpartition(".")
     choice, table = settings.choice, settings.table
     if choice is None or table is None or not any(f"{owner}.".startswith(f"{section}.") for section in _sections(settings)):

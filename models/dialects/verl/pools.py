@@ -107,7 +107,7 @@ def _own_size(settings: Configuration, nodes: str, accelerators: str, switch: st
 
 
 def pool_of(name: str, pool_size: Size, components: Sequence[str], slots: int, at: Span | None = None) -> Pool:
-    """Build a pool from its size; `at` is its place, by default the number of accelerators."""
+    """Build a pool at a place, by default at its number of accelerators."""
     count, size = pool_size
     spans = {key: amount.span for key, amount in (("count", count), ("size", size)) if amount.span}
     if place := at or size.span or count.span:
@@ -159,7 +159,7 @@ def _old_reward_model(settings: Configuration) -> None:
 
 
 def _reward_pool(settings: Configuration) -> tuple[Pool, ...]:
-    """Return `reward_pool`, which fails without workers until 0.7.1; the reward loop (0.7.0) has servers alone."""
+    """Return `reward_pool`; until 0.7.1 it fails without workers, as with the reward loop."""
     own, enabled = settings.reward_key("enable_resource_pool"), settings.has_reward_model
     loop = settings.flag("reward_model.use_reward_loop", ROLES) if settings.since("0.7.0") and settings.until("0.7.1") else False
     works = settings.since("0.7.1") or settings.entry.own_trainer or loop is None or enabled is None or (enabled and not loop)
@@ -190,7 +190,7 @@ def separate_pools(settings: Configuration) -> Declared:
 
 
 def halved_pools(settings: Configuration) -> Declared:
-    """Return two pools: halves of the only node, or halves of the nodes; the critic has the second.
+    """Return two halves of the only node or of the nodes; the critic has the second.
 
     Source: verl, examples/split_placement/main_ppo_split.py (main_task).
     """

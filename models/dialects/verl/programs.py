@@ -153,7 +153,7 @@ def module_of(name: str) -> str:
 
 
 def named(name: str) -> EntryPoint | None:
-    """Return the program of a name; the last two words identify a program that may lie anywhere."""
+    """Return the program of a name, identified by the last two words."""
     words = module_of(name).split(".")
     for size in (len(words), 3, 2, 1):
         tail = words[-size:]
@@ -191,7 +191,7 @@ def entry_of(notes: Notes, root: MapNode, program: Program | None) -> EntryPoint
 
 
 def _judge_module(notes: Notes, program: Program) -> None:
-    """Report a module that the selected release lacks: a warning if the release is a guess, or a checkout was read."""
+    """Report a module that the selected release lacks; an error for a stated release."""
     choice, module, mask = notes.choice, module_of(program.name), names_in(program.name)
     if choice is None or not mask or mask >> choice.release.index & 1:
         return

@@ -151,7 +151,7 @@ class VerlReader(Reader):
         return SizeReader(known, self.bare, self.degrees, following, dealt, before)
 
     def changed(self, changes: Numbered, level: str, with_hints: bool = True) -> VerlReader:
-        """Return a reader of the same file with changed numbers, and with what refers to them."""
+        """Return a reader of the file with changed numbers and references."""
         root = self.document.root
         for key, number in changes.items() if self.instead is None and self.is_tied else ():
             root = with_value(root, key, number) if isinstance(find(root, key), Scalar) else root

@@ -249,7 +249,7 @@ def accepted_sizes(
 def _read(
     pool: Pool, sizes: Sequence[Size], variants: Sequence[_Variant], refused: SizeReader, skips: bool
 ) -> Iterator[tuple[Size, _Variant, Found | None]]:
-    """Yield sizes with variants and results, None beyond the limit; `skips` counts whose divisors are refused."""
+    """Yield sizes with variants and results, None beyond the limit; skip refused multiples."""
     left = MOST_TRIED
     undealt: dict[tuple[Numbers, str], set[int]] = {}  # counts on which work does not divide among ranks of these degrees
     fixed = [name for name, parallel, _ in variants if parallel is None]
@@ -277,7 +277,7 @@ def _read(
 
 
 def _best(errors: Mapping[Pair, Errors], own: set[int]) -> dict[Pair, Errors]:
-    """Return the pairs with the fewest kinds of errors, preferably with the kinds of the file's `own` counts."""
+    """Return the pairs with the fewest errors, preferably of the kinds of the `own` counts."""
     least = min(map(len, errors.values()), default=0)
     best = {pair: those for pair, those in errors.items() if len(those) == least}
 
@@ -339,7 +339,7 @@ def _with_pool(job: Job, settings: Configuration, cluster: Cluster, pool: Pool, 
 
 
 def _follow(job: Job, components: Sequence[Component], fixed: Mapping[str, frozenset[Pair]], own: Mapping[str, Parallel]) -> Job:
-    """Make degrees that follow from sizes choices; counts on which several components differ are not planned."""
+    """Make degrees that follow from sizes choices, unless several components differ."""
     varies = [name for name, pairs in fixed.items() if {parallel for _, parallel in pairs} - {own[name]}]
     if not varies:
         return job
@@ -363,7 +363,7 @@ def changed(amounts: Mapping[str, Amount], parallel: Parallel) -> dict[str, int]
 
 
 def _workload(settings: Configuration, job: Job, workload: Workload) -> Workload:
-    """Complete the workload: separate pools train and generate at the same time; in one pool all take turns."""
+    """Complete the workload: in one pool all take turns, separate pools are steady."""
     stated = said_of_plan(settings.tree(HINTS))
     workload = as_it_runs(workload, stated, _asynchronous(settings))
     return workload if "workflow" in stated else replace(workload, after=tuple(usual_order(job.components)))

@@ -12,10 +12,10 @@ from math import gcd, lcm
 from typing import Iterator
 
 from ....configuration.settings import Amount
-from ....findings.wording import do, plural, with_noun
+from ....findings.wording import plural, with_noun
 from ....record import dataclass
 from ....releases.release import ALWAYS, Range
-from ...checks import AtLeast, Number, multiples_near
+from ...checks import AMONG, AtLeast, Number, multiples_near
 from ..programs import FULLY_ASYNC, TRAINERS, ProgramKind
 from .work import ACTOR, AT_START, FIRST_STEP, IN_WORKERS, LOOPS, MODE, NUMBERS, REFERENCE, ROLLOUT, SHARES, WITH_CRITIC, VerlWork
 
@@ -70,20 +70,17 @@ def judge_batches(work: VerlWork) -> None:
         better = multiples_near(amount.value, (step := lcm(*(other.parts for other in alike))) // gcd(step, per_prompt.value))
         better = [value for value in better if amount is not prompts or not mini or value >= mini.value] or better
         left = Number(total, work.samples(total, "", amount, per_prompt), amount)
-        message = f"{{left}} {do(total)} not divide among {{right}}"
-        work.divides(dealing.component, SHARES, left, Number(dealing.parts, dealing.to), dealing.when, better, message, source=SOURCE,
+        work.divides(dealing.component, SHARES, left, Number(dealing.parts, dealing.to), dealing.when, better, AMONG, source=SOURCE,
                      releases=dealing.releases)  # fmt: skip
     whole = work.settings.flag(f"{ACTOR}.use_prefix_grouper", SHARES) and work.settings.flag("trainer.balance_batch", SHARES)
     groups = work.data_parallel("actor") if whole and work.entry.kind is ProgramKind.HYBRID and work.settings.since("0.7.0") else None
     if groups:
         left = Number(trained.value, f"{work.text(trained)} {plural('group', trained.value)} of samples with a common prefix", trained)
-        message = f"{{left}} {do(trained.value)} not divide among {{right}}"
-        right = Number(groups, f"the {groups} data parallel ranks of actor")
-        work.divides("actor", SHARES, left, right, FIRST_STEP, (), message, source=SOURCE)
+        work.divides("actor", SHARES, left, work.ranks("actor", groups), FIRST_STEP, (), AMONG, source=SOURCE)
 
 
 def _at_start(work: VerlWork, prompts: Amount) -> Iterator[Dealing]:
-    """Yield verl's count at the start: the accelerators; with Megatron (since 0.4.0) the micro batches of all ranks."""
+    """Yield verl's count at the start: accelerators, or micro batches of all Megatron ranks."""
     count, parallel, strategy = work.setup.world_size("actor"), work.data_parallel("actor"), work.is_trained_by(ACTOR)
     fitted = work.settings.flag(f"{ACTOR}.{FITTED}", SHARES) is not False and work.settings.since("0.6.0")
     if fitted or not count or not work.is_checked_at_start:
@@ -97,7 +94,7 @@ def _at_start(work: VerlWork, prompts: Amount) -> Iterator[Dealing]:
 
 
 def _not_padded(work: VerlWork) -> Range | None:
-    """Return the releases whose trainer needs even samples; None with padding, the default since 0.9.0."""
+    """Return the releases whose trainer needs even samples; None if it pads (0.9.0)."""
     padded = work.settings.is_v1
     if padded is False:
         return ALWAYS
@@ -115,7 +112,7 @@ def _to_ranks(work: VerlWork, trained: Amount) -> Iterator[Dealing]:
 
 
 def _to_workers(work: VerlWork, drawn: Amount) -> Iterator[Dealing]:
-    """Yield the samples of agent loop workers (since 0.5.0, with servers) and of reward loop workers (until 0.9.0)."""
+    """Yield the samples of workers of agent loops (since 0.5.0) and reward loops (until 0.9.0)."""
     settings, releases = work.settings, _not_padded(work)
     if settings.since("0.5.0") and settings.word(f"{ROLLOUT}.mode", SHARES) != "sync" and releases is not None:
         agents = work.amount(f"{ROLLOUT}.agent.num_workers", SHARES)
@@ -150,7 +147,7 @@ def judge_start(work: VerlWork) -> None:
 
 
 def _reference_of_megatron(work: VerlWork) -> None:
-    """Demand the micro batch size that Megatron's workers read even if batches are fitted to the tokens."""
+    """Demand the micro batch size that Megatron's workers read in any case."""
     keys = (f"{REFERENCE}.{INFERRED}", f"{REFERENCE}.{INFERRED}_per_gpu")
     new = work.settings.has_new_workers and (work.entry.kind is ProgramKind.HYBRID or work.settings.since("0.7.1"))
     if new or not work.settings.uses_reference or not work.is_whole or work.is_trained_by(ACTOR) != "megatron":
@@ -191,7 +188,7 @@ def _trained(work: VerlWork, name: str, owner: str, when: str) -> None:
 
 
 def one_of_two(work: VerlWork, name: str, all_ranks: str, unless: str, when: str) -> bool:
-    """Return True if one of two micro batch sizes is set, of one rank or of all ranks (deprecated); else report."""
+    """Return True if one micro batch size is set, of one rank or of all; else report."""
     one_rank, settings = f"{all_ranks}_per_gpu", work.settings
     if settings.is_open(all_ranks, NUMBERS) or settings.is_open(one_rank, NUMBERS):
         return False

@@ -147,7 +147,7 @@ def _check_vllm(work: VerlWork, name: str, amounts: Mapping[str, Amount]) -> Non
 
 
 def _check_trtllm(work: VerlWork, name: str, key: Callable[[str], str], known: Degrees, when: str) -> None:
-    """Check TensorRT-LLM: no data parallel ranks, expert x tensor parallel experts = tp, until 0.8.0 one node."""
+    """Check the degrees and, until 0.8.0, the single node of TensorRT-LLM."""
     (parallel, amounts), source = known, "verl, trtllm_async_server.py (launch_server)"
     moe, tensor, experts = work.number(key(MOE), MODE), amounts["tp"], amounts["ep"]
     if is_teacher(name):
@@ -197,7 +197,7 @@ def _parted(work: VerlWork) -> None:
 
 
 def _servers(work: VerlWork, name: str, parallel: Parallel, amounts: Mapping[str, Amount]) -> None:
-    """Check that each server, one per `min(accelerators of a node, replica)` ranks, is on one node."""
+    """Check that each server of `min(accelerators of a node, replica)` ranks is on one node."""
     pool, per_node, size = work.setup.pool(name), _per_node(work, name), parallel.replica
     component = work.setup.component(name)
     if pool is None or component is None or component.runs is None or per_node is None:
@@ -267,7 +267,7 @@ def _fixes(work: VerlWork, component: Component, pool: Pool, amounts: Mapping[st
 
 
 def when_served(work: VerlWork, name: str, otherwise: str = AFTER_WEIGHTS) -> str:
-    """Return the moment when verl starts servers: until 0.7.1 first those of a reward model in the trainer's pool."""
+    """Return the moment when verl starts servers; a pooled reward model is first until 0.7.1."""
     own = work.settings.flag(work.settings.reward_key("enable_resource_pool"), DEGREES)
     return WITH_REWARD if name == "reward_model" and own is False and work.settings.until("0.7.1") else otherwise
 

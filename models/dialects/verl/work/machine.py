@@ -19,7 +19,7 @@ from ....text.tree import ListNode, MapNode, Scalar, Value
 from ...skeleton import HINTS
 from ..listed import MAPPING
 from ..programs import FOLDER, SPEC, TRAINERS, ProgramKind
-from .work import HANGS, VerlWork
+from .work import ACCELERATORS, HANGS, VerlWork
 
 FIT, CPUS, UNREAD = "PW215", "PW502", "PW122"
 RAY = (*TRAINERS, ProgramKind.SIMULATION, ProgramKind.DECLARED)
@@ -50,7 +50,7 @@ def judge_machine(work: VerlWork) -> None:
 
 
 def _accelerators(work: VerlWork, alone: bool) -> None:
-    """Check that the script shows Ray enough accelerators."""
+    """Check that the script shows Ray enough accelerators of this node."""
     program, pools = work.notes.document.program, work.setup.pools
     machine = program.machine if program is not None else None
     need = sum(pool.size for pool in pools) if alone else max(parts.size for pool in pools for parts in pool.parts)
@@ -64,16 +64,15 @@ def _accelerators(work: VerlWork, alone: bool) -> None:
     available, shown, at = min(limits, key=lambda limit: limit[0], default=(need, "", None))
     if need <= available:
         return
-    name = pools[0].name
     if not alone:
         message, help_ = f"{shown}, but a part of a pool needs {need} of one", f"show Ray {need} accelerators on each node"
-        work.tell(FIT, name, message, at, help_, None, "", HANGS, proved=False)
+        work.tell(FIT, pools[0].name, message, at, help_, None, "", HANGS, proved=False)
         return
     names = " and ".join(f"`{pool.name}` ({pool.sizes})" for pool in pools)
-    size = work.assigned(pools[0].accelerators_key or "trainer.n_gpus_per_node", available)
+    message = f"{shown}, but {names} need{'s' * (len(pools) == 1)} {need}"
+    help_ = f"show Ray {need} accelerators, or set {work.assigned(pools[0].accelerators_key or ACCELERATORS, available)}"
     when = f"verl raises a ValueError: Total available GPUs {available}.0 is less than total desired GPUs {need}"
-    work.tell(FIT, name, f"{shown}, but {names} need{'s' * (len(pools) == 1)} {need}", at or pools[0].span("size"),
-              f"show Ray {need} accelerators, or set {size}", None, f"{available} of {need}", when)  # fmt: skip
+    work.tell(FIT, pools[0].name, message, at or pools[0].span("size"), help_, None, f"{available} of {need}", when)
 
 
 def _is_submitted(program: Program | None) -> bool:
@@ -82,12 +81,11 @@ def _is_submitted(program: Program | None) -> bool:
 
 
 def _cpus(work: VerlWork) -> None:
-    """Check the CPUs reserved with the accelerators of pools."""
+    """Check the CPUs reserved with the accelerators, for which Ray waits without a limit."""
     key = "ray_kwargs.ray_init.num_cpus" if work.settings.since("0.6.0") else "ray_init.num_cpus"
     program, pools = work.notes.document.program, work.setup.pools
-    machine = program.machine if program is not None else None
+    machine, amount = program.machine if program is not None else None, work.amount(key, CPUS)
     limits: list[tuple[int, str, Span | None]] = []
-    amount = work.amount(key, CPUS)
     if amount is not None and not _is_submitted(program):
         limits.append((amount.value, f"`{key}` {amount.value}", amount.span))
     if machine is not None and machine.cpus is not None:

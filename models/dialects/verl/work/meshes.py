@@ -101,7 +101,7 @@ def tuned_ranks(work: VerlWork) -> int | None:
 
 
 def _mesh(work: VerlWork, name: str, owner: str, ranks: int, shards: str) -> None:
-    """Check that sequence parallel ranks and shards divide the ranks; shards below 1 or not below the world mean all."""
+    """Check that sequence parallel ranks, and shards if they are not all, divide the ranks."""
     sequence, size = work.sequence(owner, DEGREES), work.amount(shards, DEGREES, least=-(10**9))
     _ranks_divide(work, name, ranks, sequence)
     if size and 0 < size.value < ranks:
@@ -178,7 +178,7 @@ def _stages(work: VerlWork, name: str, degrees: str) -> None:
 
 
 def stages_of(work: VerlWork, section: str, owner: str) -> PipelineStages | int | None:
-    """Return the distribution of layers among stages, for a layout the number of decoder layers; None if even.
+    """Return the layers of stages, for a layout the decoder layers; None if even.
 
     The reference policy takes the actor's settings by default (ref/megatron_ref.yaml).
     """

@@ -23,11 +23,9 @@ _PRECISIONS = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 
 def read_models(work: VerlWork) -> None:
     """Add the models of the job to the setup."""
-    for component in work.setup.components:
-        name = component.name
+    for name in [component.name for component in work.setup.components]:
         key = "model.path" if work.entry.kind is ProgramKind.GENERATION else _path(work, name)
-        splits = _splits(work, name)
-        if splits:
+        if splits := _splits(work, name):
             # A default model is not what the user means.
             written = work.settings.has(key) and not work.settings.is_open(key, DIVIDES)
             path = work.settings.word(key, DIVIDES) if written else ""

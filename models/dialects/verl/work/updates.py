@@ -15,11 +15,11 @@ from typing import Iterator
 from ....configuration.settings import Amount
 from ....derivation import Derivation, Figure
 from ....findings.finding import Severity
-from ....findings.wording import are, do, with_noun
+from ....findings.wording import are, with_noun
 from ....record import dataclass
 from ....releases.release import Range
 from ....text.tree import Scalar
-from ...checks import AtLeast, Equals, Number, Requires, divisors, multiples_near, near
+from ...checks import AMONG, MULTIPLE, AtLeast, Equals, Number, Requires, divisors, multiples_near, near
 from ..degrees import TUNES
 from ..programs import ENGINE_PROCESSES, FULLY_ASYNC, PROCESSES, TRAINERS
 from .batches import EACH, FITTED, INFERRED, MICRO, PROMPTS, samples_of_step
@@ -40,7 +40,7 @@ LEAST = (("async_training.staleness_threshold", 0), ("async_training.trigger_par
 
 @dataclass(frozen=True)
 class Update:
-    """Mini batch of a component: `mini` prompts x `each` samples, on `ranks` data parallel ranks."""
+    """Mini batch of `mini` prompts x `each` samples on `ranks` data parallel ranks."""
 
     name: str
     owner: str
@@ -89,12 +89,11 @@ def judge_updates(work: VerlWork) -> None:
         if new is False:
             _rounded(work, update, again)
         elif new and not again:  # the workers of the model engine refuse uneven numbers
-            message = f"{{left}} {do(update.samples)} not divide among {{right}}"
             right = Number(update.ranks, f"the {update.ranks} data parallel ranks")
             fixed = update.name == "actor" and work.settings.flag(f"{ACTOR}.{FITTED}", NUMBERS) is False
             micro = work.amount(f"{ACTOR}.{MICRO}_per_gpu", NUMBERS) if fixed else None
             better = update.even(micro.value if micro else 1)
-            work.divides(update.name, SHARES, update.number(work), right, FIRST_UPDATE, better, message, edits=False, source=NEW)
+            work.divides(update.name, SHARES, update.number(work), right, FIRST_UPDATE, better, AMONG, edits=False, source=NEW)
         if new and update.name == "actor":  # the critic's engine always fits batches to the tokens
             _fixed(work, update)
         key = f"{update.owner}.megatron.virtual_pipeline_model_parallel_size"
@@ -104,7 +103,7 @@ def judge_updates(work: VerlWork) -> None:
 
 
 def _fixed(work: VerlWork, update: Update) -> None:
-    """Check that micro batches of a fixed size fill a rank's mini batch and step, as the model engine demands."""
+    """Check that micro batches of a fixed size fill a rank's mini batch and step."""
     static, own = f"{ACTOR}.{FITTED}", work.entry.own_trainer or work.entry.program == FULLY_ASYNC
     if not work.is_said(f"{ACTOR}.strategy") and work.settings.at(f"{ACTOR}.megatron") is not None:
         return  # its strategy, and so its ranks, are a guess
@@ -121,7 +120,7 @@ def _fixed(work: VerlWork, update: Update) -> None:
 
 
 def _step(work: VerlWork, update: Update) -> int | None:
-    """Return the samples of a step, of the V1 trainer in parts padded to whole mini batches; None if unknown."""
+    """Return the samples of a step, padded in the V1 trainer; None if unknown."""
     if not work.settings.is_v1:
         return samples_of_step(work)
     prompts = work.amount(PROMPTS, SHARES)
@@ -142,15 +141,15 @@ def check_micro_batches(work: VerlWork, name: str, share: int, key: str, fitted:
     micro = work.amount(key, NUMBERS) if work.settings.flag(fitted, NUMBERS) is False else None
     if micro:
         chunks = share // micro.value  # 0.7.0 cuts as many equal pieces, of whatever size
-        left, message = Number(share, f"the {with_noun(share, 'sample')} of a rank"), f"{{left}} {are(share)} no multiple of {{right}}"
-        work.divides(name, NUMBERS, left, micro, when, near(micro.value, divisors(share)), message, change="right", source=CUT,
-                     releases=Range("0.7.0" if not chunks or share % chunks else "0.7.1"))  # fmt: skip
+        left, better = Number(share, f"the {with_noun(share, 'sample')} of a rank"), near(micro.value, divisors(share))
+        releases = Range("0.7.0" if not chunks or share % chunks else "0.7.1")
+        work.divides(name, NUMBERS, left, micro, when, better, MULTIPLE, change="right", source=CUT, releases=releases)
 
 
 def _rounded(work: VerlWork, update: Update, again: bool) -> None:
     """Check updates of the old workers, which round down and refuse only empty shares."""
     name, fsdp, left = update.name, update.strategy == "fsdp", update.number(work)
-    right = Number(update.ranks, f"the {update.ranks} data parallel ranks of {name}")
+    right = work.ranks(name, update.ranks)
     if not update.share and not again:
         counted = name == "actor" or work.settings.said(f"{update.owner}.{MICRO}_per_gpu", NUMBERS)
         when, message = IN_WORKERS if fsdp and counted else FIRST_UPDATE, f"{{left}} {are(update.samples)} fewer than {{right}}"
@@ -159,7 +158,7 @@ def _rounded(work: VerlWork, update: Update, again: bool) -> None:
     if not update.share:
         return
     if not again:
-        message = f"{{left}} {do(update.samples)} not divide among {{right}}: each takes {update.share}, and {{rest}} are left"
+        message = f"{AMONG}: each takes {update.share}, and {{rest}} are left"
         note = "verl rounds down without a word" + "; the samples that are left make a further, smaller update" * fsdp
         work.divides(name, SHARES, left, right, note, update.even(), message, edits=False, source=OLD, severity=Severity.WARNING)
     if fsdp:
@@ -169,7 +168,7 @@ def _rounded(work: VerlWork, update: Update, again: bool) -> None:
 
 
 def _micro(work: VerlWork, update: Update) -> None:
-    """Check that micro batches fill a mini batch, as FSDP asserts; the deprecated size is divided among the ranks."""
+    """Check that micro batches fill a mini batch, as FSDP asserts."""
     every, own = (work.amount(f"{update.owner}.{MICRO}{ending}", NUMBERS) for ending in ("", "_per_gpu"))
     micro = every or own
     if micro is None:
@@ -178,13 +177,13 @@ def _micro(work: VerlWork, update: Update) -> None:
     better = near(micro.value, [divisor * factor for divisor in divisors(update.share)])
     share = f"the {with_noun(update.share, 'sample')} that a rank of {update.name} takes ({update.samples} // {update.ranks})"
     part = work.text(micro) if not every else f"{size}, its part of {work.text(micro)}"
-    message = f"{{left}} {are(update.share)} no multiple of {{right}}"
     if size:
         left, right = Number(update.share, share), Number(size, part, micro)
-        work.divides(update.name, NUMBERS, left, right, IN_WORKERS, better, message, change="right", edits=not every, source=OLD)
+        work.divides(update.name, NUMBERS, left, right, IN_WORKERS, better, MULTIPLE, change="right", edits=not every, source=OLD)
     # Otherwise the first check reports it.
     elif work.settings.flag(f"{update.owner}.{FITTED}", NUMBERS) or not work.is_checked_at_start:
-        work.tell(NUMBERS, update.name, message.format(left=share, right=part), micro.span, work.set(micro, *better), None, "", IN_WORKERS)
+        message = f"{share} {are(update.share)} no multiple of {part}"
+        work.tell(NUMBERS, update.name, message, micro.span, work.set(micro, *better), None, "", IN_WORKERS)
 
 
 def _check_megatron(work: VerlWork, update: Update) -> None:
@@ -204,8 +203,7 @@ def _check_megatron(work: VerlWork, update: Update) -> None:
     better = near(update.mini.value, fitting)
     left = Number(share, f"the {with_noun(share, 'sample')} that a rank of {update.name} gets in a step ({drawn} // {update.ranks})")
     right = Number(update.share, f"the {update.share} of its mini batch ({update.number(work).text})", update.mini)
-    message = f"{{left}} {are(share)} no multiple of {{right}}"
-    work.divides(update.name, NUMBERS, left, right, FIRST_UPDATE, better, message, change="right", edits=bool(better), source=OLD)
+    work.divides(update.name, NUMBERS, left, right, FIRST_UPDATE, better, MULTIPLE, change="right", edits=bool(better), source=OLD)
 
 
 def derive_batches(work: VerlWork) -> None:
@@ -259,9 +257,8 @@ def _shares(work: VerlWork) -> None:
         ranks = work.data_parallel(name) if work.setup.component(name) else None
         if drawn and mini and per_prompt and ranks and drawn % ranks:
             text = f"the {with_noun(drawn, 'sample')} of a step ({work.text(mini)} x `async_training.require_batches` x {work.text(per_prompt)})"
-            left, right = Number(drawn, text, mini), Number(ranks, f"the {ranks} data parallel ranks of {name}")
             better = multiples_near(mini.value, ranks // gcd(ranks, drawn // mini.value))
-            work.divides(name, SHARES, left, right, FIRST_STEP, better, f"{{left}} {do(drawn)} not divide among {{right}}", source=STREAM)
+            work.divides(name, SHARES, Number(drawn, text, mini), work.ranks(name, ranks), FIRST_STEP, better, AMONG, source=STREAM)
             return
 
 
@@ -287,5 +284,4 @@ def judge_tuning(work: VerlWork) -> None:
         check_micro_batches(work, "actor", share, micro, "data.use_dynamic_bsz", FIRST_STEP)
     elif even:
         left = Number(share, f"the {with_noun(share, 'sample')} of a rank ({batch.value} // {ranks})")
-        message = f"{{left}} {are(share)} no multiple of {{right}}"
-        work.divides("actor", NUMBERS, left, micro, IN_WORKERS, (), message, change="right", source=TUNING)
+        work.divides("actor", NUMBERS, left, micro, IN_WORKERS, (), MULTIPLE, change="right", source=TUNING)

@@ -91,7 +91,7 @@ class VerlWork(Facts):
         self, code: str, subject: str, message: str, at: Span | None, help: str, edit: Edit | None = None, label: str = "",
         *notes: str, proved: bool = True, releases: Range = ALWAYS,
     ) -> None:  # fmt: skip
-        """Add an error, or a warning if failure is not proved; the notes say when verl notices."""
+        """Add an error, or a warning if not proved; notes say when verl notices."""
         severity = Severity.ERROR if proved else Severity.WARNING
         present = tuple(note for note in notes if note)
         VerlWork(self.setup, subject).judge(releases, severity, code, message, at or self.settings.top, label, help, edit, present)
@@ -171,13 +171,17 @@ class VerlWork(Facts):
         """Return True if the job has this component, without an inference engine."""
         return self.setup.component(name) is not None and not self.is_engine(name)
 
+    def ranks(self, name: str, count: int) -> Number:
+        """Return the data parallel ranks of a component as a number of a check."""
+        return Number(count, f"the {count} data parallel ranks of {name}")
+
     def sequence(self, owner: str, rule: str) -> Amount | None:
         """Return the sequence parallel size of a component with FSDP; None if unknown."""
         tuned = f"engine.{SEQUENCE}" if tuner_of(self.settings) is not None else SEQUENCE
         return self.amount(tuned if self.entry.kind in TUNES else self.settings.sequence_key(owner), rule)
 
     def data_parallel(self, name: str) -> int | None:
-        """Return the number of data parallel ranks; None if unknown or uneven, which other rules report."""
+        """Return the number of data parallel ranks; None if unknown or uneven."""
         ranks, component = self.setup.world_size(name), self.setup.component(name)
         if ranks is None or component is None or name not in OWNERS:
             return None
