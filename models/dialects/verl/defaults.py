@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import field
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Iterator, Mapping
 
 from ...configuration.settings import Default
@@ -18,7 +17,7 @@ from ...text.document import DocumentKind as Mark
 from ...text.interpolation_text import holds_interpolation
 from ...text.tree import ListNode, MapNode, Scalar, Value, find
 from ...text.unresolved import UNRESOLVED
-from .programs import FOLDER, EntryPoint, configurations, entry_of_keys, named, names_in, releases, table
+from .programs import EntryPoint, configurations, entry_of_keys, facts, named, names_in, releases, table
 
 _OWN = ("_self_", "hydra")
 _REFERENCE = re.compile(r"\$\{\s*(?:oc\.select:\s*)?(\.*)([\w.]+)\s*(?:,([^${}]*))?\}")
@@ -225,14 +224,8 @@ def _of_keys(root: MapNode, name: str, path: str = "") -> Iterator[tuple[str, in
 
 def _of_values(root: MapNode) -> Iterator[tuple[str, int]]:
     """Yield values that only some releases accept, with the releases."""
-    for text, runs in _values().items():
+    for text, runs in facts("evidence").items():
         path, _, value = text.partition("=")
         here = find(root, path)
         if isinstance(here, Scalar) and here.text == value:
             yield text, releases().mask(runs)
-
-
-@cache
-def _values() -> Mapping[str, Any]:
-    values: Mapping[str, Any] = json.loads((FOLDER / "evidence.json").read_text(encoding="utf-8"))
-    return values

@@ -9,9 +9,7 @@ without `_target_`, such as `engine_kwargs`, take any key.
 
 from __future__ import annotations
 
-import json
-from functools import cache
-from typing import Mapping, Sequence
+from typing import Sequence
 
 from ...configuration.notes import Notes, is_unknown
 from ...findings.span import Edit, Span
@@ -23,7 +21,7 @@ from ...text.nearest import closest, distance
 from ...text.tree import MapNode, Scalar, Value
 from .configuration import Configuration
 from .defaults import Table
-from .programs import FOLDER, TRAINERS, ProgramKind, configurations, releases
+from .programs import TRAINERS, ProgramKind, configurations, facts, releases
 from .programs import table as releases_table
 
 REFUSED, UNREAD = "PW012", "PW104"
@@ -257,13 +255,6 @@ def _may_be_a_map(value: Value) -> bool:
     return isinstance(value, MapNode)
 
 
-@cache
-def _fields() -> Mapping[str, Sequence[tuple[str, str, str]]]:
-    """Return dataclass -> (since, until, field names in these releases)."""
-    fields: Mapping[str, Sequence[tuple[str, str, str]]] = json.loads((FOLDER / "fields.json").read_text(encoding="utf-8"))
-    return fields
-
-
 def _refused_field(settings: Configuration, key: str) -> tuple[str, str, int] | None:
     """Return (dataclass, unknown field, bits of releases with it) if a key is refused."""
     choice, table = settings.choice, settings.table
@@ -271,7 +262,7 @@ def _refused_field(settings: Configuration, key: str) -> tuple[str, str, int] | 
     rest = key[len(owner) + 1 :].split(".")
     while choice is not None and table is not None and owner and rest:
         name = _dataclass(settings, table, owner)
-        known = _fields().get(name, ())
+        known = facts("fields").get(name, ())
         mask = releases().mask([run for run in known if rest[0] in run[2].split()])
         if not mask >> choice.release.index & 1:
             return (name, f"{owner}.{rest[0]}", mask) if releases().has(known, choice.release.index) else None
@@ -285,7 +276,7 @@ def _is_hidden_field(settings: Configuration, key: str) -> bool:
     choice, table = settings.choice, settings.table
     if choice is None or table is None or not any(f"{owner}.".startswith(f"{section}.") for section in _sections(settings)):
         return False
-    runs = [run for run in _fields().get(_dataclass(settings, table, owner), ()) if name in run[2].split()]
+    runs = [run for run in facts("fields").get(_dataclass(settings, table, owner), ()) if name in run[2].split()]
     return releases().has(runs, choice.release.index)
 
 

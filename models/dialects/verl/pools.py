@@ -184,8 +184,8 @@ def separate_pools(settings: Configuration) -> Declared:
         return Declared(_pools(settings, trainer, (entry.rolled, sized(settings, OWN_NODES, OWN_ACCELERATORS), ["rollout"])))
     pools = (*_pools(settings, trainer), *_servers_apart(settings, OWN_NODES, OWN_ACCELERATORS, "rollout"))
     if scored:
-        size = _own_size(settings, *map(settings.reward_key, ("nnodes", "n_gpus_per_node", "enable")), "reward_model")
-        pools += _apart(settings, "reward_model", size)
+        nodes, accelerators, enable = map(settings.reward_key, ("nnodes", "n_gpus_per_node", "enable"))
+        pools += _apart(settings, "reward_model", _own_size(settings, nodes, accelerators, enable, "reward_model"))
     return Declared((*pools, *_teachers(settings)[0]))
 
 

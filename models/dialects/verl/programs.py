@@ -122,7 +122,13 @@ def configurations() -> Configurations:
     return Configurations(FOLDER, releases())
 
 
-_DATA: Mapping[str, Any] = json.loads((FOLDER / "programs.json").read_text(encoding="utf-8"))
+@cache
+def facts(name: str) -> Any:
+    """Return the content of a data file."""
+    return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+
+
+_DATA: Mapping[str, Any] = facts("programs")
 _FACTS: Mapping[str, Mapping[str, Any]] = {data["program"]: data for data in _DATA["programs"]}
 
 

@@ -27,8 +27,9 @@ from ...pools.laying import Laying, fitting
 from ...pools.pool import Pool
 from ...record import dataclass
 from ...text.interpolation_text import holds_interpolation
-from ...text.tree import ListNode, MapNode, Scalar, Value
+from ...text.tree import Scalar, Value
 from ...times import as_it_runs, usual_order
+from ..following import scalars_by_path
 from ..skeleton import HINTS
 from .configuration import Configuration
 from .degrees import leader_of, own_amounts
@@ -65,7 +66,7 @@ _Variant = tuple[str, "Parallel | None", Changes]
 
 def following_keys(root: Value, keys: Iterable[str]) -> frozenset[str]:
     """Return the keys of scalars that may refer to some keys, directly or indirectly."""
-    leaves = [(path, scalar.text) for path, scalar in _leaves(root, "") if holds_interpolation(scalar.text)]
+    leaves = [(path, scalar.text) for path, scalar in scalars_by_path(root) if holds_interpolation(scalar.text)]
     changed, following = [key for key in keys if key], set[str]()
     while new := [path for path, text in leaves if path not in following and _refers(text, changed)]:
         following.update(new)
@@ -78,17 +79,6 @@ def _refers(text: str, keys: Iterable[str]) -> bool:
     words = [word.strip(".") for word in _REFERENCES.findall(text)]
     names = {word.rpartition(".")[2] for word in words}
     return "${${" in text or any(key.rpartition(".")[2] in names or any(key.startswith(f"{word}.") for word in words) for key in keys)
-
-
-def _leaves(value: Value, path: str) -> Iterator[tuple[str, Scalar]]:
-    if isinstance(value, Scalar):
-        yield path, value
-    elif isinstance(value, MapNode):
-        for entry in value:
-            yield from _leaves(entry.value, f"{path}.{entry.key.text}".lstrip("."))
-    elif isinstance(value, ListNode):
-        for position, item in enumerate(value.items):
-            yield from _leaves(item, f"{path}.{position}")
 
 
 def sizes_of(pool: Pool, cluster: Cluster) -> tuple[list[Size], list[Size]]:
@@ -171,7 +161,8 @@ def errors_by_component(setup: VerlSetup, pool: Pool, before: Collection[tuple[s
     """
     findings = (*setup.settings.notes.findings, *setup.settings.unresolved)
     errors = {(finding.code, finding.subject): finding.message for finding in findings if finding.severity is Severity.ERROR}
-    known = {item.name for item in (*setup.pools, *setup.components)} | {subject for _, subject in before}
+    names = [other.name for other in setup.pools] + [component.name for component in setup.components]
+    known = {*names, *(subject for _, subject in before)}
     by_component: dict[str, Errors] = {}
     for name in pool.components:
         subjects = ("", pool.name, name)

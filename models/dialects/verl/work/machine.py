@@ -6,25 +6,25 @@ verl/trainer/main_ppo.py (run_ppo: ray.init).
 
 from __future__ import annotations
 
-import json
 import re
 from typing import AbstractSet as Set
-from typing import Iterator
+from typing import Iterator, Mapping
 
 from ....configuration.notes import is_unknown
 from ....findings.span import Span
 from ....findings.wording import with_noun
 from ....text.program import Program
-from ....text.tree import ListNode, MapNode, Scalar, Value
+from ....text.tree import Value
+from ...following import scalars_by_path
 from ...skeleton import HINTS
 from ..listed import MAPPING
-from ..programs import FOLDER, SPEC, TRAINERS, ProgramKind
+from ..programs import SPEC, TRAINERS, ProgramKind, facts
 from .work import ACCELERATORS, HANGS, VerlWork
 
 FIT, CPUS, UNREAD = "PW215", "PW502", "PW122"
 RAY = (*TRAINERS, ProgramKind.SIMULATION, ProgramKind.DECLARED)
 """Programs whose pools Ray reserves, together or one by one."""
-_PATTERNS: dict[str, list[str]] = json.loads((FOLDER / "sizing.json").read_text(encoding="utf-8"))
+_PATTERNS: Mapping[str, list[str]] = facts("sizing")
 NAMING = re.compile("|".join(_PATTERNS["names"]))
 """Names of keys that state numbers of accelerators, nodes or processes."""
 UNDERSTOOD = re.compile("|".join(_PATTERNS["understood"]))
@@ -106,7 +106,7 @@ def _unread(work: VerlWork) -> None:
     separate = work.entry.kind in (ProgramKind.SEPARATE, ProgramKind.GENERATION)
     # Defaults of a configuration demand nothing.
     sources = frozenset(document.others) - {document.source.name, "--set"}
-    for path in _sizing(document.root, "", sources):
+    for path in _sizing(document.root, sources):
         known = UNDERSTOOD.fullmatch(path) and (separate or not ROLLOUT_POOL.fullmatch(path))
         known = known and not any(path.startswith(section) and work.settings.until(release) for section, release in SINCE)
         if path not in work.settings.asked and not known and path.partition(".")[0] not in IGNORED:
@@ -122,17 +122,11 @@ def _unread(work: VerlWork) -> None:
         work.notes.unsure(UNREAD, owner or paths[0], why, decides=True, add=add)
 
 
-def _sizing(value: Value, path: str, sources: Set[str]) -> Iterator[str]:
-    """Yield the paths of sizing keys with a number or an active switch."""
-    if isinstance(value, ListNode):
-        for index, item in enumerate(value.items):
-            yield from _sizing(item, f"{path}.{index}", sources)
-    for line in value if isinstance(value, MapNode) else ():
-        key, inner = f"{path}.{line.key.text}".lstrip("."), line.value
-        if not isinstance(inner, Scalar):
-            yield from _sizing(inner, key, sources)
-        elif inner.span.file not in sources and NAMING.search(line.key.text.lower()):
-            number = inner.value
-            is_number = isinstance(number, (int, float)) and bool(number)
-            if is_unknown(inner) or is_number or (isinstance(number, str) and number.isdecimal()):
-                yield key
+def _sizing(root: Value, sources: Set[str]) -> Iterator[str]:
+    """Yield the paths of sizing keys with a number or an active switch, except in the files `sources`."""
+    for path, scalar in scalars_by_path(root):
+        if scalar.span.file not in sources and NAMING.search(path.rpartition(".")[2].lower()):
+            number = scalar.value
+            is_number = (isinstance(number, (int, float)) and bool(number)) or (isinstance(number, str) and number.isdecimal())
+            if is_number or is_unknown(scalar):
+                yield path
