@@ -13,11 +13,12 @@ from ...configuration.notes import Notes
 from ...configuration.settings import PLACEMENT_RULES, Amount, Settings
 from ...findings.finding import Finding
 from ...findings.span import Span
+from ...releases.choice import ReleaseChoice
 from ...releases.release import Range
 from ...text.interpolation import Interpolator
 from ...text.tree import Scalar, Value
 from .defaults import Table
-from .programs import FULLY_ASYNC, MAIN_PPO, EntryPoint, ProgramKind, module_of
+from .programs import FULLY_ASYNC, MAIN_PPO, EntryPoint, ProgramKind, choice_of, module_of
 
 _ROLLOUT = "actor_rollout_ref.rollout"
 COUNTED = frozenset(
@@ -79,10 +80,14 @@ class Configuration(Settings):
         program = self.notes.document.program
         return program.span if program is not None and program.name else super().top
 
+    @property
+    def choice(self) -> ReleaseChoice:
+        """Release that the file is judged for, by default the newest."""
+        return choice_of(self.notes)
+
     def has_release(self, releases: Range) -> bool:
-        """Return True if the selected release is in a range; the newest by default."""
-        choice = self.notes.choice
-        return choice.has(releases) if choice is not None else not releases.until
+        """Return True if the selected release is in a range."""
+        return self.choice.has(releases)
 
     def since(self, name: str) -> bool:
         """Return True if the selected release is `name` or newer."""

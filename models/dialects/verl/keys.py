@@ -13,7 +13,6 @@ from typing import Sequence
 
 from ...configuration.notes import Notes, is_unknown
 from ...findings.span import Edit, Span
-from ...releases.release import spans_of
 from ...text.document import DocumentKind as Mark
 from ...text.document import Setting
 from ...text.interpolation_text import holds_interpolation
@@ -21,8 +20,8 @@ from ...text.nearest import closest, distance
 from ...text.tree import MapNode, Scalar, Value
 from .configuration import Configuration
 from .defaults import Table
-from .programs import TRAINERS, ProgramKind, configurations, facts, releases
-from .programs import table as releases_table
+from .degrees import TUNES
+from .programs import TRAINERS, configurations, facts, have_it, name_release, releases
 
 REFUSED, UNREAD = "PW012", "PW104"
 NEAR = 2
@@ -64,7 +63,7 @@ class _Keys:
     def __init__(self, notes: Notes, settings: Configuration, table: Table) -> None:
         self.notes, self.settings, self.table = notes, settings, table
         self.composed = notes.document.program is not None and notes.document.program.found
-        self.release = f" of {notes.choice.release}" if notes.choice is not None else ""
+        self.release = settings.choice.release
         self.added, self.refused = set[str](), set[str]()
 
     def setting(self, setting: Setting) -> None:
@@ -76,13 +75,13 @@ class _Keys:
                     why = f"`{key}` is a key of another configuration than `{name}`, which is assumed"
                     self.notes.unsure("PW122", "", why, True, "Name the program: `python3 -m MODULE key=value`")
                 else:
-                    message = f"`{name}`{self.release} has no key `{key}`, so Hydra refuses it"
+                    message = f"`{name}` of {self.release} has no key `{key}`, so Hydra refuses it"
                     self._refuse(setting.key_span, message, configurations().known_in(name, key), meant(self.table, key), setting)
         elif kind is Mark.ADD and not self.composed and isinstance(setting.value, Scalar) and key not in self.added and self._is_set(key):
-            message = f"`{key}` is in `{name}`{self.release}, so Hydra refuses to add it"
+            message = f"`{key}` is in `{name}` of {self.release}, so Hydra refuses to add it"
             edit = Edit(setting.span.part(0, 1), "") if self._text(setting.span)[:1] == "+" else None
             self.notes.error(REFUSED, "", message, setting.key_span, "there already", f"write `{setting.text[1:]}`", edit)
-        elif not self._has(key) and (refusal := _refused_field(self.settings, key)):
+        elif not self._has(key) and (refusal := self._refused_field(key)):
             better = near(self.table, key)
             edit = Edit(setting.span.part(0, len(kind.value) + len(key)), better) if self._text(setting.span) == setting.text else None
             self._not_a_field(refusal, better, setting.key_span, edit)
@@ -93,21 +92,18 @@ class _Keys:
 
     def options(self) -> None:
         """Add an error for every group option that the selected release lacks."""
-        choice, known, name = self.notes.choice, configurations(), self.table.name
-        for group, option in self.table.chosen if choice is not None and not self.composed else ():
+        known, name = configurations(), self.table.name
+        for group, option in self.table.chosen if not self.composed else ():
             setting = next(entry for entry in self.notes.document.settings if entry.key == group.partition("@")[0])
-            is_there = choice is not None and known.groups(name).get(group, 0) >> choice.release.index & 1
             is_null = isinstance(setting.value, Scalar) and setting.value.is_null
-            if choice is None or option is None or not is_there or setting.kind is not Mark.CHANGE or is_null:
+            if option is None or not self._holds(known.groups(name).get(group, 0)) or setting.kind is not Mark.CHANGE or is_null:
                 continue
             mask = known.option_in(name, group, option)
-            if mask >> choice.release.index & 1:
+            if self._holds(mask):
                 continue
-            message = f"`{group}` has no option `{option}` in {choice.release}, so Hydra refuses it"
+            message = f"`{group}` has no option `{option}` in {self.release}, so Hydra refuses it"
             if mask or not self._has_folders():
-                options = [
-                    other for other in known.options_of(name, group) if known.option_in(name, group, other) >> choice.release.index & 1
-                ]
+                options = [other for other in known.options_of(name, group) if self._holds(known.option_in(name, group, other))]
                 help_ = f"options are {', '.join(f'`{other}`' for other in options)}"
                 self._refuse(setting.key_span, message, mask, help_=help_)
             else:
@@ -133,7 +129,7 @@ class _Keys:
                 elif key in table.sections and key not in table.groups and not _may_be_a_map(entry.value):
                     inner = next(iter(table.sections[key]))
                     self.notes.wrong_type(key, key, entry.value, "a map", f"write keys such as `{inner}` below it")
-            elif refusal := _refused_field(self.settings, key):
+            elif refusal := self._refused_field(key):
                 better = near(table, key)
                 self._not_a_field(refusal, better, entry.key.span, self.notes.renamed(entry, better.rpartition(".")[2]) if better else None)
             elif better := near(table, key):
@@ -162,10 +158,13 @@ class _Keys:
 
     def _may_be_another_program(self, key: str) -> bool:
         """Return True if no program is named and another configuration has the key."""
-        program, choice, known = self.notes.document.program, self.notes.choice, configurations()
-        if choice is None or (program is not None and program.name):
-            return False
-        return any(known.known_in(name, key) >> choice.release.index & 1 for name in known.index if name != self.table.name)
+        program, known = self.notes.document.program, configurations()
+        is_named = program is not None and program.name
+        return not is_named and any(self._holds(known.known_in(name, key)) for name in known.index if name != self.table.name)
+
+    def _holds(self, mask: int) -> bool:
+        """Return True if the selected release is among the bits of releases."""
+        return bool(mask >> self.release.index & 1)
 
     def _is_set(self, key: str) -> bool:
         default = self.table.defaults.get(key)
@@ -173,18 +172,16 @@ class _Keys:
 
     def _refuse(self, at: Span, message: str, mask: int, better: str = "", setting: Setting | None = None, help_: str = "") -> None:
         """Add an error of Hydra; `mask`: accepting releases, `better`: the probable key."""
-        choice, notes, label = self.notes.choice, list[str](), "no such option" if help_ else "not a key"
-        accepting = [release for release in choice.table if mask >> release.index & 1] if choice is not None else []
-        makes = self._makes(choice.release.index, setting.key) if choice is not None and setting and choice.release in accepting else []
+        notes, label = list[str](), "no such option" if help_ else "not a key"
+        makes = self._makes(self.release.index, setting.key) if setting and self._holds(mask) else []
         if makes:
             better, help_ = "", f"choose what has it: {' or '.join(f'`{selection}`' for selection in makes[:MOST_NAMED])}"
-        elif setting is not None and setting.kind is Mark.CHANGE and _is_hidden_field(self.settings, setting.key):
+        elif setting is not None and setting.kind is Mark.CHANGE and self._is_hidden_field(setting.key):
             better, help_ = "", f"write `+{setting.text}`: verl takes it, though no configuration has it"
-        elif choice is not None and accepting:
-            notes.append(f"{choice.table.framework} {spans_of(accepting)} {'has' if len(accepting) == 1 else 'have'} it")
-            help_ = f"name the release that you run: `--framework {choice.table.package}=={accepting[-1].name}`"
+        elif mask:
+            notes, help_ = [have_it(mask)], name_release(mask)
         elif setting is not None and setting.kind is Mark.CHANGE:
-            refusal = _refused_field(self.settings, setting.key)
+            refusal = self._refused_field(setting.key)
             help_ = "leave it out" if refusal else f"write `+{setting.text}` if your own code reads it, else leave it out"
         edit = self._rewritten(setting, better) if setting is not None and better else None
         self.notes.error(REFUSED, "", message, at, label, f"write `{better}`" if better else help_, edit, *notes)
@@ -205,10 +202,52 @@ class _Keys:
             return
         self.refused.add(field)
         notes = ["the job fails with a TypeError when verl reads this section, before the first step"]
-        if accepting := [release for release in releases_table() if mask >> release.index & 1]:
-            notes.append(f"verl {spans_of(accepting)} {'has' if len(accepting) == 1 else 'have'} it")
-        message = f"`{name}`{self.release} has no field `{field.rpartition('.')[2]}`, and takes no other key"
+        notes += [have_it(mask)] if mask else []
+        message = f"`{name}` of {self.release} has no field `{field.rpartition('.')[2]}`, and takes no other key"
         self.notes.error(UNREAD, better, message, at, "not a field", f"write `{better}`" if better else "leave it out", edit, *notes)
+
+    # -- dataclasses
+
+    def _refused_field(self, key: str) -> tuple[str, str, int] | None:
+        """Return (dataclass, unknown field, bits of releases with it) if a key is refused."""
+        owner = next((section for section in self._sections if key.startswith(f"{section}.")), "")
+        rest = key[len(owner) + 1 :].split(".")
+        while owner and rest:
+            name = self._dataclass(owner)
+            known = facts("fields").get(name, ())
+            mask = releases().mask([run for run in known if rest[0] in run[2].split()])
+            if not self._holds(mask):
+                return (name, f"{owner}.{rest[0]}", mask) if releases().has(known, self.release.index) else None
+            owner, rest = f"{owner}.{rest[0]}", rest[1:]
+        return None
+
+    def _is_hidden_field(self, key: str) -> bool:
+        """Return True if `+` can add an unlisted key as a field of a dataclass."""
+        owner, _, name = key.rpartition(".")
+        if not any(f"{owner}.".startswith(f"{section}.") for section in self._sections):
+            return False
+        runs = [run for run in facts("fields").get(self._dataclass(owner), ()) if name in run[2].split()]
+        return releases().has(runs, self.release.index)
+
+    def _dataclass(self, section: str) -> str:
+        """Return the dataclass of a section; "" if unknown or none."""
+        path, program = f"{section}._target_", self.notes.document.program
+        written, default = self.settings.at(path), self.table.defaults.get(path)
+        if program is None or program.found:
+            text = written.text if isinstance(written, Scalar) and not is_unknown(written) else ""
+        else:
+            text = str(default.value) if default is not None and written is None and not self.table.is_open(section) else ""
+        return text.rpartition(".")[2] if text.startswith("verl.") else ""
+
+    @property
+    def _sections(self) -> Sequence[str]:
+        """Sections that the program always turns into dataclasses."""
+        settings, entry = self.settings, self.settings.entry
+        if settings.until("0.6.0") or entry.own_trainer:
+            return ()
+        if entry.kind in TRAINERS:
+            return _TRAINED if settings.has_critic else _TRAINED[:-1]
+        return _TUNED if entry.configuration == "sft_trainer_engine" and entry.kind in TUNES else ()
 
     def _rewritten(self, setting: Setting, better: str) -> Edit | None:
         return Edit(setting.key_span, better) if self._text(setting.key_span) == setting.key else None
@@ -253,49 +292,3 @@ def _may_be_a_map(value: Value) -> bool:
     if isinstance(value, Scalar):
         return value.is_null or is_unknown(value) or holds_interpolation(value.text)
     return isinstance(value, MapNode)
-
-
-def _refused_field(settings: Configuration, key: str) -> tuple[str, str, int] | None:
-    """Return (dataclass, unknown field, bits of releases with it) if a key is refused."""
-    choice, table = settings.choice, settings.table
-    owner = next((section for section in _sections(settings) if key.startswith(f"{section}.")), "") if choice is not None else ""
-    rest = key[len(owner) + 1 :].split(".")
-    while choice is not None and table is not None and owner and rest:
-        name = _dataclass(settings, table, owner)
-        known = facts("fields").get(name, ())
-        mask = releases().mask([run for run in known if rest[0] in run[2].split()])
-        if not mask >> choice.release.index & 1:
-            return (name, f"{owner}.{rest[0]}", mask) if releases().has(known, choice.release.index) else None
-        owner, rest = f"{owner}.{rest[0]}", rest[1:]
-    return None
-
-
-def _is_hidden_field(settings: Configuration, key: str) -> bool:
-    """Return True if `+` can add an unlisted key as a field of a dataclass."""
-    owner, _, name = key.rpartition(".")
-    choice, table = settings.choice, settings.table
-    if choice is None or table is None or not any(f"{owner}.".startswith(f"{section}.") for section in _sections(settings)):
-        return False
-    runs = [run for run in facts("fields").get(_dataclass(settings, table, owner), ()) if name in run[2].split()]
-    return releases().has(runs, choice.release.index)
-
-
-def _dataclass(settings: Configuration, table: Table, section: str) -> str:
-    """Return the dataclass of a section; "" if unknown or none."""
-    path, program = f"{section}._target_", settings.notes.document.program
-    written, default = settings.at(path), table.defaults.get(path)
-    if program is None or program.found:
-        text = written.text if isinstance(written, Scalar) and not is_unknown(written) else ""
-    else:
-        text = str(default.value) if default is not None and written is None and not table.is_open(section) else ""
-    return text.rpartition(".")[2] if text.startswith("verl.") else ""
-
-
-def _sections(settings: Configuration) -> Sequence[str]:
-    """Return the sections that the program always turns into dataclasses."""
-    if settings.until("0.6.0") or settings.entry.own_trainer:
-        return ()
-    if settings.entry.kind in TRAINERS:
-        return _TRAINED if settings.has_critic else _TRAINED[:-1]
-    is_tuned = settings.entry.configuration == "sft_trainer_engine" and settings.entry.kind in (ProgramKind.PROCESSES, ProgramKind.TUNING)
-    return _TUNED if is_tuned else ()

@@ -16,6 +16,7 @@ from ...configuration.notes import Notes
 from ...findings.finding import Severity
 from ...pools.pool import Reserve
 from ...record import dataclass
+from ...releases.choice import ReleaseChoice, newest
 from ...releases.configurations import Configurations
 from ...releases.release import ALWAYS, Releases, ReleaseTable, read_releases, spans_of
 from ...text.program import Program
@@ -116,6 +117,22 @@ def releases() -> Releases:
     return Releases([release.name for release in table()])
 
 
+def choice_of(notes: Notes) -> ReleaseChoice:
+    """Return the release that a file is judged for, by default the newest."""
+    return notes.choice or newest(table())
+
+
+def have_it(mask: int) -> str:
+    """Return a sentence about the releases of some bits; "" without any."""
+    having = [release for release in table() if mask >> release.index & 1]
+    return f"verl {spans_of(having)} {'has' if len(having) == 1 else 'have'} it" if having else ""
+
+
+def name_release(mask: int) -> str:
+    """Return the advice to name the newest release of some bits."""
+    return f"name the release that you run: `--framework verl=={releases().names[mask.bit_length() - 1]}`"
+
+
 @cache
 def configurations() -> Configurations:
     """Return the configurations of every release."""
@@ -192,22 +209,19 @@ def entry_of(notes: Notes, root: MapNode, program: Program | None) -> EntryPoint
     entry = _entry_of(notes, root, program)
     if program is not None:
         _judge_module(notes, program)
-    known = notes.choice is not None and entry.program in _FACTS
-    return entry_in(entry.program, notes.choice.release.index) if known and notes.choice else entry
+    return entry_in(entry.program, choice_of(notes).release.index) if entry.program in _FACTS else entry
 
 
 def _judge_module(notes: Notes, program: Program) -> None:
     """Report a module that the selected release lacks; an error for a stated release."""
-    choice, module, mask = notes.choice, module_of(program.name), names_in(program.name)
-    if choice is None or not mask or mask >> choice.release.index & 1:
+    choice, module, mask = choice_of(notes), module_of(program.name), names_in(program.name)
+    if not mask or mask >> choice.release.index & 1:
         return
-    available = [release for release in choice.table if mask >> release.index & 1]
     better = next((name for name in _names_of(module) if names_in(name) >> choice.release.index & 1), "")
     severity = Severity.ERROR if choice.is_stated and not program.found else Severity.WARNING
     message = f"verl {choice.release.name} has no `{module}`, so nothing starts"
-    help_ = f"run `{better}`" if better else f"name the release that you run: `--framework {choice.table.package}=={available[-1].name}`"
-    note = f"verl {spans_of(available)} {'has' if len(available) == 1 else 'have'} it"
-    notes.judge(ALWAYS, severity, "PW123", "", message, program.span, "not in this release", help_, None, note)
+    help_ = f"run `{better}`" if better else name_release(mask)
+    notes.judge(ALWAYS, severity, "PW123", "", message, program.span, "not in this release", help_, None, have_it(mask))
 
 
 def _entry_of(notes: Notes, root: MapNode, program: Program | None) -> EntryPoint:

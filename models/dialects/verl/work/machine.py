@@ -117,7 +117,7 @@ def _unread(work: VerlWork) -> None:
         add = "Count its accelerators yourself"
         if ".engine_kwargs" in owner:
             add = f"Write it as a key of verl, such as `{owner.partition('.engine_kwargs')[0]}.tensor_model_parallel_size`"
-        elif work.notes.choice is None or not work.notes.choice.is_stated:
+        elif not work.settings.choice.is_stated:
             add = "Name the release that has it (`--framework verl==VERSION`), or count its accelerators yourself"
         work.notes.unsure(UNREAD, owner or paths[0], why, decides=True, add=add)
 

@@ -66,7 +66,7 @@ def _hybrid(work: VerlWork) -> None:
 def _strategies(work: VerlWork) -> None:
     """Check that strategies are known, and in some releases the same."""
     settings, kind, old = work.settings, work.entry.kind, work.settings.until("0.8.0")
-    later = tuple(name for name, releases in LATER.items() if work.notes.choice is None or settings.has_release(releases))
+    later = tuple(name for name, releases in LATER.items() if settings.has_release(releases))
     known = FSDP if kind is ProgramKind.SIMULATION else (*KNOWN, *later)
     pairs = [] if kind is ProgramKind.HYBRID and settings.has_new_workers and old else [("actor", ACTORS)]
     pairs += [("critic", CRITICS)] if kind is ProgramKind.HYBRID and (old or work.setup.component("critic")) else []
