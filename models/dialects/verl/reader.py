@@ -28,8 +28,7 @@ from ..skeleton import Reader
 from .configuration import Configuration
 from .defaults import table_for
 from .degrees import is_engine, own_amounts
-from .hinted import is_open, opened, with_hints
-from .job import VerlSetup, components_of, derived, relations_of
+from .job import VerlSetup, components_of, derived, is_open, opened, relations_of, with_hints
 from .keys import judge_keys
 from .pools import Declared, pools_of
 from .programs import ProgramKind, entry_of

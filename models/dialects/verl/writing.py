@@ -25,7 +25,7 @@ from ...text.tree import MapNode, Scalar
 from ..dialect import Degrees
 from .anew import read
 from .configuration import Configuration
-from .hinted import is_open, says_degrees
+from .job import is_open, says_degrees
 from .reader import VerlReader
 from .sizes import changed
 
