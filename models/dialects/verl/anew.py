@@ -102,7 +102,8 @@ class VerlOpening:
 
     def _own(self, names: Mapping[str, object]) -> dict[str, Mapping[str, Amount]]:
         """Map components to their own degrees with the settings."""
-        return {name: VerlReader(self.document, self.machines, self.level, open_=True).own(name) for name in names}
+        reader = VerlReader(self.document, self.machines, self.level, open_=True)
+        return {name: reader.own(name) for name in names}
 
     def _refused_on(self, machines: Machines) -> tuple[Finding, ...]:
         """Return an error if verl refuses every open choice of degrees, on any size."""

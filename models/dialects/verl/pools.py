@@ -190,7 +190,7 @@ def separate_pools(settings: Configuration) -> Declared:
 
 
 def halved_pools(settings: Configuration) -> Declared:
-    """Return two halves of the only node or of the nodes; the critic has the second.
+    """Return halves of the only node or of the nodes; the critic has the second.
 
     Source: verl, examples/split_placement/main_ppo_split.py (main_task).
     """

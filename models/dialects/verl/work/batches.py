@@ -188,7 +188,7 @@ def _trained(work: VerlWork, name: str, owner: str, when: str) -> None:
 
 
 def one_of_two(work: VerlWork, name: str, all_ranks: str, unless: str, when: str) -> bool:
-    """Return True if one micro batch size is set, of one rank or of all; else report."""
+    """Return True if one of two micro batch sizes is set; else report."""
     one_rank, settings = f"{all_ranks}_per_gpu", work.settings
     if settings.is_open(all_ranks, NUMBERS) or settings.is_open(one_rank, NUMBERS):
         return False
