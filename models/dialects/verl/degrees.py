@@ -7,15 +7,16 @@ verl/workers/config/distillation.py, verl/workers/megatron_workers.py.
 
 from __future__ import annotations
 
-from typing import Callable, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 from ...component import Parallel
 from ...configuration.settings import Amount
 from ...findings.span import Span
 from ...pools.pool import Pool
+from ...releases.release import Range
 from ...text.tree import Scalar
 from .configuration import Configuration
-from .programs import ProgramKind
+from .programs import ProgramKind, facts
 
 DEGREES = "PW208"
 Degrees = tuple[Parallel, dict[str, Amount]]
@@ -28,28 +29,15 @@ OWNERS = {
 Components that run as trained ones are included. Source: verl, verl/trainer/ppo/ray_trainer.py
 (init_workers).
 """
-_MEGATRON = {
-    "tp": "tensor_model_parallel_size", "pp": "pipeline_model_parallel_size", "cp": "context_parallel_size",
-    "ep": "expert_model_parallel_size",
-}  # fmt: skip
-_TITAN = {"tp": "tensor_parallel_size", "pp": "pipeline_parallel_size", "cp": "context_parallel_size", "ep": "expert_parallel_size"}
-STRATEGIES = {"megatron": _MEGATRON, "mindspeed": _MEGATRON, "torchtitan": _TITAN}
+_FACTS: Mapping[str, Mapping[str, Any]] = facts("strategies")
+STRATEGIES: Mapping[str, Mapping[str, str]] = _FACTS["strategies"]
 """Strategy, also the section of the degrees -> keys of the degrees."""
 TUNES = (ProgramKind.TUNING, ProgramKind.PROCESSES)
 """Programs that fine-tune, without roles."""
-TUNERS: Mapping[str, Mapping[str, str]] = {
-    "fsdp": {}, "veomni": {}, "megatron": _MEGATRON, "torchtitan": _TITAN,
-    "automodel": {"tp": "tp_size", "pp": "pp_size", "cp": "cp_size", "ep": "ep_size"},
-}  # fmt: skip
+TUNERS: Mapping[str, Mapping[str, str]] = _FACTS["tuners"]
 """Engine for fine-tuning -> keys of the degrees in the section `engine`."""
-_CLASSES = {
-    "FSDPEngineConfig": "fsdp", "VeOmniEngineConfig": "veomni", "McoreEngineConfig": "megatron",
-    "TorchtitanEngineConfig": "torchtitan", "AutomodelEngineConfig": "automodel",
-}  # fmt: skip
-_ENGINE = {
-    "tp": "tensor_model_parallel_size", "pp": "pipeline_model_parallel_size", "dp": "data_parallel_size",
-    "ep": "expert_parallel_size",
-}  # fmt: skip
+LATER = {name: Range(since, until) for name, (since, until) in _FACTS["since"].items()}
+"""Strategies of later releases. Source: verl, verl/workers/engine/*/ (EngineRegistry.register)."""
 ROLLOUT = "actor_rollout_ref.rollout"
 PARTED = f"{ROLLOUT}.disaggregation"
 APART, TEACHER = "standalone_rollout", "teacher"
@@ -81,7 +69,7 @@ def engine_key(settings: Configuration, name: str) -> Callable[[str], str]:
 def engine_of(settings: Configuration, name: str) -> Degrees | None:
     """Return the engine degrees of a served component; None if unknown."""
     key = engine_key(settings, name)
-    paths = {degree: key(setting) for degree, setting in _ENGINE.items()}
+    paths = {degree: key(setting) for degree, setting in _FACTS["served"].items()}
     degrees = _degrees(settings, paths, 2 if is_teacher(name) or name == "reward_model" else 1)
     if degrees is not None and key("") == f"{ROLLOUT}." and (parted := parted_size(settings, degrees[0].tp)):
         return Parallel(dp=parted * degrees[0].dp * degrees[0].pp, ep=degrees[0].ep), degrees[1]
@@ -122,7 +110,7 @@ def tuner_of(settings: Configuration) -> str | None:
     if chosen:
         name = chosen[-1].text if isinstance(chosen[-1], Scalar) and chosen[-1].text in TUNERS else ""
     else:
-        name = _CLASSES.get((settings.word("engine._target_", DEGREES) or "").rpartition(".")[2], "")
+        name = _FACTS["tuner_classes"].get((settings.word("engine._target_", DEGREES) or "").rpartition(".")[2], "")
     return name if name != "fsdp" or settings.word("engine.strategy", DEGREES) in ("fsdp", "fsdp2") else ""
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ....releases.release import ALWAYS, Range
 from ...checks import Equals, Number, OneOf, Requires
 from ..configuration import NEW_WORKERS, TRAINER_MODES
-from ..degrees import engine_key
+from ..degrees import LATER, engine_key
 from ..programs import TRAINERS, ProgramKind
 from .engines import when_served
 from .work import ACTOR, AT_START, BEFORE_WORKERS, IN_WORKERS, LOOPS, MODE, NUMBERS, ROLLOUT, WITH_CRITIC, WITH_TRAINER, VerlWork
@@ -18,14 +18,6 @@ from .work import ACTOR, AT_START, BEFORE_WORKERS, IN_WORKERS, LOOPS, MODE, NUMB
 HYBRID = "actor_rollout_ref.hybrid_engine"
 ACTORS, CRITICS = f"{ACTOR}.strategy", "critic.strategy"
 FSDP, KNOWN = ("fsdp", "fsdp2"), ("fsdp", "fsdp2", "megatron")
-LATER = {
-    "veomni": Range("0.7.1"), "torchtitan": Range("0.7.1"), "mindspeed": Range("0.8.0", "1dda039b"), "automodel": Range("0.8.0"),
-    "fsdp_turbo": Range("1dda039b"), "mindspeed_megatron": Range("0.8.0", "1dda039b"),
-}  # fmt: skip
-"""Strategies of later releases.
-
-Source: verl, verl/workers/engine/*/ (EngineRegistry.register).
-"""
 DYNAMIC, INFERRED = f"{ACTOR}.use_dynamic_bsz", f"{ROLLOUT}.log_prob_use_dynamic_bsz"
 PADDING = (("actor", ACTOR, "actor_rollout_ref.model.use_remove_padding"), ("critic", "critic", "critic.model.use_remove_padding"))
 V1, STEPS = "trainer.v1.trainer_mode", "trainer.v1.separate_async.parameter_sync_step"
