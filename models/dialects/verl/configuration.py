@@ -45,7 +45,7 @@ _SHARDS = {
     "actor": "actor_rollout_ref.actor.fsdp_config.fsdp_size", "critic": "critic.model.fsdp_config.fsdp_size",
     "reward_model": "reward_model.model.fsdp_config.fsdp_size",
 }  # fmt: skip
-"""Component -> key of the shards, before 0.8.0; the reference policy has the mesh of the actor."""
+"""Component -> key of the shards, before 0.8.0; the reference has the actor's mesh."""
 
 
 class Configuration(Settings):

@@ -103,8 +103,8 @@ class _Keys:
                 continue
             message = f"`{group}` has no option `{option}` in {self.release}, so Hydra refuses it"
             if mask or not self._has_folders():
-                options = [other for other in known.options_of(name, group) if self._holds(known.option_in(name, group, other))]
-                help_ = f"options are {', '.join(f'`{other}`' for other in options)}"
+                options = [candidate for candidate in known.options_of(name, group) if self._holds(known.option_in(name, group, candidate))]
+                help_ = f"options are {', '.join(f'`{candidate}`' for candidate in options)}"
                 self._refuse(setting.key_span, message, mask, help_=help_)
             else:
                 why = f"`{group}={option}` is not verl's; it may lie in a folder of configurations that is not read"
@@ -191,9 +191,9 @@ class _Keys:
         known, name = configurations(), self.table.name
         options = known.options_with(name, release, key)
         folder = known.path(name, release).rpartition("/")[0]
-        beside = [other for other in known.index if other != name and known.path(other, release).rpartition("/")[0] == folder]
-        names = [other for other in beside if (composed := known.compose(other, release)) is not None and key in composed.keys]
-        return [option for option in options if "_engine=" in option] or [f"--config-name={other}" for other in names] or options
+        beside = [entry for entry in known.index if entry != name and known.path(entry, release).rpartition("/")[0] == folder]
+        names = [entry for entry in beside if (composed := known.compose(entry, release)) is not None and key in composed.keys]
+        return [option for option in options if "_engine=" in option] or [f"--config-name={entry}" for entry in names] or options
 
     def _not_a_field(self, refusal: tuple[str, str, int], better: str, at: Span, edit: Edit | None) -> None:
         """Add the error of a dataclass, raised when verl reads the section."""

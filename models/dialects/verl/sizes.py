@@ -161,7 +161,7 @@ def errors_by_component(setup: VerlSetup, pool: Pool, before: Collection[tuple[s
     """
     findings = (*setup.settings.notes.findings, *setup.settings.unresolved)
     errors = {(finding.code, finding.subject): finding.message for finding in findings if finding.severity is Severity.ERROR}
-    names = [other.name for other in setup.pools] + [component.name for component in setup.components]
+    names = [known_pool.name for known_pool in setup.pools] + [component.name for component in setup.components]
     known = {*names, *(subject for _, subject in before)}
     by_component: dict[str, Errors] = {}
     for name in pool.components:
@@ -315,9 +315,9 @@ def _with_pool(job: Job, settings: Configuration, cluster: Cluster, pool: Pool, 
     own = {component.name: component.parallel for component in job.components}
     components = [component for component in job.components if component.name in pool.components]
     taken = accepted_sizes(pool, cluster, own, choices, refused, lambda count: all(component.may_have(count) for component in components))
-    told = {finding.message for finding in settings.notes.findings}
+    messages = {finding.message for finding in settings.notes.findings}
     for name, always in taken.always.items():
-        if always not in told:
+        if always not in messages:
             message = f"verl refuses every size of `{pool.name}`, such as the largest: {always}"
             settings.notes.warn(PLANNED, name, message, pool.span("name") or settings.top, "", MEND)
     tied, accepted = {**job.planning.tied, **tied}, {**job.planning.accepted, **taken.pairs}

@@ -65,9 +65,10 @@ def judge_batches(work: VerlWork) -> None:
             continue
         if dealing.releases == ALWAYS:
             seen.add(key)
-        alike = (other for other in dealings if other.prompts.name == amount.name and other.releases == dealing.releases)
+        alike = [demand.parts for demand in dealings if demand.prompts.name == amount.name and demand.releases == dealing.releases]
         mini = work.amount(f"{ACTOR}.ppo_mini_batch_size", SHARES)
-        better = multiples_near(amount.value, (step := lcm(*(other.parts for other in alike))) // gcd(step, per_prompt.value))
+        step = lcm(*alike)
+        better = multiples_near(amount.value, step // gcd(step, per_prompt.value))
         better = [value for value in better if amount is not prompts or not mini or value >= mini.value] or better
         left = Number(total, work.samples(total, "", amount, per_prompt), amount)
         work.divides(dealing.component, SHARES, left, Number(dealing.parts, dealing.to), dealing.when, better, AMONG, source=SOURCE,

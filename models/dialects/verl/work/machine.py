@@ -123,7 +123,7 @@ def _unread(work: VerlWork) -> None:
 
 
 def _sizing(root: Value, sources: Set[str]) -> Iterator[str]:
-    """Yield the paths of sizing keys with a number or an active switch, not in `sources`."""
+    """Yield the paths of keys with a size or an active switch, not in `sources`."""
     for path, scalar in scalars_by_path(root):
         if scalar.span.file not in sources and NAMING.search(path.rpartition(".")[2].lower()):
             number = scalar.value

@@ -210,14 +210,14 @@ def derive_batches(work: VerlWork) -> None:
     """Add the derivations of every trained component."""
     prompts, per_prompt = work.amount(PROMPTS, SHARES, least=0), work.amount(EACH, SHARES)
     for update in updates_of(work):
-        each = f" x {with_noun(update.each.value, 'sample')} of each"
+        per_prompt_text = f" x {with_noun(update.each.value, 'sample')} of each"
         fixed = work.settings.flag(f"{update.owner}.{FITTED}", NUMBERS) is False
         micro = work.amount(f"{update.owner}.{MICRO}_per_gpu", NUMBERS) if fixed else None
         rows, figures = list[tuple[str, int, str, tuple[Figure, ...]]](), (update.mini.figure, update.each.figure)
         if prompts and prompts.value and per_prompt:
             samples, of_step = prompts.value * per_prompt.value, (prompts.figure, per_prompt.figure)
-            rows.append(("samples per step", samples, with_noun(prompts.value, "prompt") + each, of_step))
-        rows.append(("samples per update", update.samples, with_noun(update.mini.value, "prompt") + each, figures))
+            rows.append(("samples per step", samples, with_noun(prompts.value, "prompt") + per_prompt_text, of_step))
+        rows.append(("samples per update", update.samples, with_noun(update.mini.value, "prompt") + per_prompt_text, figures))
         formula = f"{update.samples} // {with_noun(update.ranks, 'data parallel rank')}"
         rows.append(("samples per rank and update", update.share, formula, figures))
         if micro:
