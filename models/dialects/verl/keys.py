@@ -102,7 +102,7 @@ class _Keys:
         self.added.add(key)
 
     def _refused_with(self, key: str, at: Span) -> bool:
-        """List a key with an earlier key of the same missing section; False if there is none."""
+        """List a key with an earlier one of the same missing section, if any."""
         names = key.split(".")
         owners = (".".join(names[:end]) for end in range(1, len(names)))
         owner = next((owner for owner in owners if not self.has(owner) and owner not in self.table.sections), "")
