@@ -26,7 +26,7 @@ _NOT_TO_BE_USED = (
 """Keys that people write for unusable accelerators."""
 
 
-_ADVICE = "name a cluster file, or write nodes x accelerators, such as `2x8xH100` or `x8`"
+_ADVICE = "name a cluster file, or write nodes x accelerators x model, such as `2x8xH100` (2 nodes with 8 H100 each) or `x8`"
 _OF_JOBS = ("components", "cluster", "actor_rollout_ref", "actor_train", "actor_infer", "rollout", "trainer", "defaults", "placewright")
 """Keys of files that describe a job instead of a cluster."""
 _HELP = "a cluster file is `nodes: [{repeat: 2, accelerators: {count: 8, model: H100}}]`"
