@@ -102,7 +102,7 @@ class _ListReader:
         if indices and share % len(indices) and len(indices) % share:
             self._fault(
                 "PW111",
-                f"{with_noun(share, 'rank')} on a node cannot be divided evenly over {len(indices)} resources, nor these over them",
+                f"{with_noun(share, 'rank')} on a node cannot be divided evenly over {len(indices)} resources, nor the resources over the ranks",
                 "",
             )
             return

@@ -305,7 +305,7 @@ class _TextReader:
             self.following = ranks.stop
             if count % resources and resources % count:
                 amount, processes = self.numbered.plural(resources), with_noun(count, "process")
-                message = f"{processes} cannot be divided evenly over {amount}, nor these over them"
+                message = f"{processes} cannot be divided evenly over {amount}, nor {amount} over {processes}"
                 self._fault("PW111", message, self._place(), f"{count} over {resources}")
         self.first = False
         self.found.pairs.append(RankRange(start, stop, count))

@@ -54,7 +54,7 @@ def test_the_form_with_node_groups(read) -> None:
     [
         # 9 accelerators of a group with 8 (the page gives each group one node), 201 processes over 2 nodes
         ("0-16", "0-1:0-199,2-3:200-399", "PW102", "`0-16` is outside `a800`: 2 nodes x 8 accelerators, ranks 0-15 exist"),
-        ("0-7", "0-1:0-200,2-3:201-511", "PW111", "201 processes cannot be divided evenly over 2 nodes, nor these over them"),
+        ("0-7", "0-1:0-200,2-3:201-511", "PW111", "201 processes cannot be divided evenly over 2 nodes, nor 2 nodes over 201 processes"),
     ],
 )
 def test_the_slips_of_the_page_are_errors_as_in_rlinf(read, actor: str, agent: str, code: str, said: str) -> None:
