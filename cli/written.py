@@ -33,7 +33,7 @@ def edits_of(reading: Reading, answer: Answer) -> tuple[list[Edit], tuple[Findin
     after = reading.session.read(apply_edits(reading.source.text, edits))
     if errors := verify(after).errors:
         message = f"the answer cannot be written into this file: with it, {errors[0].message} ({errors[0].code})"
-        return [], (error("PW603", errors[0].subject, message, help="use the plan itself"),)
+        return [], (error("PW603", errors[0].subject, message, help=errors[0].help or "use the plan itself"),)
     if not after.session.times_follow_ranks:
         return edits, ()
     return edits, tuple(_other_times(reading, after.to_solve, answer.plan.degrees if answer.plan else {}))
