@@ -205,7 +205,7 @@ def _sharing_fix(assignment: Assignment, first: str, second: str) -> str:
     """
     first_masks, second_masks = assignment.masks(first), assignment.masks(second)
     if first_masks == second_masks:
-        return "give them different ranks, or say that they are colocated"
+        return f"give them different ranks, or say `colocate_with: {second}` of {first}"
     for (inner, inside), (outer, around_it) in (
         ((first, first_masks), (second, second_masks)),
         ((second, second_masks), (first, first_masks)),
