@@ -268,8 +268,9 @@ def _component(component: Component, choices: tuple[Parallel, ...], sized: bool,
     if most < UNBOUNDED and not any(-(-low // step) * step <= high for low, high in counts for step in steps):
         step = steps[0]
         request = write_counts(counts)
-        noun = "accelerator, which holds" if most == 1 else "accelerators, which hold"
-        message = f"`{name}` asks for {request} {noun} no multiple of {step} ({choices[0]}, {component.per_process} a process)"
+        noun = "accelerator" if most == 1 else "accelerators"
+        none = "no multiple" if len(counts) == 1 and least == most else "none of which is a multiple"
+        message = f"`{name}` asks for {request} {noun}, {none} of {step} ({choices[0]}, {component.per_process} a process)"
         advice = multiples(component, choices[0], step, cluster)
         yield error("PW208", name, message, component.span("amount"), label=f"no multiple of {step}", help=advice, amount=least % step)
 

@@ -100,7 +100,12 @@ def test_a_list_of_counts(text: str, counts: Counts, each: int) -> None:
             "[3, 5]",
             "write one of the two",
         ),
-        ("{accelerators: [2, 6], parallel: {tp: 4}}", "`a` asks for 2 or 6 accelerators, which hold no multiple of 4", "[2", "ask for 4"),
+        (
+            "{accelerators: [2, 6], parallel: {tp: 4}}",
+            "`a` asks for 2 or 6 accelerators, none of which is a multiple of 4",
+            "[2",
+            "ask for 4",
+        ),
         ("{accelerators: [4, 6], parallel: {tp: 4}}", "`a` never has 6 accelerators: it has a multiple of 4", "6]", "leave it out"),
         ("{accelerators: [4, 64]}", "`a` never has 64 accelerators: there are 16 accelerators", "64", "leave it out"),
         ("{node_group: robots, processes: [1, 4]}", "`a` never has 4 processes: there are 2 Franka", "4]", "leave it out"),
@@ -139,7 +144,7 @@ def test_hints_about_a_component_with_ranks_are_kept_beside_them() -> None:
 @pytest.mark.parametrize(
     ("text", "code", "message", "line_column"),
     [
-        ("a: {accelerators: 12, parallel: {tp: 8}}", "PW208", "`a` asks for 12 accelerators, which hold no multiple of 8", (1, 19)),
+        ("a: {accelerators: 12, parallel: {tp: 8}}", "PW208", "`a` asks for 12 accelerators, no multiple of 8", (1, 19)),
         ("a: {accelerators: 9-15, parallel: {tp: [8, 16]}}", "PW208", "`a` asks for 9-15 accelerators", (1, 19)),
         ("a: {acelerators: 8}", "PW104", "`acelerators` is no key of the hints of `a`", (1, 5)),
         ("a: {accelerators: 8, parallel: {xp: 2}}", "PW104", "`parallel.xp` is no key", (1, 33)),
