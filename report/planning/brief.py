@@ -6,6 +6,7 @@ from typing import Iterator
 
 from ...models.account import BETWEEN, BEYOND, FORMULA, Account
 from ...models.memory.bill import ESTIMATED
+from ...models.planning.workload import LOOKED_AT
 from ...solver.wording import listed
 from ..terminal import escape
 from .alternatives import alternatives
@@ -38,7 +39,10 @@ def _bottleneck(account: Account) -> Iterator[str]:
 
 def _assumed(account: Account) -> Iterator[str]:
     """`assumed: times interpolated for rollout and actor; times extrapolated for reference`."""
-    question, parts = account.planned.question, list[str]()
+    planned = account.planned
+    question, parts = planned.question, list[str]()
+    if "workflow" in LOOKED_AT.get(planned.model, ()) and len(question.tasks) > 1 and not question.flow.edges:
+        parts.append("no component waits for another, since there is no `workflow`")
     for kind, how in ((BETWEEN, "times interpolated for"), (BEYOND, "times extrapolated for"), (FORMULA, "times by a formula for")):
         names = [task_name(question, basis.task) for basis in account.bases if basis.kind == kind]
         parts += [f"{how} {listed(names)}"] if names else []
