@@ -13,7 +13,7 @@ from ..findings.finding import Finding, Unchecked
 from ..findings.span import Span
 from ..record import dataclass
 
-_ASSUMED = "taken as not set, so what the script has in its place counts; `--allow-env NAME` reads it"
+_ASSUMED = "taken as not set, so the script's own default counts; `--allow-env NAME` reads it"
 _PLAIN = re.compile(r"[0-9,:\s+-]{1,256}|all|true|false|null|none", re.ASCII | re.IGNORECASE)
 
 

@@ -156,7 +156,7 @@ class Configuration(Settings):
         if self.at(path) is not None:
             return super().is_open(path, rule)
         if self.table is None:
-            why = "what is not written was not checked: the defaults of the configuration are not known"
+            why = "keys that are not written were not checked: the defaults of the configuration are not known"
             program = self.notes.document.program
             missing = program.missing[1] if program is not None and program.is_hydra else ""
             self._say("", "PW122", why, True, missing[:1].upper() + missing[1:] or f"Pass `--set {path}=VALUE`")
