@@ -247,7 +247,8 @@ def memory_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
     if not sizes or None in sizes or largest >= need:
         return None
     sentence = f"{request} on one accelerator, the largest that may be used has {write_memory(largest)}"
-    return CountingRow(bundle.components, need, largest, sentence)
+    span = next((component.span("memory") for component in bundle.components if component.memory), None)
+    return CountingRow(bundle.components, need, largest, sentence, span=span)
 
 
 def range_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
