@@ -23,11 +23,10 @@ from .solver.verify import verify as verify_given
 if TYPE_CHECKING:
     from .models.account import Account
     from .models.answer import Answer
-    from .models.converted import Converted
     from .models.placements.moves import Moves
     from .models.placements.plan import Plan
     from .models.problem import Problem
-    from .models.report import Report
+    from .models.report import Converted, Report
     from .planner.answer import Solver
     from .planner.counting import OnCounting
     from .runtime.launch import Launch

@@ -14,9 +14,9 @@ from .showing.findings import echo_findings
 
 if TYPE_CHECKING:
     from ..models.composition import Composer
-    from ..models.converted import Converted
     from ..models.machines.cluster import Cluster
     from ..models.machines.shorthand import AsDeclared
+    from ..models.report import Converted
 
 EXIT_CODES = {"exact": 0, "lossy": 0, "refused": 1, "unusable": 2}
 

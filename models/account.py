@@ -1,12 +1,12 @@
-"""Account of a plan whose counts were chosen by time."""
+"""Account of a plan whose counts were chosen by time, with its memory bills."""
 
 from __future__ import annotations
 
 from dataclasses import field
 from typing import TYPE_CHECKING, Mapping, Sequence
 
-from .memory.bill import BlockBill
-from .planning.design import Design
+from .memory_estimate import MemoryTerm, with_slack
+from .planning.design import Block, Design
 from .planning.planned import CostedDesign, PlanningResult
 from .planning.problem import PlanningProblem, Task
 from .planning.workload import SECONDS
@@ -14,6 +14,79 @@ from .record import dataclass
 
 if TYPE_CHECKING:
     from .problem import Problem
+
+
+WORKS, KEPT, RESIDENT = "works", "kept", "resident"
+"""States: working, keeping some memory while waiting, or holding all memory always."""
+DECLARED, ESTIMATED, SILENT = "declared", "estimated", "not known"
+"""Origins of an amount: the file, an estimate, or unknown (counted as 0)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentMemory:
+    """Memory of a component per accelerator in a segment: MiB, state and origin.
+
+    `terms` are the terms of an estimate that exist in this segment. An estimate has no slack here.
+    """
+
+    component: str
+    mebibytes: int
+    state: str
+    origin: str
+    terms: tuple[MemoryTerm, ...] = ()
+
+    @property
+    def demanded(self) -> int:
+        """MiB to reserve; an estimate includes slack."""
+        return with_slack(self.mebibytes) if self.origin == ESTIMATED else self.mebibytes
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentMemory:
+    """Memory in a segment of the iteration, in the turn with the highest need.
+
+    Segments 0, 1, ... run one after the other. `segment` is None for a turn of components without
+    times: only its `phase` is known.
+    """
+
+    segment: int | None
+    entries: tuple[ComponentMemory, ...]
+    phase: str = ""
+
+    @property
+    def mebibytes(self) -> int:
+        """MiB needed per accelerator."""
+        return sum(entry.mebibytes for entry in self.entries)
+
+    @property
+    def demanded(self) -> int:
+        """MiB needed per accelerator, with the slack of estimates."""
+        return sum(entry.demanded for entry in self.entries)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockBill:
+    """Memory bill of a block of a design, per accelerator.
+
+    `capacity` is None if unknown. `models`: models of the accelerators as placed, if their kind
+    does not name them.
+    """
+
+    block: Block
+    capacity: int | None
+    moments: tuple[SegmentMemory, ...]
+    models: tuple[str, ...] = ()
+
+    @property
+    def peak(self) -> SegmentMemory:
+        """First segment with the highest need."""
+        return max(self.moments, key=lambda moment: moment.mebibytes)
+
+    @property
+    def tight(self) -> bool:
+        """True if less than the slack of the estimates remains."""
+        return self.capacity is not None and max(moment.demanded for moment in self.moments) > self.capacity
+
 
 MEASURED, BETWEEN, BEYOND, FORMULA = "measured", "interpolated", "extrapolated", "formula"
 FAR = 4

@@ -1,28 +1,89 @@
-"""Problem: a cluster and a job."""
+"""Problem: a cluster and a job, with the demands that may be given up."""
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import fields, replace
 from functools import cached_property
 from itertools import product
 from typing import AbstractSet as Set
 from typing import Iterator, Mapping
 
-from .cap import Cap
-from .component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, IN_ORDER, TOGETHER, UNBOUNDED, Component, Parallel, Relation
-from .demand import Demand
-from .job import Job
-from .locality import Keep, Pin, Spread
+from .component import (
+    COLOCATED,
+    COLOCATED_OR_DISJOINT,
+    DISJOINT,
+    IN_ORDER,
+    TOGETHER,
+    UNBOUNDED,
+    Component,
+    Keep,
+    Parallel,
+    Pin,
+    Relation,
+    Spread,
+)
+from .findings.span import Span
+from .job import Job, Share
 from .machines.cluster import Cluster
 from .machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE
 from .placements.assignment import Assignment
 from .ranks import write_range
 from .record import dataclass
 from .roles import SERVED
-from .share import Share
-from .structure import Structure
 
-AMOUNT = "amount"
+
+@dataclass(frozen=True, slots=True)
+class Cap:
+    """Upper limit `most` on a sum of objective terms: (name, cost per unit)."""
+
+    terms: tuple[tuple[str, int], ...]
+    most: int
+
+
+AMOUNT, DOMAINS, SHARED = "amount", "domains", "shared"
+"""Figures: resources of a component, domains of a component, domains shared by two."""
+Key = tuple[str, ...]
+"""(figure, component or both components, first domain of the kind)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """Shape of a placement: figures at a topology level, and chosen degrees.
+
+    Components on the same accelerators go by the name of the first. `alike` holds the domains of
+    each kind, representative first.
+    """
+
+    level: str
+    figures: tuple[tuple[Key, int], ...]
+    degrees: tuple[tuple[str, Parallel], ...] = ()
+    alike: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Demand:
+    """Changeable field of a component or relation in the user's file.
+
+    `component` is a component's name, or both names of a relation joined by ``+``.
+    """
+
+    component: str
+    field: str
+    span: Span | None = dataclasses.field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictClause:
+    """Part of "because ... and ...": a demand with the rule's number about the cluster.
+
+    Without demands it is a fact of the cluster that cannot be given up.
+    """
+
+    text: str
+    demands: tuple[Demand, ...] = ()
+
+
 _FIELDS = (
     "node_groups", "per_process", "parallel", "memory", "accelerator_model", "contiguous", "stride", "cpus", "offloaded", "host_memory",
     "excluded",
@@ -139,6 +200,10 @@ class Problem:
     def given(self) -> Assignment:
         """Return the Assignment of the components with given ranks."""
         return Assignment({c.name: c.runs for c in self.components if c.runs is not None})
+
+    def cpus(self, assignment: Assignment) -> dict[str, int]:
+        """Return component -> CPUs reserved per process of an assignment, without zeros."""
+        return {component.name: component.cpus for component in self.components if component.cpus and assignment.of(component.name)}
 
     def own_degrees(self, component: Component) -> Parallel:
         """Return a component's degrees in the file, as listed among the choices.

@@ -18,11 +18,9 @@ from typing import Iterator, Mapping, Sequence
 from .component import Component
 from .derivation import Derivation, Figure
 from .findings.finding import Finding, Severity, error
-from .job import Job
-from .link import Link
+from .job import Job, Link
 from .machines.cluster import Cluster
-from .model_cards.card import ModelCard
-from .model_cards.of_block import model_of_block
+from .model_cards.card import ModelCard, model_of_block
 from .model_cards.use import DEGREES, ESTIMATE, ModelUse
 from .problem import Problem
 from .reading import FileSession, RankOpener, Reading
@@ -170,11 +168,11 @@ def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
     if problem is None:
         return reading
     if any(component.estimate for component in problem.components):
-        from .memory.estimated import with_estimates
+        from .memory_estimate import with_estimates
 
         problem = replace(problem, job=with_estimates(problem.job, reading.dialect == NATIVE))
     if named and reading.dialect == NATIVE:
-        from .memory.estimated import with_degrees
+        from .memory_estimate import with_degrees
 
         problem = replace(problem, job=with_degrees(problem.job))
     if not problem.job.models:
@@ -256,6 +254,6 @@ def _overridden(problem: Problem, name: str, card: ModelCard | None) -> ModelCar
     component = next((candidate for candidate in problem.components if candidate.name == name and candidate.estimate), None)
     if component is None:
         return card
-    from .memory.estimated import with_estimate_numbers
+    from .memory_estimate import with_estimate_numbers
 
     return with_estimate_numbers(component, card)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .component import Component
-from .locality import TP, Keep
+from .component import TP, Component, Keep
 from .machines.topology import NODE_LEVEL
 from .problem import Problem
 

@@ -6,16 +6,14 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Callable, Iterator, Sequence
 
-from ..models.account import BETWEEN, BEYOND, FORMULA, MEASURED, Basis
+from ..models.account import BETWEEN, BEYOND, DECLARED, FORMULA, KEPT, MEASURED, WORKS, Basis, BlockBill
 from ..models.component import Component
 from ..models.machines.node_group import ACCELERATOR
-from ..models.memory.bill import DECLARED, KEPT, WORKS, BlockBill
 from ..models.parallel import DEGREES, Parallel
 from ..models.planning.design import Design
-from ..models.planning.measured import LINEAR, Measured
 from ..models.planning.option import NO_KIND, AcceleratorKind
 from ..models.planning.problem import PlanningProblem
-from ..models.planning.workload import SECONDS, TimedComponent
+from ..models.planning.workload import LINEAR, SECONDS, Measured, TimedComponent
 from ..models.problem import Problem
 from ..models.quantity import write_memory
 from ..solver.wording import listed

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterator
 
-from ..models.account import Baseline, WithoutRanks
+from ..models.account import DECLARED, Baseline, BlockBill, WithoutRanks
 from ..models.answer import Solve
 from ..models.component import UNBOUNDED, Component
 from ..models.findings.finding import Severity
-from ..models.memory.bill import DECLARED, BlockBill
 from ..models.placements.assignment import Assignment
 from ..models.planning.cost_models import CostModel, iteration, segment_times
 from ..models.planning.design import Design

@@ -16,8 +16,7 @@ from ..models.placements.plan import Plan
 from ..models.placements.run import Run
 from ..models.planning.cost_models import CostModel, iteration, segment_times
 from ..models.planning.design import Design
-from ..models.planning.limits import RefusedCount
-from ..models.planning.option import Option
+from ..models.planning.option import Option, RefusedCount
 from ..models.planning.planned import CostedDesign, Unplaceable
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import SECONDS, Workload

@@ -5,18 +5,17 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Iterable, Sequence
 
+from ..models.account import DECLARED, ESTIMATED, KEPT, RESIDENT, SILENT, WORKS, BlockBill, ComponentMemory, SegmentMemory
 from ..models.component import Component
 from ..models.findings.finding import Finding, Severity, warning
 from ..models.machines.node_group import ACCELERATOR
-from ..models.memory.bill import DECLARED, ESTIMATED, KEPT, RESIDENT, SILENT, WORKS, BlockBill, ComponentMemory, SegmentMemory
-from ..models.memory.estimated import SLACK
+from ..models.memory_estimate import SLACK
 from ..models.placements.assignment import Assignment
 from ..models.planning.design import Block, Design
-from ..models.planning.measured import SECOND
 from ..models.planning.option import NO_KIND
 from ..models.planning.planned import CostedDesign
 from ..models.planning.problem import PlanningProblem
-from ..models.planning.workload import SECONDS
+from ..models.planning.workload import SECOND, SECONDS
 from ..models.problem import Problem
 from ..models.quantity import write_estimate, write_memory
 from ..models.record import dataclass

@@ -6,13 +6,11 @@ from dataclasses import field, replace
 from math import inf
 from typing import Collection, Iterable, Iterator, Mapping, Sequence, Union
 
-from ..models.component import IN_ORDER, SUBSET, Component
-from ..models.locality import WHOLE
+from ..models.component import IN_ORDER, SUBSET, WHOLE, Component
 from ..models.machines.node import Node
 from ..models.machines.node_group import ACCELERATOR
 from ..models.machines.topology import LEVELS, NODE_LEVEL, domain
-from ..models.planning.limits import Area
-from ..models.planning.option import AND, AcceleratorKind, Option
+from ..models.planning.option import AND, AcceleratorKind, Area, Option
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..models.scope import let_over_nodes

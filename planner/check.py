@@ -7,10 +7,9 @@ from math import lcm
 from typing import Iterator, Mapping
 
 from ..models.findings.wording import plural
-from ..models.planning.barring import bars
 from ..models.planning.cost_models import CostModel, iteration
-from ..models.planning.design import Block, Design
-from ..models.planning.limits import Area
+from ..models.planning.design import Block, Design, bars
+from ..models.planning.option import Area
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.way import FrameworkArrangement
 from ..models.planning.workload import SECONDS

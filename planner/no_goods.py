@@ -7,14 +7,12 @@ from typing import Iterable, Mapping
 
 from ..models.answer import IMPOSSIBLE, Solve
 from ..models.component import UNBOUNDED, Component
-from ..models.part import restricted
-from ..models.planning.barring import inside_of
-from ..models.planning.design import Design
-from ..models.planning.limits import RefusedCount, Use
-from ..models.planning.option import NO_KIND
+from ..models.planning.design import Design, inside_of
+from ..models.planning.option import NO_KIND, RefusedCount, Use
 from ..models.planning.problem import PlanningProblem
 from ..models.problem import Problem
 from ..models.record import dataclass
+from ..models.sharing import restricted
 from .placing.placing import placing
 
 PROBES = 12

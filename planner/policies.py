@@ -6,8 +6,8 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
+from ..models.account import BlockBill
 from ..models.answer import IMPOSSIBLE, Answer, Solve
-from ..models.memory.bill import BlockBill
 from ..models.placements.assignment import Assignment
 from ..models.planning.cost_models import iteration, segment_times
 from ..models.planning.option import NO_KIND

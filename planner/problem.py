@@ -17,8 +17,7 @@ from ..models.component import SUBSET, TOGETHER, Component
 from ..models.machines.node_group import ACCELERATOR
 from ..models.machines.topology import domain
 from ..models.parallel import Parallel
-from ..models.planning.limits import Crossed, Crossing, Flow, RefusedCount, Shared, Use
-from ..models.planning.option import NO_KIND, AcceleratorKind, Option
+from ..models.planning.option import NO_KIND, AcceleratorKind, Crossed, Crossing, Flow, Option, RefusedCount, Shared, Use
 from ..models.planning.problem import GivenRanks, MemoryTurns, PlanningProblem, ScopeUsed, Sharing, Task, Workflow
 from ..models.planning.way import FrameworkArrangement
 from ..models.planning.workload import Budget, TimedComponent, Workload

@@ -13,8 +13,7 @@ from ..models.account import HUNDRED, QUICKER, SLOWER, Flip, Sensitivity, models
 from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ..models.planning.cost_models import iteration, segment_times
 from ..models.planning.design import Design
-from ..models.planning.limits import RefusedCount
-from ..models.planning.option import Option
+from ..models.planning.option import Option, RefusedCount
 from ..models.planning.planned import CostedDesign, PlanningResult
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import SECONDS, Budget

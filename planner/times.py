@@ -11,8 +11,7 @@ from typing import Callable, Mapping, NamedTuple, Sequence
 from ..models.component import Component
 from ..models.machines.node_group import ACCELERATOR
 from ..models.parallel import DEGREES, Parallel
-from ..models.planning.measured import LONGEST, POWER, TABLE, Measured
-from ..models.planning.workload import TimedComponent
+from ..models.planning.workload import LONGEST, POWER, TABLE, Measured, TimedComponent
 from ..models.problem import Problem
 
 GRAIN = 1000

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Mapping
 
-from ..models.cap import Cap
+from ..models.job import WEIGHTED, Preference
 from ..models.machines.cluster import Cluster
 from ..models.machines.topology import LEVELS, NODE_LEVEL, domain
 from ..models.placements.assignment import Assignment
 from ..models.placements.plan import OPTIMAL, Plan
-from ..models.planning.measured import SECOND
-from ..models.planning.workload import Workload
-from ..models.preference import WEIGHTED, Preference
-from ..models.problem import Problem
+from ..models.planning.workload import SECOND, Workload
+from ..models.problem import Cap, Problem
 from ..solver.objectives import OBJECTIVES
 from ..solver.objectives.domains import WORDS
 from ..solver.objectives.traffic import BytesAcross

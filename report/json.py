@@ -10,7 +10,7 @@ from ..models.placements.placement import Placement
 from ..models.placements.plan import Plan
 from ..models.releases.choice import ReleaseChoice
 from ..models.report import Report
-from ..models.text.program import Program
+from ..models.text.document import Program
 
 SCHEMA = 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Mapping, Sequence
 
 from ..models.placements.plan import Plan, TermValue
-from ..models.planning.measured import SECOND
+from ..models.planning.workload import SECOND
 from ..planner.counting import Counting
 from ..solver.wording import figure, with_unit
 from .distance import of_tier

@@ -6,10 +6,9 @@ from functools import partial
 from itertools import combinations
 from typing import Iterator, Sequence
 
-from ..models.component import COLOCATED_OR_DISJOINT, SUBSET, ZERO_COPY, Component
+from ..models.component import COLOCATED_OR_DISJOINT, SUBSET, TP, WHOLE, ZERO_COPY, Component
 from ..models.findings.finding import Finding, error
 from ..models.findings.span import Span
-from ..models.locality import TP, WHOLE
 from ..models.machines.topology import LEVELS, NUMA
 from ..models.problem import Problem
 from .layout.bundle import Bundle, domain_multiple, in_blocks, line_of, size_of, unit

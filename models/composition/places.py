@@ -16,8 +16,7 @@ from ..findings.finding import Finding, Unchecked, error
 from ..record import dataclass
 from ..text.environment import Environment
 from ..text.source import Source
-from ..text.tree import ListNode, MapNode, Scalar, Value, kind_of
-from ..text.unresolved import UNRESOLVED
+from ..text.tree import UNRESOLVED, ListNode, MapNode, Scalar, Value, kind_of
 
 if TYPE_CHECKING:
     from .defaults import DefaultsEntry

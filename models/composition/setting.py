@@ -13,7 +13,7 @@ from ..findings.finding import UnusableInput, error
 from ..findings.span import Edit, Span
 from ..record import dataclass
 from ..text.document import DocumentKind, Setting
-from ..text.resolving import Plain, as_scalar
+from ..text.interpolation import Plain, as_scalar
 from ..text.source import MAX_DIGITS
 from ..text.tree import Entry, ListNode, MapNode, Scalar, Value
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import lcm
 from typing import Collection, Iterator, Mapping, Sequence
 
-from ..component import APART, BETWEEN_DOMAINS, KEYS, NOT_FEWER, TOGETHER, UNBOUNDED, ZERO_COPY, Component, Parallel, Relation
-from ..counts import write_counts
+from ..component import APART, BETWEEN_DOMAINS, KEYS, NOT_FEWER, TOGETHER, UNBOUNDED, WHOLE, ZERO_COPY, Component, Parallel, Pin, Relation
+from ..estimate import MEGATRON, NONE, TRAINABLE
 from ..findings.finding import Finding, Severity, error, warning
 from ..findings.span import Edit, Span
 from ..findings.wording import with_noun
-from ..locality import WHOLE, Pin
 from ..machines.cluster import Cluster
 from ..machines.node_group import NODE
 from ..machines.topology import LEVELS, NUMA
+from ..memory_work import fitting, not_whole, optimizer_of, whole_groups
 from ..parallel import UNDIVIDED
-from ..quantity import write_memory
+from ..quantity import write_counts, write_memory
 from ..ranks import write_range
 from ..text.edit import in_flow_map
 from ..text.nearest import nearest
@@ -291,3 +292,40 @@ def _unnamed_phases(component: Component) -> Iterator[Finding]:
 
 def _step(component: Component, parallel: Parallel) -> int:
     return replace(component, parallel=parallel).step
+
+
+def unlikely(component: Component, choices: Sequence[Parallel]) -> tuple[str, str, str] | None:
+    """Return (message, key, help) of an impossible estimate; None if possible.
+
+    `choices` are the possible degrees of the component.
+    """
+    estimate = component.estimate
+    if estimate is None:
+        return None
+    if estimate.parameters and estimate.trainable > estimate.parameters:
+        message = f"`{component.name}` trains {estimate.trainable:,} of {estimate.parameters:,} parameters"
+        return message, "trainable", "write fewer, or leave it out where all are trained"
+    if estimate.shards and "sharding" in estimate.written and estimate.sharding in (NONE, MEGATRON):
+        message = f"`{component.name}` divides nothing among {with_noun(estimate.shards, 'rank')} with `sharding: {estimate.sharding}`"
+        return message, "shards", "leave it out, or write a `sharding` that divides"
+    # solver/rules/amounts/whole_shard_groups.py checks given ranks.
+    divided = estimate.divided_among if component.runs is None else 0
+    if divided and not any(_has_whole_groups(component, divided, parallel) for parallel in choices):
+        shards, ranks = estimate.shards, component.least // (choices[0].tp * choices[0].pp)
+        if component.least == component.most and len(choices) == 1:
+            return not_whole(component.name, ranks, shards), "shards", fitting(ranks, shards)
+        counts = write_counts(component.counts or ((component.least, component.most),))
+        message = f"with none of {counts} accelerators the ranks of `{component.name}` divide into groups of {shards} shards"
+        return message, "shards", "write a number that divides the ranks of one of these counts, or widen the range"
+    if optimizer_of(component) != NONE and estimate.precision not in TRAINABLE and not (estimate.trainable or estimate.lora_rank):
+        trainable = "one of " + ", ".join(f"`{word}`" for word in TRAINABLE)
+        message = f"`{component.name}` trains all its weights in `{estimate.precision}`, which nobody does"
+        return message, "precision", f"write {trainable}, or `trainable: 40M` where adapters are trained"
+    return None
+
+
+def _has_whole_groups(component: Component, shards: int, parallel: Parallel) -> bool:
+    """Return True if some allowed count has ranks in whole groups of shards."""
+    step = lcm(component.per_process, parallel.replica)
+    counts = range(-(-component.least // step) * step, component.most + 1, step)
+    return not counts or any(whole_groups(shards, count, parallel) for count in counts if component.may_have(count))

@@ -16,11 +16,10 @@ from ..quantity import Advised
 from ..scope import HETEROGENEOUS, NESTED, SCOPES, SPANNING
 from ..text.form import Form, as_items, fill, form_of, key, list_of, one_or_list_of
 from ..text.nearest import nearest
-from ..text.tree import ListNode, MapNode, Scalar, Value, find, leaves
-from ..text.unresolved import UNRESOLVED
+from ..text.tree import UNRESOLVED, ListNode, MapNode, Scalar, Value, find, leaves
 from ..text.values import Boolean, Count, OneOfValues, Rate, Word, or_list
 from .consistent import UNNAMED, named
-from .entries import unknown
+from .relations import unknown
 from .seconds import Duration
 from .times import example
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import Callable
 
-from ..machines.accelerators import NUMBERS
+from ..machines.node import NUMBERS
 from ..parallel import DEGREES, Parallel
-from ..planning.measured import SECOND, Measured
-from ..planning.workload import PHASES
+from ..planning.workload import PHASES, SECOND, Measured
 from ..quantity import Advised
 from ..text.form import MAX_TEXT, Faults, Form, FormFault, Schema, ValueKind, form_of, key, list_of, shown_value
 from ..text.values import MAX_DIGITS, NAME_PATTERN, Count, Name, Word, whole_schema

@@ -9,8 +9,8 @@ from typing import Collection, Iterable, Iterator
 from ..component import UNBOUNDED, Component
 from ..findings.finding import Finding, error, warning
 from ..findings.span import Edit, Span
-from ..machines.accelerators import memory_of
 from ..machines.cluster import Cluster
+from ..machines.node import memory_of
 from ..planning.workload import PHASES, STAGES, TimedComponent
 from ..text.nearest import nearest
 from ..text.tree import Entry, ListNode, MapNode, Scalar, Value

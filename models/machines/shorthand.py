@@ -6,10 +6,8 @@ import re
 
 from ..findings.wording import with_noun
 from ..record import dataclass
-from .accelerators import GENERIC, accelerators
 from .cluster import Cluster
-from .node import Node
-from .nodes import Alike, Nodes, numbered_nodes
+from .node import GENERIC, Alike, Node, Nodes, accelerators, numbered_nodes
 
 MAX_NODES = 131_072
 MAX_ACCELERATORS_PER_NODE = 1_024

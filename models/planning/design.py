@@ -1,4 +1,4 @@
-"""Design: counts, sharing and concurrency of components, without naming accelerators."""
+"""Design: counts, sharing and concurrency of components, without naming accelerators; and no-goods."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Mapping
 
 from ..parallel import Parallel
 from ..record import dataclass
-from .option import Idle, Option
+from .option import Idle, Option, RefusedCount, Use
 from .problem import PlanningProblem
 from .way import FrameworkArrangement
 
@@ -112,3 +112,26 @@ class Design:
         uses = {name: set(self.blocks_of(name)) for name in self.options}
         pairs = ((inner, outer) for inner in uses for outer in uses if inner != outer and uses[inner] and uses[inner] <= uses[outer])
         return frozenset(pairs), self.segments
+
+
+def meets(use: Use, option: Option) -> bool:
+    """Return True if an option matches this use."""
+    enough = option.amount >= use.amount if use.or_more else option.amount == use.amount
+    return enough and option.kind == use.kind and use.parallel in (None, option.parallel)
+
+
+def bars(barred: RefusedCount, design: Design) -> bool:
+    """Return True if a design matches the no-good."""
+    if barred.segments is not None and design.segments != barred.segments:
+        return False
+    if not all(meets(use, design.options[name]) for name, use in barred.uses.items()):
+        return False
+    return inside_of(design, frozenset(barred.uses)) == barred.inside
+
+
+def inside_of(design: Design, names: frozenset[str]) -> frozenset[tuple[str, str]]:
+    """Return the pairs of `names` with the first on accelerators of the second."""
+    blocks = {name: frozenset(design.blocks_of(name)) for name in names}
+    return frozenset(
+        (inner, outer) for inner in names for outer in names if inner != outer and blocks[inner] and blocks[inner] <= blocks[outer]
+    )

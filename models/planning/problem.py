@@ -12,8 +12,7 @@ from typing import Iterable, Iterator, Mapping
 
 from ..parallel import Parallel
 from ..record import dataclass
-from .limits import Area, Crossing, RefusedCount, Shared, Use
-from .option import AcceleratorKind, Idle, Option
+from .option import AcceleratorKind, Area, Crossing, Idle, Option, RefusedCount, Shared, Use
 from .way import FrameworkArrangement
 from .workload import SECONDS, Budget
 

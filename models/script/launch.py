@@ -9,7 +9,7 @@ import re
 from typing import Mapping, Sequence
 
 from ..record import dataclass
-from ..text.program import ShellMachine
+from ..text.document import ShellMachine
 from .pieces import Lines, Place, WordText
 
 _PYTHON = re.compile(r"(?:.*/)?(?:python|python[23](?:\.[0-9]+)?|pypy3?)")

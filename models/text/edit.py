@@ -7,11 +7,12 @@ interpolation, an alias or a merge, have no edits.
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Sequence
 
 import yaml
 
 from ..findings.span import Edit, Span
+from ..ranks import merge, write_ranks
 from .source import EXPONENT, Source, read_yaml
 from .tree import Entry, ListNode, MapNode, Scalar, Value
 
@@ -221,3 +222,8 @@ def number_or_text(text: str) -> int | str:
     A text such as ``007``, which the number would not print, stays.
     """
     return int(text) if text.isascii() and text.isdecimal() and str(int(text)) == text else text
+
+
+def ranks_to_data(ranks: Sequence[int]) -> int | str:
+    """Write ascending ranks, such as ``0-3,6``; a single rank as a number."""
+    return number_or_text(write_ranks((ranks,) if isinstance(ranks, range) else merge([range(rank, rank + 1) for rank in ranks])))

@@ -8,10 +8,10 @@ from typing import Iterable, Mapping, Sequence
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ...models.component import Component
 from ...models.findings.finding import Finding, error
+from ...models.job import WEIGHTED
 from ...models.placements.assignment import Assignment
 from ...models.placements.plan import OPTIMAL, VERIFIED, Plan
 from ...models.placements.run import Run, Runs
-from ...models.preference import WEIGHTED
 from ...models.problem import Problem
 from ...solver.objectives import OBJECTIVES
 from ...solver.objectives.traffic import BytesAcross

@@ -7,8 +7,7 @@ from itertools import accumulate
 from math import gcd, lcm
 from typing import Iterable, Mapping, NamedTuple, Sequence
 
-from ...models.planning.limits import Crossing, Flow
-from ...models.planning.option import NO_KIND, Option
+from ...models.planning.option import NO_KIND, Crossing, Flow, Option
 from ...models.planning.problem import PlanningProblem
 from .structures import BlockStructure
 

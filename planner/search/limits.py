@@ -6,9 +6,8 @@ from functools import cached_property
 from math import lcm
 from typing import Callable, Iterator, Mapping, Sequence
 
-from ...models.planning.barring import meets
-from ...models.planning.limits import Area, RefusedCount, Shared
-from ...models.planning.option import Option
+from ...models.planning.design import meets
+from ...models.planning.option import Area, Option, RefusedCount, Shared
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.way import CountConstraint
 from ...models.record import dataclass

@@ -6,13 +6,12 @@ from dataclasses import replace
 from typing import Callable, Collection, Iterator, Sequence
 
 from ...models.answer import Solve
-from ...models.demand import Demand
 from ...models.findings.wording import plural
-from ...models.machines.accelerators import GENERIC
 from ...models.machines.changed import with_nodes
+from ...models.machines.node import GENERIC
 from ...models.machines.node_group import ACCELERATOR
 from ...models.planning.workload import ACCELERATORS, SECONDS, STREAM, Workload
-from ...models.problem import AMOUNT, Problem
+from ...models.problem import AMOUNT, Demand, Problem
 from ...models.scope import WIDENS
 from ...solver.refuting.census import Census
 from ...solver.refuting.fixes import GIB, FixTrial, asking, best, needing, ranked, together, written

@@ -7,12 +7,11 @@ from itertools import islice
 from typing import Collection, Sequence
 
 from ...models.answer import IMPOSSIBLE, Answer
-from ...models.demand import Demand
 from ...models.findings.finding import Finding, error
 from ...models.findings.wording import are, with_noun
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import ACCELERATORS, SECONDS, Workload
-from ...models.problem import Problem
+from ...models.problem import Demand, Problem
 from ...solver.refuting.certificate import counting_row
 from ...solver.refuting.conflict import merged, minimal_with_sharing, with_line
 from ...solver.refuting.contradicted import find_contradiction

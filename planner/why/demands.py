@@ -6,16 +6,14 @@ from dataclasses import replace
 from typing import Callable, Iterator, Mapping, Sequence
 
 from ...models.component import UNBOUNDED, Component
-from ...models.demand import ConflictClause, Demand
 from ...models.findings.wording import are, with_noun
-from ...models.machines.accelerators import GENERIC
+from ...models.machines.node import GENERIC
 from ...models.machines.node_group import ACCELERATOR
 from ...models.parallel import Parallel
-from ...models.part import restricted
-from ...models.planning.measured import POWER, TABLE
-from ...models.planning.workload import STREAM, Budget, TimedComponent, Workload
-from ...models.problem import AMOUNT, Problem
+from ...models.planning.workload import POWER, STREAM, TABLE, Budget, TimedComponent, Workload
+from ...models.problem import AMOUNT, ConflictClause, Demand, Problem
 from ...models.quantity import write_memory
+from ...models.sharing import restricted
 from ...solver.refuting.conflict import changeable_first, clauses
 from ...solver.wording import exactly_in_seconds, few, in_seconds, listed, with_unit
 from ..costs import cost_model

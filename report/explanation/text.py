@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Iterable
 
 from ...models.component import APART, COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, NEAR, RANK_ALIGNED, SUBSET, UNBOUNDED, ZERO_COPY
-from ...models.counts import write_counts
 from ...models.derivation import Derivation
 from ...models.findings.wording import with_noun
 from ...models.level import DEFAULT_LEVEL
 from ...models.machines.node_group import ACCELERATOR
+from ...models.quantity import write_counts
 from ...models.report import INCOMPLETE, UNUSABLE, Report
 from ...solver.explaining.demands import DemandText
 from ...solver.explaining.explain import PARTLY, Explanation, SharedAccelerators

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from ...models.account import BETWEEN, BEYOND, FORMULA, Account
-from ...models.memory.bill import ESTIMATED
+from ...models.account import BETWEEN, BEYOND, ESTIMATED, FORMULA, Account
 from ...solver.wording import listed
 from ..terminal import escape
 from .alternatives import alternatives

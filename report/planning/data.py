@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from ...models.account import BEYOND, Account, Baseline, Basis, BusyInterval, Usage
-from ...models.memory.bill import BlockBill
-from ...models.planning.measured import SECOND
+from ...models.account import BEYOND, Account, Baseline, Basis, BlockBill, BusyInterval, Usage
 from ...models.planning.planned import PlanningResult
 from ...models.planning.problem import PlanningProblem
-from ...models.planning.workload import SECONDS
+from ...models.planning.workload import SECOND, SECONDS
 from .design_data import Data, priced_data
 from .estimates import terms
 from .flip_data import sensitivity_data

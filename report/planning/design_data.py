@@ -7,10 +7,10 @@ from typing import Mapping, Sequence
 
 from ...models.account import models_of
 from ...models.planning.design import Block, Design
-from ...models.planning.measured import SECOND
 from ...models.planning.option import NO_KIND
 from ...models.planning.planned import CostedDesign
 from ...models.planning.problem import PlanningProblem
+from ...models.planning.workload import SECOND
 
 Data = dict[str, object]
 

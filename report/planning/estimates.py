@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...models.memory.bill import BlockBill
-from ...models.memory.terms import MemoryTerm
+from ...models.account import BlockBill
+from ...models.memory_estimate import MemoryTerm
 
 
 def terms(bill: BlockBill) -> dict[str, list[dict[str, Any]]]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...models.account import HUNDRED, Flip, Sensitivity
-from ...models.planning.measured import SECOND
 from ...models.planning.problem import PlanningProblem
+from ...models.planning.workload import SECOND
 from .design_data import Data, priced_data
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ...models.account import Account
-from ...models.memory.bill import ESTIMATED, KEPT, SILENT, BlockBill, ComponentMemory
+from ...models.account import ESTIMATED, KEPT, SILENT, Account, BlockBill, ComponentMemory
 from ...solver.wording import listed
 from ..table import table
 from ..terminal import escape

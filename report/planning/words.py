@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Mapping, Sequence
 
-from ...models.account import models_of
+from ...models.account import BlockBill, models_of
 from ...models.findings.wording import plural
 from ...models.machines.node_group import NODE
-from ...models.memory.bill import BlockBill
 from ...models.planning.design import Block, Design
-from ...models.planning.measured import SECOND
 from ...models.planning.option import NO_KIND, Option
 from ...models.planning.planned import CostedDesign, PlanningResult
 from ...models.planning.problem import PlanningProblem, Task
-from ...models.planning.workload import SECONDS
+from ...models.planning.workload import SECOND, SECONDS
 from ...models.quantity import write_memory
 from ...planner.scope import with_limits
 from ...solver.wording import figure, listed

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Sequence
 
-from ...models.account import Account, Usage, busy, by_place
-from ...models.memory.bill import BlockBill
+from ...models.account import Account, BlockBill, Usage, busy, by_place
 from ...models.planning.design import Block
 from ...models.planning.option import NO_KIND
 from ...models.planning.problem import PlanningProblem

@@ -8,12 +8,10 @@ from math import lcm
 from typing import Mapping, Sequence
 
 from ...models.answer import Solve
-from ...models.component import Component, Parallel
+from ...models.component import TP, WHOLE, Component, Keep, Parallel
 from ...models.job import Job
-from ...models.locality import TP, WHOLE, Keep
-from ...models.machines.accelerators import accelerators
 from ...models.machines.cluster import Cluster
-from ...models.machines.node import Node
+from ...models.machines.node import Node, accelerators
 from ...models.machines.topology import LEVELS, NUMA, domain
 from ...models.placements.assignment import Assignment, Seat, compress
 from ...models.problem import Problem

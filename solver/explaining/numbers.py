@@ -9,11 +9,11 @@ from typing import Iterable, Iterator
 from ...models.component import Component
 from ...models.derivation import CPUS, DATA_PARALLEL_SIZE, PROCESSES_PER_NODE, REPLICA_SIZE, REPLICAS, WORLD_SIZE, Derivation, Figure
 from ...models.findings.wording import plural, with_noun
+from ...models.job import Share
 from ...models.machines.node_group import NODE
 from ...models.problem import Problem
 from ...models.quantity import write_estimate
 from ...models.roles import ROLLOUT
-from ...models.share import Share
 from ...models.text.document import Document
 from .needs import ComponentNeed, Needs
 
@@ -122,7 +122,7 @@ def memory(problem: Problem, component: Component, document: Document) -> Iterat
         amount = component.least
     if component.estimate is None or not amount:
         return
-    from ...models.memory.estimated import estimated
+    from ...models.memory_estimate import estimated
 
     use, capacities = problem.job.models.get(component.name), {node.accelerator_memory for node in problem.cluster.nodes}
     capacity = capacities.pop() if len(capacities) == 1 else None

@@ -6,8 +6,7 @@ from functools import cached_property
 from math import lcm
 from typing import TYPE_CHECKING, Iterable, Sequence
 
-from ...models.component import RANK_ALIGNED, UNBOUNDED, Component
-from ...models.locality import EP, REPLICA, TP, WHOLE, Keep
+from ...models.component import EP, RANK_ALIGNED, REPLICA, TP, UNBOUNDED, WHOLE, Component, Keep
 from ...models.machines.node_group import NODE
 from ...models.machines.topology import LEVELS, NODE_LEVEL, NUMA, domain
 from ...models.problem import Problem

@@ -8,11 +8,10 @@ from __future__ import annotations
 from math import lcm
 from typing import Iterator, Mapping, Sequence
 
-from ...models.component import BETWEEN_DOMAINS, NOT_FEWER, UNBOUNDED, Component
-from ...models.locality import WHOLE
+from ...models.component import BETWEEN_DOMAINS, NOT_FEWER, UNBOUNDED, WHOLE, Component
 from ...models.machines.node_group import NODE
 from ...models.machines.topology import LEVELS, domains
-from ...models.memory.work import whole_groups
+from ...models.memory_work import whole_groups
 from ...models.problem import Problem
 from ...models.record import dataclass
 from .bundle import Bundle

@@ -8,8 +8,7 @@ from dataclasses import field
 from math import lcm
 from typing import Callable, Iterator, Mapping, Sequence
 
-from ...models.component import RANK_ALIGNED, ZERO_COPY, Component
-from ...models.locality import TP, WHOLE
+from ...models.component import RANK_ALIGNED, TP, WHOLE, ZERO_COPY, Component
 from ...models.machines.topology import ALL_LEVELS, LEVELS, NODE_LEVEL, NUMA
 from ...models.placements.assignment import Seat, seats
 from ...models.problem import Problem

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Callable, ClassVar, Iterator
 
-from ...models.component import Component
-from ...models.locality import WHOLE, Keep
+from ...models.component import WHOLE, Component, Keep
 from ...models.machines.node_group import NODE
 from ...models.machines.topology import NODE_LEVEL, domain
 from ...models.placements.assignment import Assignment

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Collection, Iterator, Sequence
 
-from ...models.component import APART, COLOCATED_OR_DISJOINT, IN_ORDER, NEAR, NOT_FEWER, SUBSET, Relation
-from ...models.locality import WHOLE
+from ...models.component import APART, COLOCATED_OR_DISJOINT, IN_ORDER, NEAR, NOT_FEWER, SUBSET, WHOLE, Relation
 from ...models.machines.topology import LEVELS, NODE_LEVEL, domain
 from ...models.placements.assignment import Assignment
 from ...models.record import dataclass

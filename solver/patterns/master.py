@@ -7,8 +7,7 @@ from typing import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ortools.sat.python import cp_model
 
-from ...models.component import Component
-from ...models.locality import WHOLE
+from ...models.component import WHOLE, Component
 from ...models.placements.assignment import Assignment
 from ..cuts import subset_rows
 from ..layout.bundle import Bundle

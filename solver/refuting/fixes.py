@@ -8,18 +8,15 @@ from itertools import chain
 from math import lcm
 from typing import Any, Callable, Iterator, Sequence
 
-from ...models.component import COLOCATED, SUBSET, Component, Relation
-from ...models.demand import Demand
+from ...models.component import COLOCATED, SUBSET, WHOLE, Component, Keep, Relation, Spread
 from ...models.findings.wording import plural
-from ...models.locality import WHOLE, Keep, Spread
-from ...models.machines.accelerators import GENERIC
 from ...models.machines.changed import with_nodes
-from ...models.machines.node import Node
+from ...models.machines.node import GENERIC, Node
 from ...models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL
-from ...models.part import given_part
-from ...models.problem import AMOUNT, Problem
+from ...models.problem import AMOUNT, Demand, Problem
 from ...models.quantity import write_memory
 from ...models.record import dataclass
+from ...models.sharing import given_part
 from ..layout.layout import even
 from ..memory import peak
 from ..rules.amounts.all_placed import amount_of

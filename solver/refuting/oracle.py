@@ -12,8 +12,7 @@ from math import lcm
 from typing import Sequence
 
 from ...models.answer import Solve
-from ...models.component import COLOCATED, DISJOINT, RELATION_KINDS
-from ...models.locality import WHOLE, Spread
+from ...models.component import COLOCATED, DISJOINT, RELATION_KINDS, WHOLE, Spread
 from ...models.machines.node_group import NODE
 from ...models.machines.topology import LEVELS
 from ...models.problem import Problem

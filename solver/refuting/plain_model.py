@@ -15,8 +15,7 @@ from typing import Iterable, Mapping, Union
 
 from ortools.sat.python import cp_model
 
-from ...models.component import APART, DISJOINT, NEAR, NOT_FEWER, SUBSET, Component
-from ...models.locality import EP, REPLICA, TP, WHOLE, Keep
+from ...models.component import APART, DISJOINT, EP, NEAR, NOT_FEWER, REPLICA, SUBSET, TP, WHOLE, Component, Keep
 from ...models.machines.node import Node
 from ...models.machines.node_group import ACCELERATOR, NODE
 from ...models.machines.topology import NODE_LEVEL, NUMA, domain

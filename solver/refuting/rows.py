@@ -7,15 +7,13 @@ from itertools import combinations
 from math import lcm
 from typing import Callable, Mapping, Sequence, TypeVar
 
-from ...models.component import Component
-from ...models.counts import nearest, write_counts
+from ...models.component import WHOLE, Component
 from ...models.findings.wording import plural, with_noun
-from ...models.locality import WHOLE
+from ...models.job import Share
 from ...models.machines.node_group import ACCELERATOR
 from ...models.machines.topology import LEVELS
-from ...models.part import given_part
-from ...models.quantity import write_memory
-from ...models.share import Share
+from ...models.quantity import nearest, write_counts, write_memory
+from ...models.sharing import given_part
 from ..layout.bundle import Bundle
 from ..layout.layout import allowed, even, in_groups
 from ..layout.ranges import longest_free

@@ -8,7 +8,7 @@ import pytest
 from placewright.models.machines.cluster import Cluster
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import Plan, TermValue
-from placewright.models.planning.measured import SECOND
+from placewright.models.planning.workload import SECOND
 from placewright.report.distance import distance
 from placewright.report.progress import standing
 

@@ -6,8 +6,7 @@ from itertools import combinations_with_replacement
 from math import comb
 from typing import Iterator, Sequence, TypeVar
 
-from placewright.models.component import Component
-from placewright.models.locality import EP, REPLICA, TP
+from placewright.models.component import EP, REPLICA, TP, Component
 from placewright.models.problem import Problem
 
 G = TypeVar("G")

@@ -12,24 +12,27 @@ from placewright.models.component import (
     COLOCATED_OR_DISJOINT,
     DISJOINT,
     IN_ORDER,
+    KEPT,
     NEAR,
     NOT_FEWER,
     RANK_ALIGNED,
     SUBSET,
     TOGETHER,
+    TP,
+    WHOLE,
     ZERO_COPY,
     Component,
+    Keep,
     Parallel,
+    Pin,
     Relation,
+    Spread,
 )
-from placewright.models.job import Capabilities, Job
-from placewright.models.link import Link
-from placewright.models.locality import KEPT, TP, WHOLE, Keep, Pin, Spread
+from placewright.models.job import WEIGHTED, Capabilities, Job, Link, Preference
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.node_group import NODE
 from placewright.models.placements.assignment import Assignment, Seat, compress
 from placewright.models.placements.run import Run
-from placewright.models.preference import WEIGHTED, Preference
 from placewright.models.problem import Problem
 
 from .cases import GIB, cluster

@@ -10,8 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Hashable, Mapping, Sequence
 
-from placewright.models.component import APART, NEAR, Component
-from placewright.models.locality import REPLICA, TP, WHOLE
+from placewright.models.component import APART, NEAR, REPLICA, TP, WHOLE, Component
 from placewright.models.machines.topology import LEVELS
 from placewright.models.problem import Problem
 

@@ -8,7 +8,7 @@ from ...configuration.notes import Notes
 from ...configuration.settings import Settings
 from ...findings.span import Span
 from ...record import dataclass
-from ...text.program import Program
+from ...text.document import Program
 from ...text.tree import MapNode, Scalar
 from ..checks import Facts, OneOf
 from . import names

@@ -8,20 +8,19 @@ from typing import Iterator
 
 from ...component import UNBOUNDED, Component
 from ...configuration.settings import Settings
-from ...counts import times
 from ...findings.causes import skeleton
 from ...findings.finding import Finding, Severity, UnusableInput
 from ...findings.span import Edit, apply_edits
 from ...hints.block import may_leave_degrees, timed_names, without
-from ...job import Job
+from ...job import HintedJob, Job
 from ...level import DEFAULT_LEVEL, TRAINING
 from ...machines.cluster import Cluster
 from ...machines.shorthand import MAX_NODES, AsDeclared
 from ...planning.spec import PlanningSpec
 from ...problem import Problem
+from ...quantity import times
 from ...reading import FileSession, Reading
 from ...record import dataclass
-from ...said import HintedJob
 from ...text.document import Document
 from ...text.nearest import nearest
 from ...text.source import Source

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Sequence
 
 from ...component import Component, Parallel
-from ...conversion.hints import Data, counts_to_data, hint_block, other_hints_to_data, renaming_notes
-from ...conversion.losses import dropped, lost_demands, moved, refusal
+from ...conversion import Data, counts_to_data, dropped, hint_block, lost_demands, moved, other_hints_to_data, refusal, renaming_notes
 from ...findings.finding import Finding, UnusableInput
 from ...findings.wording import are, with_noun
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL

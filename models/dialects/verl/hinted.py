@@ -13,9 +13,9 @@ from typing import Mapping, Sequence
 from ...component import UNBOUNDED, Component, Parallel, Relation
 from ...configuration.settings import Amount
 from ...hints.block import timed_names, without
+from ...job import HintedJob
 from ...machines.cluster import Cluster
-from ...pools.pool import Pool
-from ...said import HintedJob
+from ...pools import Pool
 from ...text.nearest import nearest
 from ...text.tree import Entry, MapNode, Scalar, Value
 from ..skeleton import HINTS

@@ -12,7 +12,7 @@ from ...derivation import Derivation
 from ...findings.span import Span
 from ...findings.wording import with_noun
 from ...model_cards import ModelUse
-from ...pools.pool import Pool
+from ...pools import Pool
 from ...record import dataclass
 from .configuration import Configuration
 from .degrees import APART, OWNERS, TUNES, Degrees, degrees_in, engine_of, is_engine, is_teacher, place_of, section_of, trained

@@ -15,14 +15,13 @@ from ...configuration.settings import Amount
 from ...findings.finding import Finding, Severity
 from ...findings.span import Edit
 from ...hints.block import may_leave_degrees, timed_names
-from ...job import Capabilities, Job
+from ...job import Capabilities, HintedJob, Job
 from ...level import DEFAULT_LEVEL, TRAINING
 from ...machines.cluster import Cluster
 from ...planning.spec import PlanningSpec
 from ...problem import Problem
 from ...reading import FileSession, Reading
 from ...record import dataclass
-from ...said import HintedJob
 from ...text.document import Document
 from ...text.tree import MapNode, Scalar, find, with_value
 from ..following import interpolates

@@ -5,13 +5,12 @@ from __future__ import annotations
 from math import lcm
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
-from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error, warning
 from ....models.findings.span import Edit
 from ....models.findings.wording import are, do, plural
+from ....models.job import Share
 from ....models.placements.assignment import Assignment
-from ....models.problem import Problem
-from ....models.share import Share
+from ....models.problem import ConflictClause, Demand, Problem
 
 if TYPE_CHECKING:
     from ...model.variables import Variables

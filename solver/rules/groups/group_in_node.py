@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
-from ....models.component import Component
-from ....models.demand import ConflictClause, Demand
+from ....models.component import TP, Component
 from ....models.findings.finding import Finding, error, warning
-from ....models.locality import TP
 from ....models.machines.node_group import NODE
 from ....models.placements.assignment import Assignment
 from ....models.placements.run import Repeat
-from ....models.problem import Problem
+from ....models.problem import ConflictClause, Demand, Problem
 from .replica_on_whole_nodes import ReplicaOnWholeNodes
 
 if TYPE_CHECKING:

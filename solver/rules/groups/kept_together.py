@@ -6,15 +6,13 @@ from bisect import bisect_left, bisect_right
 from math import lcm
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
-from ....models.component import Component
-from ....models.demand import ConflictClause, Demand
+from ....models.component import EP, REPLICA, TP, WHOLE, Component, Keep
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
-from ....models.locality import EP, REPLICA, TP, WHOLE, Keep
 from ....models.machines.node_group import ACCELERATOR, NODE
 from ....models.machines.topology import LEVELS, NODE_LEVEL, NUMA, domain, domains, numa_masks
 from ....models.placements.assignment import Assignment, Seat, seats
-from ....models.problem import Problem
+from ....models.problem import ConflictClause, Demand, Problem
 from ...wording import domain_name, level_name
 from .kept_in_order import keep_in_order
 from .visits import torn, visits_of

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from placewright.models.answer import Answer
 from placewright.models.component import Component, Parallel
-from placewright.models.planning.measured import SECOND, TABLE, Measured
-from placewright.models.planning.workload import ACCELERATORS, SECONDS, After, Budget, TimedComponent, Workload
+from placewright.models.planning.workload import ACCELERATORS, SECOND, SECONDS, TABLE, After, Budget, Measured, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner import tied
 from placewright.planner import tied as cheapest_first

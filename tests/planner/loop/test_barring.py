@@ -10,8 +10,7 @@ from typing import Iterator
 import placewright as pw
 import pytest
 from placewright.models.answer import IMPOSSIBLE, UNDECIDED, Answer
-from placewright.models.planning.barring import bars
-from placewright.models.planning.design import Design
+from placewright.models.planning.design import Design, bars
 from placewright.models.planning.problem import PlanningProblem
 from placewright.models.planning.workload import After, Workload
 from placewright.models.problem import Problem

@@ -21,11 +21,11 @@ from ....configuration.settings import Settings
 from ....findings.finding import Severity
 from ....findings.span import Span
 from ....findings.wording import with_noun
+from ....job import HintedJob
 from ....machines.cluster import Cluster
 from ....parallel import UNDIVIDED
 from ....planning.way import FrameworkArrangement, ProcessShape
 from ....record import dataclass
-from ....said import HintedJob
 from ..known import DEGREE, FSDP, INFERENCE, MEGATRON, SETTING
 from .arrangement import APART, Arrangement, arrangement, check_arrangement, check_engine_tp, check_inference, relate
 from .demands import (

@@ -16,8 +16,7 @@ from ....findings.finding import Finding, UnusableInput
 from ....hints.block import timed_names, without
 from ....machines.cluster import Cluster
 from ....placements.run import Run
-from ....planning.measured import Measured
-from ....planning.workload import TimedComponent
+from ....planning.workload import Measured, TimedComponent
 from ....record import dataclass
 from ....text.tree import Entry, MapNode, Value
 from ..known import COST, INFERENCE, KEY, placed_in

@@ -22,8 +22,7 @@ from ....findings.wording import do, with_noun
 from ....hints.block import said_of_plan, timed_names
 from ....machines.cluster import Cluster
 from ....placements.assignment import Assignment
-from ....planning.measured import TABLE, Measured
-from ....planning.workload import STEADY, After, TimedComponent, Workload
+from ....planning.workload import STEADY, TABLE, After, Measured, TimedComponent, Workload
 from ....text.tree import Value
 from ....times import as_it_runs
 from ..known import INFERENCE, KEY, PLANS

@@ -14,7 +14,7 @@ from typing import Iterator
 from ....configuration.notes import is_unknown
 from ....findings.span import Span
 from ....findings.wording import with_noun
-from ....text.program import Program
+from ....text.document import Program
 from ....text.tree import ListNode, MapNode, Scalar, Value
 from ...skeleton import HINTS
 from ..keys import refused_keys

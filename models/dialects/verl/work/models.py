@@ -6,7 +6,7 @@ verl/models/transformers/monkey_patch.py (Ulysses), verl/workers/{megatron,fsdp}
 
 from __future__ import annotations
 
-from ....configuration.plainly import percent, plain_value, whole_number
+from ....configuration.settings import percent, plain_value, whole_number
 from ....estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, MemoryInput
 from ....model_cards import ModelUse, Split, engine_splits, megatron_splits, ulysses_splits
 from ....model_cards.stages import places_of, stage_splits

@@ -14,7 +14,7 @@ from placewright.models.dialects.load import ReadParameters, read
 from placewright.models.dialects.verl import anew, reader
 from placewright.models.dialects.verl import sizes as refused
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.pools.pool import Pool
+from placewright.models.pools import Pool
 from placewright.models.reading import FileSession, Reading
 from placewright.models.text.source import Source
 

@@ -16,9 +16,9 @@ from typing import Iterable, Iterator
 from ..findings.wording import with_noun
 from ..machines.cluster import Cluster
 from ..machines.node_group import ACCELERATOR, NODE, Numbering, Stretch
-from ..placements.run import Repeat, Run, Runs
 from ..ranks import CODES_BY_REASON, RankError, parse_ranks, parse_segments
 from ..record import dataclass
+from .run import Repeat, Run, Runs
 from .runs_text import joined
 
 _PLAIN = re.compile(r"\s*(\d{1,18})(?:-(\d{1,18}))?(?::(\d{1,18})(?:-(\d{1,18}))?)?\s*", re.ASCII)

@@ -9,9 +9,9 @@ from ..findings.finding import UnusableInput, error
 from ..findings.wording import with_noun
 from ..machines.cluster import Cluster
 from ..machines.node_group import ACCELERATOR, NODE
-from ..placements.run import Run, repeats_of
 from ..ranks import write_ranks
 from ..record import dataclass
+from .run import Run, repeats_of
 
 P = TypeVar("P")
 

@@ -14,10 +14,10 @@ from typing import Callable, Iterable, Iterator, Sequence
 from ..findings.wording import with_noun
 from ..machines.cluster import Cluster
 from ..machines.node_group import ACCELERATOR, NODE
-from ..placements.assignment import Seat, compress, seats
-from ..placements.run import Repeat, Run, Runs
 from ..ranks import CODES_BY_REASON, RankError, parse_ranks
 from ..record import dataclass
+from .assignment import Seat, compress, seats
+from .run import Repeat, Run, Runs
 
 MAX_PROCESSES = 1 << 20
 HELPS = {

@@ -1,4 +1,4 @@
-"""Arguments of placement strategies under the names of three generations of RLinf.
+"""Arguments of placement strategies under the names of three generations of RLinf, and the cluster.
 
 RLinf counted GPUs first (``start_gpu_id``), then accelerators (``start_accelerator_id``), then any
 hardware (``start_hardware_rank``). Fields have the names of the second generation, as in RLinf's
@@ -12,12 +12,14 @@ from collections.abc import Collection, Mapping, Set
 from dataclasses import MISSING, fields
 from functools import wraps
 from operator import attrgetter, index
-from typing import Any, Callable, Sequence, TypeVar
+from typing import Any, Callable, Protocol, Sequence, SupportsIndex, TypeVar, Union
 
-from ..findings.finding import Finding, UnusableInput, error
-from ..findings.wording import are, with_noun
-from ..record import dataclass
-from ..text.nearest import nearest
+from .findings.finding import Finding, UnusableInput, error
+from .findings.wording import are, with_noun
+from .machines.cluster import Cluster
+from .machines.shorthand import AsDeclared, read_shorthand
+from .record import dataclass
+from .text.nearest import nearest
 
 Strategy = TypeVar("Strategy", bound=type)
 
@@ -134,7 +136,7 @@ def whole_number(least: int) -> Callable[[str, str, object], int]:
     return read
 
 
-def ranks(strategy: str, name: str, value: object) -> tuple[int, ...]:
+def read_ranks(strategy: str, name: str, value: object) -> tuple[int, ...]:
     """Read a list of ranks; it may be empty."""
     if (plain := _plain(value)) is not None:
         return plain
@@ -154,7 +156,7 @@ def lists_of_ranks(strategy: str, name: str, value: object) -> tuple[tuple[int, 
     for position, item in enumerate(_items(strategy, name, value)):
         try:
             plain = _plain(item)
-            lists.append(ranks(strategy, f"{name}[{position}]", item) if plain is None else plain)
+            lists.append(read_ranks(strategy, f"{name}[{position}]", item) if plain is None else plain)
         except UnusableInput as refused:
             findings += refused.findings
     refuse(findings)
@@ -210,3 +212,44 @@ def _shown(value: object) -> str:
 
 def _wrong(strategy: str, message: str, help: str = "") -> Finding:
     return error("PW119", strategy, message, help=help)
+
+
+class OnMachines(Protocol):
+    """Object with an attribute `machines`, such as the cluster object of RLinf's programs."""
+
+    machines: Cluster
+
+
+Machines = Union[Cluster, OnMachines, AsDeclared, str, SupportsIndex]
+"""Cluster, object with a cluster, shorthand (``2x8xH100``, ``x8``), or accelerators per node."""
+
+_HELP = "pass a Cluster, a shorthand such as `2x8xH100`, or `num_gpus_per_node=8`"
+
+
+def cluster_of(strategy: str, machines: Machines | None, nodes: SupportsIndex | None, accelerators: int, least: int | None) -> Cluster:
+    """Return the cluster; a number of accelerators per node is extended to enough nodes.
+
+    `nodes` fixes the number of nodes; else there are as many as `accelerators` need in all, or
+    `least` nodes if set. Raises UnusableInput (PW119).
+    """
+    machines = getattr(machines, "machines", machines)
+    if isinstance(machines, str):
+        try:
+            machines = read_shorthand(machines)
+        except ValueError as problem:
+            raise UnusableInput([error("PW119", strategy, str(problem), help=_HELP)]) from None
+    if isinstance(machines, Cluster):
+        if nodes is not None:
+            message = f"`num_nodes_in_cluster` is {nodes}, but the cluster itself has {len(machines.nodes)}"
+            raise UnusableInput([error("PW119", strategy, message, help="leave `num_nodes_in_cluster` out")])
+        return machines
+    if machines is None:
+        raise UnusableInput([error("PW119", strategy, "no cluster is given", help=_HELP)])
+    per_node, model = (machines.count, f"x{machines.model}") if isinstance(machines, AsDeclared) else (machines, "")
+    if not isinstance(per_node, SupportsIndex):
+        raise UnusableInput([error("PW119", strategy, f"the cluster is {per_node!r:.60}, which is none", help=_HELP)])
+    accelerators_per_node = whole_number(1 if least is None else 0)(strategy, "num_gpus_per_node", per_node)
+    count = -(-accelerators // accelerators_per_node) if least is None else least
+    if nodes is not None:
+        count = whole_number(1)(strategy, "num_nodes_in_cluster", nodes)
+    return cluster_of(strategy, f"{count}x{accelerators_per_node}{model}", None, accelerators, least)
