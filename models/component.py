@@ -27,13 +27,13 @@ class Keep:
 
     Attributes
     ----------
-    what : one of `KEPT`.
+    unit : one of `KEPT`.
     level : a level of the topology (see machines/topology.py), such as ``nvlink_domain``.
     domains : maximum number of domains per group; above 1 for the whole component only.
     required : True for a constraint; False for a penalty in the objective.
     """
 
-    what: str
+    unit: str
     level: str
     domains: int = 1
     required: bool = True

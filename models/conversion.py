@@ -68,7 +68,7 @@ def differences(before: Problem, after: Problem, names: Mapping[str, str]) -> It
     dealt = {(share.component, share.amount, share.multiple) for share in after.shares}
     for share in before.shares:
         if share.component in hinted and (names.get(share.component, share.component), share.amount, share.multiple) not in dealt:
-            yield LostSetting(share.component, f"does not get an equal share of {share.said}", True)
+            yield LostSetting(share.component, f"does not get an equal share of {share.amount_text}", True)
 
 
 def _between(before: Problem, after: Problem, names: Mapping[str, str]) -> Iterator[LostSetting]:
@@ -185,7 +185,7 @@ def lost_demands(problem: Problem) -> Iterator[Finding]:
             yield moved("+".join(relation.components), message)
     for share in problem.shares:
         if share.component in hinted:
-            message = f"that the {share.said} of `{share.amount_name}` {are(share.amount)} dealt out evenly to `{share.component}`"
+            message = f"that the {share.amount_text} of `{share.amount_name}` {are(share.amount)} dealt out evenly to `{share.component}`"
             yield moved(share.component, f"{message}, is not said any more")
 
 
@@ -261,7 +261,7 @@ def renaming_notes(names: Mapping[str, str]) -> Iterator[Finding]:
 def topology_to_data(component: Component, estimated: bool = False) -> Data:
     """Return the hints about topology and host memory; not traffic that is only `estimated`."""
     data: Data = {"offloaded": memory_text(component.offloaded), "host_memory": memory_text(component.host_memory)}
-    data["keep"] = _together((keep.what, _keep(keep)) for keep in component.keep)
+    data["keep"] = _together((keep.unit, _keep(keep)) for keep in component.keep)
     data["spread"] = _alone([_spread(spread) for spread in component.spread])
     data["pin"] = [{"ranks": ranks_to_data(pin.ranks), "nodes": ranks_to_data(pin.nodes)} for pin in component.pins]
     data["exclude"] = ranks_to_data(component.excluded) if component.excluded else None

@@ -71,7 +71,7 @@ class Share:
     component : name of the component.
     amount : total amount.
     multiple : divisor of the share of one process.
-    what : noun in the plural: "environments", "samples".
+    noun : noun in the plural: "environments", "samples".
     amount_name : key of the amount, such as ``env.train.total_num_envs``.
     multiple_name : origin of the multiple, such as ``rollout.pipeline_stage_num x group_size``; ""
         if it is 1.
@@ -85,7 +85,7 @@ class Share:
     component: str
     amount: int
     multiple: int
-    what: str
+    noun: str
     amount_name: str
     multiple_name: str = ""
     span: Span | None = field(default=None, compare=False)
@@ -94,12 +94,12 @@ class Share:
     factor: int = 1
 
     @property
-    def said(self) -> str:
+    def amount_text(self) -> str:
         """Amount with noun: `64 prompts`, `1 prompt`."""
-        return f"{self.amount} {singular(self.what) if self.amount == 1 else self.what}"
+        return f"{self.amount} {singular(self.noun) if self.amount == 1 else self.noun}"
 
     @property
-    def said_of_each(self) -> str:
+    def multiple_text(self) -> str:
         """Divisor of the share of a process: `rollout.pipeline_stage_num 2`, `2`."""
         return f"{self.multiple_name} {self.multiple}" if self.multiple_name else str(self.multiple)
 

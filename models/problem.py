@@ -307,7 +307,7 @@ class Problem:
 def _several(component: Component) -> Iterator[tuple[str, Keep | Spread | Pin]]:
     """Yield (demand field, demand) for the kinds of demand that may occur several times."""
     for keep in component.keep:
-        yield f"keep {keep.what} in {keep.level}", keep
+        yield f"keep {keep.unit} in {keep.level}", keep
     for spread in component.spread:
         yield f"spread over {spread.level}", spread
     for pin in component.pins:

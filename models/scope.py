@@ -30,7 +30,7 @@ WIDENS = {
 
 def let_over_nodes(component: Component) -> Component:
     """Let tp groups span nodes at a penalty, unless the component restricts them."""
-    if any(keep.what == TP for keep in component.keep):
+    if any(keep.unit == TP for keep in component.keep):
         return component
     return replace(component, keep=(*component.keep, Keep(TP, NODE_LEVEL, required=False)))
 

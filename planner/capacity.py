@@ -117,7 +117,7 @@ class AcceleratorCapacity:
             for relation in problem.related(SUBSET)
         )
         for keep in component.keep if around else ():
-            if keep.what == WHOLE and keep.required and keep.level in (*LEVELS, NODE_LEVEL):
+            if keep.unit == WHOLE and keep.required and keep.level in (*LEVELS, NODE_LEVEL):
                 domains: dict[str, list[Place]] = {}
                 for place in places:
                     node = problem.cluster.nodes[place if isinstance(place, int) else place[0]]

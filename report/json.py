@@ -37,7 +37,7 @@ def report_to_data(report: Report, placements: bool = False) -> dict[str, object
         "level": report.level,
         "machines": report.machines or None,
         "verdict": report.verdict,
-        "missing": [{"what": missing.what, "add": missing.add} for missing in report.missing],
+        "missing": [{"what": missing.fact, "add": missing.add} for missing in report.missing],
         "findings": [finding_to_data(finding, report.file) for finding in report.findings],
         "unchecked": [unchecked_to_data(item) for item in report.unchecked],
         "components": plan_to_data(plan, placements) if (plan := report.plan or report.sizes) else {},

@@ -81,7 +81,7 @@ def verdict(report: Report, colour: bool = False) -> str:
         return head + _joined(scope(report), found, _size(report), pending, _not_checked(report))
     first = report.missing[0]
     about = _joined(scope(report), found, _size(report), pending, _not_checked(report, besides=first))
-    return f"{head}{escape(first.what)}. {escape(first.add)} ({about})"
+    return f"{head}{escape(first.fact)}. {escape(first.add)} ({about})"
 
 
 def scope(report: Report) -> str:
@@ -95,7 +95,7 @@ def _not_checked(report: Report, besides: Missing | None = None) -> str:
     """Format unchecked demands briefly: `not checked: memory, batches`."""
     topics = dict.fromkeys(topic_of(item.rule) for item in report.unchecked)
     if besides is not None:
-        topics = {topic: None for topic in topics if not besides.what.startswith(f"{topic} not checked: ")}
+        topics = {topic: None for topic in topics if not besides.fact.startswith(f"{topic} not checked: ")}
     return f"not checked: {', '.join(topics)}" if topics else ""
 
 

@@ -54,7 +54,7 @@ def solvable(reading: Reading, form: str) -> SolvableFile:
         return SolvableFile(None, UNUSABLE)
     if report.missing:
         first = report.missing[0]
-        click.echo(f"{escape(file)}: incomplete: {escape(first.what)}. {escape(first.add)}", err=True)
+        click.echo(f"{escape(file)}: incomplete: {escape(first.fact)}. {escape(first.add)}", err=True)
         if not reading.problem.components:
             if form == "json":
                 from ...report.json import render as render_json

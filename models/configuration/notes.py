@@ -57,12 +57,14 @@ class ScalarText:
         return Edit(self.scalar.span, in_flow_map(text) if in_flow else plain_or_quoted(text))
 
 
+RANKS = re.compile(r"all|\d+(-\d+)?(:\d+(-\d+)?)?", re.IGNORECASE)
+"""Segment of a placement in the written form."""
 MAX_FOLLOWED = 1_000
 """Largest number of interpolated maps and lists searched for the second place of a finding."""
 
 
-class ConfigurationFindings:
-    """Findings and unchecked rules of one framework file, in reading order.
+class Notes:
+    """Findings and unchecked rules of one framework file, in reading order, with edits of its text.
 
     Attributes
     ----------
@@ -143,14 +145,7 @@ class ConfigurationFindings:
         """Record a rule as unchecked; see `Unchecked` for `decides` and `add`."""
         self.unchecked.append(Unchecked(rule, subject, why, decides, add))
 
-
-def is_inside(span: Span, target: Span) -> bool:
-    """Return True if a span lies within the span `target`."""
-    return span.file == target.file and target.start <= span.start and span.end <= target.end
-
-
-class KeyFix(ConfigurationFindings):
-    """Findings of a file, with builders for edits of its text."""
+    # -- edits
 
     def renamed(self, entry: Entry, name: str) -> Edit:
         """Return the edit that renames a key and keeps the quotes."""
@@ -219,15 +214,7 @@ class KeyFix(ConfigurationFindings):
         """Resolve conflicts, so that all edits can be applied together."""
         self.findings = go_together(self.findings)
 
-
-__all__ = ["RANKS", "Notes", "ScalarText", "is_unknown"]
-
-RANKS = re.compile(r"all|\d+(-\d+)?(:\d+(-\d+)?)?", re.IGNORECASE)
-"""Segment of a placement in the written form."""
-
-
-class Notes(KeyFix):
-    """Findings of one framework file, with their texts and edits."""
+    # -- keys and values
 
     def missing(
         self, subject: str, key: str, owner: Span, help: str, shared: bool = True, added: tuple[MapNode, str, str] | None = None
@@ -347,3 +334,8 @@ class Notes(KeyFix):
 def is_unknown(value: Value) -> bool:
     """Return True if a value is an unresolved interpolation."""
     return isinstance(value, Scalar) and value.tag == UNRESOLVED
+
+
+def is_inside(span: Span, target: Span) -> bool:
+    """Return True if a span lies within the span `target`."""
+    return span.file == target.file and target.start <= span.start and span.end <= target.end

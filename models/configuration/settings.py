@@ -93,7 +93,7 @@ class Settings:
 
     @property
     def choice(self) -> ReleaseChoice | None:
-        """Release that the file is judged for; see `Found.choice`."""
+        """Release that the file is judged for; see `Notes.choice`."""
         return self._notes.choice
 
     @property

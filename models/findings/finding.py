@@ -107,7 +107,7 @@ class Unchecked:
 class Missing:
     """Required information for the verdict ``ok``, and the text to add."""
 
-    what: str
+    fact: str
     add: str
 
 

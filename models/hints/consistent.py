@@ -29,12 +29,12 @@ def topology_of(component: Component, cluster: Cluster) -> Iterator[Finding]:
     """Yield faults of a component's demands on the topology."""
     for keep in component.keep:
         if keep.domains == 1 and not named(cluster, keep.level):
-            yield _unnamed_level(component.name, keep.level, f"`keep` of {keep.what} holds by itself", keep.span)
+            yield _unnamed_level(component.name, keep.level, f"`keep` of {keep.unit} holds by itself", keep.span)
     for spread in component.spread:
         if not named(cluster, spread.level) and (spread.domains > 1 or spread.percent < 100):
             yield _unnamed_level(component.name, spread.level, "`spread` cannot be kept", spread.span, Severity.ERROR)
         for keep in component.keep:
-            if keep.what == WHOLE and keep.required and keep.level == spread.level and keep.domains < spread.domains:
+            if keep.unit == WHOLE and keep.required and keep.level == spread.level and keep.domains < spread.domains:
                 message = (
                     f"`{component.name}` is to lie in at least {spread.domains} domains of {keep.level}, and in at most {keep.domains}"
                 )
@@ -80,7 +80,7 @@ def without_meaning(component: Component) -> Iterator[tuple[str, Span | None]]:
     """Yield (key, place) of demands without meaning for a component without accelerators."""
     if component.offloaded:
         yield "offloaded", component.span("offloaded")
-    yield from ((f"keep.{keep.what}", keep.span) for keep in component.keep if keep.what != WHOLE or keep.level == NUMA)
+    yield from ((f"keep.{keep.unit}", keep.span) for keep in component.keep if keep.unit != WHOLE or keep.level == NUMA)
 
 
 def levels_of(relation: Relation, cluster: Cluster) -> Iterator[Finding]:

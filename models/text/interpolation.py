@@ -1,13 +1,19 @@
 """Interpolations, resolved on reading: `${a.b}`, `${.a}`, `${oc.env:NAME,default}`.
 
 An unresolved interpolation keeps its text and is recorded as unchecked. A resolved value keeps two
-places: `span` is the place of `${...}`, `origin` the place of the value itself.
+places: `span` is the place of `${...}`, `origin` the place of the value itself. A relative path
+counts from the map or list that holds the value. Nothing is passed to `eval`: a resolver out of
+`RESOLVERS` is unknown.
+
+Sources: OmegaConf 2.3 (semantics, oc.* resolvers and the grammar of primitives); RLinf,
+rlinf/scheduler/worker/worker.py and rlinf/utils (multiply, subtract, int_div, not).
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
+from operator import mul, sub
 from typing import TYPE_CHECKING, Callable, Iterable, Mapping, Union
 
 from ..findings.finding import Finding, Unchecked, error
@@ -29,6 +35,7 @@ _FLOAT = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][+-]?[0-
 _WORDS: Mapping[str, Plain] = {"true": True, "false": False, "null": None}
 
 
+MAX_LEVELS = 64
 MAX_CHAIN = 32
 MAX_VALUES = 100_000
 MAX_TEXT = 4_096
@@ -76,16 +83,6 @@ def _numbers(name: str, arguments: tuple[Plain, ...]) -> tuple[int | float, int 
     return left, right
 
 
-def _multiply(arguments: tuple[Plain, ...]) -> Plain:
-    left, right = _numbers("multiply", arguments)
-    return left * right
-
-
-def _subtract(arguments: tuple[Plain, ...]) -> Plain:
-    left, right = _numbers("subtract", arguments)
-    return left - right
-
-
 def _int_div(arguments: tuple[Plain, ...]) -> Plain:
     left, right = _numbers("int_div", arguments)
     if not right:
@@ -109,8 +106,8 @@ def _decode(arguments: tuple[Plain, ...]) -> Plain:
 
 
 RESOLVERS: Mapping[str, Callable[[tuple[Plain, ...]], Plain]] = {
-    "multiply": _multiply,
-    "subtract": _subtract,
+    "multiply": lambda arguments: mul(*_numbers("multiply", arguments)),
+    "subtract": lambda arguments: sub(*_numbers("subtract", arguments)),
     "int_div": _int_div,
     "not": _not,
     "oc.decode": _decode,
@@ -128,15 +125,20 @@ def compute(name: str, arguments: tuple[Plain, ...]) -> Plain:
     return value
 
 
-class Resolving:
-    """Lookup of the value behind a scalar.
+class Interpolator:
+    """Resolver of the interpolations of one configuration.
 
-    `partial`: a missing key may stand in an unread part; it is unknown, not impossible.
+    Attributes
+    ----------
+    environment : the only readable variables.
+    partial : True if a missing key may stand in an unread part: it is unknown, not impossible.
+    findings, unchecked : collected results.
+    followed : maps and lists reached by reference: their span, and the span of the reference.
     """
 
-    def __init__(self, root: MapNode, environment: Environment, partial: bool) -> None:
+    def __init__(self, root: MapNode, environment: Environment | Mapping[str, str] | None = None, partial: bool = False) -> None:
         self.root = root
-        self.environment = environment
+        self.environment = environment if isinstance(environment, Environment) else Environment(environment or {})
         self.partial = partial
         self._open: list[int] = []
         self._depth = 0
@@ -145,6 +147,84 @@ class Resolving:
         self._unread: frozenset[str] = frozenset()
         self._leaf_at: Path = ()
         self._reasons: Mapping[Span, str] = {}
+        self.findings: list[Finding] = []
+        self.unchecked: list[Unchecked] = []
+        self.followed: list[tuple[Span, Span]] = []
+        self._expanding: list[int] = []
+        self._assumed: Mapping[Span, frozenset[str]] = {}
+
+    @staticmethod
+    def of(document: Document, names: Iterable[str] = (), unread: Iterable[str] = ()) -> Interpolator:
+        """Return the resolver of a whole document.
+
+        The variables `names` may be read besides those that the document allows. Below the keys
+        `unread`, no variable is read: text there, such as a label, is shown wherever it is used.
+        """
+        resolver = Interpolator(document.root, document.environment.also(names), document.partial)
+        resolver._unread = frozenset(unread)
+        resolver._reasons, resolver._assumed = document.reasons, document.assumed
+        return resolver
+
+    def tree(self, value: Value, path: Path) -> Value:
+        """Resolve all interpolations in a value; unknown ones become Scalars of tag UNRESOLVED."""
+        return self._tree(value, path, 0)
+
+    def target(self, scalar: Scalar, path: Path) -> tuple[Value, Path]:
+        """Return the target of a scalar, as written there, and its path.
+
+        The scalar and its own path if the target is unknown.
+        """
+        try:
+            return self._resolve(scalar, path)
+        except (Unknown, Impossible, BadInterpolation):
+            return scalar, path
+
+    def _tree(self, value: Value, path: Path, level: int) -> Value:
+        if isinstance(value, Scalar):
+            notes = map(taken_as_not_set, sorted(self._assumed.get(value.span, ())))
+            self.unchecked += [note for note in notes if note not in self.unchecked]
+            return self._leaf(value, path, level) if stands_for_another(value) else value
+        if isinstance(value, ListNode):
+            items = tuple(self._tree(item, (*path, str(i)), level + 1) for i, item in enumerate(value.items))
+            return value if all(new is old for new, old in zip(items, value.items)) else ListNode(items, value.span)
+        values = [self._tree(entry.value, (*path, entry.key.text), level + 1) for entry in value]
+        if all(new is entry.value for new, entry in zip(values, value)):
+            return value
+        return replace(value, entries=tuple(Entry(entry.key, new) for new, entry in zip(values, value)))
+
+    def _leaf(self, scalar: Scalar, path: Path, level: int) -> Value:
+        subject = ".".join(path)
+        self._read, self._leaf_at = [], path
+        try:
+            target, target_path = self._resolve(scalar, path)
+            if self._read:
+                self.environment.places[scalar.span] = scalar.text
+            if isinstance(target, Scalar):
+                return target
+            self.followed.append((target.span, scalar.span))
+            self._spend(_size(target))
+            if level > MAX_LEVELS or id(scalar) in self._expanding:
+                raise Unknown("the map or list that it refers to holds itself, or is nested too deeply")
+            self._expanding.append(id(scalar))
+            try:
+                return self._tree(target, target_path, level + 1)
+            finally:
+                self._expanding.pop()
+        except Unknown as problem:
+            self.unchecked.append(Unchecked("PW120", subject, self._reason(problem)))
+        except (Impossible, BadInterpolation) as problem:
+            help_ = "write the value, or refer to a key that this file has"
+            message = f"`{scalar.text[:60]}` cannot be resolved: {self._reason(problem)}"
+            self.findings.append(error("PW120", subject, message, scalar.span, help=help_))
+        return Scalar(scalar.text, UNRESOLVED, scalar.span)
+
+    def _reason(self, problem: Exception) -> str:
+        """Return the message of a problem, unless it could show the value of a variable."""
+        if isinstance(problem, Unread) or not self._read:
+            return str(problem)
+        return f"it depends on the environment variable `{self._read[-1][:60]}`, whose value is not shown"
+
+    # -- references
 
     def _resolve(self, scalar: Scalar, path: Path) -> tuple[Value, Path]:
         """Return the value behind a scalar, and its real path."""
@@ -287,100 +367,6 @@ def _joined(pieces: list[Value]) -> str:
     if sum(map(len, texts)) > MAX_TEXT:
         raise Unknown(f"the text becomes longer than {MAX_TEXT:,} characters")
     return "".join(texts)
-
-
-MAX_LEVELS = 64
-
-
-class Interpolator(Resolving):
-    """Resolver of the interpolations of one configuration.
-
-    Attributes
-    ----------
-    environment : the only readable variables.
-    partial : True if a missing key may stand in an unread part: it is unknown, not impossible.
-    findings, unchecked : collected results.
-    followed : maps and lists reached by reference: their span, and the span of the reference.
-    """
-
-    def __init__(self, root: MapNode, environment: Environment | Mapping[str, str] | None = None, partial: bool = False) -> None:
-        super().__init__(root, environment if isinstance(environment, Environment) else Environment(environment or {}), partial)
-        self.findings: list[Finding] = []
-        self.unchecked: list[Unchecked] = []
-        self.followed: list[tuple[Span, Span]] = []
-        self._expanding: list[int] = []
-        self._assumed: Mapping[Span, frozenset[str]] = {}
-
-    @staticmethod
-    def of(document: Document, names: Iterable[str] = (), unread: Iterable[str] = ()) -> Interpolator:
-        """Return the resolver of a whole document.
-
-        The variables `names` may be read besides those that the document allows. Below the keys
-        `unread`, no variable is read: text there, such as a label, is shown wherever it is used.
-        """
-        resolver = Interpolator(document.root, document.environment.also(names), document.partial)
-        resolver._unread = frozenset(unread)
-        resolver._reasons, resolver._assumed = document.reasons, document.assumed
-        return resolver
-
-    def tree(self, value: Value, path: Path) -> Value:
-        """Resolve all interpolations in a value; unknown ones become Scalars of tag UNRESOLVED."""
-        return self._tree(value, path, 0)
-
-    def target(self, scalar: Scalar, path: Path) -> tuple[Value, Path]:
-        """Return the target of a scalar, as written there, and its path.
-
-        The scalar and its own path if the target is unknown.
-        """
-        try:
-            return self._resolve(scalar, path)
-        except (Unknown, Impossible, BadInterpolation):
-            return scalar, path
-
-    def _tree(self, value: Value, path: Path, level: int) -> Value:
-        if isinstance(value, Scalar):
-            notes = map(taken_as_not_set, sorted(self._assumed.get(value.span, ())))
-            self.unchecked += [note for note in notes if note not in self.unchecked]
-            return self._leaf(value, path, level) if stands_for_another(value) else value
-        if isinstance(value, ListNode):
-            items = tuple(self._tree(item, (*path, str(i)), level + 1) for i, item in enumerate(value.items))
-            return value if all(new is old for new, old in zip(items, value.items)) else ListNode(items, value.span)
-        values = [self._tree(entry.value, (*path, entry.key.text), level + 1) for entry in value]
-        if all(new is entry.value for new, entry in zip(values, value)):
-            return value
-        return replace(value, entries=tuple(Entry(entry.key, new) for new, entry in zip(values, value)))
-
-    def _leaf(self, scalar: Scalar, path: Path, level: int) -> Value:
-        subject = ".".join(path)
-        self._read, self._leaf_at = [], path
-        try:
-            target, target_path = self._resolve(scalar, path)
-            if self._read:
-                self.environment.places[scalar.span] = scalar.text
-            if isinstance(target, Scalar):
-                return target
-            self.followed.append((target.span, scalar.span))
-            self._spend(_size(target))
-            if level > MAX_LEVELS or id(scalar) in self._expanding:
-                raise Unknown("the map or list that it refers to holds itself, or is nested too deeply")
-            self._expanding.append(id(scalar))
-            try:
-                return self._tree(target, target_path, level + 1)
-            finally:
-                self._expanding.pop()
-        except Unknown as problem:
-            self.unchecked.append(Unchecked("PW120", subject, self._reason(problem)))
-        except (Impossible, BadInterpolation) as problem:
-            help_ = "write the value, or refer to a key that this file has"
-            message = f"`{scalar.text[:60]}` cannot be resolved: {self._reason(problem)}"
-            self.findings.append(error("PW120", subject, message, scalar.span, help=help_))
-        return Scalar(scalar.text, UNRESOLVED, scalar.span)
-
-    def _reason(self, problem: Exception) -> str:
-        """Return the message of a problem, unless it could show the value of a variable."""
-        if isinstance(problem, Unread) or not self._read:
-            return str(problem)
-        return f"it depends on the environment variable `{self._read[-1][:60]}`, whose value is not shown"
 
 
 def _size(value: Value) -> int:

@@ -178,7 +178,7 @@ def _verdict(explanation: Explanation, colour: bool, level: str) -> str:
     parts = [*(_summary(explanation, needs) if needs else []), f"{command} finds {', '.join(filter(None, counts))}"]
     if report.verdict == INCOMPLETE:
         missing = report.missing[0]
-        parts.append(f"{paint(INCOMPLETE, 'yellow', colour)}: {escape(missing.what)}. {escape(missing.add)}")
+        parts.append(f"{paint(INCOMPLETE, 'yellow', colour)}: {escape(missing.fact)}. {escape(missing.add)}")
     return f"{escape(report.title)}: {'; '.join(parts)}"
 
 

@@ -70,7 +70,7 @@ def _of(component: Component, estimated: bool) -> Iterator[DemandText]:
 
 def _keep(keep: Keep) -> str:
     most = f"one {level_name(keep.level)}" if keep.domains == 1 else f"at most {keep.domains} {level_name(keep.level)}s"
-    return f"{_KEPT.get(keep.what, 'all of it')} in {most}" + ("" if keep.required else " if that can be")
+    return f"{_KEPT.get(keep.unit, 'all of it')} in {most}" + ("" if keep.required else " if that can be")
 
 
 def _spread(spread: Spread) -> str:

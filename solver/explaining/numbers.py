@@ -92,11 +92,11 @@ def _per_node(problem: Problem, name: str, processes: int) -> tuple[int | str, s
 
 def _shares(shares: list[Share], processes: int) -> Iterator[Derivation]:
     """Yield the share of each process in the amounts of a component."""
-    occurrences = Counter(share.what for share in shares)
+    occurrences = Counter(share.noun for share in shares)
     for share in shares:
-        name = f"{share.what} per process" + (f" of {share.amount_name}" if occurrences[share.what] > 1 else "")
+        name = f"{share.noun} per process" + (f" of {share.amount_name}" if occurrences[share.noun] > 1 else "")
         figures = (Figure(share.amount_name, share.amount, share.span),)
-        formula = _divided(share.amount, share.what, processes, "")
+        formula = _divided(share.amount, share.noun, processes, "")
         yield Derivation(share.component, name, share.amount // max(processes, 1), formula, figures)
 
 

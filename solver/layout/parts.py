@@ -158,7 +158,7 @@ def _counts_nodes(component: Component, keep: Keep) -> bool:
     """
     if keep.level != NODE_LEVEL:
         return False
-    return not keep.required or (keep.what == WHOLE and not (component.least == component.most and keep.domains == 1))
+    return not keep.required or (keep.unit == WHOLE and not (component.least == component.most and keep.domains == 1))
 
 
 def _node_pairs(problem: Problem) -> Iterator[tuple[Component, Component, str]]:

@@ -156,7 +156,7 @@ def obstacles(layout: Layout, tiers: tuple[Tier, ...]) -> Iterator[str]:
     for component in problem.hinted:
         if component.pins:
             yield f"{component.name} is pinned"
-        if any(keep.level == NODE_LEVEL and keep.what == WHOLE for keep in component.keep):
+        if any(keep.level == NODE_LEVEL and keep.unit == WHOLE for keep in component.keep):
             yield f"{component.name} is kept together on nodes"
         if any(spread.level == NODE_LEVEL for spread in component.spread):
             yield f"{component.name} is spread over nodes"

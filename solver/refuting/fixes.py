@@ -164,7 +164,7 @@ def _softer(trial: FixTrial, demand: Demand, row: CountingRow | None) -> Iterato
         return
     yield from _other_work(trial, demand)
     for keep in trial.problem[demand.component].keep if demand.field.startswith("keep ") else ():
-        if keep.required and demand.field == f"keep {keep.what} in {keep.level}":
+        if keep.required and demand.field == f"keep {keep.unit} in {keep.level}":
             yield from _looser_keep(trial, trial.problem[demand.component], keep)
     for spread in trial.problem[demand.component].spread if demand.field.startswith("spread ") else ():
         if demand.field == f"spread over {spread.level}":
@@ -295,14 +295,14 @@ def _looser_keep(trial: FixTrial, component: Component, keep: Keep) -> Iterator[
     """Yield the fewest feasible domains of a keep, and the keep as a preference."""
     changed = partial(_replacing, component, "keep", keep)
     # The most domains first, so that bisection ends at the fewest.
-    tried = range(MAX_DOMAINS, keep.domains, -1) if keep.what == WHOLE else ()
+    tried = range(MAX_DOMAINS, keep.domains, -1) if keep.unit == WHOLE else ()
     position = trial.first(len(tried), lambda index: changed(domains=tried[index]))
     if position >= 0:
         domains = tried[position]
         text = f"keep {component.name} in {domains} {plural(level_name(keep.level), domains)} instead of {keep.domains}"
         yield Change(text, (LOOSENED, 1 - keep.domains / domains), changed(domains=domains))
     if trial.works(changed(required=False)):
-        text = f"make `keep: {{{keep.what}: {keep.level}}}` of {component.name} `required: false`"
+        text = f"make `keep: {{{keep.unit}: {keep.level}}}` of {component.name} `required: false`"
         yield Change(text, (OTHER, 1.0), changed(required=False))
 
 

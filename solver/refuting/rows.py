@@ -222,7 +222,7 @@ def node_row(question: CountingProblem, component: Component) -> CountingRow | N
 
 
 def _uneven(names: Sequence[str], amounts: str, unit: str, shares: Sequence[Share]) -> str:
-    dealt = [f"{share.said}{f' in multiples of {share.multiple}' if share.multiple > 1 else ''}" for share in shares]
+    dealt = [f"{share.amount_text}{f' in multiples of {share.multiple}' if share.multiple > 1 else ''}" for share in shares]
     return f"{listed(list(names))}: with {amounts} {plural(unit, 2)} {listed(dealt)} cannot be dealt out evenly"
 
 
@@ -284,7 +284,7 @@ def spread_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
 def whole_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
     """Return a row if the largest permitted domains are too small for a whole component."""
     for component in bundle.components:
-        for keep in (keep for keep in component.keep if keep.what == WHOLE and keep.required and keep.level in LEVELS):
+        for keep in (keep for keep in component.keep if keep.unit == WHOLE and keep.required and keep.level in LEVELS):
             capacity = sum(sorted(_domain_units(question, bundle, keep.level), reverse=True)[: keep.domains])
             if capacity < bundle.least:
                 need, have, name = bundle.least * bundle.unit, capacity * bundle.unit, level_name(keep.level)

@@ -189,7 +189,7 @@ def _sizes(component: Component) -> set[int]:
     """Sizes of the blocks of ranks whose members something may look at."""
     parallel = component.parallel
     sizes = {TP: parallel.tp, EP: parallel.tp * parallel.ep, REPLICA: parallel.replica}
-    return {1, component.per_process, parallel.tp, parallel.replica, *(sizes[keep.what] for keep in component.keep if keep.what in sizes)}
+    return {1, component.per_process, parallel.tp, parallel.replica, *(sizes[keep.unit] for keep in component.keep if keep.unit in sizes)}
 
 
 def divided(chosen: Seats, sizes: Sequence[int], ordered: bool) -> Iterator[Seats]:

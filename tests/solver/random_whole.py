@@ -161,7 +161,7 @@ class Drawn:
         found: dict[str, Any] = {}
         if self._says("keep"):
             keeps = self._keeps()
-            found["keep"] = tuple(keep for keep in keeps if not on_nodes or (keep.what == WHOLE and keep.level != "numa"))
+            found["keep"] = tuple(keep for keep in keeps if not on_nodes or (keep.unit == WHOLE and keep.level != "numa"))
         if self._says("spread"):
             found["spread"] = (Spread(self._one(*LEVELS), self._one(1, 2), self._one(50, 75, 100)),)
         if self._says("pins"):

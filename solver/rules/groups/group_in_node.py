@@ -32,7 +32,7 @@ class GroupInNode:
 
         PW218 checks the others.
         """
-        default = [c for c in problem.components if not any(keep.what == TP for keep in c.keep)]
+        default = [c for c in problem.components if not any(keep.unit == TP for keep in c.keep)]
         return [component for component in default if component.parallel.tp > 1 and problem.kind(component) != NODE]
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:

@@ -81,7 +81,7 @@ def _placement(problem: Problem, component: Component, runs: Sequence[Run]) -> t
 
 
 def _work(share: Share) -> Data:
-    data: Data = {"component": share.component, "what": share.what, "amount": share.amount}
+    data: Data = {"component": share.component, "what": share.noun, "amount": share.amount}
     if share.multiple > 1:
         data["multiple"] = share.multiple
     if not share.proved:
