@@ -90,18 +90,12 @@ class BlockBill:
 
 MEASURED, BETWEEN, BEYOND, FORMULA = "measured", "interpolated", "extrapolated", "formula"
 FAR = 4
-"""Distance factor from the nearest measured count beyond which times are unreliable.
-
-Source: reference of RLinf's users, issue #59.
-"""
+"""Extrapolation factor of unreliable times. Source: reference of RLinf's users, issue #59."""
 HUNDRED = 100
 SLOWER, QUICKER = (110, 125, 150, 200), (90, 75, 50)
 """Percent of a component's times, in the order of the trials."""
 KEEP = 5
-"""Percent over the best design up to which the file's own placement is kept.
-
-Measured times differ as much from run to run.
-"""
+"""Percent over the best design up to which the file's own placement is kept."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,10 +160,7 @@ class Component:
 
     @property
     def unit(self) -> int:
-        """Accelerators placed as a piece: a group, or a block of interleaved groups.
-
-        Groups of one accelerator do not interleave.
-        """
+        """Accelerators placed as a piece: a group, or a block of interleaved groups."""
         return self.block if self.group_size > 1 else 1
 
     @property
@@ -178,18 +175,12 @@ class Component:
 
     @property
     def divided_among(self) -> int:
-        """Ranks per sharding group, by the framework's settings or the estimate.
-
-        0 if all ranks form one group, or if nothing is divided.
-        """
+        """Ranks per sharding group; 0 if all are one group, or if nothing is divided."""
         return self.shards or (self.estimate.divided_among if self.estimate else 0)
 
     @property
     def numbered_in(self) -> tuple[str, ...]:
-        """Node groups in the numbering of the ranks.
-
-        These are its own groups, unless given ranks use groups that its hints do not name.
-        """
+        """Node groups in the numbering of the ranks: its own, or those of the given ranks."""
         repeats = repeats_of(self.runs or ())
         used = tuple(dict.fromkeys(run.node_group for repeat in repeats for run in repeat.runs))
         return self.node_groups if set(used) <= set(self.node_groups) else used

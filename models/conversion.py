@@ -28,18 +28,12 @@ LOSS, REFUSAL = "PW605", "PW606"
 ENGINES = frozenset({"vllm", "sglang", "trtllm", "hf", "huggingface"})
 """Names of inference engines in the frameworks."""
 _DEGREE = re.compile(r"(ulysses\w*|\w*expert\w*|ep|fsdp|moe_tensor\w*|virtual_pipeline\w*)_size")
-"""Keys of sequence, expert and shard sizes and of virtual stages.
-
-Not every framework has them.
-"""
+"""Keys of sequence, expert and shard sizes and of virtual stages, which some frameworks lack."""
 
 
 @dataclass(frozen=True, slots=True)
 class LostSetting:
-    """Difference between two problems.
-
-    `moves` is True if it may move a process.
-    """
+    """Difference between two problems; `moves` is True if it may move a process."""
 
     component: str
     loss: str
@@ -156,10 +150,7 @@ def _labels(runs: Sequence[Run]) -> list[list[str]]:
 
 
 def moved(subject: str, message: str, help: str = "") -> Finding:
-    """Build the warning for a loss with effect on the placement.
-
-    Something may be placed elsewhere than before, or not at all.
-    """
+    """Build the warning for a loss with effect on the placement."""
     return warning(LOSS, subject, message, help=help)
 
 
@@ -174,10 +165,7 @@ def refusal(subject: str, message: str, help: str = "") -> Finding:
 
 
 def lost_demands(problem: Problem) -> Iterator[Finding]:
-    """Yield the demands of the old framework on hinted components that the new file lacks.
-
-    Explicit ranks satisfy them already.
-    """
+    """Yield the framework's demands on hinted components that the new file lacks."""
     hinted = {component.name for component in problem.hinted}
     for relation in problem.job.relations:
         if relation.kind not in KEYS and relation.reason and hinted.intersection(relation.components):
@@ -190,10 +178,7 @@ def lost_demands(problem: Problem) -> Iterator[Finding]:
 
 
 def lost_times(problem: Problem) -> Iterator[Finding]:
-    """Yield the loss of measured times, which decide counts and degrees in `plan`.
-
-    No conversion carries them over.
-    """
+    """Yield the loss of measured times, which no conversion carries over."""
     timed = [component for component in problem.components if component.timed is not None]
     if timed:
         names = " and ".join(filter(None, (", ".join(f"`{component.name}`" for component in timed[:-1]), f"`{timed[-1].name}`")))

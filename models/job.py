@@ -212,10 +212,7 @@ class Job:
 
     @property
     def leaders(self) -> tuple[str, ...]:
-        """Components that determine the degrees of others.
-
-        If there are several, each follower may depend on all of them.
-        """
+        """Components that determine the degrees of others."""
         return tuple(
             dict.fromkeys((*self.planning.tied.values(), *(name for choice in self.planning.followed[:1] for name in choice.degrees)))
         )

@@ -128,11 +128,7 @@ def states(work: Work) -> Iterator[MemoryTerm]:
 
 
 def _gradient_bits(sharding: str, precision: str) -> int:
-    """Return the bits per gradient.
-
-    FSDP and Megatron add up gradients of bf16 weights in 32 bits; for fp16 weights Megatron keeps
-    both.
-    """
+    """Return the bits per gradient: FSDP and Megatron add bf16 gradients up in 32 bits."""
     return 32 if sharding == FSDP or (sharding in (MEGATRON, DISTRIBUTED) and precision != "fp16") else BITS[precision]
 
 
@@ -401,10 +397,7 @@ def with_estimate_numbers(component: Component, card: ModelCard | None) -> Model
 
 
 def _splits(component: Component) -> tuple[Split, ...]:
-    """Return the divisions of an engine, otherwise those of Megatron.
-
-    Outside of Megatron, layers need not divide evenly, so that split is not proved.
-    """
+    """Return the divisions of an engine, else of Megatron, with the split of layers unproved."""
     if optimizer_of(component) == NONE and role_of(component) == ROLLOUT:
         return engine_splits({})
     return tuple(replace(split, proved=False) if split.card_field == "layers" else split for split in megatron_splits({}))

@@ -129,10 +129,7 @@ class ModelShape:
 
     @cached_property
     def counted(self) -> int:
-        """Parameters computed from the shape; 0 if unknown.
-
-        Without norms and biases, and of the language model alone.
-        """
+        """Parameters computed from the shape, without norms and biases; 0 if unknown."""
         return self._in_layers + self.embedding + (0 if self.tied else self.embedding) if self._in_layers else 0
 
     @property
@@ -176,19 +173,13 @@ _KEYS = tuple(field.name for field in fields(MemoryInput) if field.compare)
 
 
 def whole_groups(shards: int, accelerators: int, parallel: Parallel) -> bool:
-    """Return True if the ranks form whole groups of shards.
-
-    Fewer ranks than a group form one group; with 0 shards the answer is True.
-    """
+    """Return True if the ranks form whole groups of shards, or at most one."""
     ranks = accelerators // (parallel.tp * parallel.pp)
     return not shards or ranks <= shards or ranks % shards == 0
 
 
 def are_whole(component: Component) -> bool:
-    """Return True if the requested counts can only form whole groups.
-
-    That is a single count with whole groups, or at most as many ranks as one group.
-    """
+    """Return True if the requested counts can only form whole groups of shards."""
     shards, parallel = component.divided_among, component.parallel
     if component.least == component.most:
         return whole_groups(shards, component.most, parallel)
@@ -333,10 +324,7 @@ class Work:
 
     @property
     def trained(self) -> WeightShare:
-        """Trained parameters on an accelerator; all by default.
-
-        Fewer with a stated number or adapters.
-        """
+        """Trained parameters on an accelerator: all, unless a number or adapters are stated."""
         every, estimate = self.shape.parameters, self.estimate
         if not (estimate.trainable or estimate.lora_rank):
             return self.parameters

@@ -183,10 +183,7 @@ def lay_out(pools: Sequence[Pool], rooms: Sequence[FreeNodes], reserves: Sequenc
 
 
 def _reserved(left: list[FreeNodes], reserve: Reserve) -> bool:
-    """Take the CPUs of a process from the first node with enough.
-
-    Returns False if there is no such node.
-    """
+    """Take the CPUs of a process from the first node with enough. False if there is none."""
     for position, room in enumerate(left):
         if room.cpus >= reserve.cpus:
             if room.cpus < UNKNOWN_CPUS:
@@ -294,10 +291,7 @@ class _TooMany(Exception):
 
 
 def can_fit(pools: Sequence[Pool], rooms: Sequence[FreeNodes], reserves: Sequence[Reserve] = ()) -> bool | None:
-    """Return True if all parts and reserves fit onto nodes; None if undecided.
-
-    A counting bound decides most cases; the rest is searched, node by node, within a limit.
-    """
+    """Return True if all parts and reserves fit onto nodes, searched within a limit. Else None."""
     items = _items(pools, reserves)
     nodes = [(room.free.bit_count(), room.cpus) for room in rooms for _ in range(min(len(room.nodes), MAX_NODES + 1))]
     if _too_many(items, rooms):
@@ -342,10 +336,7 @@ def _times(accelerators: int, cpus: int, size: int, part_cpus: int) -> int:
 
 
 def _search(items: tuple[tuple[Item, int], ...], nodes: tuple[Item, ...], seen: set[object]) -> bool:
-    """Return True if the items fit on the nodes.
-
-    Fills the first node in every maximal way, then the rest.
-    """
+    """Return True if the items fit: fill the first node in every maximal way, then the rest."""
     if not any(count for _, count in items):
         return True
     if not nodes or (items, len(nodes)) in seen:
@@ -374,10 +365,7 @@ Shape = tuple[PoolParts, ...]
 
 @dataclass(frozen=True)
 class Laying:
-    """Pools in the framework's order of reservation; open pools have no parts.
-
-    `reserves` are processes outside of the pools with reserved CPUs of a node.
-    """
+    """Pools in the framework's order of reservation; open pools have no parts."""
 
     pools: tuple[Pool, ...]
     reserves: tuple[Reserve, ...] = ()
@@ -428,10 +416,7 @@ class Laying:
 
 
 def _shapes(size: int, rooms: Sequence[FreeNodes]) -> Iterator[Shape]:
-    """Yield equal parts, the fewest first.
-
-    Several parts may lie on one node, beside which a larger part does not fit.
-    """
+    """Yield equal parts, the fewest first; several may lie on one node."""
     free = [(room.free.bit_count(), len(room.nodes)) for room in rooms]
     for count in range(1, size + 1):
         if size % count == 0 and fitting(free, size // count) >= count:

@@ -92,10 +92,7 @@ MAX_LEVELS = 32
 MAX_TOTAL = 8 * MAX_BYTES
 MAX_VISITS = 2_000
 _REFUSED_BY_ALL = {"PW003", "PW006"}
-"""Codes of faults that Hydra refuses too.
-
-Other limits are this program's own: texts beyond them are unchecked.
-"""
+"""Codes of faults that Hydra refuses too; other limits are this program's own."""
 _CHOICE = re.compile(r"\$\{([^${}]*)\}")
 
 
@@ -118,10 +115,7 @@ Step = Union[ConfigPiece, Gap]
 
 @dataclass
 class Walk:
-    """Walk from one main file.
-
-    `texts` are the texts read so far; `findings` and `unchecked` collect faults.
-    """
+    """Walk from one main file; `texts`, `findings` and `unchecked` are collected."""
 
     search: SearchPath
     library: Library
@@ -143,10 +137,7 @@ class Walk:
         return steps
 
     def _visit(self, node: DefaultsNode, trail: dict[str, Span | None], deferred: bool) -> list[Step]:
-        """Return the merge steps of an entry and its subtree.
-
-        `trail` maps the name of each part above to the place of the entry that leads to it.
-        """
+        """Return the merge steps of a subtree; `trail` has the parts above and their places."""
         entry = node.entry
         if node.group == "hydra" or node.group.startswith("hydra/") or self.choices.deleted(node):
             return []  # Hydra's own settings do not reach the program
@@ -235,10 +226,7 @@ class Walk:
                 self._refuse(message, entry.span, f"move it before `override {last.key}`", last.entry.span, "the override")
 
     def _resolved(self, node: DefaultsNode) -> DefaultsNode | None:
-        """Fill in the choices in a node's name.
-
-        None, with a note in `unchecked`, if a choice is unknown.
-        """
+        """Fill in the choices in a node's name. None, with a note, if a choice is unknown."""
         entry = node.entry
         text = str(entry.option) if entry.keyed else "/".join(part for part in (entry.group, str(entry.option)) if part)
         missing: list[str] = []
@@ -258,10 +246,7 @@ class Walk:
         return replace(node, entry=replace(word(text, entry.span), package=entry.package))
 
     def _part(self, node: DefaultsNode) -> PathPart | Gap | None:
-        """Read the text of a node.
-
-        A Gap, with the reason, if it cannot be read; None if Hydra continues without it.
-        """
+        """Read the text of a node. A Gap if it cannot be read, None if Hydra goes on without it."""
         entry = node.entry
         location = self.search.find(node.path)
         if isinstance(location, Located):
@@ -401,10 +386,7 @@ def _merged(source: Source, root: MapNode, steps: Sequence[Step], environment: E
 
 
 def _is_choice(setting: Setting, settings: Sequence[Setting]) -> bool:
-    """Return True if a setting chooses an option of a group.
-
-    It does if more settings set keys below it.
-    """
+    """Return True if a setting chooses an option of a group: more settings set keys below it."""
     inside = f"{setting.key}."
     plain = isinstance(setting.value, Scalar) and isinstance(setting.value.value, str) and "." not in setting.key
     return plain and any(candidate.key.startswith(inside) for candidate in settings)
@@ -416,11 +398,7 @@ def _unchosen_group(setting: Setting) -> Unchecked:
 
 
 class _Follow:
-    """Resolver of interpolations in a tree.
-
-    Returns the target value and its path; an interpolation with an unknown target resolves to
-    itself.
-    """
+    """Resolver of interpolations in a tree; an unknown target resolves to itself."""
 
     def __init__(self, root: MapNode, environment: Environment) -> None:
         self.root, self.environment = root, environment

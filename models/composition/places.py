@@ -48,10 +48,7 @@ class PathPart:
 
 
 def part_of(source: Source) -> PathPart:
-    """Split a text into content and defaults.
-
-    Raises UnusableInput if the text is not YAML within the limits.
-    """
+    """Split a text into content and defaults. Raises UnusableInput if it is not YAML."""
     from .defaults import package_header, read_entries
 
     root = _map_if_blank(source) or source.value
@@ -92,10 +89,7 @@ class Library:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """Folder of the search path.
-
-    `name` is shown to users: it hides values from the environment.
-    """
+    """Folder of the search path; its shown `name` hides values from the environment."""
 
     path: str
     name: str
@@ -189,10 +183,7 @@ class SearchPath:
 
 
 def _below(folder: Folder | str, roots: Sequence[str]) -> Folder | str:
-    """Resolve a relative folder below the first root that contains it.
-
-    Hydra resolves it against the working directory of the started program, which is unknown here.
-    """
+    """Resolve a relative folder below the first root that contains it."""
     if isinstance(folder, str) or os.path.isabs(folder.path) or os.path.isdir(folder.path):
         return folder
     places = (os.path.join(root, folder.path) for root in roots)
@@ -239,10 +230,7 @@ class Added:
 
 
 def searched(value: Value | None, environment: Environment, findings: list[Finding]) -> list[Folder | str]:
-    """Convert the entries of a search path into folders, or into reasons to skip.
-
-    The name of a folder hides the values of environment variables.
-    """
+    """Convert the entries of a search path into folders, or into reasons to skip."""
     if value is None or (isinstance(value, Scalar) and value.is_null):
         return []
     if isinstance(value, Scalar) and value.tag == UNRESOLVED:

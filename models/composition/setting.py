@@ -59,10 +59,7 @@ _CASTS: dict[str, Callable[[Plain], Plain]] = {"int": lambda value: int(value or
 
 
 def read_setting(text: str, span: Span) -> Setting:
-    """Parse the setting of a text that stands at `span`.
-
-    Raises UnusableInput with a PW012 Finding.
-    """
+    """Parse the setting of a text that stands at `span`. Raises UnusableInput (PW012)."""
     head = _KEY.match(text)
     if head is None or (not head["end"] and head["mark"] != DocumentKind.DELETE.value):
         start = (
@@ -113,10 +110,7 @@ def tokens_of(text: str, position: int, span: Span) -> list[Token]:
 
 
 def _quoted(tokens: list[Token]) -> str:
-    """Return help for an invalid letter, after the given tokens.
-
-    The help is to quote the value, or the content of the innermost open list or map.
-    """
+    """Return help for an invalid letter after these tokens: quotes around the innermost value."""
     brackets = list[str]()
     for token in tokens:
         if token.kind in ("[", "{"):

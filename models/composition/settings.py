@@ -34,10 +34,7 @@ class Unmergeable(Exception):
 
 
 def merged(below: MapNode, above: MapNode, follow: Resolve, path: Path = ()) -> MapNode:
-    """Merge `above` onto `below`; keys of `below` come first.
-
-    The result and its replaced entries have the places of `above`. Raises Unmergeable.
-    """
+    """Merge `above`, with its places, onto `below`, whose keys come first. Raises Unmergeable."""
     entries = {entry.key.text: entry for entry in below}
     for entry in above:
         old = entries.get(entry.key.text)
@@ -93,10 +90,7 @@ class CommandSettings:
 
     @staticmethod
     def read(texts: Sequence[str]) -> CommandSettings:
-        """Parse the settings of a command line.
-
-        Their spans point into one text that repeats the options.
-        """
+        """Parse the settings of a command line; spans point into their joint text."""
         source = Source(NAME, "\n".join(f"{NAME} {text}" for text in texts))
         settings, findings, position, line = [], list[Finding](), 0, 1
         for text in texts:
@@ -119,10 +113,7 @@ class RefusedSetting(Exception):
 
 
 def apply_setting(root: MapNode, setting: Setting, partial: bool, follow: Resolve) -> MapNode:
-    """Apply a setting to a tree. Raises Refused.
-
-    In a `partial` tree, a missing key may stand in a part that could not be read.
-    """
+    """Apply a setting; a `partial` tree may hold a missing key. Raises RefusedSetting."""
     path, current = _at(root, setting.names, follow)
     value = setting.value
     if not path or (value is None and setting.kind is not DocumentKind.DELETE):
@@ -151,10 +142,7 @@ def apply_setting(root: MapNode, setting: Setting, partial: bool, follow: Resolv
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """Change at the end of a path: set a value, or delete the key if it is None.
-
-    `strict`: new keys are refused.
-    """
+    """Change at the end of a path: a value, or None to delete; `strict` refuses new keys."""
 
     setting: Setting
     value: Value | None

@@ -36,19 +36,13 @@ class ScalarText:
     shift: int | None
 
     def part(self, start: int, end: int) -> Span:
-        """Return the span of the characters `start` to `end`.
-
-        The span of the whole scalar if characters do not correspond.
-        """
+        """Return the span of some characters; the whole scalar if they do not correspond."""
         if self.shift is None:
             return self.scalar.span
         return self.scalar.span.part(self.shift + start, self.shift + max(end, start + 1 if self.text else start))
 
     def replaced(self, text: str, in_flow: bool = False) -> Edit | None:
-        """Return the edit that replaces the text and keeps the quotes.
-
-        None if the text is written elsewhere.
-        """
+        """Return the edit that replaces the text in its quotes. None if it is written elsewhere."""
         # written elsewhere, or a block scalar on lines of its own
         if self.scalar.origin is not None or "\n" in self.scalar.text:
             return None
@@ -154,20 +148,13 @@ class Notes:
         return Edit(span.part(1, span.length - 1) if quoted else span, name)
 
     def to_rename(self, owner: MapNode, entry: Entry, name: str) -> tuple[str, Edit | None]:
-        """Return help and edit for a misnamed key.
-
-        The edit deletes the key if `name` exists too.
-        """
+        """Return help and edit for a misnamed key, which is deleted if `name` exists too."""
         if owner.get(name) is not None:
             return f"remove it: `{name}` is set too", self.removed(owner, entry)
         return f"write `{name}`", self.renamed(entry, name)
 
     def removed(self, owner: MapNode, entry: Entry) -> Edit | None:
-        """Return the edit that deletes an entry from a map.
-
-        None if the entry cannot be cut out, or if the map comes from an interpolation and so has
-        further uses.
-        """
+        """Return the edit that deletes an entry. None if it has other uses or cannot be cut."""
         if any(is_inside(entry.key.span, target) for target, _ in self.followed):
             return None
         return without_entry(self.document.text_of(entry.key.span.file), owner, entry)
@@ -203,11 +190,7 @@ class Notes:
         self.findings = [replace(f, edit=wide) if f.edit and is_inside(f.edit.span, wide.span) else f for f in self.findings]
 
     def in_new_form(self, first: int) -> None:
-        """Drop the edits of all findings from index `first` on.
-
-        An edit before them rewrites their text in another form, which their own edits would not
-        fit.
-        """
+        """Drop the edits of findings from index `first` on: an earlier edit rewrites their text."""
         self.findings[first:] = [replace(finding, edit=None) for finding in self.findings[first:]]
 
     def settle(self) -> None:

@@ -23,10 +23,7 @@ class Default:
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """Whole number with key and place.
-
-    `scalar` is None for a default of the framework; `default` is the source of that, if known.
-    """
+    """Whole number with key and place. For a default, `scalar` is None and `default` its source."""
 
     value: int
     name: str
@@ -59,10 +56,7 @@ class Amount:
 
 
 PLACEMENT_RULES = frozenset({"PW101", "PW102", "PW103", "PW110", "PW111", "PW122", "PW208", "PW215"})
-"""Rules about the place of processes.
-
-If a value for such a rule is missing, the placement was not checked.
-"""
+"""Rules about the place of processes: without a value for them, placement is unchecked."""
 
 
 class Settings:
@@ -102,10 +96,7 @@ class Settings:
         return self._interpolator.root.span
 
     def at(self, path: str) -> Value | None:
-        """Return the value at a path, or None.
-
-        An unresolved interpolation is a Scalar of tag UNRESOLVED.
-        """
+        """Return the value at a path, or None; unresolved interpolations have tag UNRESOLVED."""
         if path not in self._by_path:
             self._by_path[path] = self._at(tuple(path.split(".")) if path else ())
         return self._by_path[path]
@@ -200,10 +191,7 @@ class Settings:
         return bool(value.value) if isinstance(value, Scalar) else bool(value.entries if isinstance(value, MapNode) else value.items)
 
     def becomes(self, path: str, text: str) -> Edit | None:
-        """Return the edit that writes another value.
-
-        None if the value is not written at this path.
-        """
+        """Return the edit that writes another value. None if no value is written at this path."""
         value = self.at(path)
         return Edit(value.span, text) if isinstance(value, Scalar) and value.origin is None else None
 
@@ -222,10 +210,7 @@ Plain = Union[str, int, float, bool]
 
 
 def plain_value(settings: Settings, path: str, usual: Plain = "") -> Plain:
-    """Return the scalar value at a path, or `usual` if nothing is written.
-
-    "" if the value is null or unknown; nothing is reported in that case.
-    """
+    """Return the scalar at a path, `usual` if unwritten, "" if null or unknown."""
     value = settings.at(path)
     if value is None:
         return "" if settings.is_elsewhere(path) else usual

@@ -71,10 +71,7 @@ class Finding:
     premises: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
-        """Show both places of an aliased value and drop the edit.
-
-        The value has other uses too.
-        """
+        """Show both places of an aliased value. Drop the edit, as the value has further uses."""
         span = self.span
         if span is not None and (alias := span.alias) is not None:
             object.__setattr__(self, "span", alias)

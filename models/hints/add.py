@@ -26,10 +26,7 @@ Fields = dict[str, object]
 
 
 def locality_fields(form: ComponentForm, name: str, value: Value, cluster: Cluster) -> Fields:
-    """Return the component fields of the locality hints.
-
-    Raises UnusableInput with every fault.
-    """
+    """Return the component fields of the locality hints. Raises UnusableInput with every fault."""
     findings: list[Finding] = []
     fields: Fields = {}
     if form.keep is not None:
@@ -228,10 +225,7 @@ def add_hints(
 
 
 def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, known: Component | None) -> Component:
-    """Return a component built from hints.
-
-    Raises UnusableInput for impossible hints.
-    """
+    """Return a component built from hints. Raises UnusableInput for impossible hints."""
     spans = {}
     for entry in value if isinstance(value, MapNode) else ():
         spans[entry.key.text] = spans[_FIELDS.get(entry.key.text, entry.key.text)] = entry.value.span

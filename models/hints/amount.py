@@ -22,10 +22,7 @@ KEY = "parallel"
 
 
 def multiples(component: Component, parallel: Parallel, step: int, cluster: Cluster) -> str:
-    """Return advice with possible multiples of `step` near the requested amount.
-
-    The cluster must have enough accelerators, and a node with a whole tp group.
-    """
+    """Return advice with multiples of `step` that the cluster and a node can hold."""
     nodes = [cluster.nodes[rank].count(ACCELERATOR) for rank in cluster.members(component.node_groups)] if cluster.counted else []
     around = [count for count in (component.least // step * step, -(-component.least // step) * step) if count]
     fit = [str(count) for count in around if not nodes or count <= sum(nodes)]
@@ -38,10 +35,7 @@ def multiples(component: Component, parallel: Parallel, step: int, cluster: Clus
 
 
 def degrees_of(source: Source, hints: MapNode, parallel: Parallel) -> list[Edit]:
-    """Return the edits that fix a component's degrees.
-
-    Only lists and interpolated values change.
-    """
+    """Return the edits that fix a component's degrees, in lists and interpolated values only."""
     written = hints.entry(KEY)
     if written is None:
         return []
@@ -71,10 +65,7 @@ class AmountHint(NamedTuple):
 
 
 def amount(form: ComponentForm, name: str, on_nodes: bool, span: Span) -> AmountHint:
-    """Return the requested amount.
-
-    Raises UnusableInput if `accelerators` and `processes` contradict each other.
-    """
+    """Return the requested amount. Raises UnusableInput if its two keys contradict each other."""
 
     def refuse(message: str, help_text: str) -> UnusableInput:
         return UnusableInput([error("PW121", name, message, span, help=help_text)])
@@ -117,11 +108,7 @@ def _number(counts: Sequence[tuple[int, int]]) -> int:
 
 
 def impossible_counts(component: Component, choices: Sequence[Parallel], value: Value, room: int, kind: str) -> Iterator[Finding]:
-    """Yield a warning per impossible count in a list with possible counts.
-
-    If no count is possible, another error says so. `choices` are the possible degrees, `room` the
-    number of resources of `kind`.
-    """
+    """Yield a warning per impossible count, with `choices` of degrees and `room` of a kind."""
     if component.runs is not None or not component.counts:
         return
     steps = [replace(component, parallel=parallel).step for parallel in choices]

@@ -149,10 +149,7 @@ def consistent(
 
 
 def _sized_components(components: Sequence[Component], relations: Sequence[Relation], unjudged: Collection[str]) -> set[str]:
-    """Return the components of known size: their own, shared, or chosen by time.
-
-    Components in `unjudged` count as known.
-    """
+    """Return the components of known size: their own, shared, chosen by time, or `unjudged`."""
     stated = {"amount", "placement"}
     sized = {component.name for component in components if component.runs is not None or component.timed or stated & component.spans.keys()}
     sized |= set(unjudged)
@@ -204,10 +201,7 @@ def _relation(
 
 
 def _zero_copy_faults(relation: Relation, first_sizes: Sequence[int], second_sizes: Sequence[int]) -> Iterator[Finding]:
-    """Yield a fault unless tp sizes are divisible.
-
-    Ranks of the larger tp lie evenly on ranks of the smaller only then.
-    """
+    """Yield a fault unless tp sizes are divisible, so that ranks lie evenly."""
     if any(first_tp % second_tp == 0 or second_tp % first_tp == 0 for first_tp in first_sizes for second_tp in second_sizes):
         return
     first, second = relation.components
@@ -225,10 +219,7 @@ def _tensor_parallel(
 
 
 def _comparability_faults(relation: Relation, components: Sequence[Component], key: str, cluster: Cluster) -> Iterator[Finding]:
-    """Yield faults of relations between accelerators.
-
-    The components must have accelerators, numbered alike if both are ranges.
-    """
+    """Yield faults of relations between accelerators: none, or ranges in different numberings."""
     first = components[0]
     kinds = [cluster.kind(component.node_groups) for component in components]
     strange = next((position for position, kind in enumerate(kinds) if kind == NODE or kind != kinds[0]), None)
@@ -276,10 +267,7 @@ def _component(component: Component, choices: tuple[Parallel, ...], sized: bool,
 
 
 def _unnamed_phases(component: Component) -> Iterator[Finding]:
-    """Yield a warning for times in a phase that `phase` omits.
-
-    Memory does not count in such a phase.
-    """
+    """Yield a warning for times in a phase that `phase` omits: no memory counts in it."""
     if component.timed is None or not {"seconds", "phase"} <= component.spans.keys():
         return
     phases = " and ".join(f"`{phase}`" for phase in component.phases)
@@ -295,10 +283,7 @@ def _step(component: Component, parallel: Parallel) -> int:
 
 
 def unlikely(component: Component, choices: Sequence[Parallel]) -> tuple[str, str, str] | None:
-    """Return (message, key, help) of an impossible estimate; None if possible.
-
-    `choices` are the possible degrees of the component.
-    """
+    """Return (message, key, help) of an estimate impossible with all `choices` of degrees."""
     estimate = component.estimate
     if estimate is None:
         return None

@@ -103,10 +103,7 @@ _TEXT = re.compile(r"\s*(\d{1,15}(?:\.\d{1,6})?)\s*([KMBT]?)\s*", re.IGNORECASE 
 
 
 def _parameters(value: object) -> int:
-    """Return the number in `7B`, `494M` or a plain number.
-
-    Raises ValueError with a sentence for a person.
-    """
+    """Return the number in `7B`, `494M` or a plain number. Raises ValueError with a sentence."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError(f"{shown_value(value)} is no number of parameters")
     from decimal import Decimal, InvalidOperation
@@ -126,10 +123,7 @@ Parameters = ValueKind(_parameters, {"anyOf": [{"type": "number", "minimum": 1, 
 
 
 def _part(value: object) -> int:
-    """Return percent of a share, 0.6 as in engines, or of a whole number.
-
-    A share is at most 1.0. Raises ValueError.
-    """
+    """Return percent of a share of at most 1.0, or of a whole number."""
     return max(1, round(100 * value)) if isinstance(value, float) and 0 < value <= 1 else Percent.read(value)
 
 

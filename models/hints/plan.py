@@ -149,10 +149,7 @@ def read_workflow(
 
 
 def _parts(chain: str, place: Value) -> Iterator[_PlanKey]:
-    """Yield the names and arrows of a chain.
-
-    They have places of their own if the written text equals the chain.
-    """
+    """Yield the names and arrows of a chain, with places if the text is plain."""
     length = place.span.length - len(chain)
     alike = isinstance(place, Scalar) and place.origin is None and place.text == chain and length in (0, 2) and "\n" not in chain
     for match in re.finditer(rf"{ARROW}|{WHOLE}|(?:(?!{ARROW}|{WHOLE})\S)+", chain):
@@ -200,10 +197,7 @@ def _untimed_names(
 
 
 def _tasks(text: str, components: Mapping[str, Component]) -> frozenset[str]:
-    """Return the tasks of a name: all of a component, or a single ``critic.train``.
-
-    Empty if the name has no meaning.
-    """
+    """Return the tasks of a name: all of a component, or one like ``critic.train``; else none."""
     component = components.get(text)
     if component is not None and component.timed:
         return frozenset(_phases(component) or (text,))
@@ -347,10 +341,7 @@ def _spans(written: Value | None, before: str = "") -> Iterator[tuple[str, Span]
 
 
 def _ignored_keys(form: PlanForm, spans: Mapping[str, Span], key: str) -> Iterator[Finding]:
-    """Yield a note per key ignored by the cost model.
-
-    If a dialect may choose another cost model, only keys that none of its models uses.
-    """
+    """Yield a note per key that no cost model of the dialect uses."""
     judged = [form.cost_model] if "cost_model" in form.written_keys or key == "plan" else [STREAM, STEADY]
     for name in ("workflow", "batches", "phases"):
         if name in spans and not any(name in LOOKED_AT[model] for model in judged):

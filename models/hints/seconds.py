@@ -30,10 +30,7 @@ NUMBER_OF_SECONDS: Schema = {
         {"type": "string", "pattern": r"^\+?(?=[^eE]*[1-9])([0-9]{1,8}(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,2})?$"},
     ]
 }
-"""Schema of a time, also in digits as YAML reads `1e3`.
-
-JSON Schema cannot limit such text from above.
-"""
+"""Schema of a time, also in digits as YAML reads `1e3`, without an upper limit."""
 WRITTEN = "a number such as `59.9`"
 """Example of a number of seconds."""
 RowsOf = Callable[[object, tuple[str, ...]], list[dict[str, object]]]
@@ -67,10 +64,7 @@ _ROW: Schema = {
 
 
 def duration(value: object) -> int:
-    """Return the nanoseconds of a number of seconds.
-
-    Raises ValueError with a sentence for a person, Advised if the right text is known.
-    """
+    """Return the nanoseconds of a number of seconds. Raises ValueError, or Advised with the fix."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError(f"{shown_value(value)} is no number of seconds")
     from decimal import Decimal, InvalidOperation
@@ -129,10 +123,7 @@ def _map_rows(value: dict[object, object]) -> list[dict[str, object]]:
 
 
 def _all(value: dict[object, object], named: str, rows_below: RowsOf, place: tuple[str, ...]) -> list[dict[str, object]]:
-    """Return the rows of all entries, extended by their key as `named`.
-
-    Raises one error with the faults of all entries.
-    """
+    """Return the rows of all entries, with their key as `named`. Raises Faults of all entries."""
     rows, faults = list[dict[str, object]](), list[FormFault]()
     for entry, inner in value.items():
         try:
@@ -158,10 +149,7 @@ def _model_rows(value: object, place: tuple[str, ...]) -> list[dict[str, object]
 
 
 def _counted(value: object, place: tuple[str, ...], expected: str) -> list[dict[str, object]]:
-    """Return the rows of a number of seconds, or of a map from counts.
-
-    `expected` describes the keys at a place of the short form.
-    """
+    """Return the rows of seconds, or of a map from counts; `expected` describes its keys."""
     counts = value.items() if isinstance(value, dict) else ()
     strange = next((str(count) for count, below in counts if not _is_count(str(count), below)), None)
     if strange is not None:
@@ -210,10 +198,7 @@ def _single_key_fault(message: str, place: tuple[str, ...], takes: str) -> FormF
 
 
 def _is_count(key: str, value: object = None) -> bool:
-    """Return True if a key is a count of accelerators.
-
-    Digits are, except for a model such as ``4090`` above counts of its own.
-    """
+    """Return True if a key is a count: digits, unless a model like ``4090`` above counts."""
     digits = key.isascii() and key.isdigit() and len(key) <= MAX_DIGITS
     return digits and not (isinstance(value, dict) and key in NUMBERS)
 

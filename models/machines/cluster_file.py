@@ -202,20 +202,14 @@ def _kind(cluster: Cluster, members: Sequence[int]) -> str:
 
 
 def read_cluster(path: str | Path) -> Cluster:
-    """Return the cluster in a YAML or JSON file.
-
-    Raises UnusableInput with every fault of the file.
-    """
+    """Return the cluster in a YAML or JSON file. Raises UnusableInput with every fault."""
     if not Path(path).exists():
         raise UnusableInput([error("PW001", "", f"`{path}` is no shorthand, and there is no file of this name", help=_ADVICE)])
     return cluster_of(Source.read(path))
 
 
 def cluster_of(source: Source) -> Cluster:
-    """Return the cluster in a text.
-
-    Raises UnusableInput with every fault of the text.
-    """
+    """Return the cluster in a text. Raises UnusableInput with every fault of the text."""
     from ..text.form import fill
 
     job = next((entry.key for entry in source.root if entry.key.text in _OF_JOBS), None)
@@ -280,10 +274,7 @@ def _ranks_as_data(ranks: Sequence[int]) -> str:
 
 
 def shorthand_of(cluster: Cluster) -> str | None:
-    """Return a shorthand such as ``2x8xH100+1x0``, or None if facts would be lost.
-
-    Node groups are ignored.
-    """
+    """Return a shorthand such as ``2x8xH100+1x0``, or None if facts of nodes would be lost."""
     parts: list[tuple[int, int, str]] = []
     for alike in cluster.alike:
         count, model = len(alike.node.accelerators), _model(alike.node)
@@ -300,10 +291,7 @@ def shorthand_of(cluster: Cluster) -> str | None:
 
 
 def cluster_to_short_data(cluster: Cluster) -> dict[str, object] | str:
-    """Return the cluster as data of a native or cluster file.
-
-    Reading the data gives an equal cluster.
-    """
+    """Return the cluster as shortest data of a file. Reading it gives an equal cluster."""
     text = shorthand_of(cluster)
     if text is not None and not cluster.declared:
         return text
@@ -315,10 +303,7 @@ def cluster_to_short_data(cluster: Cluster) -> dict[str, object] | str:
 
 
 def _model(node: Node) -> str:
-    """Return the model as `accelerators` takes it.
-
-    The vendor is a prefix if the model does not imply it.
-    """
+    """Return the model as `accelerators` takes it: with the vendor unless the model implies it."""
     if not node.accelerators:
         return ""
     first = node.accelerators[0]
@@ -364,10 +349,7 @@ def _short_node(node: Node) -> dict[str, object]:
 
 
 def _setting(text: str) -> object:
-    """Parse a device setting into a list, map or number.
-
-    The text itself if the parsed value would print otherwise.
-    """
+    """Parse a device setting, unless the value would print otherwise than the text."""
     if not text or "\n" in text:
         return text
     try:

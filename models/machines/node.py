@@ -263,10 +263,7 @@ class Nodes(Sequence[Node]):
 
 
 def stretches_of(nodes: Sequence[Node]) -> tuple[Alike, ...]:
-    """Return the nodes of any sequence as stretches of alike nodes.
-
-    Names are not compared, so only the first node of each stretch may be asked for.
-    """
+    """Return nodes as stretches of alike nodes; names, except the first, are not compared."""
     stretches: list[Alike] = []
     for stretch in nodes.alike if isinstance(nodes, Nodes) else map(Alike, nodes):
         if stretches and _are_alike(stretches[-1].node, stretch.node):

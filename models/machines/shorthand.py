@@ -25,10 +25,7 @@ SHORTHAND_PATTERN = rf"^\s*{_PART.pattern}(\s*\+\s*{_PART.pattern})*\s*$"
 
 @dataclass(frozen=True, slots=True)
 class AsDeclared:
-    """Shorthand `x8`: nodes as declared in the file, `count` accelerators on each.
-
-    Nodes with other hardware only get no accelerators.
-    """
+    """Shorthand `x8`: declared nodes with `count` accelerators, unless with other hardware only."""
 
     count: int
     model: str = GENERIC
@@ -42,10 +39,7 @@ def looks_like_shorthand(text: str) -> bool:
 
 
 def meant(text: str) -> str | None:
-    """Return the shorthand that was probably meant; None if unclear.
-
-    Examples: `1x8xH100` for `8xH100`, `2x8` for `2*8`, `2x8xH100` for `2 x 8 x H100`.
-    """
+    """Return the shorthand that was probably meant, such as `1x8xH100` for `8xH100`; else None."""
     joined = re.sub(r"\s*[*X\u00d7]\s*|\s+x\s*|\s*x\s+", "x", text.strip())
     return (
         next((candidate for candidate in (joined, f"1x{joined}") if re.fullmatch(SHORTHAND_PATTERN, candidate)), None)
@@ -74,10 +68,7 @@ def read_shorthand(text: str) -> Cluster | AsDeclared:
 
 
 def in_one_word(cluster: Cluster) -> str:
-    """Return a shorthand like ``2x8xH100+1x0``.
-
-    ``12 nodes, 90 accelerators`` if it has more than `MAX_PARTS` parts.
-    """
+    """Return a shorthand; ``12 nodes, 90 accelerators`` if it had more than `MAX_PARTS` parts."""
     parts: list[tuple[int, int, str]] = []
     for alike in cluster.alike:
         devices = alike.node.accelerators

@@ -99,11 +99,7 @@ class ModelCard:
 
 
 def read_model_config(path: str | Path) -> ModelCard:
-    """Return the numbers of a model's configuration.
-
-    Raises UnusableInput if the file is unreadable, lacks both heads and layers, or has an invalid
-    number.
-    """
+    """Return the numbers of a model's configuration. Raises UnusableInput if there are none."""
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read(MAX_BYTES + 1)
@@ -125,10 +121,7 @@ def read_model_config(path: str | Path) -> ModelCard:
 
 
 def card_of(name: str, config: Mapping[str, object]) -> ModelCard:
-    """Return the card of a configuration, or of the language model inside.
-
-    Missing numbers are 0.
-    """
+    """Return the card of a configuration, or of its language model; missing numbers are 0."""
     inner = next((config[key] for key in _TEXT if isinstance(config.get(key), dict)), None)
     numbers = {field: _number(inner, keys) or _number(config, keys) for field, keys in KEYS.items()}
     if not numbers["kv_heads"]:
@@ -149,10 +142,7 @@ def card_of(name: str, config: Mapping[str, object]) -> ModelCard:
 
 
 def _wrong(config: Mapping[str, object]) -> str:
-    """Return an invalid number of the model like `num_hidden_layers: -3`; else "".
-
-    Lists with a number per layer, and -1 for none, are not read.
-    """
+    """Return an invalid number like `num_hidden_layers: -3`; else "". Lists are not read."""
     configs = (config, *(inner for key in _TEXT if isinstance(inner := config.get(key), dict)))
     entries = ((key, part[key]) for part in configs for keys in KEYS.values() for key in keys if key in part)
     return next(
@@ -182,10 +172,7 @@ PLACE = f"placewright.{MODEL}"
 
 
 def model_of_block(root: MapNode, findings: list[Finding]) -> ModelCard | None:
-    """Return the model that a file describes; None without a description.
-
-    `findings` gets every fault of the block.
-    """
+    """Return the model that a file describes, or None; `findings` gets every fault."""
     block = find(root, PLACE)
     if block is None:
         return None

@@ -105,10 +105,7 @@ def _cut(piece: _Piece, free: int, size: int | None) -> _Piece | None:
 
 
 def _on_single_nodes(pieces: list[_Piece], cursor: int, numbering: Numbering) -> list[_Piece]:
-    """Return the pieces from `cursor` on with node-local processes; empty if impossible.
-
-    The numbers of processes and of their resources stay.
-    """
+    """Return the pieces from `cursor` on with node-local processes; empty if impossible."""
     placed: list[_Piece] = []
     for piece in pieces:
         cursor = max(cursor, piece.first) if placed else cursor

@@ -31,10 +31,7 @@ HELPS = {
 
 @dataclass(frozen=True, slots=True)
 class ListedPlacement:
-    """Entry as written.
-
-    `indices` are numbers in order, each item a rank expression; None: the node itself.
-    """
+    """Entry as written; `indices` are rank expressions in order, None for the node itself."""
 
     ranks: str
     node: str
@@ -45,10 +42,7 @@ class ListedPlacement:
 
 @dataclass(frozen=True, slots=True)
 class ListFault:
-    """Fault in the value `key` of an entry; "" for the entry as a whole.
-
-    `better` is the corrected value.
-    """
+    """Fault in the value `key` of an entry, "" for all of it. `better` is the correction."""
 
     code: str
     message: str
@@ -189,10 +183,7 @@ def _shared(pairs: list[tuple[int, int]], node: int, share: int, indices: list[i
 
 
 def _holes(stated: Sequence[tuple[range, int]]) -> Iterator[ListFault]:
-    """Yield a fault for missing ranks, at the entry after the hole.
-
-    Ranks must be 0, 1, ... to the last.
-    """
+    """Yield a fault at the entry after a hole in the ranks 0, 1, ... to the last."""
     following = 0
     for ranks, entry in sorted(stated, key=lambda pair: pair[0].start):
         if ranks.start > following:
@@ -203,10 +194,7 @@ def _holes(stated: Sequence[tuple[range, int]]) -> Iterator[ListFault]:
 
 
 def _in_order(repeats: list[Repeat]) -> Iterable[Repeat]:
-    """Return the repeats in the order of the ranks.
-
-    A process in several repeats gets runs of its own.
-    """
+    """Return the repeats by rank; a process in several repeats gets runs of its own."""
     ordered = sorted(repeats, key=lambda repeat: repeat.ranks.start)
     if all(before.ranks.stop <= after.ranks.start for before, after in zip(ordered, ordered[1:])):
         return ordered

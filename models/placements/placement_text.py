@@ -54,10 +54,7 @@ def numbered(cluster: Cluster, labels: tuple[str, ...], most: int | None = None)
 
 
 def runs_of(pairs: Iterable[RankRange], cluster: Cluster, labels: tuple[str, ...]) -> Runs:
-    """Return the runs of a component with resources numbered over the groups.
-
-    A process on two nodes has two runs.
-    """
+    """Return the runs of a component over its groups. A process on two nodes has two runs."""
     numbering = cluster.numbering(labels)
     return runs_over(pairs, numbering, {label: NODE if numbering.kind == NODE else cluster.groups[label].kind for label in labels})
 
@@ -76,10 +73,7 @@ def runs_over(pairs: Iterable[RankRange], numbering: Numbering, kinds: dict[str,
 
 
 def _both(first: RankRange, second: RankRange) -> RankRange | None:
-    """Return two pairs merged if the second continues with the same share, else None.
-
-    A segment for every node says no more than one for all.
-    """
+    """Return two pairs merged if the second continues with the same share, else None."""
     if second.start != first.stop or second.resources * first.processes != first.resources * second.processes:
         return None
     return RankRange(first.start, second.stop, first.processes + second.processes)
@@ -168,10 +162,7 @@ class RankRange:
 
 @dataclass(frozen=True, slots=True)
 class PlacementFault:
-    """Fault at the characters `start` to `end` of the text.
-
-    `last`: the highest requested rank, if it is too high.
-    """
+    """Fault at some characters of the text. `last` is the highest rank if it is too high."""
 
     code: str
     message: str

@@ -62,10 +62,7 @@ class Plan:
 
     @property
     def first_open(self) -> tuple[tuple[TermValue, ...], int]:
-        """(terms of the first unproved tier, bound on the cost of this and later tiers).
-
-        No terms if all tiers are proved.
-        """
+        """(terms of the first unproved tier, bound on the cost from it on). () if all proved."""
         bound = self.bound
         for tier in dict.fromkeys(term.tier for term in self.terms):
             terms = tuple(term for term in self.terms if term.tier == tier)

@@ -56,10 +56,7 @@ class _TextBlock:
 
 
 def labels_used(runs: Sequence[Run], named: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the used groups in the order of `named`, or as the ranks meet them.
-
-    The second if the runs use groups outside of `named`.
-    """
+    """Return the used groups in the order of `named`, else of the ranks."""
     used = tuple(dict.fromkeys(run.node_group for repeat in repeats_of(runs) for run in repeat.runs))
     ordered = tuple(label for label in named if label in used)
     return ordered if set(ordered) == set(used) else used
@@ -164,10 +161,7 @@ def _inexpressible(name: str, why: str, otherwise: str = "launch from the plan i
 
 
 def placement_list(runs: Sequence[Run], grouped: bool) -> list[Data]:
-    """Return the list entries as data; equal nodes share an entry.
-
-    `grouped`: entries name their node group.
-    """
+    """Return list entries as data, one for equal nodes; `grouped` entries name their group."""
     return [_entry(ranks, nodes, run, resources, grouped) for ranks, nodes, run, resources in joined(_pieces(runs), _merged_on_node)]
 
 
@@ -185,10 +179,7 @@ def _pieces(runs: Sequence[Run]) -> Iterator[Piece]:
 
 
 def _equal_shares(run: Run) -> bool:
-    """Return True if the processes divide resources, or share a single resource.
-
-    Processes that share several resources need an entry each.
-    """
+    """Return True if the processes divide resources, or share a single one."""
     resources = _held(run)
     return len(set(resources)) == len(resources) and bool(run.pitch or run.each <= 1 or len(run.ranks) == 1)
 

@@ -17,10 +17,7 @@ _TOO_MANY = f"it has more than {MAX_PROCESSES:,} processes"
 
 
 class Claims:
-    """Set of ranks as disjoint, non-adjacent, ascending ranges.
-
-    The cost of all claims depends on the number of ranges, not of ranks.
-    """
+    """Set of ranks as disjoint, non-adjacent, ascending ranges; cheap in the number of ranks."""
 
     def __init__(self) -> None:
         self._starts: list[int] = []
@@ -63,10 +60,7 @@ def must_be_sound(cluster: Cluster, runs: Mapping[str, Sequence[Run]]) -> None:
 
 
 def _must_exist(cluster: Cluster, name: str, run: Run) -> None:
-    """Raise ValueError if the cluster lacks a run's resources.
-
-    A plan that was made here never does.
-    """
+    """Raise ValueError if the cluster lacks a run's resources."""
     if not 0 <= run.node < len(cluster.nodes):
         raise ValueError(f"`{name}` is on a node that the plan's cluster does not have")
     if run.ranks.stop > MAX_PROCESSES:

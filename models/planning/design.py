@@ -64,10 +64,7 @@ class Design:
 
     @property
     def overlapping(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of components with partly shared accelerators, neither inside its partner.
-
-        No search proposes such a design.
-        """
+        """Pairs of components with partly shared accelerators; no search proposes any."""
         uses = {name: set(self.blocks_of(name)) for name in self.options}
         return tuple(
             (first, second)
@@ -95,10 +92,7 @@ class Design:
         return frozenset().union(*(idle.among(block.components) for block in self.blocks))
 
     def option_of_work(self, question: PlanningProblem, component: str) -> Option:
-        """Return the option that runs a component's work.
-
-        It is the option of the worker if the framework does not start the component.
-        """
+        """Return the option that runs a component's work: that of the worker if not started."""
         arrangement = self.way(question)
         worker = arrangement.worker(component) if arrangement is not None else None
         return self.options[component if worker is None else worker]

@@ -120,10 +120,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class After:
-    """Dependency of `later` on `earlier`: components, or tasks like ``critic.train``.
-
-    `whole`: it waits for the whole result instead of a batch.
-    """
+    """Dependency of a component or task (``critic.train``): on a batch, or on the `whole`."""
 
     earlier: str
     later: str
