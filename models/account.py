@@ -15,7 +15,6 @@ from .record import dataclass
 if TYPE_CHECKING:
     from .problem import Problem
 
-
 WORKS, KEPT, RESIDENT = "works", "kept", "resident"
 """States: working, keeping some memory while waiting, or holding all memory always."""
 DECLARED, ESTIMATED, SILENT = "declared", "estimated", "not known"
@@ -24,10 +23,7 @@ DECLARED, ESTIMATED, SILENT = "declared", "estimated", "not known"
 
 @dataclass(frozen=True, slots=True)
 class ComponentMemory:
-    """Memory of a component per accelerator in a segment: MiB, state and origin.
-
-    `terms` are the terms of an estimate that exist in this segment. An estimate has no slack here.
-    """
+    """Memory of a component per accelerator in a segment; an estimate has no slack here."""
 
     component: str
     mebibytes: int

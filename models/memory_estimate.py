@@ -19,8 +19,6 @@ from .record import dataclass
 from .roles import ROLLOUT, role_of
 
 MEBIBYTE = 1 << 20
-
-
 ZERO_PAPER = "ZeRO, arXiv 1910.02054, section 3.1 and figure 1"
 FSDP_PAPER = "PyTorch FSDP, arXiv 2304.11277, sections 3.2 and 4.4"
 PREFETCHING = "PyTorch FSDP, arXiv 2304.11277, sections 3.2 and 3.3"

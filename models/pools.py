@@ -386,10 +386,7 @@ class Laying:
                 yield {name: layout.runs(pool.name) for pool in self.pools for name in pool.components}
 
     def may_have_room(self, sizes: Mapping[str, int], cluster: Cluster) -> bool:
-        """Return True if some division fits, with the parts on the best nodes.
-
-        The framework may choose other nodes.
-        """
+        """Return True if some division fits, with the parts on the best nodes."""
         rooms = rooms_of(cluster)
         shapes = islice(product(*self._shapes(sizes, rooms)), MOST_TRIED)
         return any(
@@ -401,10 +398,7 @@ class Laying:
         return [[pool.parts] if pool.parts else list(_shapes(sizes[pool.components[0]], rooms)) for pool in self.pools]
 
     def _layouts(self, shapes: Sequence[Sequence[Shape]], chosen: tuple[Shape, ...], rooms: Sequence[FreeNodes]) -> Iterator[PoolLayout]:
-        """Yield the layouts of the first pools, extended pool by pool.
-
-        Later pools never free capacity for earlier ones.
-        """
+        """Yield the layouts of the first pools, extended pool by pool."""
         if len(chosen) == len(shapes):
             return
         for parts in shapes[len(chosen)]:

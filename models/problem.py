@@ -63,10 +63,7 @@ class Structure:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Demand:
-    """Changeable field of a component or relation in the user's file.
-
-    `component` is a component's name, or both names of a relation joined by ``+``.
-    """
+    """Changeable field of a component, or of a relation (names joined by ``+``), in a file."""
 
     component: str
     field: str
@@ -75,10 +72,7 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class ConflictClause:
-    """Part of "because ... and ...": a demand with the rule's number about the cluster.
-
-    Without demands it is a fact of the cluster that cannot be given up.
-    """
+    """Part of "because ... and ...": demands with a number; without them a fact of the cluster."""
 
     text: str
     demands: tuple[Demand, ...] = ()
@@ -206,10 +200,7 @@ class Problem:
         return {component.name: component.cpus for component in self.components if component.cpus and assignment.of(component.name)}
 
     def own_degrees(self, component: Component) -> Parallel:
-        """Return a component's degrees in the file, as listed among the choices.
-
-        Hints omit degrees that follow from the others.
-        """
+        """Return a component's degrees in the file, with those that hints omit."""
         shapes = self.job.planning.shapes.get(component.name, {})
         # A shape with `least` divides nothing by its degrees.
         known = ((degrees, shape) for degrees, shape in shapes.items() if not shape.least)
@@ -221,11 +212,7 @@ class Problem:
         return shape.parallel if shape is not None and shape.least else parallel
 
     def alternatives(self) -> Iterator[Problem]:
-        """Yield the problem for every open choice, preferred choices first.
-
-        Open choices are parallel degrees, and sharing of components that are `colocated or
-        disjoint`.
-        """
+        """Yield the problem for every open choice of degrees and sharing, preferred first."""
         names = list(self.job.choices)
         for relations in product(*map(self._sides, self.job.relations)):
             for degrees in product(*self.job.choices.values()):

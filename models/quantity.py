@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Iterable, Sequence
 if TYPE_CHECKING:
     from fractions import Fraction
 
-
 RANGE_PATTERN = r"^\s*0{0,8}[1-9][0-9]{0,8}\s*(-\s*[0-9]{1,9}\s*)?$"
 """Pattern of `read_range` for JSON Schema, which cannot refuse reversed ranges."""
 MEMORY_PATTERN = r"^\s*[0-9]{1,9}(\.[0-9]{1,6})?\s*([TtGgMm]([Ii]?[Bb])?)?\s*$"
@@ -35,10 +34,7 @@ class Advised(ValueError):
 
 
 def read_range(text: str) -> tuple[int, int]:
-    """Return (least, most) of `8` or `8-32`.
-
-    Raises ValueError with a sentence for a person.
-    """
+    """Return (least, most) of `8` or `8-32`. Raises ValueError with a sentence."""
     match = _RANGE.fullmatch(text)
     if not match:
         raise ValueError(f"`{text}` is not a number such as `8` or a range such as `8-32`")
@@ -66,10 +62,7 @@ def _mib(number: str, unit: str | None) -> int | Fraction:
 
 
 def read_memory(text: str) -> int:
-    """Return MiB of `70GiB`, `512 MiB` or `80GB`, rounded up; a bare number is GiB.
-
-    Raises ValueError with a sentence for a person.
-    """
+    """Return MiB of `70GiB` or `80GB`, rounded up; a bare number is GiB. Raises ValueError."""
     match = _MEMORY.fullmatch(text)
     if not match:
         raise ValueError(f"`{text}` is not an amount of memory such as `70GiB`")
@@ -77,11 +70,7 @@ def read_memory(text: str) -> int:
 
 
 def read_rate(text: str) -> int | Fraction:
-    """Return the exact MiB per second of an amount like `50GiB`; 0 is none.
-
-    Bits are refused, with their number of bytes as advice. Raises ValueError with a sentence for a
-    person.
-    """
+    """Return exact MiB per second of `50GiB`; 0 is none. Raises ValueError, or Advised for bits."""
     if bits := _BITS.fullmatch(text):
         unit = bits[2].upper() + bits[3].lower()
         from fractions import Fraction
@@ -108,10 +97,7 @@ def memory_text(mib: int) -> str:
 
 
 def write_estimate(mib: int) -> str:
-    """Return text like `62.4 GiB`, rounded up; MiB for less than a GiB.
-
-    No estimate is exact to the MiB.
-    """
+    """Return text like `62.4 GiB`, rounded up; MiB for less than a GiB."""
     return f"{-(-mib * 10 // 1024) / 10:.1f} GiB" if mib >= 1024 else f"{mib} MiB"
 
 
@@ -147,10 +133,7 @@ def in_any(several: Iterable[Counts]) -> Counts:
 
 
 def times(counts: Iterable[tuple[int, int]], factor: int) -> Counts:
-    """Return the counts multiplied by a factor, as from processes to accelerators.
-
-    Values inside a scaled range that are not multiples of the factor stay included.
-    """
+    """Return the counts multiplied by a factor; other values inside a range stay included."""
     return tuple((low * factor, high * factor) for low, high in counts)
 
 

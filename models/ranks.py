@@ -103,10 +103,7 @@ def list_ranks(ranks: Iterable[int]) -> str:
 
 
 def without(ranges: Iterable[range], excluded: Iterable[range]) -> tuple[range, ...]:
-    """Return the part of ascending, disjoint ranges outside of other disjoint ranges.
-
-    `excluded` must ascend too.
-    """
+    """Return the part of ascending, disjoint ranges outside of others that ascend too."""
     left: list[range] = []
     rest = list(excluded)
     position = 0

@@ -29,8 +29,6 @@ from .roles import ACTOR, CRITIC, INFERENCE, REFERENCE, ROLLOUT, STUDENT, role_o
 from .text.tree import ListNode, MapNode, Value, leaves
 
 CODE = "PW404"
-
-
 BYTES = 2
 """Bytes of a weight or a gradient: bfloat16."""
 GRADIENTS, WEIGHTS = "gradients per step (an estimate)", "weights per step (an estimate)"
@@ -43,10 +41,7 @@ POLICY = (ACTOR, ROLLOUT, INFERENCE, REFERENCE, STUDENT)
 
 
 def model_path(paths: Sequence[str]) -> str | None:
-    """Return the first unknown model of `paths`, else the first; "" if one is missing.
-
-    `paths` are the models named by components without a role. None without such components.
-    """
+    """Return the first unknown model of `paths`, else the first. "" if a name is missing."""
     from .model_cards.known import known_model
 
     if not paths or not all(paths):
@@ -55,10 +50,7 @@ def model_path(paths: Sequence[str]) -> str | None:
 
 
 def foreign_model_notes(problem: Problem, models: Mapping[str, ModelUse], named: ModelCard) -> Iterator[Finding]:
-    """Yield notes about components with a model other than the named model.
-
-    The role is not the policy's, or the component names another model.
-    """
+    """Yield notes about components with a model other than the named model."""
     modelled = [component for component in problem.components if _asks(problem, component, models)]
     if not modelled:
         yield unused_model_note(named)
@@ -215,10 +207,7 @@ class _OpeningWithModels:
 
 
 def _resolved(session: FileSession, named: ModelCard | None) -> FileSession:
-    """Return the session with model cards in the readings.
-
-    Readings of another text have cards already, except for the named model.
-    """
+    """Return the session with model cards in the readings."""
     opening, as_before = session.opening, session.as_before
 
     def read(text: str, machines: Cluster | None = None, /) -> Reading:

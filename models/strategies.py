@@ -33,10 +33,7 @@ class PlacementStrategy(ABC):
 
     @abstractmethod
     def runs(self, cluster: Cluster) -> Sequence[Run]:
-        """Return the runs of the component's processes.
-
-        Raises UnusableInput with every reason against the placement.
-        """
+        """Return the runs of the component's processes. Raises UnusableInput with every reason."""
 
     @property
     @abstractmethod
@@ -95,10 +92,7 @@ class PlacementStrategy(ABC):
 
 
 def selected(strategy: str, cluster: Cluster, labels: Labels) -> tuple[str, ...]:
-    """Return the labels as a tuple.
-
-    Raises UnusableInput (PW107) for an unknown label or an empty list.
-    """
+    """Return the labels as a tuple. Raises UnusableInput (PW107) for an unknown or no label."""
     chosen = (CLUSTER_LABEL,) if labels is None else (labels,) if isinstance(labels, str) else tuple(labels)
     known = ", ".join(f"`{label}`" for label in cluster.groups)
     refuse(
@@ -176,10 +170,7 @@ class NodePlacementStrategy(PlacementStrategy):
         return True
 
     def runs(self, cluster: Cluster) -> tuple[Run, ...]:
-        """Return one run per node.
-
-        Raises UnusableInput (PW102, PW107, PW108, PW210).
-        """
+        """Return one run per node. Raises UnusableInput (PW102, PW107, PW108, PW210)."""
         labels = selected(_BY_NODE, cluster, self.node_group)
         nodes = [(node, label) for label in labels for node in cluster.groups[label].node_ranks]
         refuse([*_shared_nodes([node for node, _ in nodes], labels)])
@@ -310,10 +301,7 @@ class PackedPlacementStrategy(PlacementStrategy):
             yield error("PW119", _PACKED, message, help=help_, amount=count - fitting)
 
     def runs(self, cluster: Cluster) -> Runs:
-        """Return the runs: per node without a stride, per block with a stride.
-
-        Raises UnusableInput (PW102, PW107, PW203, PW302).
-        """
+        """Return runs per node, or per block. Raises UnusableInput (PW102, PW107, PW203, PW302)."""
         labels = selected(_PACKED, cluster, self.node_group)
         need_hardware(_PACKED, cluster, labels)
         numbering = cluster.numbering(labels)
@@ -414,10 +402,7 @@ class FlexiblePlacementStrategy(PlacementStrategy):
                 )
 
     def runs(self, cluster: Cluster) -> Sequence[Run]:
-        """Return runs for as long as the ranks follow a pattern.
-
-        Raises UnusableInput (PW102, PW107, PW203, PW210, PW302).
-        """
+        """Return the runs. Raises UnusableInput (PW102, PW107, PW203, PW210, PW302)."""
         labels = selected(_FLEXIBLE, cluster, self.node_group)
         need_hardware(_FLEXIBLE, cluster, labels)
         numbering = cluster.numbering(labels)
@@ -440,10 +425,7 @@ _ProcessSeats = list[tuple[Seat, str]]
 
 
 def _apart_and_solid(ordered: list[list[int]]) -> bool:
-    """Return True if the processes have contiguous, disjoint ranges in ascending order.
-
-    A placement text says the same then, and arithmetic gives the runs.
-    """
+    """Return True if the processes have contiguous, disjoint ranges in ascending order."""
     after = 0
     for ranks in ordered:
         if ranks[0] < after or ranks[-1] - ranks[0] >= len(ranks):

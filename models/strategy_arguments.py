@@ -26,10 +26,7 @@ Strategy = TypeVar("Strategy", bound=type)
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """Name, aliases and reader of an argument.
-
-    `read(strategy, name as written, value)` returns the value or raises UnusableInput.
-    """
+    """Name, aliases and reader of an argument: `read(strategy, name as written, value)`."""
 
     name: str
     aliases: tuple[str, ...]
@@ -187,10 +184,7 @@ def _items(strategy: str, name: str, value: object) -> list[object]:
 
 
 def _plain(value: object) -> tuple[int, ...] | None:
-    """Return the ranks if the value lists plain ints from 0; else None.
-
-    Fast path: there may be a hundred thousand lists.
-    """
+    """Return the ranks if the value lists plain ints from 0, as long lists do. Else None."""
     if not isinstance(value, (list, tuple)) or any(type(rank) is not int or rank < 0 for rank in value):
         return None
     return tuple(value)

@@ -21,8 +21,6 @@ from ..text.nearest import nearest
 from ..text.tree import ListNode, MapNode, Scalar, Value, kind_of
 
 Option = Union[str, tuple[str, ...], None]
-
-
 SELF = "_self_"
 _FORMS = "an entry is `group/option`, `group/option@package`, `group: option`, `override group: option` or `_self_`"
 GLOBAL = "_global_"

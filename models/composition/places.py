@@ -21,7 +21,6 @@ from ..text.tree import UNRESOLVED, ListNode, MapNode, Scalar, Value, kind_of
 if TYPE_CHECKING:
     from .defaults import DefaultsEntry
 
-
 _ENDINGS = (".yaml", ".yml")
 _UNREADABLE = re.compile(r"[\x00-\x1f]")
 _VARIABLE = re.compile(r"\$\{oc\.env:\s*([^,{}]+?)\s*\}")

@@ -20,8 +20,6 @@ from ..text.tree import Entry, ListNode, MapNode, Scalar, Value
 __all__ = ["DocumentKind", "Setting", "read_setting"]
 
 MAX_LEVELS = 64
-
-
 WORD = r"[A-Za-z_][A-Za-z0-9_-]*"
 NAME = r"[A-Za-z_$][A-Za-z0-9_$-]*"
 NATURAL = r"(?:0|[1-9](?:_?[0-9])*)"

@@ -243,11 +243,7 @@ class Notes:
         return ScalarText(text, scalar, self._shift(scalar, text))
 
     def ranks(self, scalar: Scalar, subject: str, in_flow: bool = False, of_processes: bool = True) -> ScalarText:
-        """Return a rank expression as the framework gets it, with ASCII digits.
-
-        Python's int() also takes digits of other scripts. `of_processes`: process ranks may follow
-        a colon.
-        """
+        """Return a rank expression as the framework gets it; int() reads all scripts' digits."""
         text = self.text(scalar, subject, lambda written: bool(RANKS.fullmatch(written)) and (of_processes or ":" not in written))
         if text.text.isascii():
             return text

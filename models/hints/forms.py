@@ -40,8 +40,6 @@ OVER_NODES = "keep: {tp: {level: node, required: false}}"
 """Hint that allows tp groups over nodes."""
 LET_OVER_NODES = f"let its tp groups lie over nodes: `{OVER_NODES}`"
 """Help text for `OVER_NODES`."""
-
-
 Level = OneOfValues("level of the topology", ALL_LEVELS)
 Domain = OneOfValues("level of nodes", DOMAINS)
 _LEVELS = ", ".join(f"`{level}`" for level in ALL_LEVELS)

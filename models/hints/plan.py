@@ -24,8 +24,6 @@ from .seconds import Duration
 from .times import example
 
 ARROW, WHOLE = "->", "=>"
-
-
 KEY = "workflow"
 LEAVE = f"leave `{KEY}` out"
 _BETWEEN = r"\s*(?:[-=]*>|→|[,;|]|\s)\s*"

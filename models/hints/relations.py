@@ -57,8 +57,6 @@ def unknown(section: str, name: str, names: Collection[str], span: Span) -> Find
 
 
 _Order = OneOfValues("order", ORDERS)
-
-
 MAX_RELATED = 256
 _Kind = OneOfValues("kind of relation", RELATION_KINDS)
 

@@ -22,8 +22,6 @@ _UNITS = {
 }
 """Unit after a time -> seconds."""
 _WITH_UNIT = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*([a-z]+)", re.ASCII)
-
-
 NUMBER_OF_SECONDS: Schema = {
     "anyOf": [
         {"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST},

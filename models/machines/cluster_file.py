@@ -24,8 +24,6 @@ _NOT_TO_BE_USED = (
     "blocked", "disabled",
 )  # fmt: skip
 """Keys that people write for unusable accelerators."""
-
-
 _ADVICE = "name a cluster file, or write nodes x accelerators, such as `2x8xH100` or `x8`"
 _OF_JOBS = ("components", "cluster", "actor_rollout_ref", "actor_train", "actor_infer", "rollout", "trainer", "defaults", "placewright")
 """Keys of files that describe a job instead of a cluster."""

@@ -14,8 +14,6 @@ from ..record import dataclass
 from .run import Run, repeats_of
 
 P = TypeVar("P")
-
-
 Data = dict[str, object]
 Piece = tuple[range, range, Run, list[int]]
 """(process ranks, node ranks, a run, ordered resources per node)."""

@@ -30,10 +30,7 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """Option of a component in a no-good: degrees (None: any) and accelerators of a kind.
-
-    `or_more`: more accelerators match too.
-    """
+    """Option of a component in a no-good. `parallel` None for any, `or_more` for more as well."""
 
     kind: int
     amount: int

@@ -40,10 +40,7 @@ class CostedDesign:
 
 @dataclass(frozen=True)
 class Unplaceable:
-    """Design without a placement, and the reason.
-
-    `question` is its planning problem, if that differs from the plan's.
-    """
+    """Design without a placement, and the reason; `question` if it differs from the plan's."""
 
     priced: CostedDesign
     reason: tuple[Finding, ...] = field(compare=False)
@@ -52,10 +49,7 @@ class Unplaceable:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """Component without times, filled up with the rest of its range.
-
-    `most` is the requested maximum; `proved`: no placement with the others' counts gives it more.
-    """
+    """Component without times, filled up to `most`; `proved`: no placement gives it more."""
 
     most: int
     proved: bool = True
@@ -63,10 +57,7 @@ class Filled:
 
 @dataclass(frozen=True)
 class RelatedPlan:
-    """Plan of any structure on fewer accelerators, or with different degrees of a component.
-
-    `proved`: it is optimal among these.
-    """
+    """Plan on fewer accelerators, or with other degrees of a component; optimal if `proved`."""
 
     priced: CostedDesign
     proved: bool

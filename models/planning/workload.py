@@ -12,7 +12,6 @@ from ..record import dataclass
 if TYPE_CHECKING:
     from fractions import Fraction
 
-
 SECOND = 1_000_000_000
 """Nanoseconds per second: planning counts whole ns, so that sums are exact."""
 
@@ -70,8 +69,6 @@ class Measured:
 
 
 Each = TypeVar("Each", bound=Hashable)
-
-
 STAGES, STREAM, STEADY = "stages", "stream", "steady"
 MODELS = (STAGES, STREAM, STEADY, "rlinf", "rlinf-embodied")
 """Names of the cost models that a user may choose (see planner/costs.py)."""

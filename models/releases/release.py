@@ -53,10 +53,7 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Half-open range of releases by name, from `since` up to but without `until`.
-
-    "" leaves a side open.
-    """
+    """Half-open range of releases, `since` up to but without `until`; "" leaves a side open."""
 
     since: str = ""
     until: str = ""
@@ -113,10 +110,7 @@ class ReleaseTable:
         return same[0] if same else None
 
     def holds(self, releases: Range, release: Release) -> bool:
-        """Return True if a release lies in the range.
-
-        Raises KeyError for an unknown name in the range.
-        """
+        """Return True if a release lies in the range. Raises KeyError for an unknown name."""
         if releases.since and release.index < self._by_name[releases.since].index:
             return False
         return not releases.until or release.index < self._by_name[releases.until].index

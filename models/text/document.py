@@ -142,10 +142,7 @@ class Document:
 
     @staticmethod
     def of(source: Source) -> Document:
-        """Return the document of a file alone; `defaults` are not followed.
-
-        Raises UnusableInput if the file is not one YAML map.
-        """
+        """Return the document of a file without its `defaults`. Raises UnusableInput."""
         return Document(source, source.root, partial=source.root.get("defaults") is not None)
 
     @staticmethod

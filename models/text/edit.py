@@ -35,10 +35,7 @@ def _quoted(text: str) -> str:
 
 
 def in_flow_map(text: str) -> str:
-    """Return the text as a YAML scalar within brackets or braces.
-
-    Text with a comma or a colon is quoted, as these would end it.
-    """
+    """Return the text as a YAML scalar within brackets: quoted with a comma or a colon."""
     return _quoted(text) if "," in text or ":" in text else plain_or_quoted(text)
 
 
@@ -112,10 +109,7 @@ def with_entry(text: str, mapping: MapNode, key: str, value: str) -> Edit | None
 
 
 def as_list(text: str, mapping: MapNode, each: bool) -> Edit | None:
-    """Build the edit that turns a map into a list; None for an empty map.
-
-    The list has the map as its only item, or with `each` one item for every entry.
-    """
+    """Build the edit of a map into a list of one item or of `each` entry."""
     if not mapping.entries or not _is_in_single_text(mapping):
         return None
     span, entries = mapping.span, [_whole(entry) for entry in mapping]
@@ -137,10 +131,7 @@ def as_list(text: str, mapping: MapNode, each: bool) -> Edit | None:
 
 
 def split_item(text: str, sequence: ListNode, mapping: MapNode) -> Edit | None:
-    """Build the edit that splits a list item, a map, by entries.
-
-    None for an unusual layout.
-    """
+    """Build the edit that splits a list item, a map, by entries. None if laid out unusually."""
     entries = [_whole(entry) for entry in mapping]
     if not entries or not _is_in_single_text(mapping):
         return None
@@ -217,10 +208,7 @@ def to_yaml(data: dict[str, Any]) -> str:
 
 
 def number_or_text(text: str) -> int | str:
-    """Convert a text of plain digits to a number, which needs no quotes.
-
-    A text such as ``007``, which the number would not print, stays.
-    """
+    """Convert a text of plain digits, but not ``007``, to a number without quotes."""
     return int(text) if text.isascii() and text.isdecimal() and str(int(text)) == text else text
 
 

@@ -41,10 +41,7 @@ class Environment:
 
     @staticmethod
     def may_be_judged(value: str) -> bool:
-        """Return True if a value is a number or ranks.
-
-        A finding about any other text would show the text.
-        """
+        """Return True if a value is a number or ranks; findings would show other text."""
         return _PLAIN.fullmatch(value) is not None
 
     def concealed(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -26,15 +26,12 @@ from .tree import MANDATORY, UNRESOLVED, Entry, Impossible, ListNode, MapNode, S
 if TYPE_CHECKING:
     from .document import Document
 
-
 Plain = Union[int, float, bool, str, None]
 MAX_NUMBER = 10**18
 _CORE = "tag:yaml.org,2002:"
 _INTEGER = re.compile(r"[+-]?(0|[1-9](_?[0-9])*)", re.ASCII)
 _FLOAT = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][+-]?[0-9]+)?", re.ASCII)
 _WORDS: Mapping[str, Plain] = {"true": True, "false": False, "null": None}
-
-
 MAX_LEVELS = 64
 MAX_CHAIN = 32
 MAX_VALUES = 100_000
@@ -115,10 +112,7 @@ RESOLVERS: Mapping[str, Callable[[tuple[Plain, ...]], Plain]] = {
 
 
 def compute(name: str, arguments: tuple[Plain, ...]) -> Plain:
-    """Apply a resolver of RESOLVERS.
-
-    Raises CannotCompute, or ProvedWrong if the resolver must fail.
-    """
+    """Apply a resolver of RESOLVERS. Raises CannotCompute, or ProvedWrong if it must fail."""
     value = RESOLVERS[name](arguments)
     if isinstance(value, (int, float)) and not abs(value) <= MAX_NUMBER:
         raise CannotCompute(f"`{name}` gives a number beyond {MAX_NUMBER:,}")
@@ -170,10 +164,7 @@ class Interpolator:
         return self._tree(value, path, 0)
 
     def target(self, scalar: Scalar, path: Path) -> tuple[Value, Path]:
-        """Return the target of a scalar, as written there, and its path.
-
-        The scalar and its own path if the target is unknown.
-        """
+        """Return the target of a scalar and its path. Both its own if it is unknown."""
         try:
             return self._resolve(scalar, path)
         except (Unknown, Impossible, BadInterpolation):

@@ -94,10 +94,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class MapNode:
-    """Map in the written order, with unique keys.
-
-    `merged`: some entries came through `<<`, and stand elsewhere.
-    """
+    """Map in the written order, with unique keys; `merged` entries came through `<<`."""
 
     entries: tuple[Entry, ...]
     span: Span
