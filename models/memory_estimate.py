@@ -311,7 +311,7 @@ def _estimated(
     says_recompute: bool,
 ) -> Estimated | None:  # fmt: skip
     shape = _shape(estimate, card)
-    if not shape.parameters:
+    if not shape.total:
         return None
     work = Work(shape, estimate, parallel, optimizer, serves, accelerators, capacity)
     terms = [*states(work), *gathered(work)]
@@ -327,7 +327,7 @@ def _shape(estimate: MemoryInput, card: ModelCard | None) -> ModelShape:
 def _missing(work: Work) -> list[str]:
     """Return sentences on inputs that are unknown and not counted."""
     term, shape = "the cache" if work.serves else "activations", work.shape
-    sentences = ["parts of the model for images or sound: nobody says `parameters`"] if shape.partial and not shape.stated else []
+    sentences = ["parts of the model for images or sound: nobody says `parameters`"] if shape.multimodal and not shape.parameters else []
     if work.estimate.lora_rank and not work.estimate.trainable and work.optimizer != NONE and not shape.adapters(1):
         sentences.append("adapters: the layers and the width of the model are not known")
     if not work.estimate.sequence:
@@ -340,7 +340,7 @@ def _missing(work: Work) -> list[str]:
 def _assumed(work: Work, card: ModelCard | None, says_recompute: bool) -> list[str]:
     """Return sentences on the assumptions of the estimate."""
     sentences = [f"the model is taken for `{card.name}`, by the last part of its path"] if card is not None and card.assumed else []
-    if not work.shape.stated:
+    if not work.shape.parameters:
         sentences.append(f"{work.shape.counted:,} parameters, counted from the shape of the model, with gated feed-forward parts")
     estimate, shape = work.estimate, work.shape
     if work.serves or not (estimate.sequence and shape.layers and shape.hidden):

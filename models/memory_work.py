@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from functools import cached_property
+from typing import Any
 
 from .component import Component
 from .estimate import BITS, FSDP, NONE, ZERO3, MemoryInput
 from .findings.wording import do, with_noun
-from .model_cards.card import ModelCard
+from .model_cards.card import NUMBERS, ModelCard
 from .parallel import Parallel
 from .record import dataclass
 from .roles import ACTOR, CRITIC, STUDENT, role_of
@@ -24,32 +25,8 @@ All models of models/model_cards/known.py have them (SwiGLU, arXiv 2002.05202).
 
 
 @dataclass(frozen=True)
-class ModelShape:
-    """Numbers of a model, 0 if unknown; see ModelCard.
-
-    `stated` is the known number of parameters. `partial`: the numbers are those of the language
-    model, beside parts for images or sound.
-    """
-
-    stated: int = 0
-    layers: int = 0
-    hidden: int = 0
-    heads: int = 0
-    kv_heads: int = 0
-    head_size: int = 0
-    intermediate: int = 0
-    vocabulary: int = 0
-    experts: int = 0
-    expert_intermediate: int = 0
-    shared_experts: int = 0
-    active_experts: int = 0
-    dense_layers: int = 0
-    latent: int = 0
-    query_latent: int = 0
-    rope: int = 0
-    value_size: int = 0
-    tied: bool = False
-    partial: bool = False
+class ModelShape(ModelCard):
+    """Card of a model as a component runs it; `parameters` are stated, not counted."""
 
     @cached_property
     def embedding(self) -> int:
@@ -59,16 +36,16 @@ class ModelShape:
     @cached_property
     def head(self) -> int:
         """Parameters of a head that differs from the embedding."""
-        if not self.stated or not self._in_layers:
+        if not self.parameters or not self._in_layers:
             return 0 if self.tied else self.embedding
-        rest = self.stated - self._in_layers  # the remainder shows if there is a head
+        rest = self.parameters - self._in_layers  # the remainder shows if there is a head
         return self.embedding if 2 * rest > 3 * self.embedding else 0
 
     @cached_property
     def expert_parameters(self) -> int:
         """Parameters of all routed experts, at most the stated number."""
         computed = GATED * self.experts * self.hidden * self.expert_intermediate * max(0, self.layers - self.dense_layers)
-        return min(computed, self.stated) if self.stated else computed
+        return min(computed, self.parameters) if self.parameters else computed
 
     @cached_property
     def _in_layers(self) -> int:
@@ -133,9 +110,9 @@ class ModelShape:
         return self._in_layers + self.embedding + (0 if self.tied else self.embedding) if self._in_layers else 0
 
     @property
-    def parameters(self) -> int:
+    def total(self) -> int:
         """All parameters: stated, else computed from the shape; 0 if unknown."""
-        return self.stated or self.counted
+        return self.parameters or self.counted
 
     @cached_property
     def cached(self) -> int:
@@ -146,26 +123,14 @@ class ModelShape:
 def shape_of(estimate: MemoryInput, card: ModelCard | None) -> ModelShape:
     """Return the shape of a component's model; the estimate overrides the card."""
     known = card or ModelCard("")
-
-    def number(name: str) -> int:
-        return int(getattr(estimate, name) or getattr(known, name))
-
-    heads, hidden = number("heads"), number("hidden")
+    numbers: dict[str, Any] = {name: getattr(estimate, name, 0) or getattr(known, name) for name in NUMBERS}
+    if not estimate.parameters and any((estimate.layers, estimate.hidden, estimate.intermediate, estimate.vocabulary, estimate.experts)):
+        numbers["parameters"] = 0  # the card's number is that of another shape
+    numbers["kv_heads"] = numbers["kv_heads"] or numbers["heads"]
+    numbers["head_size"] = numbers["head_size"] or (numbers["hidden"] // numbers["heads"] if numbers["heads"] else 0)
     # Mixtral's configuration has the width of an expert under `intermediate_size`.
-    expert_width = number("expert_intermediate") or (number("intermediate") if number("experts") else 0)
-    stated = estimate.parameters or (0 if _overrides_shape(estimate) else known.parameters)
-    return ModelShape(
-        stated, number("layers"), hidden, heads, number("kv_heads") or heads, number("head_size") or (hidden // heads if heads else 0),
-        number("intermediate"), number("vocabulary"), number("experts"), expert_width, known.shared_experts,
-        known.active_experts, known.dense_layers,
-        known.latent, known.query_latent, known.rope, known.value_size,
-        bool(known.tied), known.multimodal,
-    )  # fmt: skip
-
-
-def _overrides_shape(estimate: MemoryInput) -> bool:
-    """Return True if the user states numbers that decide the parameter count."""
-    return any((estimate.layers, estimate.hidden, estimate.intermediate, estimate.vocabulary, estimate.experts))
+    numbers["expert_intermediate"] = numbers["expert_intermediate"] or (numbers["intermediate"] if numbers["experts"] else 0)
+    return ModelShape(known.name, multimodal=known.multimodal, **numbers)
 
 
 TRAINED = (ACTOR, CRITIC, STUDENT)
@@ -309,7 +274,7 @@ class Work:
         megatron/training/theoretical_memory_usage.py.
         """
         shape, parallel = self.shape, self.parallel
-        rest = shape.parameters - shape.expert_parameters
+        rest = shape.total - shape.expert_parameters
         if parallel.pp == 1:
             return -(-rest // parallel.tp)
         if not shape.layers:
@@ -325,7 +290,7 @@ class Work:
     @property
     def trained(self) -> WeightShare:
         """Trained parameters on an accelerator: all, unless a number or adapters are stated."""
-        every, estimate = self.shape.parameters, self.estimate
+        every, estimate = self.shape.total, self.estimate
         if not (estimate.trainable or estimate.lora_rank):
             return self.parameters
         count = min(estimate.trainable or self.shape.adapters(estimate.lora_rank), every)
