@@ -146,11 +146,9 @@ class EstimateForm(Form):
         OneOfValues("precision", tuple(BITS)), default="bf16", title="of the weights while they work", description=_one_of(tuple(BITS))
     )
     optimizer = key(
-        OneOfValues("optimizer", tuple(OPTIMIZERS)),
-        default=None,
-        title="`adam` for what is trained by its role, else none",
+        OneOfValues("optimizer", tuple(OPTIMIZERS)), default=None, title="`adam` for what is trained by its role, else none",
         description=_one_of(tuple(OPTIMIZERS)),
-    )
+    )  # fmt: skip
     sharding = key(
         OneOfValues("sharding", SHARDINGS), default=NONE, title="what data parallel ranks divide", description=_one_of(SHARDINGS)
     )
@@ -162,29 +160,23 @@ class EstimateForm(Form):
         Count, default=1, title="sequences that one data parallel rank works on at a time", description="a whole number such as `1`"
     )
     recompute = key(
-        OneOfValues("recomputation", RECOMPUTED),
-        default=FULL,
-        title="what is computed again in the backward pass",
+        OneOfValues("recomputation", RECOMPUTED), default=FULL, title="what is computed again in the backward pass",
         description=_one_of(RECOMPUTED),
-    )
+    )  # fmt: skip
     attention_scores = key(
         Boolean, default=False, title="scores of attention are stored, as without flash attention", description="`true` or `false`"
     )
     sequences = key(
-        Count,
-        default=None,
-        title="sequences that a replica of an engine caches at the same time",
+        Count, default=None, title="sequences that a replica of an engine caches at the same time",
         description="a whole number such as `64`",
-    )
+    )  # fmt: skip
     cache = key(
         OneOfValues("precision", ("bf16", "fp16", "fp8")), default=None, title="the precision of the cache", description="such as `fp8`"
     )
     utilization = key(
-        Part,
-        default=None,
-        title="percent of each accelerator that an engine takes for itself",
+        Part, default=None, title="percent of each accelerator that an engine takes for itself",
         description="a whole number such as `60`, or a part such as `0.6`",
-    )
+    )  # fmt: skip
     offload = key(Boolean, default=False, title="it leaves its accelerators while another phase runs", description="`true` or `false`")
     layers = key(Count, default=None, description="a whole number such as `28`")
     hidden = key(Count, default=None, title="the width of the model", description="a whole number such as `3584`")
@@ -265,57 +257,43 @@ class HintForm(Form):
     other_words = _OTHER_WORDS
 
     role = key(
-        _Role,
-        default=None,
+        _Role, default=None, title="what it does, if its name does not say it",
         description=f"one of {', '.join(f'`{role}`' for role in ROLES)}",
-        title="what it does, if its name does not say it",
-    )
+    )  # fmt: skip
     accelerators = key(
-        Amounts,
-        default=None,
+        Amounts, default=None, title="how many accelerators it asks for",
         description="a number such as `16`, a range such as `8-32`, or a list of them such as `[2, 4, 8-16]`",
-        title="how many accelerators it asks for",
-    )
+    )  # fmt: skip
     processes = key(
-        Amounts,
-        default=None,
+        Amounts, default=None, title="how many processes it has",
         description="a number such as `16`, a range such as `8-32`, or a list of them such as `[2, 4, 8-16]`",
-        title="how many processes it has",
-    )
+    )  # fmt: skip
     accelerators_per_process = key(Count, default=None, description="a whole number such as `1`")
     parallel = key(form_of(ParallelForm), default=ParallelForm(), description="degrees such as `{tp: 8, pp: 2}`")
     memory = key(Mebibytes, default=0, description="memory of one process on one accelerator, such as `70GiB`")
     estimate = key(
-        form_of(EstimateForm),
-        default=None,
-        title="what its memory is estimated from, where nobody measured it",
+        form_of(EstimateForm), default=None, title="what its memory is estimated from, where nobody measured it",
         description="a map such as `{parameters: 7B, optimizer: adam, sharding: zero3, sequence: 8192, micro_batch: 1}`",
-    )
+    )  # fmt: skip
     offloaded = key(
-        Mebibytes,
-        default=0,
+        Mebibytes, default=0, title="memory that one process keeps on each accelerator while another phase runs",
         description="an amount such as `2GiB`",
-        title="memory that one process keeps on each accelerator while another phase runs",
-    )
+    )  # fmt: skip
     host_memory = key(Mebibytes, default=0, description="memory of its node that one process needs, such as `100GiB`")
     cpus = key(Count, default=None, description="a whole number such as `4`", title="CPUs that are reserved for one process")
     phase = key(
-        Names,
-        default=(),
+        Names, default=(), title="when it needs its memory: components without a phase in common take turns",
         description="a name such as `generate`, or a list of them",
-        title="when it needs its memory: components without a phase in common take turns",
-    )
+    )  # fmt: skip
     node_group = key(Labels, default=(CLUSTER_LABEL,), description="the label of a node group such as `node`, or several with commas")
     accelerator = key(Name, default=None, description="a model such as `H100`", title="the only model that it may use")
     contiguous = key(
         Boolean, default=False, description="`true` or `false`", title="its accelerators are one solid range, in the order of its ranks"
     )
     any_order = key(
-        Boolean,
-        default=False,
+        Boolean, default=False, title="a contiguous component whose processes may lie in their range in any order",
         description="`true` or `false`",
-        title="a contiguous component whose processes may lie in their range in any order",
-    )
+    )  # fmt: skip
     stride = key(
         Count, default=1, description="a whole number such as `2`", title="tensor parallel groups interleave in blocks of so many groups"
     )
@@ -342,29 +320,21 @@ class HintForm(Form):
         RankTexts, default=None, title="nodes that it must not use", description="ranks or names of nodes, such as `[node-5, 7-9]`"
     )
     traffic = key(
-        Mebibytes,
-        default=0,
-        title="what its processes exchange in a step, for every further domain that they lie in",
+        Mebibytes, default=0, title="what its processes exchange in a step, for every further domain that they lie in",
         description="an amount such as `14GiB`",
-    )
+    )  # fmt: skip
     seconds = key(
-        Seconds,
-        default=None,
-        title="how long an iteration of it takes, where that was measured",
+        Seconds, default=None, title="how long an iteration of it takes, where that was measured",
         description="a map such as `{8: 120, 16: 66}`, `{generate: {8: 95}, train: {8: 60}}` or `{H100: {8: 60}}`, or `59.9` where the count is fixed",
-    )
+    )  # fmt: skip
     scaling = key(
-        OneOfValues("scaling", SCALINGS),
-        default=POWER,
-        title="what is assumed between and beyond the measured counts",
+        OneOfValues("scaling", SCALINGS), default=POWER, title="what is assumed between and beyond the measured counts",
         description="one of " + ", ".join(f"`{word}`" for word in SCALINGS),
-    )
+    )  # fmt: skip
     samples = key(
-        Count,
-        default=None,
+        Count, default=None, title="what its data parallel ranks must divide evenly among themselves",
         description="a whole number such as `512`",
-        title="what its data parallel ranks must divide evenly among themselves",
-    )
+    )  # fmt: skip
 
 
 class PlacedForm(Form):
@@ -388,8 +358,6 @@ class ComponentForm(HintForm):
     """Component of the job; `accelerators` and `processes` may be ranges or lists."""
 
     placement = key(
-        _Placement,
-        default=None,
+        _Placement, default=None, title="where it is: resource ranks and process ranks, as RLinf writes them, or node by node",
         description="ranks such as `0-7` or `0-7:0-3`, or a list such as `[{ranks: 0-3, node: 0, accelerators: [3, 2, 1, 0]}]`",
-        title="where it is: resource ranks and process ranks, as RLinf writes them, or node by node",
-    )
+    )  # fmt: skip

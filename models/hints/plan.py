@@ -235,31 +235,23 @@ class PlanForm(Form):
     other_words = _OTHER_WORDS
 
     workflow = key(
-        _Chains,
-        default=(),
-        title="what works on what",
+        _Chains, default=(), title="what works on what",
         description=f"chains such as `rollout {ARROW} inference {ARROW} actor`, with `{WHOLE}` where one begins when all of the other is done",
-    )
+    )  # fmt: skip
     cost_model = key(OneOfValues("cost model", MODELS), default=STREAM, description="one of " + ", ".join(f"`{name}`" for name in MODELS))
     batches = key(Count, default=1, title="in how many batches an iteration is handed on", description="a whole number such as `32`")
     phases = key(
-        list_of(Word, 1, unpack=as_items, check=_once),
-        default=PHASES,
-        title="the order of the phases",
+        list_of(Word, 1, unpack=as_items, check=_once), default=PHASES, title="the order of the phases",
         description="names such as `[generate, infer, train]`",
-    )
+    )  # fmt: skip
     scope = key(
-        one_or_list_of(OneOfValues("scope", SCOPES)),
-        default=(),
-        title="which sorts of plans are searched too",
+        one_or_list_of(OneOfValues("scope", SCOPES)), default=(), title="which sorts of plans are searched too",
         description="any of " + ", ".join(f"`{name}`" for name in SCOPES),
-    )
+    )  # fmt: skip
     nested = key(
-        Boolean,
-        default=False,
+        Boolean, default=False, title="a component may use only some of another's accelerators; another spelling of `scope: [nested]`",
         description="`true` or `false`",
-        title="a component may use only some of another's accelerators; another spelling of `scope: [nested]`",
-    )
+    )  # fmt: skip
     minimise = key(OneOfValues("aim", AIMS), default=SECONDS, description="`seconds` of an iteration, or `accelerators`")
     budget = key(form_of(BudgetForm), default=BudgetForm(), description="a map such as `{accelerators: 48, seconds: 60}`")
     bandwidth = key(form_of(BandwidthForm), default=BandwidthForm(), description="a map such as `{node: 50GiB}`")

@@ -132,11 +132,9 @@ class LinkForm(Form):
     source = key(Word, written="from", description="the name of the component that sends, such as `actor`")
     target = key(Word, written="to", description="the name of the component that receives, such as `rollout`")
     weights = key(
-        Mebibytes,
-        default=0,
-        title="what each domain is sent that holds some of the target and none of the source",
+        Mebibytes, default=0, title="what each domain is sent that holds some of the target and none of the source",
         description="an amount such as `16GiB`",
-    )
+    )  # fmt: skip
     stream = key(
         Mebibytes,
         default=0,
