@@ -150,11 +150,7 @@ def models_of(questions: Sequence[PlanningProblem], design: Design) -> Mapping[s
 class BusyInterval:
     """Task in a segment of the iteration, in ns from the segment's start.
 
-    Attributes
-    ----------
-    works : busy time.
-    begins, ends : start of the first batch and end of the last; None if the cost model does not
-        report them.
+    `begins`, `ends`: start of the first batch and end of the last; None if unknown to the model.
     """
 
     task: int

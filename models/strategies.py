@@ -52,14 +52,10 @@ class PlacementStrategy(ABC):
         self, *, num_gpus_per_node: SupportsIndex, num_nodes_in_cluster: SupportsIndex | None = None, isolate_gpu: bool | None = None
     ) -> list[Placement]: ...
     def get_placement(
-        self,
-        cluster: Machines | None = None,
-        isolate_accelerator: bool | None = None,
-        *,
-        num_gpus_per_node: SupportsIndex | None = None,
-        num_nodes_in_cluster: SupportsIndex | None = None,
+        self, cluster: Machines | None = None, isolate_accelerator: bool | None = None, *,
+        num_gpus_per_node: SupportsIndex | None = None, num_nodes_in_cluster: SupportsIndex | None = None,
         isolate_gpu: bool | None = None,
-    ) -> list[Placement]:
+    ) -> list[Placement]:  # fmt: skip
         """Return the Placement of every process, in rank order.
 
         Parameters
@@ -245,34 +241,20 @@ class PackedPlacementStrategy(PlacementStrategy):
 
         @overload
         def __init__(
-            self,
-            start_accelerator_id: SupportsIndex,
-            end_accelerator_id: SupportsIndex,
-            num_accelerators_per_process: SupportsIndex = 1,
-            stride: SupportsIndex = 1,
-            node_group: Labels | bool = None,
+            self, start_accelerator_id: SupportsIndex, end_accelerator_id: SupportsIndex,
+            num_accelerators_per_process: SupportsIndex = 1, stride: SupportsIndex = 1, node_group: Labels | bool = None,
             isolate_accelerator: bool = True,
-        ) -> None: ...
+        ) -> None: ...  # fmt: skip
         @overload
         def __init__(
-            self,
-            *,
-            start_gpu_id: SupportsIndex,
-            end_gpu_id: SupportsIndex,
-            num_gpus_per_process: SupportsIndex = 1,
-            stride: SupportsIndex = 1,
-            isolate_gpu: bool = True,
-        ) -> None: ...
+            self, *, start_gpu_id: SupportsIndex, end_gpu_id: SupportsIndex, num_gpus_per_process: SupportsIndex = 1,
+            stride: SupportsIndex = 1, isolate_gpu: bool = True,
+        ) -> None: ...  # fmt: skip
         @overload
         def __init__(
-            self,
-            *,
-            start_hardware_rank: SupportsIndex,
-            end_hardware_rank: SupportsIndex,
-            num_hardware_per_process: SupportsIndex = 1,
-            stride: SupportsIndex = 1,
-            node_group: Labels = None,
-        ) -> None: ...
+            self, *, start_hardware_rank: SupportsIndex, end_hardware_rank: SupportsIndex, num_hardware_per_process: SupportsIndex = 1,
+            stride: SupportsIndex = 1, node_group: Labels = None,
+        ) -> None: ...  # fmt: skip
         def __init__(self, *positional: object, **keywords: object) -> None: ...
 
     def __post_init__(self) -> None:

@@ -162,13 +162,9 @@ class Walk:
         return self._below(replace(node, header=part.package), part, {**trail, name: entry.span}, (), deferred)
 
     def _below(
-        self,
-        node: DefaultsNode,
-        part: PathPart,
-        trail: dict[str, Span | None],
-        appended: Sequence[DefaultsEntry] = (),
+        self, node: DefaultsNode, part: PathPart, trail: dict[str, Span | None], appended: Sequence[DefaultsEntry] = (),
         deferred: bool = False,
-    ) -> list[Step]:
+    ) -> list[Step]:  # fmt: skip
         self_piece = ConfigPiece(part, node.package, node.entry.span)
         if part.findings and part.source.name not in self._reported:
             self._reported.add(part.source.name)
@@ -299,15 +295,9 @@ _HELP = "Name the folder that holds it with `--config-root DIR`"
 
 
 def composed(
-    source: Source,
-    main: Source | None,
-    given: Sequence[Setting],
-    command: CommandSettings,
-    environment: Environment,
-    roots: tuple[str, ...],
-    library: Library,
-    added: Added | None = None,
-) -> Document:
+    source: Source, main: Source | None, given: Sequence[Setting], command: CommandSettings, environment: Environment,
+    roots: tuple[str, ...], library: Library, added: Added | None = None,
+) -> Document:  # fmt: skip
     """Compose a main file with settings; see `Composer.started`.
 
     `given` are the settings of a program's command line, `command` those of `--set`. Without a main

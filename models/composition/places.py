@@ -104,13 +104,7 @@ class Located:
 
 @dataclass(frozen=True, slots=True)
 class OutsideRoots:
-    """Text outside of the allowed folders.
-
-    Attributes
-    ----------
-    why : reason, for messages.
-    root : folder to allow for this text; "" if no folder can be named.
-    """
+    """Text outside of the allowed folders; `root` is the folder to allow, "" if unknown."""
 
     why: str
     root: str = ""
@@ -203,10 +197,8 @@ def _common(folder: str, whole: str) -> str:
 class Added:
     """Configuration folders added by a command line.
 
-    Attributes
-    ----------
-    folders : folders of `--config-dir`, or why a folder is unknown.
-    below : folders that may contain a relative one: the folder of the script and its repository.
+    `folders`: those of `--config-dir`, or why a folder is unknown. `below`: folders that may contain
+    a relative one: the folder of the script and its repository.
     """
 
     folders: tuple[Folder | str, ...] = ()

@@ -25,10 +25,8 @@ class ScalarText:
 
     ``010`` is 8 to YAML, and so "8" to the framework.
 
-    Attributes
-    ----------
-    shift : offset of the first character in the scalar's span; None if characters do not correspond
-        (the value comes from an interpolation, or the text differs from the written one).
+    `shift`: offset of the first character in the scalar's span; None if characters do not correspond
+    (the value comes from an interpolation, or the text differs from the written one).
     """
 
     text: str
@@ -60,12 +58,8 @@ MAX_FOLLOWED = 1_000
 class Notes:
     """Findings and unchecked rules of one framework file, in reading order, with edits of its text.
 
-    Attributes
-    ----------
-    proves : False for files of an unknown program: errors become warnings, because no failure is
-        proved.
-    followed : for maps and lists from an interpolation: span of the value, span of the written
-        ``${...}``.
+    `proves`: False for files of an unknown program: errors become warnings. `followed`: for maps and
+    lists from an interpolation: span of the value, span of the written ``${...}``.
     """
 
     def __init__(self, document: Document, framework: str) -> None:

@@ -16,10 +16,11 @@ from ..roles import ROLES
 from ..text.edit import in_flow_map
 from ..text.form import fill
 from ..text.nearest import nearest
-from ..text.tree import UNRESOLVED, ListNode, MapNode, Value, find, kind_of, leaves
+from ..text.tree import ListNode, MapNode, Value, find, kind_of
 from .amount import amount, impossible_counts
 from .consistent import consistent, unlikely
 from .forms import RACK, ComponentForm, OtherForm
+from .relations import unresolved
 from .times import by_model, duplicate_time, example, is_ambiguous, missing_counts, misspelt_models, misspelt_phases, timed
 
 Fields = dict[str, object]
@@ -183,9 +184,8 @@ def add_hints(
     faulty = {entry.key.text for entry in inner}
     for entry in inner:
         name = entry.key.text
-        if open_values := [value for value in leaves(entry.value) if value.tag == UNRESOLVED]:
-            message = f"the hints of `{name}` need a value that is not known here: `{open_values[0].text}`"
-            findings.append(error("PW120", name, message, open_values[0].span, help="write the value"))
+        if fault := unresolved(entry.value, f"the hints of `{name}` need", name):
+            findings.append(fault)
             continue
         if not isinstance(entry.value, MapNode):
             message = f"the hints of `{name}` are {kind_of(entry.value)}, not a map"

@@ -111,15 +111,9 @@ def _unnamed_level(name: str, level: str, so: str, span: Span | None, severity: 
 
 
 def consistent(
-    components: Sequence[Component],
-    relations: list[Relation],
-    choices: Mapping[str, tuple[Parallel, ...]],
-    cluster: Cluster,
-    findings: list[Finding],
-    further: Sequence[Relation] = (),
-    unjudged: Collection[str] = (),
-    undivided: Collection[str] = (),
-) -> Iterator[Component]:
+    components: Sequence[Component], relations: list[Relation], choices: Mapping[str, tuple[Parallel, ...]], cluster: Cluster,
+    findings: list[Finding], further: Sequence[Relation] = (), unjudged: Collection[str] = (), undivided: Collection[str] = (),
+) -> Iterator[Component]:  # fmt: skip
     """Yield the components; collect their faults in `findings`.
 
     Relations to unknown components are removed.

@@ -16,10 +16,10 @@ from ..quantity import Advised
 from ..scope import HETEROGENEOUS, NESTED, SCOPES, SPANNING
 from ..text.form import Form, as_items, fill, form_of, key, list_of, one_or_list_of
 from ..text.nearest import nearest
-from ..text.tree import UNRESOLVED, ListNode, MapNode, Scalar, Value, find, leaves
+from ..text.tree import ListNode, MapNode, Scalar, Value, find
 from ..text.values import Boolean, Count, OneOfValues, Rate, Word, or_list
 from .consistent import UNNAMED, named
-from .relations import unknown
+from .relations import unknown, unresolved
 from .seconds import Duration
 from .times import example
 
@@ -77,15 +77,8 @@ def waits_in_circles(waits: Sequence[Wait], section: str) -> Iterator[Finding]:
             between = f"{', '.join(quoted[:-1])} and {quoted[-1]}" if len(quoted) > 1 else f"the phases of {quoted[0]}"
             message = f"`{wait.after.later}` waits for all of `{wait.after.earlier}` inside a circle of `{section}`"
             help_ = f"write `{ARROW}`: a batch goes through a circle in the written order; or drop the arrow that leads back"
-            yield error(
-                "PW121",
-                wait.after.later,
-                message,
-                wait.arrow,
-                label="never all there",
-                help=help_,
-                notes=(f"{between} wait for each other",),
-            )
+            notes = (f"{between} wait for each other",)
+            yield error("PW121", wait.after.later, message, wait.arrow, label="never all there", help=help_, notes=notes)
 
 
 class _PlanKey(NamedTuple):
@@ -96,14 +89,9 @@ class _PlanKey(NamedTuple):
 
 
 def read_workflow(
-    chains: Collection[str],
-    components: Mapping[str, Component],
-    faulty: Collection[str],
-    plan: Value | None,
-    section: str,
-    findings: list[Finding],
-    most: int = UNBOUNDED,
-) -> Iterator[After]:
+    chains: Collection[str], components: Mapping[str, Component], faulty: Collection[str], plan: Value | None, section: str,
+    findings: list[Finding], most: int = UNBOUNDED,
+) -> Iterator[After]:  # fmt: skip
     """Yield the dependencies in the chains of a plan.
 
     Unknown names get a finding; names of `faulty` components are skipped. `most`: number of all
@@ -174,24 +162,12 @@ def _untimed_names(
         elif component.timed is None:
             message = f"`{section}` names `{text}`, and nobody says how long `{component.name}` takes"
             count = example(component.least, min(component.most, most), component.step)
-            yield error(
-                "PW121",
-                component.name,
-                message,
-                span,
-                label="no seconds",
-                help=f"write `seconds: {count}` of `{component.name}`, or drop it",
-            )
+            help_ = f"write `seconds: {count}` of `{component.name}`, or drop it"
+            yield error("PW121", component.name, message, span, label="no seconds", help=help_)
         else:
             message = f"`{section}` names `{text}`, and no time of `{component.name}` is of a phase `{phase}`"
-            yield error(
-                "PW121",
-                component.name,
-                message,
-                span,
-                label="no such phase",
-                help=f"write one of {', '.join(f'`{task}`' for task in (component.name, *_phases(component)))}",
-            )
+            help_ = f"write one of {', '.join(f'`{task}`' for task in (component.name, *_phases(component)))}"
+            yield error("PW121", component.name, message, span, label="no such phase", help=help_)
 
 
 def _tasks(text: str, components: Mapping[str, Component]) -> frozenset[str]:
@@ -258,13 +234,9 @@ class PlanForm(Form):
 
 
 def read_plan(
-    written: Value | None,
-    components: Collection[Component],
-    findings: list[Finding],
-    key: str = "plan",
-    faulty: Collection[str] = (),
+    written: Value | None, components: Collection[Component], findings: list[Finding], key: str = "plan", faulty: Collection[str] = (),
     cluster: Cluster | None = None,
-) -> Workload | None:
+) -> Workload | None:  # fmt: skip
     """Return the workload of the key, with defaults; None if no component has times.
 
     Parameters
@@ -275,9 +247,8 @@ def read_plan(
     form, timed = PlanForm(), {component.name: component.timed for component in components if component.timed}
     most, readable = cluster.total() if cluster is not None and cluster.counted else UNBOUNDED, True
     if written is not None:
-        if open_values := [value for value in leaves(written) if value.tag == UNRESOLVED]:
-            message = f"`{key}` needs a value that is not known here: `{open_values[0].text}`"
-            findings.append(error("PW120", "", message, open_values[0].span, help="write the value"))
+        if fault := unresolved(written, f"`{key}` needs"):
+            findings.append(fault)
             return None
         try:
             form = fill(PlanForm, written, "", f"`{key}`")
@@ -351,14 +322,8 @@ def _unused_bandwidths(form: BandwidthForm, spans: Mapping[str, Span], key: str,
             yield warning("PW121", "", message, span, label="not used", help="write an amount such as `50GiB`, or drop it")
         elif cluster is not None and not named(cluster, level):
             message = f"no node names its {level}: nothing crosses it, so that `{key}.bandwidth.{level}` changes nothing"
-            yield warning(
-                UNNAMED,
-                "",
-                message,
-                span,
-                label="not named by any node",
-                help=f"give the nodes of the cluster `topology: {{{level}: {level[0]}1}}`",
-            )
+            help_ = f"give the nodes of the cluster `topology: {{{level}: {level[0]}1}}`"
+            yield warning(UNNAMED, "", message, span, label="not named by any node", help=help_)
 
 
 def _phases_without_stage(components: Mapping[str, Component], phases: Collection[str], span: Span | None, key: str) -> Iterator[Finding]:

@@ -30,14 +30,20 @@ def entries(
         findings.append(error("PW105", "", message, written.span, label=kind_of(written), help=f"write `{section}: [{example}]`"))
         return
     for position, item in enumerate(written.items):
-        if open_values := [value for value in leaves(item) if value.tag == UNRESOLVED]:
-            message = f"`{section}.{position}` needs a value that is not known here: `{open_values[0].text}`"
-            findings.append(error("PW120", "", message, open_values[0].span, help="write the value"))
+        if fault := unresolved(item, f"`{section}.{position}` needs"):
+            findings.append(fault)
             continue
         try:
             yield fill(form, item, "", f"`{section}.{position}`"), item
         except UnusableInput as problem:
             findings += problem.findings
+
+
+def unresolved(value: Value, needing: str, subject: str = "") -> Finding | None:
+    """Return the fault of text (`needing`: its subject and verb) with an interpolation left open."""
+    scalar = next((leaf for leaf in leaves(value) if leaf.tag == UNRESOLVED), None)
+    message = f"{needing} a value that is not known here: `{scalar.text}`" if scalar else ""
+    return error("PW120", subject, message, scalar.span, help="write the value") if scalar else None
 
 
 def span_in(item: Value, path: str) -> Span:
@@ -87,9 +93,8 @@ def read_preference(written: Value | None, findings: list[Finding], key: str = "
     """Return the preference of the key; the default if missing or, with findings, faulty."""
     if written is None:
         return Preference()
-    if open_values := [value for value in leaves(written) if value.tag == UNRESOLVED]:
-        message = f"`{key}` needs a value that is not known here: `{open_values[0].text}`"
-        findings.append(error("PW120", "", message, open_values[0].span, help="write the value"))
+    if fault := unresolved(written, f"`{key}` needs"):
+        findings.append(fault)
         return Preference()
     alone = MapNode((Entry(Scalar("order", "", written.span), written),), written.span) if isinstance(written, Scalar) else written
     try:

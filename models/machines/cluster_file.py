@@ -17,7 +17,7 @@ from ..text.values import Count, Index, Mebibytes, Name, RankText, Word, text_or
 from .cluster import Cluster
 from .node import GENERIC, Alike, Hardware, Node, Nodes, accelerators, numbered_nodes
 from .node_group import CLUSTER_LABEL, NODE, NODE_LABEL, EnvConfig, NodeGroup
-from .shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES, SHORTHAND_PATTERN, AsDeclared, read_shorthand
+from .shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES, SHORTHAND_PATTERN, AsDeclared, parts_of, read_shorthand, written
 
 _NOT_TO_BE_USED = (
     "unavailable", "unusable", "unhealthy", "broken", "faulty", "bad", "used", "in_use", "busy", "occupied", "reserved", "exclude", "excluded",
@@ -273,14 +273,7 @@ def _ranks_as_data(ranks: Sequence[int]) -> str:
 
 def shorthand_of(cluster: Cluster) -> str | None:
     """Return a shorthand such as ``2x8xH100+1x0``, or None if facts of nodes would be lost."""
-    parts: list[tuple[int, int, str]] = []
-    for alike in cluster.alike:
-        count, model = len(alike.node.accelerators), _model(alike.node)
-        if parts and parts[-1][1:] == (count, model):
-            parts[-1] = (parts[-1][0] + alike.count, count, model)
-        else:
-            parts.append((alike.count, count, model))
-    text = "+".join(f"{nodes}x{count}" + (f"x{model}" if model not in ("", "GPU") else "") for nodes, count, model in parts)
+    text = written(parts_of(cluster, _model))
     try:
         reread = read_shorthand(text)
     except ValueError:
@@ -359,18 +352,11 @@ def _setting(text: str) -> object:
 
 def _short_group(cluster: Cluster, group: NodeGroup) -> dict[str, object]:
     data: dict[str, object] = {"label": group.label, "node_ranks": ranks_to_data(group.node_ranks)}
-    if group.kind != _default_kind(cluster, group):
+    if group.kind != _kind(cluster, group.node_ranks):
         data["kind"] = group.kind
     if group.env_configs:
         data["env_configs"] = [_short_software(config) for config in group.env_configs]
     return data
-
-
-def _default_kind(cluster: Cluster, group: NodeGroup) -> str:
-    """Return the kind of resource that a group without `kind` has, as in cluster_file."""
-    types = {device.type for alike, _ in cluster.alike_among(group.node_ranks) for device in alike.node.hardware}
-    default = cluster.default_kind(group.node_ranks)
-    return types.pop() if default == NODE and len(types) == 1 else default
 
 
 def _short_software(config: EnvConfig) -> dict[str, object]:

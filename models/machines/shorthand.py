@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Callable
 
 from ..findings.wording import with_noun
 from ..record import dataclass
@@ -67,19 +68,29 @@ def read_shorthand(text: str) -> Cluster | AsDeclared:
     return Cluster(Nodes(nodes))
 
 
-def in_one_word(cluster: Cluster) -> str:
-    """Return a shorthand; ``12 nodes, 90 accelerators`` if it had more than `MAX_PARTS` parts."""
+def parts_of(cluster: Cluster, model_of: Callable[[Node], str]) -> list[tuple[int, int, str]]:
+    """Return (nodes, accelerators per node, model) of neighbouring nodes with equal accelerators."""
     parts: list[tuple[int, int, str]] = []
     for alike in cluster.alike:
-        devices = alike.node.accelerators
-        count, model = len(devices), devices[0].model if devices else GENERIC
+        count, model = len(alike.node.accelerators), model_of(alike.node)
         if parts and parts[-1][1:] == (count, model):
             parts[-1] = (parts[-1][0] + alike.count, count, model)
         else:
             parts.append((alike.count, count, model))
+    return parts
+
+
+def written(parts: list[tuple[int, int, str]]) -> str:
+    """Return the shorthand of parts; a generic model is left out."""
+    return "+".join(f"{nodes}x{count}" + (f"x{model}" if model not in ("", GENERIC) else "") for nodes, count, model in parts)
+
+
+def in_one_word(cluster: Cluster) -> str:
+    """Return a shorthand; ``12 nodes, 90 accelerators`` if it had more than `MAX_PARTS` parts."""
+    parts = parts_of(cluster, lambda node: node.accelerator_model or GENERIC)
     if len(parts) > MAX_PARTS:
         return f"{with_noun(len(cluster.nodes), 'node', ',')}, {with_noun(cluster.total(), 'accelerator', ',')}"
-    return "+".join(f"{nodes}x{count}" + (f"x{model}" if model != GENERIC else "") for nodes, count, model in parts)
+    return written(parts)
 
 
 def _bounded(count: int) -> int:

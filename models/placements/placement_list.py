@@ -94,11 +94,8 @@ class _ListReader:
             )
             return
         if indices and share % len(indices) and len(indices) % share:
-            self._fault(
-                "PW111",
-                f"{with_noun(share, 'rank')} on a node cannot be divided evenly over {len(indices)} resources, nor these over them",
-                "",
-            )
+            subject = f"{with_noun(share, 'rank')} on a node"
+            self._fault("PW111", f"{subject} cannot be divided evenly over {len(indices)} resources, nor these over them", "")
             return
         yield from self._dealt(nodes, all_ranks, share, indices)
 

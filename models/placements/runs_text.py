@@ -75,11 +75,8 @@ def best_text(name: str, runs: Sequence[Run], cluster: Cluster, named: tuple[str
             refusal = problem
     if len(used) > 1:
         groups = ", ".join(f"`{label}`" for label in used)
-        raise _inexpressible(
-            name,
-            f"in no order of the groups {groups} its processes go up from resource to resource",
-            "declare one node group over their nodes, or name one of them",
-        )
+        why = f"in no order of the groups {groups} its processes go up from resource to resource"
+        raise _inexpressible(name, why, "declare one node group over their nodes, or name one of them")
     raise refusal or _inexpressible(name, "it has no processes")
 
 

@@ -79,11 +79,8 @@ class Shared:
 class Crossed:
     """Level of the topology with costs.
 
-    Attributes
-    ----------
-    cost : nanoseconds per MiB across the level.
-    free : kind of accelerators -> domain of the level -> free accelerators of this kind on each
-        node.
+    `cost`: nanoseconds per MiB across the level. `free`: kind of accelerators -> domain of the level
+    -> free accelerators of this kind on each node.
     """
 
     cost: int
@@ -105,11 +102,8 @@ class Flow:
 class Crossing:
     """Traffic across levels.
 
-    Attributes
-    ----------
-    traffic : component -> MiB per domain beyond its first.
-    fixed : nanoseconds of traffic equal in every design: inside and between components with given
-        places.
+    `traffic`: component -> MiB per domain beyond its first. `fixed`: ns of traffic equal in every
+    design: inside and between components with given places.
     """
 
     levels: tuple[Crossed, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Mapping
 
 from ..findings.finding import Finding
@@ -135,5 +135,4 @@ class PlanningResult:
     @property
     def price(self) -> tuple[int, int]:
         """(objective, tie-breaker), with traffic in the time."""
-        total, accelerators = self.best.nanoseconds + self.best.traffic, self.held
-        return (total, accelerators) if self.question.aim == SECONDS else (accelerators, total)
+        return replace(self.best, held=self.held).price(self.question)

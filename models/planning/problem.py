@@ -60,11 +60,8 @@ class Workflow:
 class MemoryTurns:
     """Phases in which components need all their memory.
 
-    Attributes
-    ----------
-    resident : components that hold their memory all the time.
-    turns : other component -> phases in which it needs all its memory; an unnamed component has a
-        turn of its own.
+    `resident` components hold their memory all the time. `turns`: other component -> phases in which
+    it needs all its memory; an unnamed component has a turn of its own.
     """
 
     resident: frozenset[str] = frozenset()

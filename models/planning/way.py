@@ -63,10 +63,8 @@ class CountConstraint:
 class PairedShapes:
     """Shapes of `component` by the degrees chosen for it and for `partner`.
 
-    Attributes
-    ----------
-    shapes : (degrees of `component`, degrees of `partner`) -> shape of `component`; None stands for
-        degrees that are not chosen. Missing pairs do not go together.
+    The keys are (degrees of `component`, degrees of `partner`); None stands for degrees that are not
+    chosen. Missing pairs do not go together.
     """
 
     component: str

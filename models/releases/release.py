@@ -136,22 +136,15 @@ def read_releases(file: Path) -> ReleaseTable:
     "aliases", "version"}]``.
     """
     data = json.loads(file.read_text(encoding="utf-8"))
+    framework = data["framework"]
     releases = tuple(
-        Release(
-            data["framework"],
-            entry["name"],
-            entry["commit"],
-            entry["date"],
-            index,
-            tuple(entry.get("aliases", ())),
-            entry.get("version", ""),
-        )
+        Release(framework, entry["name"], entry["commit"], entry["date"], index, tuple(entry.get("aliases", ())), entry.get("version", ""))
         for index, entry in enumerate(data["releases"])
     )
     marks = {path: tuple(Range(*run) for run in runs) for path, runs in data.get("marks", {}).items()}
     signs = {name: data.get(name, "") for name in ("checkout", "version", "required")}
     commits = {commit: (first, last) for commit, (first, last) in data.get("commits", {}).items()}
-    return ReleaseTable(data["framework"], data["package"], releases, **signs, marks=marks, commits=commits)
+    return ReleaseTable(framework, data["package"], releases, **signs, marks=marks, commits=commits)
 
 
 class Releases:

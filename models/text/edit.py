@@ -75,8 +75,7 @@ def at_line_end(source: Source, position: int, text: str) -> Edit:
 
 def point(source: Source, position: int) -> Span:
     """Return the empty span at an offset."""
-    before = source.text[:position]
-    return Span(source.name, position, position, before.count("\n") + 1, position - before.rfind("\n"))
+    return _at(source.text, source.name, position)
 
 
 def without_entry(text: str, mapping: MapNode, entry: Entry) -> Edit | None:
@@ -103,9 +102,9 @@ def with_entry(text: str, mapping: MapNode, key: str, value: str) -> Edit | None
     first, last = mapping.entries[0].key.span, mapping.entries[-1].value.span
     if mapping.flow:
         quote = '"' if text[first.start] == '"' else ""
-        return Edit(_at(text, last, last.end_in_use), f", {quote}{key}{quote}: {value}")
+        return Edit(_at(text, last.file, last.end_in_use), f", {quote}{key}{quote}: {value}")
     position = line_stop(text, last.end_in_use)
-    return Edit(_at(text, last, position), f"{line_end_of(text)}{' ' * (first.column - 1)}{key}: {value}")
+    return Edit(_at(text, last.file, position), f"{line_end_of(text)}{' ' * (first.column - 1)}{key}: {value}")
 
 
 def as_list(text: str, mapping: MapNode, each: bool) -> Edit | None:
@@ -183,9 +182,9 @@ def _without(text: str, spans: list[Span], position: int, flow: bool) -> Edit | 
     return Edit(Span(removed.file, start, end, removed.line, removed.column), "")
 
 
-def _at(text: str, near: Span, position: int) -> Span:
+def _at(text: str, file: str, position: int) -> Span:
     before = text[:position]
-    return Span(near.file, position, position, before.count("\n") + 1, position - before.rfind("\n"))
+    return Span(file, position, position, before.count("\n") + 1, position - before.rfind("\n"))
 
 
 class _Dumper(yaml.SafeDumper):

@@ -21,10 +21,7 @@ _PLAIN = re.compile(r"[0-9,:\s+-]{1,256}|all|true|false|null|none", re.ASCII | r
 class Environment:
     """Readable variables, and the places that depend on them.
 
-    Attributes
-    ----------
-    values : variables that are set and may be read.
-    places : interpolations that depend on a variable, with their texts.
+    `values`: variables that are set and may be read. `places`: interpolations that depend on one.
     """
 
     values: MappingType[str, str] = field(default_factory=dict, repr=False)
