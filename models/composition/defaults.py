@@ -30,7 +30,7 @@ _HEADER = re.compile(r"#\s*@package\s+(\S+)\s*")
 
 @dataclass
 class GroupChoice:
-    """Option that replaces the option written in a list of defaults; `code` if no entry matches."""
+    """Option that replaces the option in a list of defaults; `code` if no entry matches."""
 
     option: Option
     span: Span

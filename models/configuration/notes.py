@@ -56,7 +56,7 @@ MAX_FOLLOWED = 1_000
 
 
 class Notes:
-    """Findings and unchecked rules of one framework file, in reading order, with edits of its text.
+    """Findings and unchecked rules of one framework file, in order, with edits of its text.
 
     `proves`: False for files of an unknown program: errors become warnings. `followed`: for maps and
     lists from an interpolation: span of the value, span of the written ``${...}``.

@@ -108,7 +108,7 @@ def with_entry(text: str, mapping: MapNode, key: str, value: str) -> Edit | None
 
 
 def as_list(text: str, mapping: MapNode, each: bool) -> Edit | None:
-    """Build the edit of a map into a list of one item or of `each` entry."""
+    """Build the edit of a map into a list, of one item or `each` entry."""
     if not mapping.entries or not _is_in_single_text(mapping):
         return None
     span, entries = mapping.span, [_whole(entry) for entry in mapping]
