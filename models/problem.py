@@ -63,7 +63,7 @@ class Structure:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Demand:
-    """Changeable field in a file of a component, or of a relation (names joined by ``+``)."""
+    """Changeable field of a component, or of a relation (names joined by ``+``)."""
 
     component: str
     field: str

@@ -78,12 +78,13 @@ def _left_behind(reading: Reading) -> Iterator[Finding]:
             keys.append(name)
     program = reading.document.program
     if program is not None and program.count > 1:
-        message = f"of the {program.count} programs that the script starts only program {program.number} is carried over: `{program.name}`"
+        message = f"only program {program.number} of {program.count} in the script is carried over: `{program.name}`"
         yield moved("", f"{message} in line {program.span.line}")
     if keys:
         more = f" and {len(keys) - MAX_KEYS} more" if len(keys) > MAX_KEYS else ""
         named = ", ".join(f"`{key}`" for key in keys[:MAX_KEYS]) + more
-        yield dropped("", f"of {named} only what is about placement is carried over", "add the settings that the job needs")
+        finding = dropped("", "settings without relation to placement are not carried over", "add the settings that the job needs")
+        yield replace(finding, notes=(f"only placement is carried over of {named}",))
     for rule in _OF_PLACES:
         unread = list(dict.fromkeys((item.subject, item.why) for item in reading.unchecked if item.rule == rule))
         if unread:

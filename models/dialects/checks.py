@@ -15,7 +15,7 @@ from ..configuration.notes import Notes
 from ..configuration.settings import Amount, Settings
 from ..findings.finding import Severity
 from ..findings.span import Edit, Span
-from ..findings.wording import are
+from ..findings.wording import are, do
 from ..record import dataclass
 from ..releases.release import ALWAYS, Range
 from ..text.nearest import nearest
@@ -58,7 +58,10 @@ class Facts:
 
     def number(self, path: str, code: str) -> Number | None:
         """Return the whole number at a path; None if unset or unknown (noted as unchecked)."""
-        amount = self.settings.whole(path, code)
+        return self.of(self.settings.whole(path, code))
+
+    def of(self, amount: Amount | None) -> Number | None:
+        """Return a setting as a number of a check; None if unknown."""
         return None if amount is None else Number(amount.value, self.text(amount), amount)
 
     def text(self, amount: Amount) -> str:
@@ -78,8 +81,10 @@ class Facts:
         self.notes.judge(releases, severity, code, self.subject, message, at, label, help, edit, *notes)
 
 
-Term = Union[str, int, Number, None, Callable[[Facts], "Number | None"]]
+Term = Union[str, int, Number, Amount, None, Callable[[Facts], "Number | None"]]
 """Path of a setting, constant, known number (None if unknown), or function of the facts."""
+AMONG, MULTIPLE = "{left} {do} not divide among {right}", "{left} {are} no multiple of {right}"
+"""Messages of `Divides`."""
 Condition = Callable[[Facts], "bool | None"]
 """Condition for a check; None if unknown."""
 
@@ -135,6 +140,8 @@ class Check(ABC):
             return term
         if isinstance(term, int):
             return Number(term, str(term))
+        if isinstance(term, Amount):
+            return facts.of(term)
         return facts.number(term, self.code) if isinstance(term, str) else term(facts)
 
 
@@ -144,7 +151,7 @@ class Divides(Check):
 
     `suggest` are values for the changed setting, if both numbers do not imply them; `edits`: the
     nearest value is offered as an edit. A message with the placeholder `{rest}` names the remainder
-    itself.
+    itself; `{are}` and `{do}` are verbs for the left number.
     """
 
     left: Term
@@ -161,7 +168,7 @@ class Divides(Check):
             return
         rest = left.value % right.value
         text = (
-            self.message.format(left=left.text, right=right.text, rest=rest)
+            self.message.format(left=left.text, right=right.text, rest=rest, are=are(left.value), do=do(left.value))
             if self.message
             else f"{left.text} is no multiple of {right.text}"
         )

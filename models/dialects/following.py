@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 from math import prod
-from typing import Iterator, Mapping, Sequence, Union
+from typing import Iterable, Iterator, Mapping, Sequence, Union
 
 from ..component import Component, Parallel
 from ..findings.finding import Finding
@@ -17,7 +17,7 @@ from ..parallel import DEGREES
 from ..planning.spec import FIELDS, DegreeChoice, FieldChanges
 from ..planning.way import FrameworkArrangement, ProcessShape
 from ..planning.workload import Workload
-from ..text.tree import MapNode, Value, find, leaves, number, with_value
+from ..text.tree import ListNode, MapNode, Scalar, Value, find, leaves, number, with_value
 from ..times import shortest
 from .all_refused import Chosen, JobWith, refusal_of_all
 
@@ -38,6 +38,18 @@ Packing may change in a follower too, but also without one; it is recorded per c
 def interpolates(root: Value) -> bool:
     """Return True if any value is an interpolation and may depend on another value."""
     return any("${" in leaf.text for leaf in leaves(root))
+
+
+def scalars_by_path(value: Value, path: str = "") -> Iterator[tuple[str, Scalar]]:
+    """Yield the scalars in a value with their dotted paths; items of lists by position."""
+    if isinstance(value, Scalar):
+        yield path, value
+        return
+    entries: Iterable[tuple[object, Value]] = (
+        enumerate(value.items) if isinstance(value, ListNode) else ((entry.key.text, entry.value) for entry in value)
+    )
+    for name, item in entries:
+        yield from scalars_by_path(item, f"{path}.{name}".lstrip("."))
 
 
 def with_hint(root: MapNode, name: str, parallel: Parallel) -> MapNode:

@@ -21,8 +21,8 @@ WRONG_SIZE = frozenset({"PW102", "PW103", "PW110", "PW111", "PW205", "PW208"})
 """Codes for impossible ranks; related components wait for corrected ranks."""
 _WRONG_DEGREES = {"PW208": "PW404", "PW111": "PW404"}
 """Code -> code for degrees refused by the model, which must change anyway."""
-_OF_DEGREES = {"PW202": frozenset({"PW111", "PW208"})}
-"""Code of a warning -> codes of errors about the same degrees."""
+_OF_DEGREES = {"PW202": frozenset({"PW111", "PW208"}), "PW214": frozenset({"PW111", "PW208"})}
+"""Code of a fault of groups -> codes of errors about their degrees."""
 _COMMON = frozenset({"PW102", "PW107", "PW114", "PW122", "PW124", "PW126", "PW501", "PW502", "PW503", "PW605", "PW606"})
 """Codes with a cause in the cluster or the framework, not in the file."""
 MOST_LISTED = 6
@@ -150,7 +150,7 @@ def first_causes(findings: Sequence[Finding]) -> tuple[list[Finding], list[Unche
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     independent, unchecked = list[Finding](), list[Unchecked]()
     for finding in findings:
-        premise = _premise(finding, errors) if finding.severity is Severity.ERROR else _wrong_degrees(finding, errors)
+        premise = (_premise(finding, errors) if finding.severity is Severity.ERROR else None) or _wrong_degrees(finding, errors)
         if premise is None:
             independent.append(finding)
         else:
@@ -158,10 +158,10 @@ def first_causes(findings: Sequence[Finding]) -> tuple[list[Finding], list[Unche
     return independent, list(dict.fromkeys(unchecked))
 
 
-def _wrong_degrees(warning: Finding, errors: Sequence[Finding]) -> Finding | None:
-    """Return the error of the same component whose degrees a warning is about."""
-    codes = _OF_DEGREES.get(warning.code, frozenset())
-    return next((error for error in errors if error.code in codes and error.subject == warning.subject), None)
+def _wrong_degrees(finding: Finding, errors: Sequence[Finding]) -> Finding | None:
+    """Return the error of the same component about the degrees of a finding."""
+    codes = _OF_DEGREES.get(finding.code, frozenset())
+    return next((error for error in errors if error.code in codes and error.subject == finding.subject), None)
 
 
 def _premise(finding: Finding, errors: Sequence[Finding]) -> Finding | None:

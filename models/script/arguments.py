@@ -17,7 +17,7 @@ from ..text.document import DocumentKind, Setting
 from ..text.environment import Environment
 from ..text.source import Source
 from ..text.tree import UNRESOLVED, Entry, ListNode, MapNode, Scalar, Value
-from .pieces import Lines, Place, WordPiece, WordText
+from .pieces import Place, WordPiece, WordText
 from .syntax import Script
 
 _WITH_VALUE = {
@@ -47,19 +47,20 @@ class Arguments:
 
     Attributes
     ----------
+    shell : True for words of a script.
+    hydra : True if Hydra is known to read the words; otherwise nothing is refused.
     settings : settings in the order of the command line.
     options : values by option name without dashes; an empty text for an unknown value.
     positional : words that are neither settings nor options; only programs without Hydra take them.
     reasons : why a value is unknown, by its place.
     assumed : variables assumed unset for a value, by its place.
-    shell : True for words of a script.
-    hydra : True if Hydra is known to read the words; otherwise nothing is refused.
     multirun : True if Hydra starts a job for every value of a sweep.
     """
 
     source: Source
-    lines: Lines
     environment: Environment
+    shell: bool = True
+    hydra: bool = True
     settings: list[Setting] = field(default_factory=list)
     options: dict[str, WordText] = field(default_factory=dict)
     positional: list[WordText] = field(default_factory=list)
@@ -67,8 +68,6 @@ class Arguments:
     unchecked: list[Unchecked] = field(default_factory=list)
     reasons: dict[Span, str] = field(default_factory=dict)
     assumed: dict[Span, frozenset[str]] = field(default_factory=dict)
-    shell: bool = True
-    hydra: bool = True
     multirun: bool = False
 
     def read(self, words: Sequence[WordText]) -> None:
@@ -107,19 +106,17 @@ class Arguments:
         plain, head = word.plain, _KEY.match(word.plain)
         length = head.end() if head else len(plain)
         key, value = word.cut(0, length), word.cut(length + 1)
-        mapped = Mapped(word, length, self.lines, self.source.text, self.shell)
-        if not key.known or key.secret or key.unset:
+        mapped = Mapped(word, self.source, self.shell, length)
+        if not key.certain:
             why = key.why_unknown or "it depends on the environment"
-            why = f"a setting whose key is not known is left out: {why}"
-            self.unchecked.append(Unchecked("PW122", "", why, True, "Write its key in the script"))
+            self._leave_unchecked(f"a setting whose key is not known is left out: {why}", "Write its key in the script")
             return
-        is_open = not value.known or bool(value.unset)
-        is_open = is_open or (value.secret and not Environment.may_be_judged(value.plain))
-        if head and len(plain) > MAX_LENGTH:
-            self._unread(plain[:length], value, mapped, f"it is longer than {MAX_LENGTH:,} characters")
-        elif head and is_open:
-            self._open(plain[:length], value, mapped)
-        elif setting := self._read(plain, plain[:length], value, mapped):
+        why = f"it is longer than {MAX_LENGTH:,} characters" if len(plain) > MAX_LENGTH else why_open(value)
+        if value.secret and not why and not Environment.may_be_judged(value.plain):
+            why = "it depends on the environment, whose text is not shown"
+        if head and why:
+            self._open(key.plain, value, mapped, why)
+        elif setting := self._read(plain, key.plain, value, mapped):
             if value.secret:
                 setting = replace(setting, text=self._written(setting.span))
                 if setting.value is not None:
@@ -148,39 +145,36 @@ class Arguments:
             message = "a value from the environment, which is not shown, is refused by Hydra"
             self.findings.append(error("PW012", "", message, mapped.span(0, start)))
         elif self.multirun and any("--multirun" in finding.message for finding in findings):
-            self._unread(key, value, mapped, f"`--multirun` starts a job for each value of `{written}`")
+            self._open(key, value, mapped, f"`--multirun` starts a job for each value of `{written}`")
         elif not self.hydra and value.pieces:
-            why = "its program may read it in another way than Hydra does"
-            self._unread(key, value, mapped, why)
+            self._open(key, value, mapped, "its program may read it in another way than Hydra does")
         elif self.hydra and _PLACEHOLDER.fullmatch(value.plain):
             span = mapped.span(start, start + len(value.plain))
             message = f"`{key}` is `{written}`, which is still to be written; Hydra refuses it as it is"
-            help_ = "write the value"
-            self.findings.append(warning("PW012", "", message, span, label="not filled in", help=help_))
-            self._unread(key, value, mapped, f"`{written}` is still to be written")
+            self.findings.append(warning("PW012", "", message, span, label="not filled in", help="write the value"))
+            self._open(key, value, mapped, f"`{written}` is still to be written")
         elif self.hydra:
             self.findings += map(mapped.finding, findings)
 
-    def _unread(self, key: str, value: WordText, mapped: Mapped, why: str) -> None:
-        place = value.pieces[0].frames[0]
-        self._open(key, WordText.unknown(value.plain[:MAX_LENGTH], place, why), mapped)
-
-    def _open(self, key: str, value: WordText, mapped: Mapped) -> None:
+    def _open(self, key: str, value: WordText, mapped: Mapped, why: str) -> None:
         """Add a setting with an unknown value."""
-        start, end = len(key) + 1, len(key) + 1 + len(value.plain)
+        plain, start = value.plain[:MAX_LENGTH], len(key) + 1
+        end = start + len(plain)
         setting = self._read(f"{key}=", key, WordText(), mapped)
         if setting is None:
             return
         span = mapped.span(start, max(start + 1, end))
         written = self._written(span)
-        text = value.plain if value.plain and not value.secret else written
-        scalar = Scalar(text, UNRESOLVED, span, mapped.origin(start, end))
-        self.reasons[span] = why_open(value) or "it depends on the environment, whose text is not shown"
+        scalar = Scalar(plain if plain and not value.secret else written, UNRESOLVED, span, mapped.origin(start, end))
+        self.reasons[span] = why
         perhaps = any(piece.perhaps for piece in value.pieces)
         self._add(replace(setting, value=scalar, text=f"{key}={written}"), self.hydra and not perhaps)
 
     def _written(self, span: Span) -> str:
         return self.source.text[span.start : span.end][:80]
+
+    def _leave_unchecked(self, why: str, add: str, decides: bool = True) -> None:
+        self.unchecked.append(Unchecked("PW122", "", why, decides, add))
 
     def refuse_all_but(self, options: Sequence[str], words: Sequence[WordText], program: str, certain: bool) -> None:
         """Drop the settings and report words that argparse refuses.
@@ -198,7 +192,7 @@ class Arguments:
         self.positional = [word for word in self.positional if not word.known or word.unset]
         if not refused:
             return
-        span = Mapped(refused[0], len(refused[0].plain), self.lines, self.source.text).span(0, len(refused[0].plain))
+        span = Mapped(refused[0], self.source).whole
         message = f"`{program}` takes {' and '.join(f'`{option}`' for option in options)} alone, so it refuses "
         close = "--" + refused[0].plain.partition("=")[0][2:].replace("-", "_")
         help_ = f"write `{close}`" if close in options else "write it into the configuration itself"
@@ -207,34 +201,31 @@ class Arguments:
             note = "argparse ends the program with exit status 2"
             self.findings.append(error("PW012", "", message, span, label="refused", help=help_, notes=(note,)))
         else:
-            why = f"{message}`{self._written(span)}`; a fork may take it"
             add = f"{help_[0].upper()}{help_[1:]}, or name the folder of a fork with `--config-root DIR`"
-            self.unchecked.append(Unchecked("PW122", "", why, True, add))
+            self._leave_unchecked(f"{message}`{self._written(span)}`; a fork may take it", add)
 
     def refuse_positional(self, program: str) -> None:
         """Report words that are neither settings nor options, as Hydra refuses them."""
         line_end = -1
         for word in self.positional:
-            span = Mapped(word, len(word.plain), self.lines, self.source.text).span(0, len(word.plain))
+            span = Mapped(word, self.source).whole
             if not word.known or not word.plain:
-                why = why_open(word) or "it is empty"
-                why = f"an argument that may hold more settings is not known: {why}"
-                add = "Write its settings in the script"
-                self.unchecked.append(Unchecked("PW122", "", why, not word.known, add))
+                why = f"an argument that may hold more settings is not known: {why_open(word) or 'it is empty'}"
+                self._leave_unchecked(why, "Write its settings in the script", not word.known)
             elif self.hydra and span.start >= line_end:
-                written, label = self._written(span), "no `=` in it"
-                is_option = word.plain.startswith("--")
+                written, is_option, edit = self._written(span), word.plain.startswith("--"), None
                 message = (
                     f"`{written}` is {'no option of Hydra' if is_option else 'neither an option nor a setting'}, so `{program}` refuses it"
                 )
-                label, help_, edit = "not an option" if is_option else label, "a setting is `key=value`, or take it out", None
+                label, help_ = "no `=` in it", "a setting is `key=value`, or take it out"
                 if is_option:
                     close = word.plain.partition("=")[0].replace("_", "-")
+                    label = "not an option"
                     help_ = f"write `{close}`" if close in _HYDRA else f"write `{written[2:]}`" if "=" in written else "take it out"
-                if re.match(r"\\[ \t]", self.source.text[span.start : span.start + 2]):
-                    line_end = self.lines.end(span.start)
-                    edit = Edit(self.lines.span((span.start + 1, line_end)), "")
-                    span = self.lines.span((span.start, span.start + 1))
+                if re.match(r"\\[ \t]", self.source.text[span.start :][:2]):
+                    line_end = line_end_of(self.source.text, span.start)
+                    edit = Edit(self.source.span(span.start + 1, line_end), "")
+                    span = self.source.span(span.start, span.start + 1)
                     message = f"a blank follows the backslash: it is an argument, which `{program}` refuses"
                     label, help_ = "this does not continue the line", "end the line right after the backslash"
                 self.findings.append(error("PW012", "", message, span, label=label, help=help_, edit=edit))
@@ -242,8 +233,7 @@ class Arguments:
 
 def shown(text: WordText | None) -> str:
     """Return a text that may be shown; "" if unknown or from the environment."""
-    known = text is not None and text.known and not text.secret and not text.unset
-    return text.plain if text is not None and known else ""
+    return text.plain if text is not None and text.certain else ""
 
 
 def why_open(text: WordText) -> str:
@@ -265,25 +255,29 @@ class Mapped:
 
     Parameters
     ----------
-    key : number of leading characters that name the key.
     shell : True if quotes are removed before a program sees the word.
+    key : number of leading characters that name the key; None for all.
     """
 
-    def __init__(self, word: WordText, key: int, lines: Lines, script: str, shell: bool = True) -> None:
-        self.word, self._lines, self._script, self._shell = word, lines, script, shell
-        pieces = word.cut(0, max(key, 1)).pieces or word.pieces
+    def __init__(self, word: WordText, source: Source, shell: bool = True, key: int | None = None) -> None:
+        self.word, self._source, self._shell = word, source, shell
+        pieces = word.cut(0, max(len(word.plain) if key is None else key, 1)).pieces or word.pieces
         self._depth = min((len(piece.frames) - 1 for piece in pieces), default=0)
+
+    @property
+    def whole(self) -> Span:
+        """Place of the word."""
+        return self.span(0, len(self.word.plain))
 
     def span(self, start: int, end: int) -> Span:
         """Return the place of some characters."""
         places = [self._place(piece) for piece in self._covering(start, end)]
-        whole = (places[0][0], max(place[1] for place in places)) if places else (0, 0)
-        return self._lines.span(whole)
+        return self._source.span(places[0][0], max(place[1] for place in places)) if places else self._source.span(0, 0)
 
     def origin(self, start: int, end: int) -> Span | None:
         """Return the real place of some characters if it differs from `span`, else None."""
         deeper = (part for part in self._covering(start, end) if len(part.frames) - 1 > self._depth)
-        return next((self._lines.span(part.frames[-1]) for part in deeper), None)
+        return next((self._source.span(*part.frames[-1]) for part in deeper), None)
 
     def _place(self, piece: WordPiece) -> Place:
         return piece.frames[min(self._depth, len(piece.frames) - 1)]
@@ -297,18 +291,16 @@ class Mapped:
 
     def setting(self, setting: Setting) -> Setting:
         """Move a setting of the plain text to its places in the script."""
-        value = None if setting.value is None else self.value(setting.value)
-        span, key_span = self._moved(setting.span), self._moved(setting.key_span)
-        return replace(setting, value=value, span=span, key_span=key_span)
+        value = None if setting.value is None else self._value(setting.value)
+        return replace(setting, value=value, span=self._moved(setting.span), key_span=self._moved(setting.key_span))
 
-    def value(self, value: Value) -> Value:
-        """Move a value of the plain text to its places in the script."""
+    def _value(self, value: Value) -> Value:
         span = self._moved(value.span)
         if isinstance(value, Scalar):
             return replace(value, span=span, origin=self.origin(value.span.start, value.span.end))
         if isinstance(value, ListNode):
-            return ListNode(tuple(map(self.value, value.items)), span)
-        entries = (Entry(replace(entry.key, span=self._moved(entry.key.span)), self.value(entry.value)) for entry in value)
+            return ListNode(tuple(map(self._value, value.items)), span)
+        entries = (Entry(replace(entry.key, span=self._moved(entry.key.span)), self._value(entry.value)) for entry in value)
         return MapNode(tuple(entries), span, value.flow)
 
     def finding(self, finding: Finding) -> Finding:
@@ -316,16 +308,14 @@ class Mapped:
 
         Its edit is quoted as the shell needs.
         """
-        span = None if finding.span is None else self._moved(finding.span)
-        edit = finding.edit
+        span, edit = None if finding.span is None else self._moved(finding.span), finding.edit
         if edit is None:
-            needs_quotes = self._shell and "in quotes" in finding.help
-            return replace(finding, span=span, help=_QUOTES if needs_quotes else finding.help)
-        moved = Edit(self._moved(edit.span), edit.text)
+            help_ = _QUOTES if self._shell and "in quotes" in finding.help else finding.help
+            return replace(finding, span=span, help=help_)
         if self.origin(edit.span.start, edit.span.end) is not None:
-            help_ = f"write `{quoted(moved.text)}` where the value comes from"
-            return replace(finding, span=span, edit=None, help=help_)
-        moved = fitted(self._script, moved) if self._shell else moved
+            return replace(finding, span=span, edit=None, help=f"write `{quoted(edit.text)}` where the value comes from")
+        moved = Edit(self._moved(edit.span), edit.text)
+        moved = fitted(self._source.text, moved) if self._shell else moved
         return replace(finding, span=span, edit=moved, help=f"write `{moved.text}`")
 
     def _moved(self, span: Span) -> Span:
@@ -334,7 +324,7 @@ class Mapped:
             return moved
         after = self.word.cut(0, span.start).pieces[-1:]
         position = self._place(after[0])[1] if after else moved.start
-        return self._lines.span((position, position))
+        return self._source.span(position, position)
 
 
 # -- edits that keep a script valid: new text is quoted as its place needs
@@ -342,7 +332,7 @@ class Mapped:
 
 def fitted(script: str, edit: Edit) -> Edit:
     """Quote the text of an edit for its place."""
-    around = NONE if _PLAIN.fullmatch(edit.text) else quotes_at(script, edit.span.start)
+    around = NONE if _PLAIN.fullmatch(edit.text) else _quotes_at(script, edit.span.start)
     if around == SINGLE:
         return replace(edit, text=edit.text.replace("'", "'\\''"))
     return replace(edit, text=_SPECIAL.sub(r"\\\1", edit.text) if around == DOUBLE else quoted(edit.text))
@@ -355,12 +345,17 @@ def quoted(text: str) -> str:
     return f"'{text}'" if "'" not in text else '"' + _SPECIAL.sub(r"\\\1", text) + '"'
 
 
-def quotes_at(script: str, position: int) -> str:
+def _quotes_at(script: str, position: int) -> str:
     """Return the quotes around an offset of a script."""
-    text, byte = Script.of(script), len(script[:position].encode())
-    node = text.root.descendant_for_byte_range(byte, byte)
+    node = Script.of(script).root.descendant_for_byte_range(position, position)
     while node is not None and node.type != "command_substitution":
-        if node.type in ("raw_string", "string", "translated_string") and text.range(node)[0] < position < text.range(node)[1]:
+        if node.type in ("raw_string", "string", "translated_string") and node.start_byte < position < node.end_byte:
             return SINGLE if node.type == "raw_string" else DOUBLE
         node = node.parent
     return NONE
+
+
+def line_end_of(text: str, position: int) -> int:
+    """Return the offset of the end of a line."""
+    end = text.find("\n", position)
+    return len(text) if end < 0 else end

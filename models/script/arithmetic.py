@@ -1,7 +1,8 @@
 """Bash arithmetic on whole numbers of 64 bits, as in `$((a * 8))`.
 
 The grammar is Python's where it agrees with bash's (the Bash Reference Manual, 6.5); the text is
-parsed, never evaluated. Operators on bits, powers, `!` and `a ? b : c` are out of scope.
+parsed, never evaluated. Assignments, operators on bits, powers, `!` and `a ? b : c` are out of
+scope.
 """
 
 from __future__ import annotations
@@ -13,8 +14,7 @@ from typing import Callable
 
 MAX_LENGTH = 512
 _NOT_FOLLOWED = "it is no arithmetic expression that is followed"
-_LETTERS = re.compile(r"(?:[0-9]+(?![A-Za-z_0-9])|[A-Za-z_]\w*|[\s+\-*/%()<>=&|!])*", re.ASCII)
-_ASSIGNMENT = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:([+-]?)=(?!=)(.*)|(\+\+|--))\s*", re.ASCII | re.DOTALL)
+_LETTERS = re.compile(r"(?:[0-9]+\b|[A-Za-z_]\w*\b|[\s+\-*/%()<>=&|!])*", re.ASCII)
 _OPERATE: dict[type[ast.AST], Callable[[int, int], int]] = {
     ast.Add: operator.add, ast.UAdd: operator.add, ast.Sub: operator.sub, ast.USub: operator.sub, ast.Mult: operator.mul,
     ast.Div: lambda left, right: abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1),
@@ -28,18 +28,8 @@ class NotComputed(Exception):
     """Expression without a value; the message is a reason, as the end of a sentence."""
 
 
-def calculated(text: str, lookup: Callable[[str], int], store: Callable[[str, int], None]) -> int:
-    """Compute an expression, with variables through `lookup` and `store`.
-
-    Raises NotComputed.
-    """
-    if len(text) <= MAX_LENGTH and (match := _ASSIGNMENT.fullmatch(text)):
-        name, sign, value, step = match.groups()
-        before = lookup(name) if sign or step else 0
-        amount = 1 if step else calculated(value, lookup, store)
-        after = _wrapped(before - amount if (step or sign) in ("--", "-") else before + amount)
-        store(name, after)
-        return before if step else after
+def calculated(text: str, lookup: Callable[[str], int]) -> int:
+    """Compute an expression, with variables through `lookup`. Raises NotComputed."""
     if len(text) > MAX_LENGTH or not _LETTERS.fullmatch(text) or "++" in text or "--" in text:
         raise NotComputed(_NOT_FOLLOWED)
     written = text.replace("&&", " and ").replace("||", " or ")

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Callable, Mapping, Sequence
 
 from ..composition import Composer
+from ..composition.places import Added
 from ..findings.finding import Finding, Severity, Unchecked, UnusableInput, error, warning
 from ..findings.span import Edit
 from ..record import dataclass
@@ -20,12 +21,12 @@ from ..text.document import Document, Program, ShellMachine
 from ..text.environment import Environment
 from ..text.source import Source
 from ..text.tree import MapNode, Scalar, find
-from .arguments import Arguments, Mapped, shown
+from .arguments import Arguments, Mapped, line_end_of, shown
 from .expand import Expander
 from .follow import Follower
 from .launch import LaunchCommand, Started, launch_of, machine_of
-from .pieces import Lines, Place, VariableValue, WordPiece, WordText
-from .program import TWO_OPTIONS, StartedProgram
+from .pieces import VariableValue, WordPiece, WordText
+from .program import StartedProgram
 from .recognise import DOTTED_SETTING, listed
 from .state import LimitExceeded, State
 from .syntax import Script, Unreadable
@@ -56,26 +57,10 @@ class InterpretedScript:
     """
 
     source: Source
-    lines: Lines
     started: tuple[Started, ...]
     findings: tuple[Finding, ...] = ()
     unchecked: tuple[Unchecked, ...] = ()
     machine: ShellMachine | None = None
-
-
-@dataclass(frozen=True)
-class _Start:
-    """Program started by a script, and its arguments."""
-
-    launch: LaunchCommand
-    program: StartedProgram
-    arguments: Arguments
-
-    @property
-    def is_configured(self) -> bool:
-        """True if the command has settings or names a configuration."""
-        words = self.arguments
-        return bool(words.settings or words.findings) or "config-name" in words.options
 
 
 def read_script(
@@ -89,15 +74,15 @@ def read_script(
     As bash does, statements are carried out one by one: everything before an unreadable place was
     reached.
     """
-    lines, (script, variables, machine) = Lines(source), _task(source)
+    script, variables, machine = _task(source)
     state = State(os.path.abspath(source.name), environment or {}, variables, doubting=doubting, sourced=sourced)
     follower, findings = Follower(script, state), []
     try:
-        follower.whole()
+        follower.statements(script.root.children)
     except Unreadable as problem:
         position = min(problem.position, len(script.text) - 1)
         start, end = script.origin.place(position, position + 1)
-        span = lines.span((start if position == problem.position else end, end))
+        span = source.span(start if position == problem.position else end, end)
         code, explanation = ("PW002", "more than is read") if problem.limit else ("PW014", "this is no command that bash could read")
         help_ = "mend the script at this place"
         findings.append(error(code, "", f"{problem}: {explanation}", span, label="from here on", help=help_))
@@ -106,12 +91,10 @@ def read_script(
         help_ = "give the settings without loops, or as `key=value` words"
         findings.append(error("PW002", "", message, source.whole(), help=help_))
     unchecked = []
-    for place in dict.fromkeys(follower.unread):
-        written = " ".join(source.text[slice(*place)].split())[:60]
-        why = f"`{written}` in line {lines.number(place[0])} is not followed; what it sets is not known"
-        unchecked.append(Unchecked("PW122", "", why))
-    started = tuple(follower.started)
-    return InterpretedScript(source, lines, started, tuple(findings), tuple(unchecked), machine)
+    for start, end in dict.fromkeys(follower.unread):
+        written, line = " ".join(source.text[start:end].split())[:60], source.span(start, end).line
+        unchecked.append(Unchecked("PW122", "", f"`{written}` in line {line} is not followed; what it sets is not known"))
+    return InterpretedScript(source, tuple(follower.started), tuple(findings), tuple(unchecked), machine)
 
 
 _MODES = ((False, True), (True, True), (False, False))
@@ -126,34 +109,35 @@ def documents_of(source: Source, composer: Composer) -> tuple[Document, ...]:
     values = Environment.of(composer.allowed).values
     for doubting, sourced in _MODES:
         script = read_script(source, values, doubting, sourced)
-        chosen = _chosen(script, composer)
-        if chosen or script.findings:
+        programs = _chosen(script, composer)
+        if programs or script.findings:
             break
-    if not chosen:
+    if not programs:
         raise UnusableInput(script.findings or [_nothing(script)])
-    weak, notes = Severity.WARNING, (_UNREACHED,)
-    findings = (replace(finding, severity=weak, notes=notes) for finding in script.findings)
-    script, count = replace(script, findings=tuple(findings)), len(chosen)
-    return tuple(_document(script, start, composer, number, count) for number, start in enumerate(chosen, 1))
+    findings = (replace(finding, severity=Severity.WARNING, notes=(_UNREACHED,)) for finding in script.findings)
+    script = replace(script, findings=tuple(findings))
+    return tuple(_document(script, program, number, len(programs)) for number, program in enumerate(programs, 1))
 
 
-def _chosen(script: InterpretedScript, composer: Composer) -> list[_Start]:
+def _chosen(script: InterpretedScript, composer: Composer) -> list[StartedProgram]:
     """Return the programs to check: configured ones, else found ones, else those named `main`."""
-    starts = [_start(launch, script, composer) for started in script.started if (launch := launch_of(started))]
+    launches = [launch for started in script.started if (launch := launch_of(started))]
+    programs = [StartedProgram(script.source, launch, composer) for launch in launches]
     return (
-        [start for start in starts if start.is_configured]
-        or [start for start in starts if start.program.found is not None]
-        or [start for start in starts if _MAIN.fullmatch(start.launch.program.plain)]
+        [program for program in programs if program.is_configured]
+        or [program for program in programs if program.found is not None]
+        or [program for program in programs if _MAIN.fullmatch(program.launch.program.plain)]
     )
 
 
 def _nothing(script: InterpretedScript) -> Finding:
     """Build the error for a script that starts no program with settings."""
-    message, place = f"`{script.source.name}` starts no program with settings", None
+    source, span = script.source, script.source.whole()
+    message = f"`{source.name}` starts no program with settings"
     help_ = "a script starts one with words such as `python3 -m MODULE key=value`"
     if script.unchecked:
-        message = f"`{script.source.name}` starts no program in what could be followed: {script.unchecked[0].why}"
-        return error("PW010", "", message, script.source.whole(), help="write the command in the script itself")
+        message = f"`{source.name}` starts no program in what could be followed: {script.unchecked[0].why}"
+        return error("PW010", "", message, span, help="write the command in the script itself")
     for command in script.started:
         first, second = ([word.plain for word in command.words] + [""])[:2]
         name, reason = first.rpartition("/")[2], ""
@@ -166,75 +150,58 @@ def _nothing(script: InterpretedScript) -> Finding:
             reason = f" that are known: {command.words[-1].why_unknown}"
             help_ = "verify the configuration that it is given"
         if reason:
-            message, place = message + reason, command.place
-            break
-    span = script.lines.span(place) if place is not None else script.source.whole()
+            return error("PW010", "", message + reason, source.span(*command.place), help=help_)
     return error("PW010", "", message, span, help=help_)
 
 
-def _start(launch: LaunchCommand, script: InterpretedScript, composer: Composer) -> _Start:
-    program = StartedProgram(script.source.name, launch, composer.roots)
-    words = Arguments(script.source, script.lines, Environment.of(composer.allowed), hydra=program.is_hydra)
-    words.read(launch.arguments)
-    if program.takes_two_options:
-        certain = program.is_seen or any(name.startswith("roll") for name in composer.frameworks)
-        words.refuse_all_but(TWO_OPTIONS, launch.arguments, program.name, certain)
-    path, config, folder = (words.options.get(f"config-{name}") for name in ("path", "name", "dir"))
-    return _Start(launch, replace(program, path=path, config=config, folder=folder), words)
-
-
-def _document(script: InterpretedScript, start: _Start, composer: Composer, number: int, count: int) -> Document:
-    launch, entry, words = start.launch, start.program, start.arguments
-    words.refuse_positional(entry.name)
-    main = composer.library.source(entry.found.path, entry.found.name) if entry.found else None
-    document = composer.started(script.source, main, words.settings, words.environment, entry.added)
-    mapped = Mapped(launch.program, len(launch.program.plain), script.lines, script.source.text)
-    command = script.lines.span(launch.started.place)
-    lost, (machine, why) = _lost_arguments(launch, script), machine_of(launch, script.started, script.lines)
+def _document(script: InterpretedScript, started: StartedProgram, number: int, count: int) -> Document:
+    """Build the configuration of a started program."""
+    source, launch, composer, words = script.source, started.launch, started.composer, started.arguments
+    words.refuse_positional(started.name)
+    command, lost = source.span(*launch.started.place), _lost_arguments(launch, script)
+    machine, why = machine_of(launch, script.started, source)
     failed = any(finding.severity is Severity.ERROR for finding in words.findings)
     program = Program(
-        name=entry.name,
-        span=mapped.span(0, len(launch.program.plain)),
+        name=started.name,
+        span=Mapped(launch.program, source).whole,
         launcher=launch.launcher,
-        config_path=words.option("config-path"),
-        config_name=words.option("config-name"),
         options=_options(launch.options, words),
         command=command,
         number=number,
         count=count,
-        found=main is not None,
+        found=started.found is not None,
         complete=not (lost or words.unchecked or failed),
-        is_hydra=entry.is_hydra,
+        is_hydra=started.is_hydra,
         machine=machine or script.machine,
-        missing=entry.missing,
+        missing=started.missing,
     )
     unchecked = list[Unchecked]()
     reasons = [why] if why else []
-    if match := _KEPT.search(script.source.text):
+    if match := _KEPT.search(source.text):
         reasons.append(f"`{match[1]}` keeps accelerators for the command itself, which are not subtracted")
     unchecked += [Unchecked("PW122", "", reason, True, "Show the program all accelerators of its nodes") for reason in reasons]
     if condition := launch.started.condition:
-        why = f"whether `{entry.name}` in line {command.line} is started is not known: {condition}"
+        why = f"whether `{started.name}` in line {command.line} is started is not known: {condition}"
         unchecked.append(Unchecked("PW122", "", why))
 
     def again(text: Source) -> Document:
         documents = documents_of(text, composer)
         return documents[min(number, len(documents)) - 1]
 
-    findings, before = (*script.findings, *words.findings, *lost), (*script.unchecked, *words.unchecked)
-    completed = _completed(document, words, program, again, findings, before)
-    return replace(completed, unchecked=(*completed.unchecked, *unchecked))
+    main = composer.library.source(started.found.path, started.found.name) if started.found else None
+    document = _composed(source, words, program, composer, again, main, started.added)
+    findings = (*script.findings, *words.findings, *lost, *document.findings)
+    return replace(document, findings=findings, unchecked=(*script.unchecked, *words.unchecked, *document.unchecked, *unchecked))
 
 
-def _completed(
-    document: Document, words: Arguments, program: Program, again: Callable[[Source], Document],
-    findings: tuple[Finding, ...], unchecked: tuple[Unchecked, ...],
+def _composed(
+    source: Source, words: Arguments, program: Program, composer: Composer, again: Callable[[Source], Document],
+    main: Source | None = None, added: Added | None = None,
 ) -> Document:  # fmt: skip
-    """Add the program and the findings about its command to a document."""
-    return replace(
-        document, findings=(*findings, *document.findings), unchecked=(*unchecked, *document.unchecked),
-        program=program, reasons=words.reasons, assumed=words.assumed, compose=again,
-    )  # fmt: skip
+    """Compose the settings of a command, with its program."""
+    program = replace(program, config_path=words.option("config-path"), config_name=words.option("config-name"))
+    document = composer.started(source, main, words.settings, words.environment, added)
+    return replace(document, program=program, reasons=words.reasons, assumed=words.assumed, compose=again)
 
 
 def _options(words: Sequence[WordText], arguments: Arguments) -> tuple[tuple[str, str], ...]:
@@ -255,7 +222,7 @@ def _options(words: Sequence[WordText], arguments: Arguments) -> tuple[tuple[str
 
 def _lost_arguments(launch: LaunchCommand, script: InterpretedScript) -> tuple[Finding, ...]:
     """Warn if the next command consists of settings, which were meant for this command."""
-    end, text, lines = launch.started.place[1], script.source.text, script.lines
+    end, text, source = launch.started.place[1], script.source.text, script.source
     following = next((command for command in script.started if command.place[0] >= end), None)
     is_setting = following is not None and DOTTED_SETTING.match(following.words[0].plain)
     if following is None or not is_setting or not _BETWEEN.fullmatch(text[end : following.place[0]]):
@@ -267,18 +234,18 @@ def _lost_arguments(launch: LaunchCommand, script: InterpretedScript) -> tuple[F
     if place := launch.started.cut:
         begin = text.rfind("\n", 0, place[0]) + 1
         before = len(text[begin : place[0]].rstrip())  # if 0, the whole line is removed
-        edit = Edit(lines.span((begin + before, place[1] if before else min(place[1] + 1, len(text)))), "")
-        why, label = f"the comment in line {lines.number(place[0])} ends the command", "the command ends here"
+        edit = Edit(source.span(begin + before, place[1] if before else min(place[1] + 1, len(text))), "")
+        why, label = f"the comment in line {source.span(*place).line} ends the command", "the command ends here"
         help_ = "move the comment out of the command"
     else:
-        stop = lines.end(end)
+        stop = line_end_of(text, end)
         last = end + len(text[end:stop].rstrip())
         # a blank after the backslash has a fix in `Arguments.refuse_positional`
         escaped = re.search(r"\\[ \t]", text[text.rfind("\n", 0, end) + 1 : stop])
-        edit, place = None if escaped or last > end else Edit(lines.span((end, stop)), " \\"), (last - 1, last)
-        why, label = f"line {lines.number(end - 1)} does not end with a backslash", "no backslash follows"
+        edit, place = None if escaped or last > end else Edit(source.span(end, stop), " \\"), (last - 1, last)
+        why, label = f"line {source.span(end - 1, end).line} does not end with a backslash", "no backslash follows"
         help_ = "end the line with a backslash"
-    message, span = f"{lost} `{launch.program.plain}`: {why}", lines.span(place)
+    message, span = f"{lost} `{launch.program.plain}`: {why}", source.span(*place)
     return (warning("PW125", "", message, span, label=label, help=help_, edit=edit, notes=(_LOST_NOTE,)),)
 
 
@@ -289,9 +256,10 @@ def document_of_arguments(texts: Sequence[str], composer: Composer) -> Document:
     """Build the configuration made by the settings of a command line."""
     words, position = list[WordText](), 0
     for text in texts:
-        words.append(_exact(text, position))
+        words.append(WordText.of(text, (position, position + len(text)), exact=True))
         position += len(text) + 1
-    return _of_settings(Source(NAME, "\n".join(texts)), words, composer)
+    again = lambda text: document_of_arguments(text.text.split("\n"), composer)  # noqa: E731
+    return _of_settings(Source(NAME, "\n".join(texts)), words, composer, again)
 
 
 def document_of_settings(source: Source, composer: Composer) -> Document:
@@ -299,33 +267,24 @@ def document_of_settings(source: Source, composer: Composer) -> Document:
     words = list[WordText]()
     for item in listed(source) or ():
         at = source.text.find(item.text, item.span.start, item.span.end)
-        words.append(_text(item, item.text) if at < 0 else _exact(item.text, at))  # -1: it has escapes
+        place = (at, at + len(item.text))
+        words.append(_text(item, item.text) if at < 0 else WordText.of(item.text, place, exact=True))  # -1: it has escapes
     if not words:
         script = Script.of(source.text)
         state = State(source.name, Environment.of(composer.allowed).values)
-        words = Expander(script, state).all_fields(list(script.words(0, len(source.text))))
-    return _of_settings(source, words, composer)
+        words = Expander(script, state).fields(script.words(0, len(source.text)))
+    return _of_settings(source, words, composer, lambda text: document_of_settings(text, composer))
 
 
-def _exact(text: str, start: int) -> WordText:
-    return WordText((WordPiece(text, ((start, start + len(text)),), True),))
-
-
-def _of_settings(source: Source, words: Sequence[WordText], composer: Composer) -> Document:
-    lines, environment = Lines(source), Environment.of(composer.allowed)
-    arguments = Arguments(source, lines, environment, shell=False)
+def _of_settings(source: Source, words: Sequence[WordText], composer: Composer, again: Callable[[Source], Document]) -> Document:
+    arguments = Arguments(source, Environment.of(composer.allowed), shell=False)
     arguments.read(words)
     arguments.refuse_positional("Hydra")
-    document = composer.started(source, None, arguments.settings, environment)
-    name, command = arguments.option("config-name"), lines.span((0, len(source.text.rstrip())))
-    program = Program("", source.whole(), config_name=name, command=command, complete=source.name != NAME)
-
-    def again(text: Source) -> Document:
-        if source.name != NAME:
-            return document_of_settings(text, composer)
-        return document_of_arguments(text.text.split("\n"), composer)
-
-    return _completed(document, arguments, program, again, tuple(arguments.findings), tuple(arguments.unchecked))
+    command = source.span(0, len(source.text.rstrip()))
+    program = Program("", source.whole(), command=command, complete=source.name != NAME)
+    document = _composed(source, arguments, program, composer, again)
+    findings, unchecked = (*arguments.findings, *document.findings), (*arguments.unchecked, *document.unchecked)
+    return replace(document, findings=findings, unchecked=unchecked)
 
 
 # -- tasks of SkyPilot
@@ -336,7 +295,7 @@ def _task(source: Source) -> tuple[Script, dict[str, VariableValue], ShellMachin
     run = find(source.root, "run") if source.name.endswith((".yaml", ".yml")) else None
     if not isinstance(run, Scalar) or not isinstance(run.value, str):
         match = _SLURM.search(source.text)
-        slurm = ShellMachine(int(match[1]), Lines(source).span(match.span(1))) if match else None
+        slurm = ShellMachine(int(match[1]), source.span(*match.span(1))) if match else None
         return Script.of(source.text), {}, slurm
     # the head node starts the program
     variables: dict[str, VariableValue] = {"SKYPILOT_NODE_RANK": _text(run, "0")}
@@ -361,16 +320,12 @@ def _task(source: Source) -> tuple[Script, dict[str, VariableValue], ShellMachin
 
 
 def _text(value: Scalar, text: str) -> WordText:
-    return WordText((WordPiece(text, (_place(value),)),))
-
-
-def _place(value: Scalar) -> Place:
-    return value.span.start, value.span.end
+    return WordText.of(text, (value.span.start, value.span.end))
 
 
 def _block(source: Source, run: Scalar, text: str) -> Script:
     """Return the text of the block, with the place of every line in the file."""
-    written, pieces, (position, stop) = source.text, list[WordPiece](), _place(run)
+    written, pieces, (position, stop) = source.text, list[WordPiece](), (run.span.start, run.span.end)
     for line in text.splitlines(keepends=True):
         bare = line.strip("\n")
         at = written.find(bare, position, stop) if bare else position

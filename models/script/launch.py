@@ -6,11 +6,14 @@ Sources: the command lines of torchrun, accelerate, Ray (ray start, ray job subm
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 from typing import Mapping, Sequence
 
+from ..findings.span import Span
 from ..record import dataclass
 from ..text.document import ShellMachine
-from .pieces import Lines, Place, WordText
+from ..text.source import Source
+from .pieces import Place, WordText
 
 _PYTHON = re.compile(r"(?:.*/)?(?:python|python[23](?:\.[0-9]+)?|pypy3?)")
 _TORCHRUN = re.compile(r"(?:.*/)?(?:torchrun|accelerate|deepspeed)")
@@ -31,6 +34,7 @@ _WITH_VALUE = (
 _AS_TORCHRUN = ("torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch")
 _LAUNCHING = re.compile(r"(?:.*[./])?(?:\w*launch\w*|\w*runner|run|start)(?:\.py)?|cProfile|coverage|debugpy|memray|pdb|scalene|viztracer")
 _PROGRAM = re.compile(r"[\w/.-]+\.py|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*){2,}")
+_Number = tuple["int | None", "Place | None"]
 _DEVICE = re.compile(r"[0-9]+|(?:GPU|MIG)-[\w/-]+")
 
 
@@ -88,29 +92,27 @@ def launch_of(started: Started) -> LaunchCommand | None:
     if python is None:
         return _submitted(started)
     word, before = words[python], [_base(word.plain) for word in words[:python]]
-    launcher, start = "", python + 1
+    launcher, start, is_torchrun = "", python + 1, word.known and _TORCHRUN.fullmatch(word.plain) is not None
     if before and words[0].known:
-        launcher, start = " ".join([before[0], *_subcommands(before)]), 0
+        launcher, start = _launcher(before), 0
     elif word.known and not _PYTHON.fullmatch(word.plain):
         launcher = _base(word.plain)
-    torchrun = word.known and _TORCHRUN.fullmatch(word.plain)
-    position = (_torchrun_program if torchrun else _module_or_file)(words, python + 1)
+    position = _program(words, python + 1, is_torchrun)
     if position is not None and words[position].plain in _AS_TORCHRUN:
         launcher, start = "torchrun", position + 1
-        position = _torchrun_program(words, start)
+        position = _program(words, start, True)
     if position is None:
         return None
     inner = _launched(words, position)
     if inner is not None:
         launcher, position = launcher or words[position].plain, inner
-    program = words[position]
+    program, arguments = words[position], words[position + 1 :]
     if program.secret or not (program.known or program.path.endswith(".py")):
         return None
-    options = tuple(word for word in words[start:position] if word.plain != "-m")
-    arguments = words[position + 1 :]
     if "xargs" in before:
         place = started.place[1] - 1, started.place[1]
         arguments = (*arguments, WordText.unknown("xargs", place, "`xargs` reads it when the script runs"))
+    options = tuple(word for word in words[start:position] if word.plain != "-m")
     return LaunchCommand(started, program, launcher, options, arguments)
 
 
@@ -133,15 +135,13 @@ def _base(path: str) -> str:
 
 def _submitted(started: Started) -> LaunchCommand | None:
     """Parse `CLIENT run --entry=FILE.py --user_params="ARGUMENTS"`, used by scripts of ROLL."""
-    keys = ("--entry=", "--user_params=")
-    words = [word for word in started.words if word.plain.startswith(keys)]
-    options = {word.plain.partition("=")[0]: word for word in words}
-    if len(options) < 2 or not options["--entry"].plain.endswith(".py"):
+    options = {word.plain.partition("=")[0]: word for word in started.words if "=" in word.plain}
+    entry, params = options.get("--entry"), options.get("--user_params")
+    if entry is None or params is None or not entry.plain.endswith(".py"):
         return None
-    entry, params = options["--entry"].cut(len("--entry=")), options["--user_params"]
     stretches = re.compile(r"\S+").finditer(params.plain, len("--user_params="))
     arguments = tuple(params.cut(*match.span()) for match in stretches)
-    return LaunchCommand(started, entry, started.words[0].plain, (), arguments)
+    return LaunchCommand(started, entry.cut(len("--entry=")), started.words[0].plain, (), arguments)
 
 
 def _interpreter(words: Sequence[WordText]) -> int | None:
@@ -154,7 +154,7 @@ def _interpreter(words: Sequence[WordText]) -> int | None:
         return None
     python = next((at for at, text in enumerate(plain) if _is_interpreter(text)), None)
     if python is None and _base(plain[0]) == "uv" and plain[1:2] == ["run"]:
-        file = _module_or_file(words, 2)  # `uv run file.py`: no interpreter is named
+        file = _program(words, 2)  # `uv run file.py`: no interpreter is named
         is_program = file is not None and (plain[file].endswith(".py") or plain[file - 1] == "-m")
         python = None if file is None or not is_program else file - 2 if plain[file - 1] == "-m" else file - 1
     return python
@@ -169,36 +169,24 @@ def _is_interpreter(text: str) -> bool:
     return bool(_PYTHON.fullmatch(text) or _TORCHRUN.fullmatch(text))
 
 
-def _subcommands(before: Sequence[str]) -> list[str]:
-    """Return the subcommands of a launcher, such as `job submit` of ray."""
-    words: list[str] = []
-    for word in before[1:3] if before[0] in _WITH_SUBCOMMANDS else ():
-        if not re.fullmatch(r"[a-z]+", word):
-            break
-        words.append(word)
-    return words
+def _launcher(before: Sequence[str]) -> str:
+    """Return the launcher with its subcommands, such as `ray job submit`."""
+    subcommands = before[1:3] if before[0] in _WITH_SUBCOMMANDS else ()
+    return " ".join([before[0], *takewhile(re.compile(r"[a-z]+").fullmatch, subcommands)])
 
 
-def _module_or_file(words: Sequence[WordText], position: int) -> int | None:
+def _program(words: Sequence[WordText], position: int, is_torchrun: bool = False) -> int | None:
     """Return the index of the module after `-m`, or of the file."""
     while position < len(words):
         plain = words[position].plain
-        if plain == "-m":
+        if plain == "-m" or (is_torchrun and plain == "--module"):
             return position + 1 if position + 1 < len(words) else None
-        if plain in ("-", "-c") or not plain.startswith("-"):  # inline code, not a file
-            return None if plain[:1] == "-" else position
-        position += 2 if plain in _WITH_VALUE else 1
-    return None
-
-
-def _torchrun_program(words: Sequence[WordText], start: int) -> int | None:
-    """Return the index of the module after `-m`, or of the file, for torchrun."""
-    for position in range(start, len(words)):
-        plain = words[position].plain
-        if plain in ("-m", "--module"):
-            return position + 1 if position + 1 < len(words) else None
-        if plain.endswith(".py") or words[position].path.endswith(".py"):
+        is_file = plain.endswith(".py") or words[position].path.endswith(".py") if is_torchrun else not plain.startswith("-")
+        if is_file:
             return position
+        if plain in ("-", "-c") and not is_torchrun:  # inline code
+            return None
+        position += 2 if plain in _WITH_VALUE and not is_torchrun else 1
     return None
 
 
@@ -209,15 +197,12 @@ def nested_text(
 
     It is `bash -c TEXT`, or `bash FILE` with a file that the script wrote.
     """
-    first = _base(words[0].plain)
-    shells = (at for at, word in enumerate(words) if is_shell(word))
-    position = next(shells, None)
-    if position is not None and (position == 0 or first in _STARTERS):
-        for at in range(position + 1, len(words)):
-            plain = words[at].plain
-            if not plain.startswith("-"):
-                return (files[plain], words[at + 1 :]) if plain in files else None
-            if not plain.startswith("--") and "c" in plain and at + 1 < len(words):
+    first, shell = _base(words[0].plain), next((at for at, word in enumerate(words) if is_shell(word)), None)
+    if shell is not None and (shell == 0 or first in _STARTERS):
+        for at, word in enumerate(words[shell + 1 :], shell + 1):
+            if not word.plain.startswith("-"):
+                return (files[word.plain], words[at + 1 :]) if word.plain in files else None
+            if not word.plain.startswith("--") and "c" in word.plain and at + 1 < len(words):
                 return words[at + 1], words[at + 3 :]
         return (stdin, ()) if stdin is not None else None
     if first in _REMOTE and len(words) > 2:  # a whole command as a word
@@ -229,7 +214,7 @@ def nested_text(
 # -- resources passed to Ray
 
 
-def machine_of(launch: LaunchCommand, commands: Sequence[Started], lines: Lines) -> tuple[ShellMachine | None, str]:
+def machine_of(launch: LaunchCommand, commands: Sequence[Started], source: Source) -> tuple[ShellMachine | None, str]:
     """Return Ray's resources on this node at a program's start, with a reason if unknown.
 
     They come from an earlier `ray start`, else from the visible accelerators; None if the script
@@ -238,35 +223,35 @@ def machine_of(launch: LaunchCommand, commands: Sequence[Started], lines: Lines)
     earlier = [command for command in commands if command.place[0] < launch.started.place[0]]
     before = [command for command in earlier if not command.condition and _is_ray_start(command)]
     heads = [command for command in before if any(word.plain == "--head" for word in command.words)]
-    start, cpus, why, variable = (heads or before or [launch.started])[-1], None, "", ""
-    accelerators = _option(start, "--num-gpus") if before else None
-    seen = _visible_variable(start) if before or launch.launcher.partition(" ")[0] not in _ELSEWHERE else None
-    if before:
-        cpus = _option(start, "--num-cpus")
-        fewest = min((pair[0] for command in before if (pair := _option(command, "--num-gpus")) and pair[0] is not None), default=0)
-        if accelerators and accelerators[0] is not None and fewest < accelerators[0]:
-            why = f"`ray start` shows nodes different numbers of accelerators: {fewest} and {accelerators[0]}"
+    start, why, variable = (heads or before or [launch.started])[-1], "", ""
+    accelerators, cpus = (_option(start, "--num-gpus"), _option(start, "--num-cpus")) if before else (None, None)
+    visible = _visible_variable(start) if before or launch.launcher.partition(" ")[0] not in _ELSEWHERE else None
+    if accelerators and accelerators[0] is not None:
+        numbers = [pair[0] for command in before if (pair := _option(command, "--num-gpus")) and pair[0] is not None]
+        if min(numbers) < accelerators[0]:
+            why = f"`ray start` shows nodes different numbers of accelerators: {min(numbers)} and {accelerators[0]}"
     for_ray = accelerators is not None
-    if accelerators is None and seen is not None:
-        variable, text = seen
+    if accelerators is None and visible is not None:
+        variable, text = visible
         accelerators = _visible(text)
         if accelerators is None and not text.known:
             why = f"which accelerators `{variable}` shows is not known: {text.why_unknown}"
         elif accelerators is not None and before and not accelerators[0]:
             accelerators, why = None, f"`{variable}` shows no accelerators of this node, and other nodes are not known"
-    numbers = [pair or (None, None) for pair in (accelerators, cpus)]
-    if all(number is None for number, _ in numbers):
+    if all(pair is None or pair[0] is None for pair in (accelerators, cpus)):
         return None, why
-    spans = [lines.span(place) if number is not None and place is not None else None for number, place in numbers]
-    return ShellMachine(numbers[0][0], spans[0], numbers[1][0], spans[1], variable, for_ray), why
+    return ShellMachine(*_spanned(accelerators, source), *_spanned(cpus, source), variable, for_ray), why
+
+
+def _spanned(number: _Number | None, source: Source) -> tuple[int | None, Span | None]:
+    """Return a number with its span."""
+    value, place = number or (None, None)
+    return value, source.span(*place) if value is not None and place is not None else None
 
 
 def _is_ray_start(started: Started) -> bool:
     plain = [_base(word.plain) for word in started.words]
     return ("ray", "start") in zip(plain, plain[1:])
-
-
-_Number = tuple["int | None", "Place | None"]
 
 
 def _option(started: Started, name: str) -> _Number | None:
@@ -275,27 +260,27 @@ def _option(started: Started, name: str) -> _Number | None:
         split = word.plain == name
         if split or word.plain.startswith(f"{name}="):
             value = following if split else word.cut(len(name) + 1)
-            known = value.known and not value.unset and not value.secret and value.plain.isdecimal()
-            return (int(value.plain[:9]) if known else None), (value if split else word).whole_place
+            number = int(value.plain[:9]) if value.certain and value.plain.isdecimal() else None
+            return number, (value if split else word).place()
     return None
 
 
 def _visible_variable(started: Started) -> tuple[str, WordText] | None:
     """Return the variable with the visible accelerators of a command, and its text."""
-    seen = started.visible
+    visible = started.visible
     for word in started.words:
         name, equals, _ = word.plain.partition("=")
         if equals and name.endswith("_VISIBLE_DEVICES"):
-            seen = name, word.cut(len(name) + 1)
-    return seen
+            visible = name, word.cut(len(name) + 1)
+    return visible
 
 
 def _visible(text: WordText) -> _Number | None:
     """Count the accelerators in a text, up to `-1`; also return its place."""
-    if not text.known or text.secret or text.unset or text.assumed:
+    if not text.certain or text.assumed:
         return None
     items = [item.strip() for item in text.plain.split(",")] if text.plain.strip() else []
     items = items[: items.index("-1")] if "-1" in items else items
-    if not all(_DEVICE.fullmatch(item) for item in items):
+    if not all(map(_DEVICE.fullmatch, items)):
         return None
-    return len(items), text.whole_place
+    return len(items), text.place() if text.pieces else None

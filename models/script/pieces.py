@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import replace
 from typing import Iterable, Union
 
-from ..findings.span import Span
 from ..record import dataclass
-from ..text.source import Source
 
 Place = tuple[int, int]
 """Offsets into the script, the end exclusive."""
@@ -65,6 +62,11 @@ class WordText:
     pieces: tuple[WordPiece, ...] = ()
 
     @staticmethod
+    def of(text: str, place: Place, exact: bool = False, unset: frozenset[str] = _NOTHING, assumed: frozenset[str] = _NOTHING) -> WordText:
+        """Build a known text of one piece."""
+        return WordText((WordPiece(text, (place,), exact, unset=unset, assumed=assumed),))
+
+    @staticmethod
     def unknown(written: str, place: Place, why: str, path: str = "") -> WordText:
         """Build an unknown text with a reason."""
         return WordText((WordPiece(written, (place,), unknown=why, path=path),))
@@ -85,14 +87,19 @@ class WordText:
         return not self.why_unknown
 
     @property
+    def certain(self) -> bool:
+        """True if the text is known and owes nothing to the environment."""
+        return not any(piece.unknown or piece.unset or piece.secret for piece in self.pieces)
+
+    @property
     def unset(self) -> frozenset[str]:
         """Variables assumed unset, with nothing in their place."""
-        return frozenset(name for piece in self.pieces for name in piece.unset)
+        return _NOTHING.union(*(piece.unset for piece in self.pieces))
 
     @property
     def assumed(self) -> frozenset[str]:
         """Variables assumed unset, so that another value is used."""
-        return frozenset(name for piece in self.pieces for name in piece.assumed)
+        return _NOTHING.union(*(piece.assumed for piece in self.pieces))
 
     @property
     def secret(self) -> bool:
@@ -125,15 +132,10 @@ class WordText:
                 break
         return WordText(tuple(pieces))
 
-    @property
-    def whole_place(self) -> Place | None:
-        """Place in the command; None for a text without pieces."""
-        places = [piece.frames[0] for piece in self.pieces]
-        return (places[0][0], max(end for _, end in places)) if places else None
-
-    def place(self, start: int, end: int) -> Place:
+    def place(self, start: int = 0, end: int | None = None) -> Place:
         """Return the place of the characters `start` to `end` in the command."""
-        return self.cut(start, end).whole_place or (0, 0)
+        places = [piece.frames[0] for piece in self.cut(start, end).pieces]
+        return (places[0][0], max(last for _, last in places)) if places else (0, 0)
 
     def used_at(self, place: Place) -> WordText:
         """Return a copy for a place where a variable with this text is named."""
@@ -170,13 +172,13 @@ def bounded(text: WordText, place: Place) -> WordText:
 
 def derived(value: str, sources: Iterable[WordText], place: Place) -> WordText:
     """Build a text computed from other texts, with their origins and dependencies."""
-    pieces = [piece for source in sources for piece in source.pieces]
-    inner = next((piece.frames[1:] for piece in pieces if len(piece.frames) > 1), ())
-    unset = frozenset(name for piece in pieces for name in piece.unset)
-    assumed = frozenset(name for piece in pieces for name in piece.assumed)
-    secret = any(piece.secret for piece in pieces)
+    whole = WordText(tuple(piece for source in sources for piece in source.pieces))
+    inner = next((piece.frames[1:] for piece in whole.pieces if len(piece.frames) > 1), ())
     frames = (place, *inner)[:MAX_FRAMES]
-    return WordText((WordPiece(value, frames, unset=unset, assumed=assumed, secret=secret),))
+    return WordText((WordPiece(value, frames, unset=whole.unset, assumed=whole.assumed, secret=whole.secret),))
+
+
+# -- values after two branches
 
 
 def alike(first: VariableValue | None, second: VariableValue | None) -> bool:
@@ -187,8 +189,8 @@ def alike(first: VariableValue | None, second: VariableValue | None) -> bool:
         return first is second
     if first == second:
         return True
-    same = (first.unset, first.assumed, first.secret) == (second.unset, second.assumed, second.secret)
-    return same and first.known and second.known and first.plain == second.plain
+    same = (first.plain, first.unset, first.assumed, first.secret) == (second.plain, second.unset, second.assumed, second.secret)
+    return same and first.known and second.known
 
 
 def merged(first: VariableValue | None, second: VariableValue | None, name: str, place: Place, why: str) -> VariableValue:
@@ -196,6 +198,7 @@ def merged(first: VariableValue | None, second: VariableValue | None, name: str,
 
     Of an array the common beginning stays; every later setting `key=value` has an unknown value.
     """
+    unknown = WordText.unknown(f"${name}", place, why)
     if not isinstance(first, WordText) and not isinstance(second, WordText):
         left, right, common = first or [], second or [], 0
         while common < min(len(left), len(right)) and alike(left[common], right[common]):
@@ -204,8 +207,8 @@ def merged(first: VariableValue | None, second: VariableValue | None, name: str,
     if isinstance(first, WordText) and isinstance(second, WordText):
         length = _common_words_length(first.plain, second.plain)
         if length and alike(first.cut(0, length), second.cut(0, length)):
-            return joined([first.cut(0, length), WordText.unknown(f"${name}", place, why)], place=place)
-    return WordText.unknown(f"${name}", place, why)
+            return joined([first.cut(0, length), unknown], place=place)
+    return unknown
 
 
 def _possible_element(text: WordText, place: Place, why: str) -> WordText:
@@ -220,31 +223,7 @@ def _possible_element(text: WordText, place: Place, why: str) -> WordText:
 
 def _common_words_length(first: str, second: str) -> int:
     """Return the length of the common beginning of two texts in whole words, or 0."""
-    length, limit = 0, min(len(first), len(second))
-    while length < limit and first[length] == second[length]:
-        length += 1
+    differing = (at for at, (left, right) in enumerate(zip(first, second)) if left != right)
+    length = next(differing, min(len(first), len(second)))
     edge = all(text[length : length + 1] in ("", " ", "\t", "\n") for text in (first, second))
     return length if edge and first[:length].strip() else first.rfind(" ", 0, length) + 1
-
-
-class Lines:
-    """Offsets of the lines of a source."""
-
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        self._starts = [0, *(at + 1 for at, letter in enumerate(source.text) if letter == "\n")]
-
-    def span(self, place: Place) -> Span:
-        """Return the span of a place."""
-        line = bisect_right(self._starts, place[0])
-        column = place[0] - self._starts[line - 1] + 1
-        return Span(self._source.name, place[0], max(place), line, column)
-
-    def number(self, position: int) -> int:
-        """Return the line number of an offset, from 1."""
-        return bisect_right(self._starts, position)
-
-    def end(self, position: int) -> int:
-        """Return the offset of the end of the line."""
-        line = bisect_right(self._starts, position)
-        return self._starts[line] - 1 if line < len(self._starts) else len(self._source.text)

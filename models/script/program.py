@@ -9,13 +9,16 @@ from __future__ import annotations
 import os
 import re
 from functools import cached_property
-from typing import Mapping, Sequence
+from typing import Mapping
 
+from ..composition import Composer
 from ..composition.places import Added, Folder, Located, SearchPath
 from ..dialect_names import DIALECTS
 from ..findings.finding import UnusableInput
 from ..record import dataclass
+from ..text.environment import Environment
 from ..text.source import Source
+from .arguments import Arguments, shown
 from .launch import LaunchCommand
 from .pieces import WordText
 
@@ -51,27 +54,18 @@ _RECIPES = re.compile(
 
 @dataclass(frozen=True)
 class StartedProgram:
-    """Known facts of a program that a script starts.
+    """Known facts of a program that a script starts."""
 
-    Attributes
-    ----------
-    script : name of the script, as on the command line.
-    roots : folders of `--config-root`.
-    path, config, folder : values of `--config-path`, `--config-name` and `--config-dir`; None if
-        absent.
-    """
-
-    script: str
+    source: Source
     launch: LaunchCommand
-    roots: Sequence[str]
-    path: WordText | None = None
-    config: WordText | None = None
-    folder: WordText | None = None
+    composer: Composer
+
+    # -- the file of the program
 
     @cached_property
     def repository(self) -> str:
         """Folder of the script's repository, or of the script if no repository is found."""
-        folder = start = os.path.dirname(os.path.abspath(self.script))
+        folder = start = os.path.dirname(os.path.abspath(self.source.name))
         signs = (*_MARKS, *(os.path.join(package, "__init__.py") for package in _PACKAGES))
         for _ in range(MAX_UP):
             if any(os.path.exists(os.path.join(folder, sign)) for sign in signs):
@@ -82,28 +76,22 @@ class StartedProgram:
     @cached_property
     def _search(self) -> SearchPath:
         """Readable folders: the script's own, its repository, the roots."""
-        folder = os.path.dirname(self.script)
-        absolute = os.path.isabs(self.script)
-        shown = self.repository if absolute else os.path.relpath(self.repository)
-        names = dict.fromkeys((folder, "" if shown == "." else shown, *self.roots))
+        absolute = os.path.isabs(self.source.name)
+        repository = self.repository if absolute else os.path.relpath(self.repository)
+        names = dict.fromkeys((os.path.dirname(self.source.name), "" if repository == "." else repository, *self.composer.roots))
         real = tuple(dict.fromkeys(os.path.realpath(name or ".") for name in names))
         return SearchPath(tuple(Folder(name, name) for name in names), real)
 
     @cached_property
-    def added(self) -> Added:
-        """Configuration folders of `--config-dir`, and folders that may contain relative ones."""
-        folder, folders = self.launch.started.folder, [entry.path for entry in self._search.folders]
-        below = tuple(dict.fromkeys([folder, *folders] if folder else folders))
-        if self.folder is None:
-            return Added((), below)
-        path = self.folder.path
-        return Added((Folder(path, path) if path else "what `--config-dir` names is not known",), below)
+    def _folders(self) -> tuple[str, ...]:
+        """Folders that may hold the program: the one that the script went to, and the readable ones."""
+        folders = (self.launch.started.folder, *(folder.path for folder in self._search.folders))
+        return tuple(dict.fromkeys(folders if folders[0] else folders[1:]))
 
     @cached_property
     def name(self) -> str:
         """Module or file, without a folder of this machine."""
-        name = self.launch.name
-        return name if self.launch.program.known else self._below_roots(name)
+        return self.launch.name if self.launch.program.known else self._below_roots(self.launch.name)
 
     def _below_roots(self, path: str) -> str:
         """Remove a readable folder from the front of a path."""
@@ -119,10 +107,8 @@ class StartedProgram:
     @cached_property
     def _text(self) -> str:
         """Text of the program; "" outside of the readable folders."""
-        folder = self.launch.started.folder
-        folders = [*([folder] if folder else ()), *(entry.path for entry in self._search.folders)]
-        for place in folders if "\0" not in folder + self._file else ():
-            real = os.path.realpath(os.path.join(place, self._file))
+        for folder in self._folders if "\0" not in self.launch.started.folder + self._file else ():
+            real = os.path.realpath(os.path.join(folder, self._file))
             if self._may_be_read(real) and os.path.isfile(real):
                 try:
                     return Source.read(real).text
@@ -133,26 +119,54 @@ class StartedProgram:
     def _may_be_read(self, real: str) -> bool:
         return any(real.startswith(root.rstrip(os.sep) + os.sep) for root in self._search.roots)
 
+    @property
+    def is_seen(self) -> bool:
+        """True if the program lies in a readable folder."""
+        return bool(self._text)
+
+    # -- its arguments
+
     @cached_property
     def is_hydra(self) -> bool:
         """True if Hydra is known to read the settings."""
         module = self.name.removesuffix(".py").replace("/", ".").strip(".")
         known = any(names.fullmatch(module) for names in (_VERL_NAMES, _RECIPES, _RLINF_NAMES))
-        return bool(known) or _DECORATED.search(self._text) is not None
+        return known or _DECORATED.search(self._text) is not None
 
     @cached_property
-    def takes_two_options(self) -> bool:
-        """True for ROLL's launchers, which take a folder and a name, and refuse all else.
+    def arguments(self) -> Arguments:
+        """Parsed arguments, with findings about those that the program refuses.
 
-        Launchers of forks may take more.
+        Launchers of ROLL take a folder and a name, and refuse all else; launchers of forks may take
+        more.
         """
+        arguments = Arguments(self.source, Environment.of(self.composer.allowed), hydra=self.is_hydra)
+        arguments.read(self.launch.arguments)
         exact = set(_OPTION.findall(self._text)) == set(TWO_OPTIONS) and "parse_known_args" not in self._text
-        return (exact or not self.is_seen) and _ROLL_NAMES.fullmatch(self.name) is not None
+        if (exact or not self.is_seen) and _ROLL_NAMES.fullmatch(self.name):
+            certain = self.is_seen or any(name.startswith("roll") for name in self.composer.frameworks)
+            arguments.refuse_all_but(TWO_OPTIONS, self.launch.arguments, self.name, certain)
+        return arguments
 
     @property
-    def is_seen(self) -> bool:
-        """True if the program lies in a readable folder."""
-        return bool(self._text)
+    def is_configured(self) -> bool:
+        """True if the command has settings or names a configuration."""
+        return bool(self.arguments.settings or self.arguments.findings) or self._option("name") is not None
+
+    def _option(self, name: str) -> WordText | None:
+        """Return the value of `--config-path`, `--config-name` or `--config-dir`."""
+        return self.arguments.options.get(f"config-{name}")
+
+    # -- its configuration
+
+    @cached_property
+    def added(self) -> Added:
+        """Configuration folders of `--config-dir`, and folders that may contain relative ones."""
+        folder = self._option("dir")
+        if folder is None:
+            return Added((), self._folders)
+        path = folder.path
+        return Added((Folder(path, path) if path else "what `--config-dir` names is not known",), self._folders)
 
     @cached_property
     def _hydra_arguments(self) -> Mapping[str, str]:
@@ -164,10 +178,14 @@ class StartedProgram:
     @cached_property
     def configuration(self) -> str:
         """Name of the configuration; "" if unknown."""
-        if self.config is None:
-            return self._hydra_arguments.get("config_name", "")
-        known = self.config.known and not self.config.secret and not self.config.unset
-        return self.config.plain if known else ""
+        name = self._option("name")
+        return self._hydra_arguments.get("config_name", "") if name is None else shown(name)
+
+    @cached_property
+    def _path(self) -> str:
+        """Folder of the configuration, as the command or the program names it."""
+        path = self._option("path")
+        return self._hydra_arguments.get("config_path", "") if path is None else path.path
 
     @cached_property
     def found(self) -> Located | None:
@@ -176,50 +194,49 @@ class StartedProgram:
         A relative path counts from the program's folder, which is looked up below the folder that
         the script went to, its own folder, its repository and the roots.
         """
-        name, path = self.configuration, self.path
-        if not name or os.path.isabs(name) or "\0" in name + self.name + (path.path if path else ""):
+        name, path, option = self.configuration, self._path, self._option("path")
+        if not name or os.path.isabs(name) or "\0" in name + self.name + path:
             return None
-        written = self._hydra_arguments.get("config_path", "") if path is None else path.path
-        if path is not None and (not written or path.secret):
+        if option is not None and (not path or option.secret):
             return None
-        if os.path.isabs(written):
-            return self._in_folder(written, name)
-        base, folder = os.path.dirname(self._file), self.launch.started.folder
-        known = path is not None or bool(self._hydra_arguments)
-        for below in (f"{base}/{written}", written, "") if known else (f"{base}/config", "config", ""):
+        if os.path.isabs(path):
+            return self._in_folder(path, name)
+        base, went_to = os.path.dirname(self._file), self.launch.started.folder
+        known = option is not None or bool(self._hydra_arguments)
+        for below in (f"{base}/{path}", path, "") if known else (f"{base}/config", "config", ""):
             below = below.lstrip("/")
-            if folder and (located := self._in_folder(os.path.join(folder, below), name)):
+            if went_to and (located := self._in_folder(os.path.join(went_to, below), name)):
                 return located
             searched = self._search.find(os.path.normpath(os.path.join(below, name)))
             if isinstance(searched, Located):
                 return searched
-        added = self.folder.path if self.folder is not None else ""
-        places = (self._in_folder(os.path.join(place, added), name) for place in self.added.below if added)
-        return next(filter(None, places), None)
+        added = self._option("dir")
+        places = [os.path.join(folder, added.path) for folder in self._folders] if added is not None and added.path else []
+        return next(filter(None, (self._in_folder(place, name) for place in places)), None)
 
     def _in_folder(self, folder: str, name: str) -> Located | None:
         """Find the file in a readable folder; its name is relative if the script's is."""
         real = os.path.realpath(folder)
         if not self._may_be_read(real + os.sep):
             return None
-        shown = folder if os.path.isabs(self.script) else os.path.relpath(real)
-        located = SearchPath((Folder(real, "" if shown == "." else shown),), (real,)).find(name)
+        visible = folder if os.path.isabs(self.source.name) else os.path.relpath(real)
+        located = SearchPath((Folder(real, "" if visible == "." else visible),), (real,)).find(name)
         return located if isinstance(located, Located) else None
 
     @property
     def missing(self) -> tuple[str, str]:
         """Missing part of the configuration, and help; ("", "") if complete."""
-        if self.found is not None or (self.config is None and not self.configuration):
+        name = self._option("name")
+        if self.found is not None or (name is None and not self.configuration):
             return "", ""
-        if not self.configuration and self.config is not None:
-            names = " ".join(sorted(self.config.unset)) or self.config.plain or "an empty text"
-            why = self.config.why_unknown or "it is not set"
-            if any(name[0] == "$" for name in self.config.unset) or "argument" in why:
+        if not self.configuration and name is not None:
+            names = " ".join(sorted(name.unset)) or name.plain or "an empty text"
+            why = name.why_unknown or "it is not set"
+            if any(variable[0] == "$" for variable in name.unset) or "argument" in why:
                 why = "it depends on an argument of the script"
             message = f"begins with a configuration that `{names[:40]}` names, which is not known: {why}"
             return message, "verify that configuration itself, or write its name in the script"
-        folder = self.path.path if self.path is not None else self._hydra_arguments.get("config_path", "")
-        file = os.path.normpath(os.path.join(self._below_roots(folder), self.configuration))
+        file = os.path.normpath(os.path.join(self._below_roots(self._path), self.configuration))
         file = file if file.endswith((".yaml", ".yml")) else f"{file}.yaml"
         help_ = "name the folder that holds it with `--config-root DIR`"
         return f"begins with `{file[-80:]}`, which is not found", help_

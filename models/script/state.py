@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from .syntax import Script
 
 MAX_STEPS = 20_000
-MAX_CALLS = 24
 _ALWAYS_SET = {
     "HOME", "USER", "LOGNAME", "PATH", "PWD", "OLDPWD", "SHELL", "TERM", "LANG", "HOSTNAME", "RANDOM",
     "SRANDOM", "SECONDS", "UID", "EUID", "PPID", "LINENO", "EPOCHSECONDS", "EPOCHREALTIME", "OSTYPE",
@@ -36,7 +35,7 @@ class ExpansionBudget:
     steps: int = MAX_STEPS
 
     def spend(self, amount: int = 1) -> None:
-        """Take steps. Raises TooMuch if none are left."""
+        """Take steps. Raises LimitExceeded if none are left."""
         self.steps -= amount
         if self.steps < 0:
             raise LimitExceeded(f"the script takes more than {MAX_STEPS:,} steps")
@@ -60,6 +59,7 @@ class State:
     doubting : True if a condition on an unset variable is unknown.
     sourced : True if an uninterpreted file may set variables.
     files : texts that the script itself writes into files, by file name.
+    calls : number of functions and texts that enclose the statement.
     ended : ``exit``, ``return``, ``break`` or ``continue`` if the next statement is not reached;
         else "".
     """
@@ -104,30 +104,27 @@ class State:
             path = self.folder if name == "PWD" else ""
             return WordText.unknown(f"${name}", place, f"`{name}` is what it is where the script runs", path)
         if name == "IFS":
-            return WordText((WordPiece(" \t\n", (place,)),))
+            return WordText.of(" \t\n", place)
         return WordText.unknown(f"${name}", place, self.elsewhere) if self.elsewhere else None
 
     def _special(self, name: str, place: Place) -> WordText | None:
         """Return the text of `$0`, `$1`, `$#` and similar parameters."""
-        if (name.isdecimal() and name != "0") or name == "#":
-            if self.open_arguments:
-                return WordText.unknown(f"${name}", place, self.open_arguments)
-            if name == "#":
-                number = str(len(self.arguments))
-                return WordText((WordPiece(number, (place,), assumed=frozenset({"$#"})),))
+        is_argument = name.isdecimal() and name != "0"
+        if self.open_arguments and (is_argument or name == "#"):
+            return WordText.unknown(f"${name}", place, self.open_arguments)
+        if name == "#":
+            return WordText.of(str(len(self.arguments)), place, assumed=frozenset({"$#"}))
+        if is_argument:
             index = int(name[:6]) - 1
-            known = index < len(self.arguments)
-            return self.arguments[index].used_at(place) if known else None
-        path, why = self.script if name == "0" else "", "is known only where the script runs"
-        return WordText.unknown(f"${name}", place, f"`${name}` {why}", path)
+            return self.arguments[index].used_at(place) if index < len(self.arguments) else None
+        path = self.script if name == "0" else ""
+        return WordText.unknown(f"${name}", place, f"`${name}` is known only where the script runs", path)
 
     def elements(self, name: str, place: Place) -> list[WordText]:
         """Return the elements of an array at a place, or all arguments."""
-        if name in "@*":
-            if self.open_arguments and not self.shifted:
-                return [WordText.unknown(f"${name}", place, self.open_arguments)]
-            return [text.used_at(place) for text in self.arguments]
-        value = self.variables.get(name)
+        value = list(self.arguments) if name in "@*" else self.variables.get(name)
+        if name in "@*" and self.open_arguments and not self.shifted:
+            return [WordText.unknown(f"${name}", place, self.open_arguments)]
         if isinstance(value, list):
             return [text.used_at(place) for text in value]
         text = self.scalar(name, place)
@@ -142,11 +139,6 @@ class State:
         """Resolve a path from the current folder of the script."""
         return os.path.normpath(os.path.join(self.folder, path)) if path else ""
 
-    def localise(self, name: str) -> None:
-        """Make a variable local to the called function."""
-        if self.calls:
-            self.outer.setdefault(name, self.variables.get(name))
-
     def leave(self) -> None:
         """End a function: restore the variables that were local."""
         for name, value in self.outer.items():
@@ -159,20 +151,20 @@ class State:
         for name in names:
             self.variables[name] = WordText.unknown(f"${name}", place, why)
 
-    def merge(self, other: State, place: Place, why: str) -> None:
+    def merge(self, branch: State, place: Place, why: str) -> None:
         """Merge the state of another branch: different values become unknown."""
         self.budget.spend(1 + len(self.variables) // 16)
-        for name in self.variables.keys() | other.variables.keys():
-            current, incoming = self.variables.get(name), other.variables.get(name)
+        for name in self.variables.keys() | branch.variables.keys():
+            current, incoming = self.variables.get(name), branch.variables.get(name)
             # unset in one branch, from the environment in the other
             if (current, incoming) in ((None, []), ([], None)):
                 self.unsure({name}, place, why)
             elif not alike(current, incoming):
                 self.variables[name] = merged(incoming, current, name, place, why)
-        self.exported &= other.exported
-        self.outer = {**other.outer, **self.outer}
-        self.functions = {**other.functions, **self.functions}
-        self.elsewhere = self.elsewhere or other.elsewhere
-        self.folder = self.folder if self.folder == other.folder else ""
-        if (self.arguments, self.open_arguments) != (other.arguments, other.open_arguments):
-            self.open_arguments = self.open_arguments or other.open_arguments or why
+        self.exported &= branch.exported
+        self.outer = {**branch.outer, **self.outer}
+        self.functions = {**branch.functions, **self.functions}
+        self.elsewhere = self.elsewhere or branch.elsewhere
+        self.folder = self.folder if self.folder == branch.folder else ""
+        if (self.arguments, self.open_arguments) != (branch.arguments, branch.open_arguments):
+            self.open_arguments = self.open_arguments or branch.open_arguments or why

@@ -6,26 +6,39 @@ Sources: the Bash Reference Manual, 3.1.2 (Quoting), 3.5 (Shell Expansions); tre
 from __future__ import annotations
 
 import re
-from dataclasses import field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Iterator, Union
 
 from ..record import dataclass
-from .pieces import Place, WordPiece, WordText
+from .pieces import Place, WordText
 
 if TYPE_CHECKING:
     from tree_sitter import Node
     from tree_sitter import Parser as TreeParser
 
 MAX_DEPTH = 48
+CLOSERS = ("then", "elif", "else", "fi", "do", "done", "esac", "}", ")", "))", "]]", "]")
 NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_PLAIN = re.compile(r"[^\\'\"$`~<>]+")
-_PLAIN_QUOTED = re.compile(r"[^\\\"$`]+")
-_INERT = re.compile(r"[^\\'\"$`(){}\[\] \t\n/:]+")
+_SEPARATORS = (";", "&", ";;", "\n", "&&", "||", "|", "|&")
+_WORDS = (
+    "string", "concatenation", "expansion", "simple_expansion", "word", "number", "raw_string",
+    "command_substitution", "arithmetic_expansion", "ansi_c_string", "translated_string",
+    "process_substitution", "brace_expression", "command_name", "test_command", "heredoc_body",
+    "heredoc_redirect", "extglob_pattern", "regex",
+)  # fmt: skip
+"""Nodes read letter by letter: parse errors of tree-sitter inside do not count."""
+_BLANKS = " \t\n"
 _PARAMETER = re.compile(r"[A-Za-z_]\w*|[0-9]|[@*#?$!-]", re.ASCII)
 _HEAD = re.compile(r"(#(?=[\w@*]))?([A-Za-z_]\w*|[0-9]+|[@*#?$!-])", re.ASCII)
 _OPERATOR = re.compile(r":?[-=+?]|##?|%%?|//?|\^\^?|,,?|:")
 _GAP = re.compile(r"(?:[ \t\n]|\\\n)+|#[^\n]*")
+
+
+@lru_cache
+def _plain(stops: str, quoted: bool) -> re.Pattern[str]:
+    """Return the pattern of text without a special letter."""
+    special = '\\"$`' if quoted else "\\'\"$`~<>([" if stops in (_BLANKS, ")", "]") else "\\'\"$`~<>"
+    return re.compile(f"[^{re.escape(special + stops)}]+")
 
 
 class Unreadable(Exception):
@@ -36,14 +49,19 @@ class Unreadable(Exception):
         super().__init__(message)
 
 
+def check_depth(depth: int, position: int) -> None:
+    """Check the nesting of constructs. Raises Unreadable."""
+    if depth > MAX_DEPTH:
+        raise Unreadable(f"commands or expansions are nested more than {MAX_DEPTH} levels deep", position, limit=True)
+
+
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """Literal text; `exact` if equal to the script, character for character."""
+    """Literal text, without the signs that quote it."""
 
     text: str
     place: Place
     quoted: bool = False
-    exact: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +70,11 @@ class Parameter:
 
     Attributes
     ----------
+    name : name; "" if the form is out of scope.
     index : text in brackets: ``@``, ``*``, the parts of a subscript, or None.
     operator : such as ``:-``, ``%%``, ``//``, ``:``, ``^^``; "" for none.
     arguments : one or two operands of the operator.
     length : True for `${#NAME}`.
-    bad : True if the form is out of scope.
     """
 
     name: str
@@ -66,17 +84,16 @@ class Parameter:
     operator: str = ""
     arguments: tuple[tuple[Part, ...], ...] = ()
     length: bool = False
-    bad: bool = False
 
     @property
     def takes_default(self) -> bool:
         """True if the operator defines a default for an unset variable."""
-        return not self.bad and self.operator != "" and self.operator[-1] in "-=?+"
+        return self.operator != "" and self.operator[-1] in "-=?+"
 
     @property
     def is_list(self) -> bool:
         """True for all arguments or all elements of an array."""
-        return not (self.bad or self.length) and (self.name in "@*" or self.index in ("@", "*"))
+        return not self.length and (self.name in ("@", "*") or self.index in ("@", "*"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,33 +140,27 @@ class Script:
 
     text: str
     origin: WordText
-    _parts: dict[tuple[int, int, bool], tuple[Part, ...]] = field(default_factory=dict, repr=False)
 
     @staticmethod
     def of(text: str) -> Script:
         """Build the script of a whole file."""
-        return Script(text, WordText((WordPiece(text, ((0, len(text)),), True),)))
+        return Script(text, WordText.of(text, (0, len(text)), exact=True))
 
     @cached_property
     def root(self) -> Node:
-        """Syntax tree of the whole text."""
-        return _parser().parse(self.text.encode("utf-8", "surrogatepass")).root_node
+        """Syntax tree of the whole text; its byte offsets are offsets of the text.
 
-    @cached_property
-    def _offsets(self) -> list[int] | None:
-        """Text offset of every byte; None if byte and text offsets are equal."""
-        if self.text.isascii():
-            return None
-        offsets = []
-        for position, letter in enumerate(self.text):
-            offsets += [position] * len(letter.encode("utf-8", "surrogatepass"))
-        return [*offsets, len(self.text)]
+        Letters beyond ASCII are ordinary to bash, as `x` is.
+        """
+        return _parser().parse(re.sub(r"[^\x00-\x7f]", "x", self.text).encode()).root_node
 
     def range(self, node: Node) -> Place:
         """Return the text offsets of a node."""
-        if self._offsets is None:
-            return node.start_byte, node.end_byte
-        return self._offsets[node.start_byte], self._offsets[node.end_byte]
+        return node.start_byte, node.end_byte
+
+    def place(self, node: Node) -> Place:
+        """Return the place of a node in the file."""
+        return self.origin.place(*self.range(node))
 
     def written(self, node: Node) -> str:
         """Return the source text of a node."""
@@ -158,6 +169,30 @@ class Script:
     def shown(self, place: Place) -> str:
         """Return the text at a place, shortened to one line."""
         return " ".join(self.text[slice(*place)].split())[:60]
+
+    def check(self, node: Node) -> None:
+        """Check a node for syntax errors. Raises Unreadable at the first error of bash."""
+        start, end = self.range(node)
+        if node.is_missing:
+            if node.type in CLOSERS:
+                raise Unreadable(f"`{node.type}` is missing", len(self.text))
+        elif node.type == "ERROR" or not (node.is_named or node.type in _SEPARATORS):
+            sign = self.text[start:end].strip(" \t\n\\")
+            outermost = node.parent is None or node.parent.type in ("program", "ERROR")
+            if sign and (outermost or sign[0] in "()&|;<>"):
+                raise Unreadable(f"`{' '.join(sign.split())[:20]}` cannot stand here", start)
+        elif not node.has_error:
+            return
+        elif node.type in _WORDS:
+            self.parts(start, end)
+        elif node.type == "array":
+            if any(child.is_missing for child in node.children):
+                raise Unreadable("what is opened by `(` is not closed", start)
+            list(self.words(start + 1, end - 1))
+        else:
+            for child in node.children:
+                if child.has_error or child.is_missing:
+                    self.check(child)
 
     # -- words
 
@@ -188,148 +223,110 @@ class Script:
                 position = gap.end()
                 continue
             start = position
-            while position < end and self.text[position] not in " \t\n":
-                position = self._unit_end(position, 0)
-            position = min(position, end)
-            yield self.word(start, position)
+            parts, position = self._read(start, end, _BLANKS)
+            yield Word(parts, (start, min(position, end)))
 
     def word(self, start: int, end: int) -> Word:
         """Return the word between two offsets."""
         return Word(self.parts(start, end), (start, end))
 
-    def parts(self, start: int, end: int, quoted: bool = False, inside: bool = False) -> tuple[Part, ...]:
-        """Split a word into parts.
+    def parts(self, start: int, end: int, quoted: bool = False) -> tuple[Part, ...]:
+        """Split a text into parts, as within double quotes if `quoted`."""
+        return self._read(start, end, "", quoted)[0]
 
-        `inside` an expansion, a quote within quotes ends them.
-        """
-        key = (start, end, quoted)
-        if key not in self._parts:
-            self._parts[key] = tuple(self._read(start, end, quoted, inside))
-        return self._parts[key]
+    def _within(self, start: int, stops: str, quoted: bool = False, depth: int = 0) -> tuple[tuple[Part, ...], int]:
+        """Return the parts after an opening sign, and the offset of its closing sign."""
+        check_depth(depth, start)
+        parts, position = self._read(start, len(self.text), stops, quoted, depth)
+        if position >= len(self.text):
+            opened = self.text[start - 1 : start] if stops in "\"'`" else self.text[max(0, start - 2) : start]
+            raise Unreadable(f"what is opened by `{opened.strip()}` is not closed", start - 1)
+        return parts, position
 
-    def _read(self, start: int, end: int, quoted: bool, inside: bool) -> Iterator[Part]:
-        text, position, plain = self.text, start, _PLAIN_QUOTED if quoted else _PLAIN
-        while position < end:
-            letter, first = text[position], position
-            after = text[first + 1 : min(first + 2, end)]
+    def _read(self, start: int, end: int, stops: str, quoted: bool = False, depth: int = 0) -> tuple[tuple[Part, ...], int]:
+        """Return the parts up to a sign of `stops` or the end, and the offset."""
+        text, position, plain, parts = self.text, start, _plain(stops, quoted), list[Part]()
+        nested = {_BLANKS: "()", ")": "()", "]": "[]"}.get(stops, "")
+        while position < end and (letter := text[position]) not in stops:
+            first, after = position, text[position + 1 : min(position + 2, end)]
             if match := plain.match(text, position, end):
                 position = match.end()
-                yield Literal(match[0], (first, position), quoted)
+                parts.append(Literal(match[0], (first, position), quoted))
             elif letter == "\\":
                 position = min(position + 2, end)
-                slash = not after or (quoted and after not in ("$", "`", '"', "\\", "\n"))
+                stays = not after or (quoted and after not in '$`"\\\n')
                 if after != "\n":
-                    yield Literal("\\" * slash + after, (first, position), True, exact=slash)
+                    parts.append(Literal("\\" * stays + after, (first, position), True))
             elif letter == "'" and not quoted:
-                position = self._unit_end(first, 0)
-                yield Literal(text[first + 1 : position - 1], (first + 1, position - 1), True)
-            elif letter == '"' and (inside or not quoted):
-                position = self._unit_end(first, 0)
-                place = (first + 1, position - 1)
-                yield from self.parts(*place, True) or [Literal("", place, True)]
-            elif letter == "$":
-                part, position = self._dollar(position, end, quoted)
-                yield part
-            elif letter == "`" or (letter in "<>" and not quoted and after == "("):
-                position = self.close(first + 1, "`") + 1 if letter == "`" else self._unit_end(first + 1, 0)
-                kind, width = ("command", 1) if letter == "`" else ("process", 2)
-                yield Inner(kind, (first + width, position - 1), (first, position), quoted)
-            elif letter == "~" and first == start and not quoted and after in ("", "/"):
+                position = text.find("'", position + 1) + 1
+                if not position:
+                    raise Unreadable("`'` is not closed", first)
+                parts.append(Literal(text[first + 1 : position - 1], (first + 1, position - 1), True))
+            elif letter == '"' and (not quoted or "}" in stops):  # within an expansion, quotes nest
+                inner, position = self._within(first + 1, '"', True, depth + 1)
+                parts += inner or [Literal("", (position, position), True)]
                 position += 1
-                yield Inner("tilde", (first, position), (first, position))
+            elif letter == "$":
+                part, position = self._dollar(first, end, quoted, depth + 1)
+                parts.append(part)
+            elif letter == "`" or (letter in "<>" and not quoted and after == "("):
+                kind, inside, closer = ("command", first + 1, "`") if letter == "`" else ("process", first + 2, ")")
+                close = self._within(inside, closer, depth=depth + 1)[1]
+                position = close + 1
+                parts.append(Inner(kind, (inside, close), (first, position), quoted))
+            elif letter == nested[:1] and not quoted:
+                inner, close = self._within(first + 1, nested[1], depth=depth + 1)
+                position = close + 1
+                parts += [Literal(letter, (first, first + 1)), *inner, Literal(nested[1], (close, position))]
             else:
                 position += 1
-                yield Literal(letter, (first, position), quoted)
+                is_tilde = letter == "~" and first == start and not quoted and after in ("", "/")
+                place = (first, position)
+                parts.append(Inner("tilde", place, place) if is_tilde else Literal(letter, place, quoted))
+        return tuple(parts), position
 
-    def _dollar(self, start: int, end: int, quoted: bool) -> tuple[Part, int]:
+    def _dollar(self, start: int, end: int, quoted: bool, depth: int) -> tuple[Part, int]:
         """Return the part at a dollar, and its end."""
         text, after = self.text, self.text[start + 1 : start + 2]
-        if after == "(" or after == "{" or (after == "'" and not quoted):
-            close = self._unit_end(start, 0, quoted)
-            if after == "{":
-                return self._braced((start, close), quoted), close
-            if after == "'":
-                return Parameter("", (start, close), quoted, bad=True), close
-            sum_ = text.startswith("((", start + 1) and text.startswith("))", close - 2)
-            if sum_ and self._unit_end(start + 2, 0) == close - 1:
-                return Inner("sum", (start + 3, close - 2), (start, close), quoted), close
-            return Inner("command", (start + 2, close - 1), (start, close), quoted), close
-        if after == "[":
-            close = self.close(start + 2, "]") + 1
-            return Parameter("", (start, close), quoted, bad=True), close
+        if after == "{":
+            return self._braced(start, quoted, depth)
+        if after == "(":
+            position, is_sum = start + 2, False
+            if text.startswith("(", position):
+                position = self._within(position + 1, ")", depth=depth)[1] + 1
+                is_sum = text.startswith(")", position)
+            close = self._within(position, ")", depth=depth)[1]
+            kind, width = ("sum", 2) if is_sum else ("command", 1)
+            return Inner(kind, (start + 1 + width, close + 1 - width), (start, close + 1), quoted), close + 1
+        if after == "[" or (after == "'" and not quoted):
+            close = self._within(start + 2, "]" if after == "[" else "'", after == "'", depth)[1]
+            return Parameter("", (start, close + 1), quoted), close + 1
         name = _PARAMETER.match(text, start + 1, end)
         if name is None:  # `$"..."` is a text in quotes
-            translated = after == '"' and not quoted
-            return Literal("" if translated else "$", (start, start + 1), quoted, not translated), start + 1
+            text = "" if after == '"' and not quoted else "$"
+            return Literal(text, (start, start + 1), quoted), start + 1
         return Parameter(name[0], (start, name.end()), quoted), name.end()
 
-    def _braced(self, place: Place, quoted: bool) -> Parameter:
-        text, (start, end) = self.text, (place[0] + 2, place[1] - 1)
-        head = _HEAD.match(text, start, end)
-        if head is None:
-            return Parameter("", place, quoted, bad=True)
-        position, index = head.end(), None
-        if text.startswith("[", position):
-            bracket = self.close(position + 1, "]")
-            inner = text[position + 1 : bracket]
-            index = inner if inner in ("@", "*") else self.parts(position + 1, bracket)
-            position = bracket + 1
-        operator = _OPERATOR.match(text, position, end)
+    def _braced(self, start: int, quoted: bool, depth: int) -> tuple[Parameter, int]:
+        """Return the parameter at `${...}`, and its end."""
+        text, head = self.text, _HEAD.match(self.text, start + 2)
+        position, index = head.end() if head else start + 2, None
+        if head and text.startswith("[", position):
+            subscript, close = self._within(position + 1, "]", depth=depth)
+            inner = text[position + 1 : close]
+            index, position = inner if inner in ("@", "*") else subscript, close + 1
+        operator = _OPERATOR.match(text, position) if head else None
+        sign, arguments = operator[0] if operator else "", tuple[tuple[Part, ...], ...]()
         if operator is None:
-            length, bad = head[1] == "#", position < end
-            return Parameter(head[2], place, quoted, index, length=length, bad=bad)
-        sign, cuts = operator[0], [operator.end(), end]
-        if sign[0] == "/" or sign == ":":
-            cuts[1:1] = self._separator(operator.end(), end, sign[0])
-        plain = quoted and (sign[-1] in "-+=?")
-        arguments = tuple(self.parts(low + (at > 0), high, plain, True) for at, (low, high) in enumerate(zip(cuts, cuts[1:])))
-        return Parameter(head[2], place, quoted, index, sign, arguments, bad=head[1] is not None)
-
-    def _separator(self, position: int, end: int, letter: str) -> list[int]:
-        """Find the first such letter outside of quotes and expansions."""
-        while position < end:
-            if self.text[position] == letter:
-                return [position]
-            position = self._unit_end(position, 0)
-        return []
-
-    # -- closing signs
-
-    def close(self, position: int, closer: str, quoted: bool = False, depth: int = 0) -> int:
-        """Return the offset of the sign that closes the opening before `position`.
-
-        Raises Unreadable.
-        """
-        if depth > MAX_DEPTH:
-            message = f"commands or expansions are nested more than {MAX_DEPTH} levels deep"
-            raise Unreadable(message, position, limit=True)
-        start, quoted = position, quoted or closer in "\"'"
-        while position < len(self.text):
-            if self.text[position] == closer:
-                return position
-            position = self._unit_end(position, depth, quoted, closer)
-        opened = self.text[start - 1 : start] if closer in "\"'`" else self.text[max(0, start - 2) : start]
-        raise Unreadable(f"what is opened by `{opened.strip()}` is not closed", start - 1)
-
-    def _unit_end(self, position: int, depth: int, quoted: bool = False, closer: str = "") -> int:
-        """Return the end of the unit at a position: a letter, a quoted text or an expansion."""
-        text, letter = self.text, self.text[position]
-        if match := _INERT.match(text, position):
-            return match.end()
-        after = text[position + 1 : position + 2]
-        inner, ends, quotes = 1, "", False
-        if letter == "\\":
-            return position + 2
-        if letter == "'" and not quoted:
-            end = text.find("'", position + 1)
-            if end < 0:
-                raise Unreadable("`'` is not closed", position)
-            return end + 1
-        if letter in '"`' and closer != letter:
-            ends = letter
-        elif (letter == "$" and after in ("(", "{")) or (letter + after == "$'" and not quoted):
-            inner, ends = 2, {"(": ")", "{": "}", "'": "'"}[after]
-            quotes = quoted and after == "{"
-        elif (letter == "(" and not quoted and closer in ("", ")")) or letter + closer == "[]":
-            ends = ")" if letter == "(" else "]"
-        return self.close(position + inner, ends, quotes, depth + 1) + 1 if ends else position + 1
+            close = self._within(position, "}", quoted, depth)[1]
+        else:
+            stops, in_quotes = f"{sign[0]}}}" if sign[0] == "/" or sign == ":" else "}", quoted and sign[-1] in "-+=?"
+            argument, close = self._within(operator.end(), stops, in_quotes, depth)
+            arguments = (argument,)
+            if text[close] != "}":
+                argument, close = self._within(close + 1, "}", in_quotes, depth)
+                arguments = (*arguments, argument)
+        place = (start, close + 1)
+        if head is None or (head[1] if operator else close > position):
+            return Parameter("", place, quoted), close + 1
+        return Parameter(head[2], place, quoted, index, sign, arguments, head[1] is not None), close + 1

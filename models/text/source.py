@@ -10,6 +10,7 @@ alias.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
@@ -378,6 +379,15 @@ class Source:
                 shared = edits[0].span
         message = f"the answer cannot be written into this file: line {shared.line} holds one value for several places"
         raise UnusableInput([error("PW603", "", message, shared, help="write the value out where its alias is used")])
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(at + 1 for at, letter in enumerate(self.text) if letter == "\n")]
+
+    def span(self, start: int, end: int) -> Span:
+        """Return the span of the characters `start` to `end`."""
+        line = bisect_right(self._line_starts, start)
+        return Span(self.name, start, max(start, end), line, start - self._line_starts[line - 1] + 1)
 
     def whole(self) -> Span:
         """Return the first character, the place of findings about the file as a whole."""

@@ -195,12 +195,12 @@ def _by_bundle(taken: Sequence[tuple[Bundle, Piece]]) -> UnmovedPieces:
 
 
 def were_ranked(layout: Layout, bundle: Bundle) -> bool:
-    """Return True if a previous answer exists and the order of units is open, unlike in a range."""
+    """Return True with a previous answer and an open order of units."""
     return layout.problem.previous is not None and not (bundle.fixed or bundle.contiguous)
 
 
 def in_ranks(layout: Layout, bundle: Bundle, held: Mapping[int, int]) -> list[Seat]:
-    """Return the resources of a bundle in rank order; `held` maps node ranks to bit masks.
+    """Return a bundle's resources in rank order; `held` maps node ranks to bit masks.
 
     A unit that stays keeps its number if the required domains allow it; other units fill the
     remaining numbers. If nodes must ascend with the ranks, or groups are kept together by

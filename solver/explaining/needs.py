@@ -236,12 +236,12 @@ def needs_of(problem: Problem, document: Document, unknown: Container[str] = (),
         used += mask.bit_count() * len(nodes)
         touched += len(nodes) if masks else 0
         idle += (node.free(ACCELERATOR) & ~mask).bit_count() * len(nodes)
-    each = [_need(problem, component, assignment, layouts.get(component.name), document) for component in problem.components]
-    each = [replace(need, processes=None, cpus=0) if need.name in unknown else need for need in each]
+    component_needs = [_need(problem, component, assignment, layouts.get(component.name), document) for component in problem.components]
+    component_needs = [replace(need, processes=None, cpus=0) if need.name in unknown else need for need in component_needs]
     search = (planned or problem).job.planning
     return Needs(
-        tuple(each), used, touched, lower_bound(_as_searched(problem, planned or problem), frozenset(search.own)),
-        cluster.total() if cluster.counted else None, len(cluster.nodes), idle if cluster.counted else 0, sum(need.cpus for need in each),
+        tuple(component_needs), used, touched, lower_bound(_as_searched(problem, planned or problem), frozenset(search.own)),
+        cluster.total() if cluster.counted else None, len(cluster.nodes), idle if cluster.counted else 0, sum(need.cpus for need in component_needs),
         search.not_read, search.sizes_not_read,
     )  # fmt: skip
 

@@ -190,12 +190,12 @@ class Census:
         return self._pieces[resource, size]
 
     def pieces_in_domains(self, resource: str, size: int, level: str, mask: int) -> list[int]:
-        """Return the pieces per domain of a level, on the nodes of a mask of `placed`."""
+        """Return the pieces per domain of a level, on the nodes in `placed`."""
         kinds, domains = self.placed, self.places[level].values()
         return [sum(kinds[index].count * (kinds[index].unused(resource) // size) for index in bits(mask & inside)) for inside in domains]
 
     def unused(self, node: Node, members: Members, resource: str) -> int:
-        """Return the unused resources of a node; 0 if the node is not open to all members."""
+        """Return the unused resources of a node; 0 unless open to all members."""
         kind = self._kind(node)
         return kind.unused(resource) if self.may_placed(members) >> list(self._counted).index(kind) & 1 else 0
 

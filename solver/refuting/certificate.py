@@ -81,7 +81,7 @@ def _capacity_text(pool: NodePool, capacity: int) -> str:
 
 
 def _per_node_row(field: str, question: CountingProblem, bundle: Bundle) -> CountingRow | None:
-    """Return a row if the usable nodes have too few CPUs or too little memory for a bundle."""
+    """Return a row if the usable nodes lack CPUs or memory for a bundle."""
     members, unit, on_nodes = bundle.components, bundle.unit, bundle.kind == NODE
     per_unit = sum(getattr(component, field) * (unit // component.per_process) for component in members)
     if not per_unit or bundle.fixed:

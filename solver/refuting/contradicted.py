@@ -36,7 +36,7 @@ def find_contradiction(problem: Problem) -> Finding | None:
             # A member of the pair itself gives the simplest sentence.
             names = sorted(reached, key=lambda name: name not in pair)
             if name := next((name for name in names if reached[name].keys() >= set(pair)), None):
-                return _told(name, pair, reached[name], relation)
+                return _contradiction(name, pair, reached[name], relation)
     return None
 
 
@@ -65,7 +65,7 @@ def _reached(name: str, joined: list[Relation]) -> Reached:
     return chains
 
 
-def _told(name: str, pair: tuple[str, ...], reached: Reached, apart: Relation) -> Finding:
+def _contradiction(name: str, pair: tuple[str, ...], reached: Reached, apart: Relation) -> Finding:
     through = [relation for member in pair for relation in reached[member]]
     first_name, second_name = pair if name not in pair else (name, next(member for member in pair if member != name))
     if apart.kind == APART:

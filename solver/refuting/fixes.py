@@ -181,7 +181,7 @@ def _amounts(trial: FixTrial, demand: Demand, row: CountingRow | None) -> Iterat
 
 
 def _larger_amount(trial: FixTrial, component: Component, row: CountingRow) -> int:
-    """Return the amount enlarged by the shortage if feasible, as others may need it; else 0."""
+    """Return the amount plus the shortage if feasible, as others may need it; else 0."""
     step = lcm(component.step, component.unit)
     amount = -(-(component.most + (row.need - row.have) * component.per_process) // step) * step
     fits = component.most < amount <= trial.problem.cluster.total(trial.problem.kind(component))
@@ -189,7 +189,7 @@ def _larger_amount(trial: FixTrial, component: Component, row: CountingRow) -> i
 
 
 def _smaller_amount(trial: FixTrial, component: Component) -> int:
-    """Return the largest feasible multiple of the step, or amount of a partner; 0 for none."""
+    """Return the largest feasible multiple of the step, or partner amount; 0 for none."""
     problem, step = trial.problem, lcm(component.step, component.unit)
     # A component in several domains has at least as many groups.
     domains = max((spread.domains for spread in component.spread), default=1)
@@ -233,12 +233,14 @@ def _other_work(trial: FixTrial, demand: Demand) -> Iterator[Change]:
 def _other_degrees(trial: FixTrial, demand: Demand) -> Iterator[Change]:
     """Yield the largest feasible degrees that divide the requested ones."""
     component = trial.problem[demand.component]
-    parallel, each = component.parallel, component.per_process
+    parallel, per_process = component.parallel, component.per_process
     candidates = [
         replace(parallel, tp=tp, pp=pp)
         for tp in range(1, parallel.tp + 1)
         for pp in range(1, parallel.pp + 1)
-        if parallel.tp % tp == 0 == parallel.pp % pp and (tp, pp) != (parallel.tp, parallel.pp) and (tp % each == 0 or each % tp == 0)
+        if parallel.tp % tp == 0 == parallel.pp % pp
+        and (tp, pp) != (parallel.tp, parallel.pp)
+        and (tp % per_process == 0 or per_process % tp == 0)
     ]
     for candidate in sorted(candidates, key=lambda candidate: (-candidate.replica, -candidate.tp)):
         change = with_component(component.name, parallel=candidate)

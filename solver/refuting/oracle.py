@@ -112,7 +112,7 @@ class _Packing:
         return self._take(bundle, self._indices(self.masks[bundle]), need) == 0
 
     def _over_domains(self, bundle: Bundle, level: str, need: int) -> bool:
-        """Take a piece in as many domains as required, then the rest where capacity is largest."""
+        """Take one piece per required domain, then the rest where capacity is largest."""
         piece, mask = _piece(bundle) // bundle.unit, self.masks[bundle]
         spreads = [spread for component in bundle.components for spread in component.spread]
         most = min((_most(bundle, spread, need) for spread in spreads), default=need)

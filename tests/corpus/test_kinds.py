@@ -82,6 +82,7 @@ VERL = (
     " actor_rollout_ref.model.path=/m actor_rollout_ref.rollout.name=vllm actor_rollout_ref.rollout.tensor_model_parallel_size=2"
     " actor_rollout_ref.actor.use_dynamic_bsz=True "
 )
+THREE = VERL.replace("parallel_size=2", "parallel_size=3")
 SFT = "torchrun --standalone --nnodes=1 --nproc_per_node=8 -m verl.trainer.sft_trainer data.train_files=/d model.path=/m\n"
 K7 = [
     Instance("K7", "run.sh", "export CUDA_VISIBLE_DEVICES=0,1,2,3\n" + SFT, "faulty", ("`CUDA_VISIBLE_DEVICES` shows 4 accelerators, but torchrun starts 8",)),
@@ -123,12 +124,12 @@ HOLES = ROLL.replace(
 GROUPS = "cluster:\n  num_nodes: 1\n  component_placement: {actor: {node_group: c1, placement: 0-7}, env: {node_group: c1, placement: 0-7}, x: {node_group: c2, placement: 0}}\n"
 B12 = [
     Instance("B12", "job.yaml", ROLL.replace("tensor_model_parallel_size: 2", "tensor_model_parallel_size: 3").replace("(0,8)", "(0,16)"), "faulty", ("PW202 actor_train: judged once PW208",), ("warning PW202",), "2x8"),
+    Instance("B12", "run.sh", THREE.replace("nnodes=1", "nnodes=2") + "\n", "faulty", ("error PW208", "PW214 rollout: judged once PW208"), ("error PW214",), "2x8"),
     Instance("B12", "job.yaml", HOLES, "faulty", ("error PW205", "PW217 actor_train: judged once PW205"), ("error PW217",), release="roll==0.2.1"),
     Instance("B12", "job.yaml", "cluster: 3x8\ncomponents:\n  actor: {placement: 0-23}\n  rollout: {placement: 0-23}\n", "faulty", ("accelerator 0 of node 0 (8 in all)", "the same on nodes 1-2: 24 in all"), ("of node 1",), ""),
     Instance("B12", "job.yaml", GROUPS, "faulty", ("there is no node group `c1`", "the same of `env`", "there is no node group `c2`")),
 ]  # fmt: skip
 
-THREE = VERL.replace("parallel_size=2", "parallel_size=3")
 SEQUENCES = "-m verl.trainer.sft_trainer data.train_files=/d model.path=/m engine.ulysses_sequence_parallel_size=3\n"
 K9 = [
     *(

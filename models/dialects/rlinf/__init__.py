@@ -44,11 +44,11 @@ def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice |
 
 def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
     """See `Dialect.read`; loads the reader on demand."""
-    from .reader import read as found
+    from . import reader
 
     if document.release is None:
         document = replace(document, release=release_of(document))
-    return found(document, machines, level)
+    return reader.read(document, machines, level)
 
 
 def file_form() -> type[Form]:
@@ -60,16 +60,16 @@ def file_form() -> type[Form]:
 
 def render(problem: Problem) -> Rendering:
     """See `Dialect.render`; loads the writer on demand."""
-    from .rendering import render as rendered
+    from . import rendering
 
-    return rendered(problem)
+    return rendering.render(problem)
 
 
 def write(reading: Reading, assignment: Assignment, degrees: Degrees | None = None) -> list[Edit]:
     """See `Dialect.write`."""
-    from .writing import write as written
+    from . import writing
 
-    return written(reading, assignment, degrees or {})
+    return writing.write(reading, assignment, degrees or {})
 
 
 NAME = "rlinf"

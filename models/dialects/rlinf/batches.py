@@ -14,76 +14,53 @@ from math import lcm
 
 from ...component import NOT_FEWER, Parallel, Relation
 from ...configuration.settings import Amount
+from ...derivation import DATA_PARALLEL_SIZE
 from ...findings.wording import are, do, with_noun
-from ...record import dataclass
+from ...text.tree import Scalar
 from ..checks import divisors, near
 from .checks import BATCHES, REASONING, JobFacts, check_settings
 from .known import CHECKED, FSDP, MEGATRON, SETTING
-from .modes.parts import Placer, trained_degrees
-from .work import (
-    DEMANDS,
-    SHARES,
-    RlinfWork,
-    derive_fsdp_batches,
-    derive_megatron_batches,
-    derive_prompt_samples,
-    derive_rollout_samples,
-    inference_replicas,
-)
+from .modes.state import Placer
+from .work import DEMANDS, SHARES, RlinfWork, inference_replicas
 
 TASKS = ("embodied", "embodied_eval", "offline")
 WHAT = "environments"
 
 
-@dataclass(frozen=True, slots=True)
-class Phases:
-    """Phases with environments of their own: training and evaluation."""
-
-    train: bool
-    evaluate: bool
-
-
-def phases(work: RlinfWork) -> Phases | None:
-    """Return the phases that RLinf runs; None if unknown."""
+def phases(work: RlinfWork) -> tuple[str, ...] | None:
+    """Return the phases with environments, of `train` and `eval`; None if unknown."""
     only = work.settings.flag("runner.only_eval", SHARES)
     interval = work.settings.whole("runner.val_check_interval", SHARES, -1, least=-(10**9))
     if work.mode.task == "embodied_eval":
-        return Phases(False, True)
+        return ("eval",)
     if only is None or (interval is None and not only):
         return None
-    evaluates = only or (interval is not None and interval.value > 0)
-    # validate_embodied_cfg of 0.1 checks this flag even without training.
-    trains = not only or work.until("0.2")
-    return Phases(work.mode.task == "embodied" and trains, evaluates)
+    # validate_embodied_cfg of 0.1 checks environments to train even without training.
+    trains = work.mode.task == "embodied" and (not only or work.until("0.2"))
+    return ("train",) * trains + ("eval",) * bool(only or (interval is not None and interval.value > 0))
 
 
 def facts_of(work: RlinfWork) -> JobFacts:
     """Return the facts of a job for checks."""
-    phases_of_job = phases(work) if work.mode.task in TASKS else None
-    names = (
-        [name for name, is_active in (("train", phases_of_job.train), ("eval", phases_of_job.evaluate)) if is_active]
-        if phases_of_job
-        else []
-    )
-    return JobFacts(work, names)
+    return JobFacts(work, (phases(work) or ()) if work.mode.task in TASKS else ())
 
 
 def environments(work: RlinfWork) -> None:
     """Add the shares and relations of an embodied job."""
-    if work.mode.task not in TASKS or "env" not in work.mode.placed:
+    if work.mode.task not in TASKS or "env" not in work.mode.names:
         return
     phases_of_job, stages = phases(work), work.settings.whole("rollout.pipeline_stage_num", SHARES)
-    if phases_of_job is None or stages is None or not (phases_of_job.train or phases_of_job.evaluate):
+    if not phases_of_job or stages is None:
         return
     decoupled = work.mode.task != "offline" and not work.until("0.3") and work.settings.flag("runner.enable_decoupled_mode", SHARES)
     if decoupled and work.component("rollout"):
         work.relations.append(Relation(NOT_FEWER, ("env", "rollout"), None, "RLinf's decoupled mode"))
     _check_gathering(work)
-    for phase, is_active in (("train", phases_of_job.train), ("eval", phases_of_job.evaluate)):
-        groups = work.settings.whole(f"env.{phase}.group_size", SHARES, 1) if is_active else None
+    for phase in phases_of_job:
+        groups = work.settings.whole(f"env.{phase}.group_size", SHARES, 1)
         fits = (work.processes("env") or 1) * stages.value * (groups.value if groups else 1)
         fits = lcm(fits, (work.processes("rollout") or 1) * stages.value)
-        total = work.settings.whole(f"env.{phase}.total_num_envs", SHARES, fits=fits) if is_active else None
+        total = work.settings.whole(f"env.{phase}.total_num_envs", SHARES, fits=fits)
         if total and groups:
             _deal_out(work, phase, total, stages, groups, bool(decoupled))
         if total and phase == "train" and not work.until("0.3"):
@@ -93,10 +70,9 @@ def environments(work: RlinfWork) -> None:
 
 
 def _check_gathering(work: RlinfWork) -> None:
-    """Note an error for RLinf 0.1 unless env processes divide rollout processes.
+    """Note an error for RLinf 0.1, whose env processes serve equally many rollout processes each.
 
-    Each env process of 0.1 serves the same number of rollout processes. Source:
-    rlinf/workers/env/env_worker.py of v0.1.
+    Source: rlinf/workers/env/env_worker.py of v0.1.
     """
     simulators, policies = work.processes("env"), work.processes("rollout")
     if work.until("0.2") and simulators and policies and policies % simulators:
@@ -177,24 +153,40 @@ def batches(work: RlinfWork) -> None:
         if task == "embodied" and batch:
             _check_updates(work, batch)
         if batch and micro:
-            derive_fsdp_batches(work, batch.value, micro, batch)
+            _derive_samples(work, batch.value, micro, None, batch)
 
 
 def _share_batch(work: RlinfWork, batch: Amount, micro: Amount) -> None:
     work.share("actor", batch, micro.value, micro.name if micro.value > 1 else "", "samples", CHECKED)
 
 
-def _reasoning(work: RlinfWork, backend: str | None) -> None:
-    """Add shares for the computed global batch of a reasoning job.
+def _derive_samples(work: RlinfWork, batch: int, micro: Amount, replicas: int | None, *amounts: Amount) -> None:
+    """Derive samples and micro batches of an update; micro batches of tokens are skipped."""
+    processes, samples_of = work.processes("actor"), with_noun(batch, "sample")
+    if not processes:
+        return
+    if replicas is None:
+        work.derive("actor", DATA_PARALLEL_SIZE, processes, f"{with_noun(processes, 'process')}, each a data parallel rank of fsdp")
+        samples = work.derive("actor", "samples per process", batch // processes, f"{samples_of} // {processes}", *amounts)
+    else:
+        samples = work.derive("actor", "samples per replica", batch // replicas, f"{samples_of} // {with_noun(replicas, 'replica')}")
+    dynamic = work.settings.at("runner.enable_dynamic_batch_size")
+    if (dynamic is None and not work.notes.partial) or (isinstance(dynamic, Scalar) and dynamic.value is False):
+        formula = f"{with_noun(samples, 'sample')} // {micro.value} a micro batch"
+        work.derive("actor", "micro batches per update", samples // micro.value, formula, micro)
 
-    The batch is rollout_batch_size x group_size // n_minibatches, rounded down.
-    """
+
+def _reasoning(work: RlinfWork, backend: str | None) -> None:
+    """Add shares for the global batch of a reasoning job, computed as in RLinf."""
     settings = work.settings
     prompts, group = settings.whole("data.rollout_batch_size", SHARES), settings.whole("algorithm.group_size", SHARES)
     parts, micro = (settings.whole(f"algorithm.{key}", SHARES, 1) for key in ("n_minibatches", "training_batch_size_per_gpu"))
     if not prompts or not group or not parts or not micro:
         return
-    batch = derive_prompt_samples(work, prompts, group, parts)
+    samples = prompts.value * group.value
+    batch = samples // parts.value
+    work.derive("actor", "samples per step", samples, f"{with_noun(prompts.value, 'prompt')} x {group.value} of a group", prompts, group)
+    work.derive("actor", "samples per update", batch, f"{with_noun(samples, 'sample')} // {with_noun(parts.value, 'minibatch')}", parts)
     if work.mode.task == "reasoning" and work.mode.placer not in (Placer.MULTI_AGENT, Placer.MULTI_AGENT_EVAL):
         # A process of `reward` receives whole groups and stops when it has more than its share;
         # some agent loops never start it. Source: RLinf, rlinf/workers/reward/reward_worker.py,
@@ -203,19 +195,19 @@ def _reasoning(work: RlinfWork, backend: str | None) -> None:
         reason = "RLinf notices it in the first step, when the reward workers count what they got"
         work.share("reward", prompts, 1, "", "prompts", reason, proved)
     if backend == FSDP:
-        derive_fsdp_batches(work, batch, micro)
+        _derive_samples(work, batch, micro, None)
         name = f"{prompts.name} x {group.name}" + (f" // {parts.name}" if parts.value > 1 else "")
-        _share_batch(work, Amount(prompts.value * group.value // parts.value, name, prompts.scalar), micro)
+        _share_batch(work, Amount(batch, name, prompts.scalar), micro)
     elif backend == MEGATRON:
         _megatron(work, prompts, group, batch, micro)
 
 
 def _megatron(work: RlinfWork, prompts: Amount, group: Amount, batch: int, micro: Amount) -> None:
     """Add shares: all samples divide among the replicas of trained and inference components."""
-    processes, parallel = work.processes("actor"), trained_degrees(work.settings, "actor").parallel
+    processes, parallel = work.processes("actor"), work.mode.degrees("actor").parallel
     _replicate(work, "actor", parallel, prompts, group)
     if processes and parallel and not processes % parallel.replica:
-        derive_megatron_batches(work, batch, micro, processes // parallel.replica)
+        _derive_samples(work, batch, micro, processes // parallel.replica)
     for name, degrees in inference_replicas(work):
         component = work.component(name)
         # A planned component has degrees with its times: it may run with other degrees.
@@ -244,16 +236,14 @@ def _replicate(work: RlinfWork, name: str, parallel: Parallel | None, prompts: A
 
 
 def _check_updates(work: RlinfWork, batch: Amount) -> None:
-    """Note a finding unless an epoch of rollouts is a whole number of global batches.
-
-    Only the plain policy losses are known to demand it.
+    """Note an epoch of rollouts without whole global batches, for plain policy losses.
 
     Source: RLinf, rlinf/workers/actor/embodied_fsdp_actor_worker.py,
     EmbodiedFSDPActor.run_training.
     """
     settings, phases_of_job = work.settings, phases(work)
     plain = settings.word("algorithm.loss_type", DEMANDS) in ("actor", "actor_critic")
-    if not plain or not phases_of_job or not phases_of_job.train or settings.flag("runner.use_training_pipeline", DEMANDS) is not False:
+    if not plain or "train" not in (phases_of_job or ()) or settings.flag("runner.use_training_pipeline", DEMANDS) is not False:
         return
     total, steps = settings.whole("env.train.total_num_envs", DEMANDS), settings.whole("env.train.max_steps_per_rollout_epoch", DEMANDS)
     is_own_key = settings.at("env.train.rollout_epoch") is not None and not work.until("0.3")
@@ -261,10 +251,14 @@ def _check_updates(work: RlinfWork, batch: Amount) -> None:
     chunk = settings.whole("actor.model.num_action_chunks", DEMANDS)
     if not total or not steps or not epochs or not chunk:
         return
-    samples = derive_rollout_samples(work, total, epochs, steps, chunk, batch)
+    chunks = steps.value // chunk.value
+    samples = total.value * epochs.value * chunks
+    product = f"{with_noun(total.value, 'environment')} x {with_noun(epochs.value, 'epoch')} x "
+    formula = f"{product}{with_noun(steps.value, 'step')} // {chunk.value} a chunk"
+    work.derive("actor", "samples per step", samples, formula, total, epochs, steps, chunk)
+    work.derive("actor", "updates per step", samples // batch.value, f"{with_noun(samples, 'sample')} // {batch.value}", batch)
     if samples % batch.value:
-        chunks = with_noun(steps.value // chunk.value, "chunk")
-        product = f"{with_noun(total.value, 'environment')} x {with_noun(epochs.value, 'epoch')} x {chunks}"
+        product += with_noun(chunks, "chunk")
         message = f"an epoch of rollouts gives {with_noun(samples, 'sample')} ({product}), no multiple of {batch.said}"
         message += "; RLinf's actor fails at its first update"
         # If environments and the batch divide evenly, all processes of the actor have equally many

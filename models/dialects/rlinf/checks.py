@@ -14,7 +14,7 @@ from ...findings.wording import with_noun
 from ...releases.release import Range
 from ..checks import AtLeast, Check, Condition, Divides, Equals, Excludes, Facts, Number, OneOf, Requires, run_checks
 from .known import CHECKED, DEGREE, FSDP, LATE, MEGATRON, SETTING
-from .modes.parts import Placer
+from .modes.state import Placer
 from .work import DEMANDS, RlinfWork
 
 REASONING = ("reasoning", "coding_online_rl")
@@ -31,7 +31,7 @@ class JobFacts(Facts):
     def __init__(self, work: RlinfWork, phases: Iterable[str] = (), subject: str = "") -> None:
         super().__init__(work.notes, work.settings, subject)
         self.work, self.phases, self.held = work, tuple(phases), work.held
-        self.task, self.placer, self.has = work.mode.task, work.mode.placer, work.mode.placed.__contains__
+        self.task, self.placer, self.has = work.mode.task, work.mode.placer, work.mode.names.__contains__
 
     @property
     def top(self) -> Span:
@@ -121,10 +121,7 @@ def _server(facts: Facts) -> Number | None:
 
 
 def _is_validated(facts: JobFacts) -> bool:
-    """Return True if `validate_cfg` checks the training backend.
-
-    Evaluations of reasoning and, since 0.3, of embodied jobs return earlier.
-    """
+    """Return True if `validate_cfg` checks the training backend; evaluations return earlier."""
     return bool(facts.task) and not facts.task.endswith("_eval") and facts.settings.at("actor.training_backend") is not None
 
 

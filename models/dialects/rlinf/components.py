@@ -6,6 +6,7 @@ Source: RLinf, rlinf/scheduler/placement/placement.py, ComponentPlacement.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Mapping
 
 from ...component import Component
@@ -75,10 +76,7 @@ def _quoted(notes: Notes, subject: str, text: str, first: Span, last: Span, mess
 
 
 def component_placement(notes: Notes, section: MapNode, value: Value | None, hinted: bool) -> MapNode | None:
-    """Return the map; None if missing, unknown or invalid.
-
-    A finding is noted, except for an unknown value and for a missing map in a file with hints.
-    """
+    """Return the map; None if missing, unknown or invalid, with a finding unless hints suffice."""
     if isinstance(value, MapNode):
         return split_by_commas(notes, value)
     if value is not None and (is_unknown(value) or (hinted and isinstance(value, Scalar) and value.is_null)):
@@ -93,10 +91,7 @@ def component_placement(notes: Notes, section: MapNode, value: Value | None, hin
 
 
 def names_in(placed: MapNode | None) -> dict[str, Span]:
-    """Return every name in `component_placement` with the span of its key.
-
-    Components that cannot be read are included.
-    """
+    """Return every name in `component_placement`, readable or not, with the span of its key."""
     return {name.strip(): entry.key.span for entry in placed or () for name in entry.key.text.split(",") if name.strip()}
 
 
@@ -104,10 +99,7 @@ __all__ = ["Context", "read_components"]
 
 
 def read_components(context: Context, value: MapNode) -> tuple[Component, ...]:
-    """Return the components with a readable placement, in written order.
-
-    A component of unknown place has no runs.
-    """
+    """Return the components with a readable placement; those of unknown place have no runs."""
     components: dict[str, Component] = {}
     seen: set[str] = set()
     runs = 0
@@ -121,10 +113,7 @@ def read_components(context: Context, value: MapNode) -> tuple[Component, ...]:
             break
         for name, span in names.items():
             if base is not None:
-                spans = {**base.spans, "name": span}
-                components[name] = Component(
-                    name, base.node_groups, base.least, base.most, base.per_process, runs=base.runs, spans=spans, fixes=base.fixes
-                )
+                components[name] = replace(base, name=name, spans={**base.spans, "name": span})
     return tuple(components.values())
 
 
@@ -188,8 +177,8 @@ def _ranks_of(notes: Notes, placement: Value, name: str, in_flow: bool) -> Scala
     if is_unknown(placement):
         return None
     if not isinstance(placement, Scalar):
-        plain = isinstance(placement, ListNode) and all(isinstance(item, Scalar) for item in placement.items)
-        written = [item.text for item in placement.items if isinstance(item, Scalar)] if isinstance(placement, ListNode) and plain else []
+        items = placement.items if isinstance(placement, ListNode) else ()
+        written = [item.text if isinstance(item, Scalar) else "" for item in items]
         text = ",".join(written)
         message = f"the placement of `{name}` must be ranks, but it is {kind_of(placement)}"
         fits = written and all(RANKS.fullmatch(piece) for piece in written)
@@ -208,13 +197,8 @@ def _ranks_of(notes: Notes, placement: Value, name: str, in_flow: bool) -> Scala
 def accelerators_per_node(ones: Cluster, nodes: Figure, components: tuple[Component, ...], asked: Mapping[str, int]) -> Derivation | None:
     """Return the largest demand for accelerators per node; None without ranks.
 
-    Parameters
-    ----------
-    ones : the nodes with one accelerator each, so that the numbering of groups counts the nodes
-        with accelerators.
-    nodes : number of nodes that the file declares.
-    asked : component -> accelerators of its groups that its ranks span, if the ranks could not be
-        resolved.
+    `ones`: the `nodes` of the file with one accelerator each, so that groups count nodes. `asked`:
+    component -> accelerators of its groups that its ranks span, if they could not be resolved.
     """
     most: tuple[int, str, Figure] | None = None
     for component in components:

@@ -70,10 +70,7 @@ class GroupHardware:
 
 
 def read_hardware(notes: Notes, value: Value, group: str, nodes: Ranks, size: int | None) -> GroupHardware | None:
-    """Return the hardware of a group; None (noted) if the type is unknown.
-
-    `size`: number of nodes of the cluster, None if unknown.
-    """
+    """Return the hardware of a group; None (noted) if its type is unknown."""
     part = ClusterSection(notes, CODE, group)
     section = part.mapping(value, f"`hardware` of group `{group}`", "write `type:` and `configs:`")
     if section is None:
@@ -187,8 +184,7 @@ class _Devices:
         table, part = self.table, self.part
         for words, refused in ((table.strict, True), (table.known, False)):
             if key in words and (refused or not is_absent(value)):
-                listed = " or ".join(f"`{name}`" for name in words[key])
-                message = f"`{key}` of a {self.kind} must be {listed}, but it is `{{}}`"
+                message = f"`{key}` of a {self.kind} must be {' or '.join(f'`{name}`' for name in words[key])}, but it is `{{}}`"
                 part.word(value, words[key], message, "not one of them", refused)
         if is_absent(value):
             return  # RLinf fills it from a variable of the node, or leaves it empty
@@ -220,11 +216,9 @@ class _Devices:
 def _is_address(value: Value) -> bool:
     from ipaddress import ip_address
 
-    number = value.value if isinstance(value, Scalar) else None
-    text = value.text if isinstance(value, Scalar) else kind_of(value)
     try:
         # Python accepts a whole number as an address, and so does RLinf.
-        ip_address(number if isinstance(number, int) else text)
+        ip_address(value.value if isinstance(value, Scalar) and isinstance(value.value, int) else _shown(value))
     except ValueError:
         return False
     return True

@@ -1,6 +1,7 @@
 """Capabilities of RLinf, and names per release: tasks, algorithms, hardware and keys.
 
-The data is made by ``python -m placewright.tools.rlinf_profile`` from checkouts of the releases.
+`facts/known.json` is made by ``python -m placewright.tools.rlinf_profile`` from checkouts of the
+releases.
 """
 
 from __future__ import annotations
@@ -8,10 +9,12 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from typing import Iterator
+from typing import Iterable, Iterator
 
+from ...configuration.settings import Settings
 from ...hints.block import timed_names
 from ...job import Capabilities
+from ...record import dataclass
 from ...releases.choice import ReleaseChoice
 from ...releases.evidence import choose_by_masks, mask_of
 from ...releases.release import Range, read_releases
@@ -19,7 +22,6 @@ from ...text.document import Document
 from ...text.tree import ListNode, MapNode, Scalar, Value, find
 
 AT_LAUNCH = "RLinf notices this only at launch, after Ray is up and all nodes have joined"
-
 FOLDER = "Pass `--config-root DIR` with the folder of its `defaults`"
 LATE = "RLinf notices this only after workers have started"
 CHECKED = "RLinf checks it once Ray is up and all nodes have joined"
@@ -52,11 +54,11 @@ are read in modes/.
 
 SETTING, DEGREE, IDLE, PLANS = "PW123", "PW208", "PW803", "PW604"
 """Codes of refused settings, misfit degrees, components that nothing starts, and times."""
-
 FSDP, MEGATRON = "fsdp", "megatron"
 """Training backends."""
 
 INFERENCE = {"inference": "actor", "actor_inference": "actor", "critic_inference": "critic"}
+INFERRING, CRITICS_INFERENCE = ("inference", "actor_inference"), "critic_inference"
 """Inference component (recomputes probabilities or values) -> role of its model.
 
 Where actor and rollout share accelerators, the role does this work itself. Source:
@@ -69,34 +71,28 @@ RESERVED_LABELS = ("cluster", "node")
 Source: rlinf/scheduler/cluster/config.py.
 """
 
-MAX_PROCESSES = 1 << 20
-"""Maximum number of processes per component that are read.
-
-An own limit; no job is near it.
-"""
-
-MAX_RUNS = 1 << 21
-"""Maximum number of runs (nodes and segments of all components) before reading stops.
-
-An own limit.
-"""
+MAX_PROCESSES, MAX_RUNS = 1 << 20, 1 << 21
+"""Own limits of reading: processes per component, and runs (nodes and segments) of all."""
 
 NAMES = ("label", "node_group", "hardware", "hardware_type", "env_configs", "profiling")
 """Keys below which no value is taken from the environment.
 
 Their values would be shown as names, or saved with a plan.
 """
-
 ENVIRONMENT = ("NUM_NODES", "NNODES", "SLURM_NNODES", "SLURM_JOB_NUM_NODES")
 """Environment variables that an interpolation may read: the size of the job, nothing secret."""
-
-
 KEY, COST = "profile_data", "_cost"
 
 
-def time_advice(name: str, key: str, in_profile: bool) -> str:
+def listed(words: Iterable[str]) -> str:
+    """Return words in backticks, separated by commas."""
+    return ", ".join(f"`{word}`" for word in words)
+
+
+def time_advice(settings: Settings, name: str, key: str = "") -> str:
     """Return advice on stating the time of a component, in the profile or in hints."""
-    return f"add `{key}` to `{KEY}`" if in_profile else f"say `seconds` of `{name}` in `placewright.components`"
+    in_profile = f"add `{key or name + COST}` to `{KEY}`"
+    return in_profile if settings.has(KEY) else f"say `seconds` of `{name}` in `placewright.components`"
 
 
 def is_profiled(root: MapNode, hints: Value | None) -> bool:
@@ -113,10 +109,8 @@ def is_profiled(root: MapNode, hints: Value | None) -> bool:
 
 def placed_in(root: MapNode) -> frozenset[str]:
     """Return the components with explicit ranks."""
-    cluster = root.get("cluster")
-    placed = cluster.get("component_placement") if isinstance(cluster, MapNode) else None
-    entries = placed if isinstance(placed, MapNode) else ()
-    return frozenset(name.strip() for entry in entries for name in entry.key.text.split(","))
+    placed = find(root, "cluster.component_placement")
+    return frozenset(name.strip() for entry in (placed if isinstance(placed, MapNode) else ()) for name in entry.key.text.split(","))
 
 
 FACTS = Path(__file__).parent / "facts"
@@ -127,13 +121,11 @@ SEVERAL_GROUPS = Range(since="0.2")
 
 Source: RLinf, rlinf/scheduler/placement/placement.py (MultiNodeGroupResolver).
 """
-
 CRITICS = Range(since="0.2")
 """Releases with `critic`, `critic_inference` and `actor_inference`.
 
 Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement.
 """
-
 MULTI_AGENT = Range(since="0.3")
 """Releases with several engines on an actor.
 
@@ -146,6 +138,44 @@ _WORDS = {"runner.task_type": "task", "algorithm.adv_type": "advantage", "algori
 Programs outside RLinf may register algorithms of their own, which exclude no release.
 """
 _DEPTH = 3
+
+
+@dataclass(frozen=True)
+class TaskFacts:
+    """Facts about the programs of a task.
+
+    Attributes
+    ----------
+    placer, agents : placement class of the usual programs, and of the multi-agent programs.
+    starts : components that the main programs look up in the placement.
+    needs : components that the placement class, or else every program, requires.
+    timed : components whose times a plan needs; without any, nothing is planned.
+
+    Source: RLinf, rlinf/utils/placement.py and rlinf/config.py; get_strategy, get_hardware_ranks
+    and get_world_size in examples/, evaluations/ and rlinf/.
+    """
+
+    placer: str = "HybridComponentPlacement"
+    agents: str = ""
+    starts: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    timed: tuple[str, ...] = ()
+
+
+def _task(placer: str, agents: str = "", **names: list[str]) -> TaskFacts:
+    return TaskFacts(placer, agents, **{key: tuple(components) for key, components in names.items()})
+
+
+@cache
+def all_tasks() -> dict[str, TaskFacts]:
+    """Return the facts about each task."""
+    data = json.loads((FACTS / "tasks.json").read_text(encoding="utf-8"))
+    return {task: _task(**facts) for task, facts in data.items()}
+
+
+def task_facts(task: str) -> TaskFacts:
+    """Return the facts about a task; empty for an unknown task."""
+    return all_tasks().get(task, TaskFacts())
 
 
 @cache
@@ -167,14 +197,8 @@ def releases_of(kind: str, name: str) -> tuple[Range, ...]:
 
 def before(kind: str, name: str) -> Range | None:
     """Return the releases before a name was added; None if there are none."""
-    first = since(kind, name)
-    return Range(until=first) if first else None
-
-
-def since(kind: str, name: str) -> str:
-    """Return the first release with a name; "" if oldest or unknown."""
     runs = releases_of(kind, name)
-    return runs[0].since if runs else ""
+    return Range(until=runs[0].since) if runs and runs[0].since else None
 
 
 def names(kind: str, choice: ReleaseChoice | None = None) -> tuple[str, ...]:

@@ -93,13 +93,9 @@ def _declared(machines: AsDeclared, count: int, groups: list[DeclaredGroup]) -> 
     devices = accelerators(machines.count, machines.model)
     special = merge([ranks for group in groups if group.hardware for ranks in group.ranks.ranges])
     bare = without(special, merge([ranks for group in groups if not group.hardware for ranks in group.ranks.ranges]))
-    nodes: list[Alike] = []
-    for ranks, has in sorted(
-        [*((interval, ()) for interval in bare), *((interval, devices) for interval in without((range(count),), bare))],
-        key=lambda pair: pair[0].start,
-    ):
-        nodes.append(numbered_nodes(Node(ranks.start, "", has), len(ranks)))
-    return Nodes(nodes)
+    equipped = without((range(count),), bare)
+    ordered = sorted((*bare, *equipped), key=lambda ranks: ranks.start)
+    return Nodes([numbered_nodes(Node(ranks.start, "", devices if ranks in equipped else ()), len(ranks)) for ranks in ordered])
 
 
 def _with_groups(nodes: Sequence[Node], counted: bool, groups: list[DeclaredGroup]) -> Cluster:
@@ -117,11 +113,9 @@ def _equipped(nodes: Sequence[Node], groups: list[DeclaredGroup]) -> Nodes:
     plain = nodes if isinstance(nodes, Nodes) else Nodes(map(Alike, nodes))
     known = [alike for alike in plain.alike if any(device.type in types for device in alike.node.hardware)]
     ranks = hardware_by_rank.keys() | {rank for alike in known for rank in range(alike.node.rank, alike.stop)}
-    return plain.changed(_with(plain[rank], types, hardware_by_rank.get(rank, [])) for rank in ranks) if ranks else plain
-
-
-def _with(node: Node, types: set[str], devices: list[Hardware]) -> Node:
-    return replace(node, hardware=(*(device for device in node.hardware if device.type not in types), *devices))
+    kept = {rank: [device for device in plain[rank].hardware if device.type not in types] for rank in ranks}
+    new_nodes = (replace(plain[rank], hardware=(*kept[rank], *hardware_by_rank.get(rank, []))) for rank in ranks)
+    return plain.changed(new_nodes) if ranks else plain
 
 
 def _group(cluster: Cluster, group: DeclaredGroup) -> NodeGroup:
@@ -138,8 +132,7 @@ CODE = "PW114"
 class LiveNode:
     """Joined node: its address, accelerator vendor, rank and head flag.
 
-    `rank` is the value of RLINF_NODE_RANK when Ray was started there, None without one; `head`
-    marks the node that the job is started on.
+    `rank` is RLINF_NODE_RANK when Ray was started there; `head` is True where the job is started.
     """
 
     address: str

@@ -7,7 +7,7 @@ ClusterConfig, reserved labels) and node.py (NodeProbe: no label twice).
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Iterator
+from typing import NamedTuple
 
 from ...configuration.notes import Notes, is_unknown
 from ...findings.span import Edit
@@ -95,8 +95,7 @@ def _mended(text: str, size: int | None) -> str | None:
 _SOFTWARE_KEYS = ("node_ranks", "env_vars", "python_interpreter_path")
 
 
-@dataclass(frozen=True)
-class _Item:
+class _Item(NamedTuple):
     """Item of `env_configs`: nodes, variables (name, value, node of the tree), interpreter."""
 
     mapping: MapNode
@@ -106,10 +105,7 @@ class _Item:
 
 
 def read_env_configs(notes: Notes, value: Value, group: str, nodes: Ranks, size: int | None) -> tuple[EnvConfig, ...]:
-    """Return the readable items; no node and no variable may occur twice in the group.
-
-    The cost grows with items and ranges, not with nodes.
-    """
+    """Return the readable items; no node and no variable may occur twice in the group."""
     part = ClusterSection(notes, "PW115", group)
 
     def read(configs: ListNode) -> tuple[EnvConfig, ...]:
@@ -117,10 +113,8 @@ def read_env_configs(notes: Notes, value: Value, group: str, nodes: Ranks, size:
         items = [item for config in configs.items if (item := _item(part, config, nodes, size, alone)) is not None]
         nodes_per_item = _nodes_once(part, configs, items)
         _check_variables_once(part, items)
-        pairs = zip(items, nodes_per_item)
-        return tuple(
-            EnvConfig(ranks.members, tuple((name, text) for name, text, _ in item.variables), item.interpreter) for item, ranks in pairs
-        )
+        variables = [tuple((name, text) for name, text, _ in item.variables) for item in items]
+        return tuple(EnvConfig(ranks.members, named, item.interpreter) for item, ranks, named in zip(items, nodes_per_item, variables))
 
     return part.items(value, f"`env_configs` of group `{group}`", read, ())
 
@@ -368,14 +362,13 @@ def _read_label(notes: Notes, group: MapNode, labels: set[str]) -> str | None:
 
 
 def _check_over_groups(notes: Notes, value: ListNode, groups: list[DeclaredGroup]) -> None:
-    """Note nodes with the same hardware or different interpreters in two groups.
-
-    RLinf refuses the first.
-    """
+    """Note nodes with the same hardware (RLinf refuses it) or different interpreters in two groups."""
     first: dict[tuple[int, str], tuple[str, str]] = {}
     reported = set()
     for group in groups:
-        for rank, kind, path in _configured(group):
+        devices = [(rank, device.type, "") for rank, device in (group.hardware.devices if group.hardware else ())]
+        paths = [(config.node_ranks, config.python_interpreter_path) for config in group.env_configs if config.python_interpreter_path]
+        for rank, kind, path in [*devices, *((rank, "interpreter", path) for ranks, path in paths for rank in ranks)]:
             before, label = first.setdefault((rank, kind), (path, group.label))
             if label == group.label or (before == path and path) or (kind, label, group.label) in reported:
                 continue
@@ -388,11 +381,3 @@ def _check_over_groups(notes: Notes, value: ListNode, groups: list[DeclaredGroup
             else:
                 message = f"node {rank} has its {kind} configured in group `{label}` and in group `{group.label}`"
                 notes.error("PW116", group.label, message, item.span, kind_of(item), "configure it in one group")
-
-
-def _configured(group: DeclaredGroup) -> Iterator[tuple[int, str, str]]:
-    """Yield (node, hardware type or "interpreter", path of the interpreter) of a group."""
-    yield from ((rank, device.type, "") for rank, device in (group.hardware.devices if group.hardware else ()))
-    for config in group.env_configs:
-        if config.python_interpreter_path:
-            yield from ((rank, "interpreter", config.python_interpreter_path) for rank in config.node_ranks)

@@ -135,10 +135,7 @@ def _checked(
 
 
 def numbered_by(cluster: Cluster | None, labels: tuple[str, ...]) -> Numbered:
-    """Return the numbering for ranks of a placement on these groups.
-
-    RLinf counts each group by its own kind, even where nodes are placed on.
-    """
+    """Return the numbering of ranks; RLinf counts each group by its own kind."""
     if cluster is None:
         return Numbered(None, "resource", ", ".join(f"`{label}`" for label in labels), "")
     if not is_counted(cluster, labels):
@@ -285,10 +282,7 @@ def _advice(code: str, numbered: Numbered) -> str:
 
 
 def _check_kinds(notes: Notes, written: Written, runs: Sequence[Run], broken: str, fix: Fix | None) -> bool:
-    """Return True if a process would have two kinds of hardware; warn of doubled resources.
-
-    Resources are doubled if two groups contain them.
-    """
+    """Return True if a process has two kinds of hardware; warn of doubled resources."""
     name, labels, scalar = written.name, written.labels.names, written.text.scalar
     if broken == "PW302":
         before, run = next((a, b) for a, b in zip(runs, runs[1:]) if b.ranks.start < a.ranks.stop and a.kind != b.kind)

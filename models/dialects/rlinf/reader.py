@@ -30,7 +30,7 @@ from .components import accelerators_per_node, component_placement, names_in, re
 from .known import AT_PLACEMENT, CAPABILITIES, ENVIRONMENT, KEY, NAMES, is_profiled
 from .machines import machines_of, warn_of_hidden
 from .modes import Mode, read_mode, with_own_degrees
-from .modes.ways import undivided_components
+from .modes.plans import undivided_components
 from .node_groups import DeclaredGroups, read_node_groups
 from .planning.hints import PlannedPart, hints_of_started, measured_on_of, with_phases_of_idle
 from .ranks import Context
@@ -41,10 +41,7 @@ Machines = Cluster | AsDeclared | None
 
 
 def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
-    """Return the problem that the file states, with every finding.
-
-    See `Dialect.read`.
-    """
+    """See `Dialect.read`."""
     reading, hints = read_with(document, machines, level), document.root.get(HINTS)
     if not is_profiled(document.root, hints):
         return reading
@@ -54,10 +51,7 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
 
 
 def read_with(document: Document, machines: Machines, level: str, hints: bool = True, anew: bool = False) -> Reading:
-    """Read as `read` does, without hints if not `hints`.
-
-    `anew`: leave the ranks of components with times open.
-    """
+    """Read as `read` does; `anew` leaves the ranks of components with times open."""
     return RlinfReader(document, machines, level, hints, anew).read()
 
 
@@ -87,25 +81,18 @@ class _RlinfOpening:
         return read_with(document, self.machines, self.level, anew=True)
 
 
-@dataclass(frozen=True)
-class _Placed:
-    """Components of a file: `planned` without hints, `said` with hints.
-
-    `block` has the hints that RLinf's job has a use for.
-    """
-
-    cluster: Cluster
-    planned: PlannedPart
-    said: HintedJob
-    block: Value | None
-
-
 _SIZED = ("actor", "critic", "inference", "rollout")
 """Sections with parallel sizes."""
 
 
 class RlinfReader(Skeleton):
-    """Reader of an RLinf configuration."""
+    """Reader of an RLinf configuration.
+
+    Attributes
+    ----------
+    planned : components without hints; those with times have open ranks in a file read anew.
+    block : hints that RLinf's job has a use for.
+    """
 
     NAME, FRAMEWORK, ENVIRONMENT, UNREAD = "rlinf", "RLinf", ENVIRONMENT, NAMES
 
@@ -114,6 +101,8 @@ class RlinfReader(Skeleton):
         self.is_anew = anew
         self.hinted = document.root.get(HINTS)
         self.is_profiled = is_profiled(document.root, self.hinted if with_hints else None)
+        self.planned = PlannedPart(())
+        self.block: Value | None = None
 
     def problem(self) -> Problem | None:
         """See `Reader.problem`."""
@@ -122,19 +111,20 @@ class RlinfReader(Skeleton):
         if section is None:
             return None
         placed = component_placement(self.notes, section, self._value(section, "component_placement"), self.hinted is not None)
-        layout = self._placed(section, placed)
-        if layout is None:
+        cluster = self._read_placed(section, placed)
+        if cluster is None:
             return None
+        merged = self._merge_hints(cluster, placed is not None)
         mode = read_mode(
-            self.notes, self.settings, layout.cluster, names_in(placed), (placed or section).span, layout.said, layout.planned.names,
+            self.notes, self.settings, cluster, names_in(placed), (placed or section).span, merged, frozenset(self.planned.own),
             self.is_profiled,
         )  # fmt: skip
-        work = self._work(mode, bool(layout.planned.own))
+        work = self._work(mode)
         check_keys(self.notes, self.settings, root)
         self._note_missing_configuration()
         if not mode.task and self.settings.at("runner.task_type") is None:
             self._note_missing_task(root)
-        return Problem(layout.cluster, self._job(mode, work, layout))
+        return Problem(cluster, self._job(mode, work, merged))
 
     def _note_missing_configuration(self) -> None:
         """Note that the configuration of a script's program was not read."""
@@ -158,15 +148,15 @@ class RlinfReader(Skeleton):
         value = section.get(key)
         return value if value is None else self.interpolator.tree(value, ("cluster", key))
 
-    def _placed(self, section: MapNode, placed: MapNode | None) -> _Placed | None:
-        """Return the components on machines, with hints; None if the node count is unknown."""
+    def _read_placed(self, section: MapNode, placed: MapNode | None) -> Cluster | None:
+        """Read the machines, and the components on them; None if the node count is unknown."""
         notes, num_nodes = self.notes, self._value(section, "num_nodes")
         count = read_num_nodes(notes, section, num_nodes)
         groups = read_node_groups(notes, self._value(section, "node_groups"), count)
         read_profiling(notes, self._value(section, "profiling"))
-        block, measured = measured_on_of(notes, self.document.root, self.hints())
+        self.block, measured = measured_on_of(notes, self.document.root, self.hints())
         anchor = num_nodes or section
-        fits = partial(_fits, notes, groups, placed) if block is None else None
+        fits = partial(_fits, notes, groups, placed) if self.block is None else None
         cluster = None if count is None else machines_of(notes, count, anchor, groups.groups, self.machines, fits)
         per_node = self.machines.count if isinstance(self.machines, AsDeclared) and not groups.groups else 0
         if cluster is not None and cluster.counted:
@@ -179,38 +169,35 @@ class RlinfReader(Skeleton):
             ones = machines_of(Notes(self.document, self.FRAMEWORK), count, anchor, groups.groups, AsDeclared(1))
             least = accelerators_per_node(ones, Figure("cluster.num_nodes", count, anchor.span), components, context.asked)
             self.derivations += [least] if least else []
-        planned = PlannedPart(components)
+        self.planned = PlannedPart(components)
         if self.is_anew and cluster.counted:
             from .planning.opening import opened
 
-            planned = opened(notes, self.settings, cluster, components, block, measured)
-        return self._with_hints(cluster, planned, block, placed is not None)
+            self.planned = opened(notes, self.settings, cluster, components, self.block, measured)
+        return cluster
 
-    def _with_hints(self, cluster: Cluster, planned: PlannedPart, whole: Value | None, is_placed: bool) -> _Placed:
+    def _merge_hints(self, cluster: Cluster, is_placed: bool) -> HintedJob:
         """Return the components with hints, without hints about components that never start."""
-        notes, settings, root, components = self.notes, self.settings, self.document.root, planned.components
-        block = whole
-        if block is not None and is_profiled(root, block):
-            block = hints_of_started(notes, settings, root, block, components, planned)
-        if is_placed and (block is not None or root.get(KEY) is not None):
+        notes, settings, root, components = self.notes, self.settings, self.document.root, self.planned.components
+        whole, names = self.block, [component.name for component in components]
+        if whole is not None and is_profiled(root, whole):
+            self.block = hints_of_started(notes, settings, root, whole, components, self.planned)
+        if is_placed and (self.block is not None or root.get(KEY) is not None):
             from .planning.opening import misspelt_times
 
             task = settings.at("runner.task_type")
-            word = task.text if isinstance(task, Scalar) else ""
-            block = misspelt_times(notes, root.get(KEY), block, [component.name for component in components], word)
-        merged = HintedJob(components, planned.relations)
-        if block is not None:
+            self.block = misspelt_times(notes, root.get(KEY), self.block, names, task.text if isinstance(task, Scalar) else "")
+        merged = HintedJob(components, self.planned.relations)
+        if self.block is not None:
             from ...hints.block import add_block
 
-            merged = add_block(
-                block, cluster, components, notes.findings, planned.relations, undivided_components(settings, root, self.hinted)
-            )
+            undivided = undivided_components(settings, root, self.hinted)
+            merged = add_block(self.block, cluster, components, notes.findings, self.planned.relations, undivided)
         if self.is_profiled:
-            merged = with_own_degrees(settings, merged, bool(planned.own))
-        judged = with_phases_of_idle(settings, cluster, whole, block, [component.name for component in components], merged.components)
-        return _Placed(cluster, planned, replace(merged, components=judged), block)
+            merged = with_own_degrees(settings, merged, bool(self.planned.own))
+        return replace(merged, components=with_phases_of_idle(settings, cluster, whole, self.block, names, merged.components))
 
-    def _work(self, mode: Mode, is_planned: bool) -> RlinfWork:
+    def _work(self, mode: Mode) -> RlinfWork:
         """Apply the job's demands on sizes, environments, models and, by level, batches."""
         work = RlinfWork(self.notes, self.settings, mode)
         check_settings(facts_of(work))
@@ -219,7 +206,7 @@ class RlinfReader(Skeleton):
         models(work)
         if self.is_training:
             batches(work)
-        elif is_planned:
+        elif self.planned.own:
             quiet = Notes(self.document, self.FRAMEWORK)  # a plan must also hold at `training`
             batch_work = RlinfWork(quiet, Settings(quiet, self.interpolator), mode)
             batches(batch_work)
@@ -227,36 +214,33 @@ class RlinfReader(Skeleton):
         self.derivations += work.derivations
         return work
 
-    def _job(self, mode: Mode, work: RlinfWork, layout: _Placed) -> Job:
-        merged, baseline = layout.said, layout.planned.own
+    def _job(self, mode: Mode, work: RlinfWork, merged: HintedJob) -> Job:
+        components, shaped, planning = tuple(mode.components.values()), mode.shaped, PlanningSpec(workload=merged.workload)
         # Explicit ranks have the degrees of the file, with which RLinf starts them.
-        written = self.is_profiled and not self.is_anew
-        has_own = {
-            component.name for component in mode.components if written and (component.runs is not None or "placement" in component.spans)
-        }
-        open_ = {name: degrees for name, degrees in merged.choices.items() if name not in mode.shaped | has_own}
+        if self.is_profiled and not self.is_anew:
+            shaped |= {component.name for component in components if component.runs is not None or "placement" in component.spans}
+        if self.planned.own:
+            workload = self._workload(mode.task, merged)
+            planning = PlanningSpec(workload=workload, ways=tuple(mode.ways), own=self.planned.own, shapes=mode.shapes)
         notices = {**CAPABILITIES.notices, **AT_PLACEMENT} if mode.packs else CAPABILITIES.notices
-        return Job(mode.components, (*mode.relations, *work.relations), replace(CAPABILITIES, packs=mode.packs, notices=notices), open_, tuple(work.shares), models=work.models, links=merged.links, preference=merged.preference, planning=PlanningSpec(workload=self._workload(mode.task, layout), ways=mode.ways if baseline else (), own=baseline, shapes=mode.shapes if baseline else {}))  # fmt: skip
+        return Job(
+            components, (*mode.relations, *work.relations), replace(CAPABILITIES, packs=mode.packs, notices=notices),
+            {name: degrees for name, degrees in merged.choices.items() if name not in shaped}, tuple(work.shares),
+            models=work.models, links=merged.links, preference=merged.preference, planning=planning,
+        )  # fmt: skip
 
-    def _workload(self, task: str, layout: _Placed) -> Workload | None:
+    def _workload(self, task: str, merged: HintedJob) -> Workload | None:
         """Return the workload for choosing counts; None without times."""
-        merged = layout.said
-        if not layout.planned.own:
-            return merged.workload
         from ...hints.plan import read_plan
         from .planning.times import with_rlinf_defaults
 
         workload = merged.workload or read_plan(None, merged.components, [])
-        return workload and with_rlinf_defaults(
-            self.settings, task, workload, [component for component in merged.components if component.timed], layout.block
-        )
+        timed = [component for component in merged.components if component.timed]
+        return workload and with_rlinf_defaults(self.settings, task, workload, timed, self.block)
 
 
 def _fits(notes: Notes, groups: DeclaredGroups, placed: MapNode | None, cluster: Cluster, judged: Cluster) -> bool:
-    """Return True if every placed component fits this cluster.
-
-    Its corrections must be those on the nodes that are `judged`.
-    """
+    """Return True if all placed components fit, with the same corrections as on `judged`."""
     if groups.broken or groups.nameless:
         return False
     mends = []

@@ -34,12 +34,8 @@ from .known import RESERVED_LABELS
 GroupData = dict[str, object]
 
 
-def declared_groups(cluster: Cluster, reasons: list[Finding]) -> list[GroupData]:
-    """Return every declared group; `reasons` gets what RLinf cannot express (PW606)."""
-    return [_group(cluster, group, reasons) for group in cluster.declared]
-
-
 def _group(cluster: Cluster, group: NodeGroup, reasons: list[Finding]) -> GroupData:
+    """Return a declared group; `reasons` gets what RLinf cannot express (PW606)."""
     label, kind, default = group.label, group.kind, cluster.default_kind(group.node_ranks)
     data: GroupData = {"label": label, "node_ranks": ranks_to_data(group.node_ranks)}
     if "," in label or label != label.strip() or not label or label in RESERVED_LABELS:
@@ -98,7 +94,7 @@ def render(problem: Problem) -> Rendering:
     reasons: list[Finding] = []
     names = _names(problem.components)
     losses = [*renaming_notes(names), *lost_demands(problem)]
-    groups = declared_groups(problem.cluster, reasons)
+    groups = [_group(problem.cluster, group, reasons) for group in problem.cluster.declared]
     placed: Data = {}
     hints: Data = {}
     open_: Data = {}
@@ -128,10 +124,7 @@ def render(problem: Problem) -> Rendering:
 
 
 def _names(components: Sequence[Component]) -> dict[str, str]:
-    """Return the names of the components in the file.
-
-    Names and roles depend on each other: a component placed as `actor` has no other role.
-    """
+    """Return the names in the file; a component placed as `actor` has no other role."""
     names = renamed(components, NAMES)
     for _ in components:
         components_as_run = [_as_run(component, names[component.name]) for component in components]
@@ -149,10 +142,7 @@ def _as_run(component: Component, name: str) -> Component:
 
 
 def node_by_node(problem: Problem, component: Component, runs: Sequence[Run], losses: list[Finding]) -> Sequence[Run]:
-    """Return the processes of a component on nodes, numbered node by node, as RLinf requires.
-
-    Processes on CPUs are interchangeable.
-    """
+    """Return processes on nodes, which are interchangeable, numbered node by node for RLinf."""
     if problem.kind(component) != NODE or why_not(runs, in_order=True) != "PW210":
         return runs
     losses.append(moved(component.name, f"the processes of `{component.name}` are as many on each node, but numbered node by node now"))

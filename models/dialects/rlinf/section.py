@@ -102,10 +102,8 @@ class ClusterSection:
 
 
 _REQUIRED = ("num_nodes", "component_placement")
-_KEYS = (
-    *_REQUIRED, "node_groups", "profiling", "auto_scheduler", "use_pre_process_policy", "use_wait_before_last_iter_policy",
-    "net_emulation", "tracer",
-)  # fmt: skip
+_POLICIES = ("auto_scheduler", "use_pre_process_policy", "use_wait_before_last_iter_policy")
+_KEYS = (*_REQUIRED, "node_groups", "profiling", *_POLICIES, "net_emulation", "tracer")
 
 
 def section_of(notes: Notes, interpolator: Interpolator, root: MapNode) -> MapNode | None:
@@ -129,32 +127,27 @@ def _as_meant(notes: Notes, section: MapNode) -> MapNode:
     for entry in section:
         name = entry.key.text
         close = None if name in _KEYS else nearest(name, open_) or nearest(name, _KEYS)
-        if close in open_:
-            open_.remove(close)
-            help, edit = f"write `{close}`", notes.renamed(entry, close)
-            if close in _REQUIRED and not notes.partial:
+        if close:
+            is_free = close in open_
+            help, edit = f"remove it: `{close}` is set too", notes.removed(section, entry)
+            if is_free:
+                open_.remove(close)
+                help, edit = f"write `{close}`", notes.renamed(entry, close)
+            if is_free and close in _REQUIRED and not notes.partial:
                 message = f"`cluster` has no `{close}`, but `{name}`, which RLinf does not know"
                 notes.error("PW101", "cluster", message, entry.key.span, "not a key", help, edit)
             else:
                 _warn(notes, "cluster", entry, f"cluster.{name}", f"`cluster` has no key `{name}`", help, edit)
-            if close in _REQUIRED:
+            if is_free and close in _REQUIRED:
                 entry = Entry(replace(entry.key, text=close), entry.value)
-        elif close:
-            help = f"remove it: `{close}` is set too"
-            _warn(notes, "cluster", entry, f"cluster.{name}", f"`cluster` has no key `{name}`", help, notes.removed(section, entry))
         entries.append(entry)
     return replace(section, entries=tuple(entries))
 
 
 def _warn(notes: Notes, subject: str, entry: Entry, path: str, message: str, help: str, edit: Edit | None) -> None:
-    """Warn of a key that RLinf ignores.
-
-    Hydra refuses such a key on the command line, unless files that could not be read have it.
-    """
-    fate = "RLinf ignores it silently"
-    if notes.partial and any(
-        override.kind is DocumentKind.CHANGE and f"{override.key}.".startswith(f"{path}.") for override in notes.document.settings
-    ):
+    """Warn of a key that RLinf ignores, and Hydra refuses on the command line."""
+    fate, changes = "RLinf ignores it silently", [f"{item.key}." for item in notes.document.settings if item.kind is DocumentKind.CHANGE]
+    if notes.partial and any(key.startswith(f"{path}.") for key in changes):
         fate = "Hydra refuses it unless `defaults` have it"
         notes.unsure("PW104", path, f"Hydra refuses `{path}` unless `defaults` that could not be read have it", True, FOLDER)
     notes.warn("PW104", subject, f"{message}; {fate}", entry.key.span, "not a key", help, edit)
@@ -166,10 +159,7 @@ _DEPTH, _TYPING_ERROR, _ALIKE = 3, 2, 0.85
 
 
 def check_keys(notes: Notes, settings: Settings, root: MapNode) -> None:
-    """Note keys that no release knows.
-
-    A warning if a similar key is read; unchecked if the key counts machines or processes.
-    """
+    """Note keys that no release knows: a warning if similar, unchecked if they count machines."""
     _check_map(notes, root, "", settings.asked, frozenset(names("key")))
 
 
@@ -226,7 +216,11 @@ def read_num_nodes(notes: Notes, section: MapNode, value: Value | None) -> int |
 
 _COMMON = ("backend", "enabled", "worker_groups", "steps", "output_dir")
 _BACKENDS = {"nsight": ("options", "flags"), "rocprof_sys": ("args", "env")}
+_NAMED = ("a name or a list of names", "write names such as `[ActorGroup]`")
+_LISTS = {"steps": ("a list of numbers", "write `[5, 10]`"), "worker_groups": _NAMED, "flags": _NAMED}
+"""Key of `profiling` with a list -> its kind, and help."""
 _EXCLUSIVE = (("stop-on-range-end", "capture-range-end"), ("o", "output"))
+"""Options of nsight that exclude each other."""
 _CODE = "PW117"
 
 
@@ -251,16 +245,16 @@ def read_profiling(notes: Notes, value: Value | None) -> None:
     if name is None or not isinstance(backend, Scalar) or name != backend.text:
         return
     section = notes.unknown_keys(section, part.subject, (*_COMMON, *_BACKENDS[name]), True, f"`profiling` with {name}")
-    kinds = {"steps": "a list of numbers", **dict.fromkeys(("worker_groups", "flags"), "a name or a list of names")}
     for entry in section:
         key, inner = entry.key.text, entry.value
         is_name = isinstance(inner, Scalar) and isinstance(inner.value, str) and key != "steps"
         if is_absent(inner) or key in ("backend", "enabled", "output_dir"):
             continue
-        if key not in kinds:
+        if key not in _LISTS:
             part.mapping(inner, f"`{key}`", "write `name: value` lines")
         elif not isinstance(inner, ListNode) and not is_name:
-            part.wrong(f"`{key}`", kinds[key], inner, "write `[5, 10]`" if key == "steps" else "write names such as `[ActorGroup]`")
+            kind, help = _LISTS[key]
+            part.wrong(f"`{key}`", kind, inner, help)
         for item in inner.items if key == "steps" and isinstance(inner, ListNode) else ():
             if not _is_step(item):
                 help, edit = "write numbers such as `5`", part.without(inner, item)
@@ -270,10 +264,7 @@ def read_profiling(notes: Notes, value: Value | None) -> None:
 
 
 def _is_step(item: Value) -> bool:
-    """Return True if RLinf reads the value as a whole number from 0 (Python's int()).
-
-    An unknown value may be such a number.
-    """
+    """Return True if RLinf may read the value as a whole number from 0."""
     try:
         return is_unknown(item) or (isinstance(item, Scalar) and isinstance(item.value, (int, float, str)) and int(item.value) >= 0)
     except (ValueError, OverflowError):

@@ -35,10 +35,10 @@ from ...model_cards import ModelUse, Split, engine_splits, megatron_splits, voca
 from ...model_cards.stages import places_of
 from ...placements.assignment import Assignment
 from ...record import dataclass
-from ...text.tree import Scalar
 from .known import AT_LAUNCH, DEGREE, INFERENCE, MEGATRON
 from .modes import Mode
-from .modes.parts import ParallelSettings, Placer, inference_degrees, rollout_degrees, trained_degrees
+from .modes.degrees import ParallelSettings
+from .modes.state import Placer
 
 SHARES, DEMANDS = "PW401", "PW403"
 """Codes of amounts without a division among processes, and of other mismatches."""
@@ -64,7 +64,7 @@ class RlinfWork:
 
     def component(self, name: str) -> Component | None:
         """Return the component; None if unreadable."""
-        return next((component for component in self.mode.components if component.name == name), None)
+        return self.mode.components.get(name)
 
     def held(self, name: str) -> int | None:
         """Return the number of accelerators of a component with explicit ranks, else None."""
@@ -82,10 +82,7 @@ class RlinfWork:
             self.shares.append(Share(component, amount.value, multiple, what, amount.name, multiple_name, amount.span, reason, proved))
 
     def derive(self, component: str, name: str, value: int, formula: str, *amounts: Amount) -> int:
-        """Add the derivation of a component's number, and return the number.
-
-        Nothing is added for a missing component.
-        """
+        """Add the derivation of an existing component's number, and return the number."""
         if self.component(component):
             self.derivations.append(Derivation(component, name, value, formula, tuple(map(figure_of, amounts))))
         return value
@@ -96,16 +93,13 @@ class RlinfWork:
 
 
 def inference_replicas(work: RlinfWork) -> Iterator[tuple[str, ParallelSettings]]:
-    """Yield the components that Megatron divides into replicas, with their degrees.
-
-    None in auto mode, where they take turns with the trained component.
-    """
+    """Yield the components that Megatron divides into replicas, with degrees; none in auto mode."""
     if work.mode.placer is not Placer.MODEL_PARALLEL or work.settings.flag("cluster.auto_scheduler", DEGREE):
         return
     for name, role in INFERENCE.items():
         component = work.component(name)
         if component and work.settings.word(f"{role}.training_backend", DEGREE) == MEGATRON:
-            degrees = inference_degrees(work.settings, role)
+            degrees = work.mode.degrees(name)
             # Otherwise the component has no shape, or is not started.
             if degrees.parallel == component.parallel:
                 yield name, degrees
@@ -119,96 +113,41 @@ def sizes(work: RlinfWork) -> None:
     """Derive the sizes of trained, inference and rollout components."""
     roles = TRAINED.get(work.mode.placer, ())
     divided = [
-        (role, trained_degrees(work.settings, role))
+        (role, work.mode.degrees(role))
         for role in roles
         if work.processes(role) and work.settings.word(f"{role}.training_backend", DEGREE) == MEGATRON
     ]
     for name, degrees in [*divided, *inference_replicas(work)]:
-        processes, sizes_by_degree = work.processes(name), {"tp": degrees.tp, "pp": degrees.pp, "cp": degrees.cp}
-        known = {degree: amount for degree, amount in sizes_by_degree.items() if amount is not None}
-        if not processes or len(known) < len(sizes_by_degree):
+        processes, tp, pp, cp = work.processes(name), degrees.tp, degrees.pp, degrees.cp
+        if not processes or tp is None or pp is None or cp is None:
             continue
-        formula, size = " x ".join(f"{degree} {amount.value}" for degree, amount in known.items()), 1
-        for amount in known.values():
-            size *= amount.value
-        work.derive(name, REPLICA_SIZE, size, formula, *known.values())
+        size = tp.value * pp.value * cp.value
+        work.derive(name, REPLICA_SIZE, size, f"tp {tp.value} x pp {pp.value} x cp {cp.value}", tp, pp, cp)
         if processes % size == 0:
             replicas = f"{with_noun(processes, 'process')} // {size} a replica"
-            work.derive(name, DATA_PARALLEL_SIZE, processes // size, replicas, *known.values())
+            work.derive(name, DATA_PARALLEL_SIZE, processes // size, replicas, tp, pp, cp)
     if work.mode.packs:
         _engines(work)
 
 
 def _engines(work: RlinfWork) -> None:
-    """Derive the size of rollout: a process per engine of tp x pp.
-
-    Engines have tp alone where rollout shares the actor's accelerators.
-    """
+    """Derive the size of rollout: an engine per process, of tp alone on the actor's accelerators."""
     rollout, processes = work.component("rollout"), work.processes("rollout")
     if rollout is None or not processes:
         return
-    all_degrees, per_process = rollout_degrees(work.settings), rollout.per_process
-    if not all_degrees.tp or not all_degrees.pp or per_process < all_degrees.tp.value:
+    tp, pp, per_process = work.mode.tp("rollout"), work.mode.degrees("rollout").pp, rollout.per_process
+    if not tp or not pp or per_process < tp.value:
         why = f"depends on degrees that are not known, or do not fit: see {DEGREE}"
         work.derivations.append(Derivation("rollout", WORLD_SIZE, NOT_KNOWN, why))
         return
-    if per_process not in (all_degrees.tp.value, all_degrees.tp.value * all_degrees.pp.value):
+    if per_process not in (tp.value, tp.value * pp.value):
         return
-    engine = f"tp {all_degrees.tp.value}" + (f" x pp {all_degrees.pp.value}" if per_process > all_degrees.tp.value else "")
-    degrees = (all_degrees.tp, all_degrees.pp) if per_process > all_degrees.tp.value else (all_degrees.tp,)
+    degrees, engine = ((tp, pp), f"tp {tp.value} x pp {pp.value}") if per_process > tp.value else ((tp,), f"tp {tp.value}")
     formula, span = f"{with_noun(processes * per_process, 'accelerator')} // {per_process} a process ({engine})", rollout.span("placement")
     placed = [Figure("placement", work.notes.document.excerpt(span), span)] if span else []
     work.derivations.append(Derivation("rollout", WORLD_SIZE, processes, formula, (*placed, *map(figure_of, degrees))))
     work.derive("rollout", REPLICA_SIZE, per_process, engine, *degrees)
     work.derive("rollout", REPLICAS, processes, f"{with_noun(processes, 'process')}, an engine in each")
-
-
-MICRO_BATCHES = "micro batches per update"
-
-
-def derive_prompt_samples(work: RlinfWork, prompts: Amount, group: Amount, parts: Amount) -> int:
-    """Derive the samples per step and per update; return the latter."""
-    samples = prompts.value * group.value
-    work.derive("actor", "samples per step", samples, f"{with_noun(prompts.value, 'prompt')} x {group.value} of a group", prompts, group)
-    batch = samples // parts.value
-    return work.derive(
-        "actor", "samples per update", batch, f"{with_noun(samples, 'sample')} // {with_noun(parts.value, 'minibatch')}", parts
-    )
-
-
-def derive_fsdp_batches(work: RlinfWork, batch: int, micro: Amount, *amounts: Amount) -> None:
-    """Derive batches with fsdp, where every process is a data parallel rank."""
-    processes = work.processes("actor")
-    if not processes:
-        return
-    work.derive("actor", DATA_PARALLEL_SIZE, processes, f"{with_noun(processes, 'process')}, each a data parallel rank of fsdp")
-    samples = work.derive("actor", "samples per process", batch // processes, f"{with_noun(batch, 'sample')} // {processes}", *amounts)
-    _micro_batches(work, samples, micro)
-
-
-def derive_megatron_batches(work: RlinfWork, batch: int, micro: Amount, replicas: int) -> None:
-    """Derive batches with megatron, where the processes of a replica share samples."""
-    samples = work.derive(
-        "actor", "samples per replica", batch // replicas, f"{with_noun(batch, 'sample')} // {with_noun(replicas, 'replica')}"
-    )
-    _micro_batches(work, samples, micro)
-
-
-def _micro_batches(work: RlinfWork, samples: int, micro: Amount) -> None:
-    """Derive the micro batches; skipped if they are, or may be, made up of tokens."""
-    dynamic = work.settings.at("runner.enable_dynamic_batch_size")
-    if (dynamic is None and work.notes.partial) or (dynamic is not None and not (isinstance(dynamic, Scalar) and dynamic.value is False)):
-        return
-    work.derive("actor", MICRO_BATCHES, samples // micro.value, f"{with_noun(samples, 'sample')} // {micro.value} a micro batch", micro)
-
-
-def derive_rollout_samples(work: RlinfWork, total: Amount, epochs: Amount, steps: Amount, chunk: Amount, all_: Amount) -> int:
-    """Derive the samples of all rollouts of a step and its updates; return the samples."""
-    chunks = steps.value // chunk.value
-    formula = f"{with_noun(total.value, 'environment')} x {with_noun(epochs.value, 'epoch')} x {with_noun(steps.value, 'step')} // {chunk.value} a chunk"
-    samples = work.derive("actor", "samples per step", total.value * epochs.value * chunks, formula, total, epochs, steps, chunk)
-    work.derive("actor", "updates per step", samples // all_.value, f"{with_noun(samples, 'sample')} // {all_.value}", all_)
-    return samples
 
 
 HINTS = "placewright.components"
@@ -229,10 +168,7 @@ def runs(work: RlinfWork) -> None:
 
 
 def _served_run(work: RlinfWork) -> MemoryInput:
-    """Return the run of an engine, which takes a part of each accelerator.
-
-    The part is given back after generation.
-    """
+    """Return the run of an engine: a part of each accelerator while it generates."""
     part = plain_value(work.settings, "rollout.gpu_memory_utilization", 0.65)
     return MemoryInput(utilization=percent(part), sequence=_sequence(work), offload=True)
 
@@ -279,37 +215,32 @@ def models(work: RlinfWork) -> None:
         for name, role in INFERENCE.items():
             _inferring(work, name, role)
     if work.mode.placer is not Placer.HYBRID:
-        degrees = rollout_degrees(work.settings)
+        degrees = work.mode.degrees("rollout")
         _add(work, "rollout", "rollout.model.model_path", degrees, engine_splits(places_of(tp=degrees.tp), IN_ENGINE))
     runs(work)
 
 
 def _trained(work: RlinfWork, role: str, key: str) -> None:
-    """Add the model of a trained role; only Megatron divides a model.
-
-    RLinf asserts the vocabulary for the actor alone, but the critic's embedding is as large. An
-    engine's tp is at most that of the actor, so both are lowered together.
-    """
+    """Add the model of a trained role; only Megatron divides a model."""
     if not work.component(role) or work.settings.word(f"{role}.training_backend", DIVIDES) != MEGATRON:
         return
-    degrees = trained_degrees(work.settings, role)
+    degrees = work.mode.degrees(role)
     experts = work.settings.whole(f"{role}.model.expert_model_parallel_size", DIVIDES, 1)
     places = places_of(tp=degrees.tp, pp=degrees.pp, ep=experts)
+    # RLinf asserts the vocabulary for the actor alone, but the critic's embedding is as large.
     splits = (*megatron_splits(places, when=WITH_MODEL), vocabulary_split(places, AT_LAUNCH if role == "actor" else WITH_MODEL))
-    engine = rollout_degrees(work.settings).tp
+    # An engine's tp is at most that of the actor, so both are lowered together.
+    engine = work.mode.degrees("rollout").tp
     if role == "actor" and work.component("rollout") and work.mode.placer is not Placer.HYBRID and engine:
         splits = tuple(replace(split, at_least=(engine.name, engine.value)) if split.degree == "tp" else split for split in splits)
     _add(work, role, key, degrees, splits, experts)
 
 
 def _inferring(work: RlinfWork, name: str, role: str) -> None:
-    """Add the model of an inference component: its role's model, with separate ranks and degrees.
-
-    Experts are ignored.
-    """
+    """Add the model of an inference component: that of its role; experts are ignored."""
     if not work.component(name) or work.settings.word(f"{role}.training_backend", DIVIDES) != MEGATRON:
         return
-    degrees = inference_degrees(work.settings, role)
+    degrees = work.mode.degrees(name)
     places = places_of(tp=degrees.tp, pp=degrees.pp)
     splits = tuple(split for split in megatron_splits(places, when=WITH_MODEL) if split.degree != "ep")
     _add(work, name, "rollout.model.model_path", degrees, (*splits, vocabulary_split(places, WITH_MODEL)))

@@ -30,7 +30,8 @@ from ...times import times_with
 from ..dialect import UNCHANGED, Degrees
 from .known import COST, KEY
 from .lines import PlacementLine, insert_lines, rewrite_lines
-from .modes.parts import SECTIONS, extent_of
+from .modes.degrees import SECTIONS
+from .modes.state import extent_of
 from .planning.hints import MEASURED_ON
 from .reader import read_with
 
@@ -89,20 +90,24 @@ def _not_started(problem: Problem, assignment: Assignment) -> frozenset[str]:
 
 def _dropped(problem: Problem, lines: Mapping[str, PlacementLine]) -> dict[str, str]:
     """Return planned components whose lines omit the node group of the plan."""
-    dropped = {}
-    for name in lines if problem.job.planning.own and problem.job.capabilities.packs else ():
-        named = problem[name].node_groups
-        if len(named) == 1 and named != (CLUSTER_LABEL,) and not lines[name].groups and problem.kind(problem[name]) == ACCELERATOR:
-            dropped[name] = named[0]
-    return dropped
+    if not problem.job.planning.own or not problem.job.capabilities.packs:
+        return {}
+    without_group = [problem[name] for name, line in lines.items() if not line.groups and problem.kind(problem[name]) == ACCELERATOR]
+    named = {component.name: component.node_groups for component in without_group}
+    return {name: labels[0] for name, labels in named.items() if len(labels) == 1 and labels != (CLUSTER_LABEL,)}
 
 
 def _is_where_it_was(problem: Problem, assignment: Assignment, name: str) -> bool:
     """Return True if the file's own ranks of a component equal the assignment."""
-    own_runs, runs = problem.job.planning.own.get(name, ()), assignment.of(name)
-    if problem.job.capabilities.packs:  # RLinf drops the node groups
-        own_runs, runs = _relabelled(own_runs, (CLUSTER_LABEL,)), _relabelled(runs, (CLUSTER_LABEL,))
-    return bool(own_runs) and list(seats(own_runs)) == list(seats(runs))
+    own_runs = problem.job.planning.own.get(name, ())
+    return bool(own_runs) and _is_same(own_runs, assignment.of(name), problem.job.capabilities.packs)
+
+
+def _is_same(runs: Sequence[Run], reread_runs: Sequence[Run], drops_groups: bool) -> bool:
+    """Return True if runs have equal seats; node groups count unless RLinf drops them."""
+    if drops_groups:
+        runs, reread_runs = _relabelled(runs, (CLUSTER_LABEL,)), _relabelled(reread_runs, (CLUSTER_LABEL,))
+    return list(seats(runs)) == list(seats(reread_runs))
 
 
 def _line(name: str, component: Component | None, problem: Problem, runs: Sequence[Run]) -> PlacementLine:
@@ -120,11 +125,7 @@ def _line(name: str, component: Component | None, problem: Problem, runs: Sequen
 
 
 def _labels(component: Component, problem: Problem, runs: Sequence[Run]) -> tuple[str, ...]:
-    """Return the node groups to write for a component whose groups RLinf drops.
-
-    RLinf counts ranks over the whole cluster. A group in the file stays if its ranks are those of
-    the whole cluster: it tells which nodes a plan may use.
-    """
+    """Return the groups to write: the file's own if its ranks equal the cluster's."""
     if problem.kind(component) != ACCELERATOR:
         return labels_used(runs, component.node_groups)
     named, whole = component.node_groups, (CLUSTER_LABEL,)
@@ -156,9 +157,8 @@ def _check(
     reread = {component.name: component for component in reread_problem.components} if reread_problem else {}
     for name, runs in assignment.runs.items():
         reread_runs = reread[name].runs if name in reread else None
-        if reread_runs is not None and problem.job.capabilities.packs and name in added:
-            reread_runs, runs = _relabelled(reread_runs, (CLUSTER_LABEL,)), _relabelled(runs, (CLUSTER_LABEL,))
-        if name not in idle and (reread_runs is None or list(seats(reread_runs)) != list(seats(runs))):
+        drops_groups = problem.job.capabilities.packs and name in added
+        if name not in idle and (reread_runs is None or not _is_same(runs, reread_runs, drops_groups)):
             raise _refused(name, f"the place of `{name}`, written down and read again, is another one")
     hinted = read_with(document, problem.cluster, "placement", hints=True).problem if degrees else None
     for component in hinted.components if hinted else ():
@@ -168,10 +168,7 @@ def _check(
 
 
 def _without_answer(root: MapNode, placed: Collection[str]) -> object:
-    """Return the values of a file without the values of an answer.
-
-    These are ranks of components, degrees, and counts and node groups in hints.
-    """
+    """Return the values of a file without those of an answer."""
     paths = [f"{path}.{key}" for path, keys in SECTIONS.values() for key in keys.values()]
 
     def kept(value: object, path: str) -> object:
@@ -212,20 +209,16 @@ def hint_edits(source: Source, key: str, values: Mapping[str, object]) -> list[E
         return _added(source, root, {NAME: {COMPONENTS: new}})
     if isinstance(block, MapNode) and inner is None:
         return _added(source, block, {COMPONENTS: new})
-    edits = []
-    for name, value in wanted.items() if isinstance(inner, MapNode) else ():
-        hint = hints[name]
-        if isinstance(hint, MapNode):
-            edits += _added(source, hint, {key: value})
-    missing = {name: new[name] for name in new if hints[name] is None}
-    return edits + (_added(source, inner, missing) if isinstance(inner, MapNode) else [])
+    if not isinstance(inner, MapNode):
+        return []
+    edits = [
+        edit for name, value in wanted.items() if isinstance(hint := hints[name], MapNode) for edit in _added(source, hint, {key: value})
+    ]
+    return edits + _added(source, inner, {name: new[name] for name in new if hints[name] is None})
 
 
 def _added(source: Source, mapping: MapNode, values: Mapping[str, object]) -> list[Edit]:
-    """Return the edits that add values to a map as flow maps.
-
-    An empty map in braces is replaced.
-    """
+    """Return edits that add values to a map, or replace empty braces."""
     if values and mapping.flow and not mapping.entries:
         return [Edit(mapping.span, _text(source, dict(values)))]
     edits = (with_entry(source.text, mapping, in_flow_map(key), _text(source, value)) for key, value in values.items())
@@ -242,10 +235,7 @@ def _text(source: Source, value: object) -> str:
 
 
 def measured_counts(source: Source, before: Problem, after: Problem, degrees: Mapping[str, Parallel]) -> dict[str, int]:
-    """Return component with a cost -> measured accelerators, where the times would change.
-
-    Times are compared between the two problems. `degrees` are the chosen ones.
-    """
+    """Return component with a cost -> measured accelerators, where the times would change."""
     costs, hinted = source.root.get(KEY), timed_names(source.root.get(NAME))
     times_after, counts_by_name = times_with(after.job, degrees), dict[str, int]()
     for name, timed in times_with(before.job, degrees).items():
@@ -257,10 +247,7 @@ def measured_counts(source: Source, before: Problem, after: Problem, degrees: Ma
 
 
 def degrees_of(source: Source, name: str, parallel: Parallel) -> list[Edit]:
-    """Return the edits for the degrees of a component.
-
-    Raises UnusableInput (PW603) if the file has no place for a key.
-    """
+    """Return edits for a component's degrees; UnusableInput (PW603) without a place."""
     hints = find(source.root.get(NAME), COMPONENTS)
     component_hints = hints.get(name) if isinstance(hints, MapNode) else None
     edits = degrees_in_hints(source, component_hints, parallel) if isinstance(component_hints, MapNode) else []

@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Sequence
 
 from ...level import DEFAULT_LEVEL
-from .names import ALL_BLOCKS, DEVICES, PER_WORKER, RELEASES, WORLD_SIZE
-from .recognise import HINTS, NAME, signs
+from .names import ALL_BLOCKS, DEVICES, HINTS, NAME, PER_WORKER, RELEASES, WORLD_SIZE, signs
 
 if TYPE_CHECKING:
     from ...findings.span import Edit
@@ -50,15 +49,12 @@ def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice |
 
 
 def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
-    """See `Dialect.read`.
-
-    The reader is imported here, so that files of other dialects do not load it.
-    """
-    from .reader import read as found
+    """See `Dialect.read`; files of other dialects do not load the reader."""
+    from . import reader
 
     if document.release is None:
         document = replace(document, release=release_of(document))
-    return found(document, machines, level)
+    return reader.read(document, machines, level)
 
 
 def file_form() -> type[Form]:
@@ -69,17 +65,14 @@ def file_form() -> type[Form]:
 
 
 def render(problem: Problem) -> Rendering:
-    """See `Dialect.render`.
+    """See `Dialect.render`."""
+    from . import writing
 
-    The writer is imported here, so that reading alone does not load it.
-    """
-    from .rendering import render as rendered
-
-    return rendered(problem)
+    return writing.render(problem)
 
 
 def write(reading: Reading, assignment: Assignment, degrees: Degrees | None = None) -> list[Edit]:
     """See `Dialect.write`."""
-    from .writing import write as written
+    from . import writing
 
-    return written(reading, assignment, degrees or {})
+    return writing.write(reading, assignment, degrees or {})

@@ -1,21 +1,20 @@
-"""Pipeline of a configuration, switches of the pipeline, and started worker blocks."""
+"""Pipeline of a configuration, its switches, and its worker blocks as roles."""
 
 from __future__ import annotations
 
-from typing import Callable, Iterator
+from dataclasses import replace
+from typing import Callable, Iterator, NamedTuple
 
 from ...configuration.notes import Notes
 from ...configuration.settings import Settings
 from ...findings.span import Span
-from ...record import dataclass
 from ...text.document import Program
 from ...text.tree import MapNode, Scalar
 from ..checks import Facts, OneOf
 from . import names
+from .job import Role, RollChecks, RollSetup
 from .names import ACTOR_TRAIN, AT_LOAD, CRITICS, REFERENCES, REWARDS, TEACHERS
-from .profile import Pipeline, pipelines, profile_of
-
-# Settings that decide whether a PPO pipeline starts a critic, a reference, and teachers.
+from .profile import Pipeline, pipelines
 
 RULE = "PW123"
 STARTS = "PW101"
@@ -23,37 +22,56 @@ STARTS = "PW101"
 BY_ESTIMATOR, BY_KL = "`adv_estimator` is", "`init_kl_coef` is"
 """Prefixes of the reasons for a critic, or none, and for a reference."""
 NO_REFERENCE = "nothing needs a reference: `init_kl_coef` is 0, `use_kl_loss` and `enable_reference` are false"
+NOT_STARTED = "does not start it"
+"""Suffix of the reason if another pipeline would start the role."""
+_STARTED = "the pipeline always starts it"
+
+# Settings that decide whether a PPO pipeline starts a critic, a reference, and teachers.
+#
+# Source: ROLL, roll/configs/base_config.py (PPOConfig, `_handle_opd_mapping`).
 
 
-@dataclass(frozen=True, slots=True)
-class Switch:
-    """State of a switch, with reason and place.
-
-    `on` is None if unknown; `why` is a part of a sentence.
-    """
+class Switch(NamedTuple):
+    """State of a switch, with reason (part of a sentence) and place. `on` is None if unknown."""
 
     on: bool | None
     why: str
     span: Span
 
 
-class Switches:
-    """Switches of a PPO configuration: `critic`, `reference`, and `opd` (teachers as references).
+def is_configured(settings: Settings, key: str) -> bool:
+    """Return True if a block has devices or a model.
 
-    Source: ROLL, roll/configs/base_config.py (PPOConfig, `_handle_opd_mapping`).
+    Source: ROLL, WorkerConfig.is_configured.
     """
+    return settings.has(f"{key}.{names.DEVICES}") or settings.has(f"{key}.model_args.model_name_or_path")
 
-    def __init__(self, notes: Notes, settings: Settings, pipeline: Pipeline) -> None:
-        self.notes, self.settings, self.pipeline = notes, settings, pipeline
+
+# Worker blocks of a configuration: started ones first, in ROLL's order.
+
+
+class ConfigurationBlocks(RollChecks):
+    """Blocks that ROLL reads or starts, as roles still without workers."""
+
+    def __init__(self, setup: RollSetup) -> None:
+        super().__init__(setup)
+        self.known = setup.profile.blocks(setup.pipeline.config)
+        self.teachers_refer = setup.pipeline.ppo and self._teachers_refer()
+        self.switches: dict[str, Switch] = {}
+        if setup.pipeline.ppo:
+            self.switches = {CRITICS: self._critic(), REFERENCES: self._reference()}
+
+    def _teachers_refer(self) -> bool:
+        """Return True if teachers are the references; report what ROLL refuses then."""
+        notes, settings, pure = self.notes, self.settings, self.pipeline.pure_opd
         mixed = notes.choice is not None and notes.choice.since("0.2.1") and bool(settings.flag("use_opd", STARTS))
-        self.opd = pipeline.pure_opd or mixed
-        if pipeline.pure_opd and mixed:
+        if pure and mixed:
             message, edit = "ROLL refuses `use_opd: true` with pure on-policy distillation", settings.becomes("use_opd", "false")
-            notes.error(RULE, "", message, self._span("use_opd"), "both", "write `use_opd: false`", edit, AT_LOAD)
+            notes.error(RULE, "", message, self.setup.span_of("use_opd"), "both", "write `use_opd: false`", edit, AT_LOAD)
         elif mixed and is_configured(settings, REFERENCES):
             message = "with `use_opd: true` the teachers are the references, and ROLL refuses a configured `reference`"
-            notes.error(RULE, REFERENCES, message, self._span(REFERENCES), "configured", "remove `reference`", None, AT_LOAD)
-        self.critic, self.reference = self._critic(), self._reference()
+            notes.error(RULE, REFERENCES, message, self.setup.span_of(REFERENCES), "configured", "remove `reference`", None, AT_LOAD)
+        return pure or mixed
 
     def _critic(self) -> Switch:
         settings, pipeline = self.settings, self.pipeline
@@ -65,37 +83,33 @@ class Switches:
         if not settings.has("adv_estimator"):
             return Switch(True, f"{BY_ESTIMATOR} `gae` by default", settings.top)
         if pipeline.checks_types:
-            estimators = profile_of(self.notes.choice).words(pipeline.config, "adv_estimator")
-            source = "ROLL, roll/configs/base_config.py"
+            estimators, source = self.setup.profile.words(pipeline.config, "adv_estimator"), "ROLL, roll/configs/base_config.py"
             OneOf(code="PW105", source=source, when=AT_LOAD, key="adv_estimator", values=estimators).run(Facts(self.notes, settings))
-        return Switch(estimator == "gae", f"{BY_ESTIMATOR} `{estimator}`", self._span("adv_estimator"))
+        return Switch(estimator == "gae", f"{BY_ESTIMATOR} `{estimator}`", self.setup.span_of("adv_estimator"))
 
     def _reference(self) -> Switch:
         settings, pipeline, choice = self.settings, self.pipeline, self.notes.choice
         with_adapters = pipeline.lora_reference or (pipeline.agentic and choice is not None and choice.until("0.2.0"))
         adapters = f"{ACTOR_TRAIN}.model_args.lora_target"
         if settings.has(adapters) and not pipeline.pure_opd and not with_adapters:
-            return Switch(False, "with `lora_target` the actor without its adapters is the reference", self._span(adapters))
-        if self.opd:
+            return Switch(False, "with `lora_target` the actor without its adapters is the reference", self.setup.span_of(adapters))
+        if self.teachers_refer:
             return Switch(True, "distillation compares with the teacher", settings.top)
         if choice is not None and choice.until("0.1.3"):
             return Switch(True, f"{choice.release} always does", settings.top)
         for key in ("enable_reference", "use_kl_loss"):
             flag = settings.flag(key, STARTS)
             if flag is not False:
-                return Switch(flag, f"`{key}` is {'true' if flag else 'not known here'}", self._span(key) if flag else settings.top)
+                return Switch(flag, f"`{key}` is {'true' if flag else 'not known here'}", self.setup.span_of(key) if flag else settings.top)
         if settings.is_open("init_kl_coef", STARTS):
             return Switch(None, "`init_kl_coef` is not known here", settings.top)
         if settings.at("init_kl_coef") is None:
             return Switch(True, f"{BY_KL} 0.2 by default", settings.top)
         on = self._is_positive("init_kl_coef")
-        return Switch(on, f"{BY_KL} above 0" if on else NO_REFERENCE, self._span("init_kl_coef"))
+        return Switch(on, f"{BY_KL} above 0" if on else NO_REFERENCE, self.setup.span_of("init_kl_coef"))
 
     def _is_positive(self, path: str) -> bool:
-        """Return True if the number at a path is above 0.
-
-        Hydra reads `1e-3` as a number; other YAML readers take it for text.
-        """
+        """Return True if the number at a path is above 0. Hydra, unlike YAML, reads `1e-3` as a number."""
         value = self.settings.at(path)
         number = value.value if isinstance(value, Scalar) else None
         if isinstance(value, Scalar) and isinstance(number, str):
@@ -110,125 +124,67 @@ class Switches:
             self.notes.wrong_type("", path, value, "a number", "write a number such as `0`")
         return False
 
-    def _span(self, path: str) -> Span:
-        value = self.settings.at(path)
-        return value.span if value is not None else self.settings.top
-
-
-def is_configured(settings: Settings, key: str) -> bool:
-    """Return True if a block has devices or a model.
-
-    Source: ROLL, WorkerConfig.is_configured.
-    """
-    return settings.has(f"{key}.{names.DEVICES}") or settings.has(f"{key}.model_args.model_name_or_path")
-
-
-# Worker blocks of a configuration: started ones first, in ROLL's order.
-
-_STARTED = "the pipeline always starts it"
-NOT_STARTED = "does not start it"
-"""Suffix of the reason if another pipeline would start the role."""
-
-
-@dataclass(frozen=True, slots=True)
-class ConfigurationBlock:
-    """Worker block of the file, or a started block without an entry.
-
-    For the fields see `Role`; `counts`: the devices count for `num_nodes`.
-    """
-
-    key: str
-    part: str
-    created: bool | None
-    reason: str
-    span: Span
-    mapping: MapNode | None
-    counts: bool = True
-
-
-def blocks_of(notes: Notes, settings: Settings, pipeline: Pipeline, root: MapNode) -> tuple[ConfigurationBlock, ...]:
-    """Return all blocks read or started by ROLL."""
-    return tuple(_Blocks(notes, settings, pipeline, root).found())
-
-
-class _Blocks:
-    def __init__(self, notes: Notes, settings: Settings, pipeline: Pipeline, root: MapNode) -> None:
-        self.settings, self.pipeline, self.root = settings, pipeline, root
-        self.profile = profile_of(notes.choice)
-        self.known = self.profile.blocks(pipeline.config)
-        self.switches = Switches(notes, settings, pipeline) if pipeline.ppo else None
-
-    def found(self) -> Iterator[ConfigurationBlock]:
+    def roles(self) -> Iterator[Role]:
+        """Yield the roles."""
         taken: set[str] = set()
         for part in self.pipeline.creates:
-            for block in self._started(part) if part in self.known else ():
-                taken.add(block.key)
-                yield block
+            for key in self._started(part) if part in self.known else ():
+                taken.add(key)
+                switch = self.switches.get(part)
+                role = self._role(key, part, switch.on, switch.why) if switch else self._role(key, part, True, _STARTED)
+                yield replace(role, span=switch.span) if switch and role.block is None else role
         for name in self.known:
             replaced = self.pipeline.pure_opd and name in (ACTOR_TRAIN, names.ACTOR_INFER, REFERENCES)
             why = "the students and teachers take its place" if replaced else f"`{self.pipeline.launcher}` {NOT_STARTED}"
             for key in self._declared(name):
                 if key not in taken:
-                    yield self._block(key, name, False, why, not replaced)
+                    yield self._role(key, name, False, why, not replaced)
 
-    def _started(self, part: str) -> Iterator[ConfigurationBlock]:
-        """Yield the blocks of a part that the pipeline may start."""
+    def _started(self, part: str) -> Iterator[str]:
+        """Yield the paths of the blocks of a part that the pipeline may start."""
         if part == REWARDS:
-            for key in self._declared(REWARDS):
-                yield self._block(key, REWARDS, True, _STARTED)
+            yield from self._declared(REWARDS)
         elif part == REFERENCES and self.switches:
-            yield from self._references(self.switches.reference, self.switches.opd)
-        elif part == CRITICS and self.switches:
-            yield self._switched(CRITICS, CRITICS, self.switches.critic)
+            yield from self._references()
         elif part in (names.REWARD_MODEL, names.AGENTIC_REWARD):
-            if self._at(part) is not None:
-                yield self._block(part, part, True, _STARTED)
+            yield from [part] if self._at(part) is not None else []
         elif self.pipeline.pure_opd and part in (ACTOR_TRAIN, names.ACTOR_INFER):
-            key = names.STUDENT_TRAIN if part == ACTOR_TRAIN else names.STUDENT_INFER
-            yield self._block(key, part, True, _STARTED)
+            yield names.STUDENT_TRAIN if part == ACTOR_TRAIN else names.STUDENT_INFER
         else:
-            yield self._block(part, part, True, _STARTED)
+            yield part
 
-    def _references(self, switch: Switch, opd: bool) -> Iterator[ConfigurationBlock]:
-        """Yield the teachers as references, if any; else the reference.
+    def _references(self) -> list[str]:
+        """Return the teachers as references, if any; else the reference.
 
         Source: PPOConfig.reference_configs.
         """
-        teachers = [key for key in self._declared(TEACHERS) if "." in key or opd or is_configured(self.settings, key)]
+        declared = self._declared(TEACHERS)
+        teachers = [key for key in declared if "." in key or self.teachers_refer or is_configured(self.settings, key)]
         if not teachers or self.pipeline.lora_reference:
-            teachers = [TEACHERS if opd else REFERENCES]
-        for key in teachers:
-            yield self._switched(key, REFERENCES, switch)
+            return [TEACHERS if self.teachers_refer else REFERENCES]
+        return teachers
 
-    def _switched(self, key: str, part: str, switch: Switch) -> ConfigurationBlock:
-        block = self._block(key, part, switch.on, switch.why)
-        return block if block.mapping is not None else ConfigurationBlock(key, part, switch.on, switch.why, switch.span, None)
-
-    def _declared(self, name: str) -> Iterator[str]:
-        """Yield the paths of the blocks under a name.
-
-        `rewards` and several teachers have several; ROLL tries to read several teachers first.
-        """
-        value, known = self._at(name), self.profile.keys_of(TEACHERS)
-        several = name == TEACHERS and self.pipeline.ppo and value is not None and bool(value.entries)
-        if several and value is not None:
+    def _declared(self, name: str) -> list[str]:
+        """Return the paths of the blocks under a name; `rewards` and `teacher` may have several."""
+        value = self._at(name)
+        if value is None:
+            return []
+        known = self.setup.profile.keys_of(TEACHERS)
+        several = name == REWARDS and self.pipeline.config == names.RLVR
+        if name == TEACHERS and self.pipeline.ppo and value.entries:
             several = all(isinstance(entry.value, MapNode) and entry.key.text not in known for entry in value)
-        if several or (name == REWARDS and self.pipeline.config == names.RLVR):
-            yield from (f"{name}.{entry.key.text}" for entry in value or ())
-        elif value is not None:
-            yield name
+        return [f"{name}.{entry.key.text}" for entry in value] if several else [name]
 
     def _at(self, key: str) -> MapNode | None:
         value = self.settings.at(key)
         return value if isinstance(value, MapNode) else None
 
-    def _block(self, key: str, part: str, created: bool | None, reason: str, counts: bool = True) -> ConfigurationBlock:
+    def _role(self, key: str, part: str, created: bool | None, reason: str, counts: bool = True) -> Role:
         group, _, inner = key.partition(".")
-        owner = self._at(group) if inner else self.root
+        owner = self._at(group if inner else "")
         entry = owner.entry(inner or group) if owner is not None else None
-        if entry is None:
-            return ConfigurationBlock(key, part, created, reason, self.settings.top, None, counts)
-        return ConfigurationBlock(key, part, created, reason, entry.key.span, self._at(key), counts)
+        span = self.settings.top if entry is None else entry.key.span
+        return Role(key, part, created, reason, span, self._at(key) if entry is not None else None, counts=counts)
 
 
 # Pipeline of a configuration; the file itself does not name it.
@@ -251,10 +207,7 @@ def pipeline_of(notes: Notes, settings: Settings, program: Program | None) -> Pi
 
 
 def _by_keys(settings: Settings, is_possible: Callable[[str], bool]) -> tuple[Pipeline, str]:
-    """Guess the pipeline from the keys.
-
-    The second result names a possible alternative that would start other roles; "" without one.
-    """
+    """Guess the pipeline from the keys. The second result names another possible one, or is ""."""
 
     def has(*keys: str) -> bool:
         return any(settings.has(key) for key in keys)

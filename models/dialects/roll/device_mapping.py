@@ -25,6 +25,7 @@ from ...text.edit import plain_or_quoted
 from ...text.nearest import nearest
 from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, kind_of
 from .ids import Ids, text_of
+from .job import Role
 from .names import AT_CREATION, AT_LOAD, DEVICES
 
 MAX_TEXT, MAX_SIGNS = 65_536, 768
@@ -83,10 +84,7 @@ class RefusedMapping(Exception):
 
 @lru_cache(maxsize=16)
 def read_expression(text: str) -> Expression:
-    """Evaluate a text to ids; never raises.
-
-    `MAX_TEXT`, `MAX_STEPS` and `MAX_IDS` bound the cost.
-    """
+    """Evaluate a text to ids, in bounded time; never raises."""
     whole = Place(0, len(text))
     unread = _faulty(whole, "so long an expression is not worked out", "not worked out", when="")
     if not text.strip():
@@ -134,16 +132,13 @@ def _read_value(text: str, value: Any) -> Expression:
 
 
 def _ids(items: list[Any]) -> Ids | None:
-    """Return the ids that the items mean, nested lists flattened.
-
-    None if an item is no number, or if there are too many ids or ranges.
-    """
+    """Return the ids that the items mean, nested lists flattened. None without numbers or if too many."""
     if all(isinstance(item, (*_LISTS, range)) for item in items):
         items = list(islice(chain(*items), MAX_IDS + 1))
     texts = [str(item).removesuffix(".0") for item in items if not isinstance(item, int)]
     if len(items) > MAX_IDS or not all(item.isascii() and item.isdecimal() and len(item) < 9 for item in texts):
         return None
-    ids = Ids.of_numbers([int(item) for item in items])
+    ids = Ids.of_numbers([int(item) if isinstance(item, int) else int(str(item).removesuffix(".0")) for item in items])
     return ids if len(ids.parts) <= MAX_PARTS else None
 
 
@@ -152,10 +147,7 @@ def _faulty(place: Place, message: str, label: str, better: str = "", when: str 
 
 
 def _no_python(text: str, problem: SyntaxError) -> Expression:
-    """Report text that Python cannot parse.
-
-    The fix closes an open bracket, or converts ranks such as `0-7,9`.
-    """
+    """Report text that Python cannot parse. The fix closes a bracket, or converts ranks such as `0-7,9`."""
     message = f"this is no Python expression: {problem.msg[:80]}"
     closing = {"(": ")", "[": "]", "{": "}"}
     open_: list[str] = []
@@ -298,10 +290,7 @@ class _Evaluation:
         return Place(*(start + len(self.text[start:].encode()[:column].decode()) for start, column in starts))
 
     def _fails(self, node: ast.expr, message: str, better: str = "", when: str = AT_LOAD) -> RefusedMapping:
-        """Build Refused for a node that Python refuses, or that is unknown.
-
-        `message` continues the sentence after the text of the node.
-        """
+        """Build the refusal of a node. `message` continues the sentence after the text of the node."""
         place = self._place(node)
         text = " ".join(self.text[place.start : place.end].split())
         shown = text if len(text) <= 40 else f"{text[:37]}..."
@@ -316,43 +305,35 @@ class _Evaluation:
 _HELP = "write the device ids: `list(range(0,8))`, `list([0,2])`, or several with `+`"
 
 
-@dataclass(frozen=True, slots=True)
-class Devices:
-    """Devices of a role: `given` is False for null; `ids` is None if unknown."""
-
-    given: bool = False
-    ids: Ids | None = None
-
-
-def read_devices(notes: Notes, subject: str, owner: MapNode, entry: Entry, value: Value, checks_types: bool, created: bool) -> Devices:
-    """Return the devices of a `device_mapping`, with findings.
+def read_devices(notes: Notes, role: Role, owner: MapNode, entry: Entry, value: Value, checks_types: bool) -> tuple[bool, Ids | None]:
+    """Return whether a `device_mapping` gives devices (null may not), and the ids; None if unknown.
 
     `value` is the entry's value with resolved interpolations. ROLL accepts text alone: the type of
     the key also admits a list of whole numbers, but `eval` does not
-    (roll/configs/worker_config.py). `checks_types`: null is refused too. `created`: the workers are
-    started, so that a failure at their start is an error.
+    (roll/configs/worker_config.py). `checks_types`: null is refused too.
     """
+    subject = role.key
     if is_unknown(value):
         notes.unsure("PW103", subject, f"`{subject}.{DEVICES}` is not known here", True, f"Pass `--set {subject}.{DEVICES}=VALUE`")
-        return Devices(True)
+        return True, None
     if isinstance(value, Scalar) and value.is_null:
         if checks_types:
             message = f"`{DEVICES}` of `{subject}` is null, which ROLL refuses: for CPUs alone the key is left out"
             # Without both keys ROLL has no workers to start.
-            alone = created and owner.get("world_size") is None
+            alone = role.created and owner.get("world_size") is None
             help, edit = ("name devices", None) if alone else (f"remove `{DEVICES}`, or name devices", notes.removed(owner, entry))
             notes.error("PW105", subject, message, value, "null", help, edit, AT_LOAD)
-        return Devices(checks_types)
+        return checks_types, None
     if isinstance(value, Scalar) and isinstance(value.value, str):
-        return Devices(True, _text_ids(notes, subject, value, created))
-    return Devices(True, _meant_ids(notes, subject, entry, value))
+        return True, _text_ids(notes, role, value)
+    return True, _meant_ids(notes, subject, entry, value)
 
 
-def _text_ids(notes: Notes, subject: str, scalar: Scalar, created: bool) -> Ids | None:
-    text = notes.text(scalar, subject)
+def _text_ids(notes: Notes, role: Role, scalar: Scalar) -> Ids | None:
+    text = notes.text(scalar, role.key)
     ids, fault = read_expression(text.text)
     if fault is not None and not fault.when:
-        notes.unsure("PW103", subject, f"`{DEVICES}`: {fault.message}", True, f"{_HELP[0].upper()}{_HELP[1:]}")
+        notes.unsure("PW103", role.key, f"`{DEVICES}`: {fault.message}", True, f"{_HELP[0].upper()}{_HELP[1:]}")
     elif fault is not None:
         start, end = fault.place
         better = fault.better and text.text[:start] + fault.better + text.text[end:]
@@ -361,12 +342,13 @@ def _text_ids(notes: Notes, subject: str, scalar: Scalar, created: bool) -> Ids 
         if meant is not None and meant.fault is None:
             edit, ids = rewritten(text, better), ids or meant.ids  # the fixed text is judged too
             help = f"write `{better}`" if len(better) <= 200 else _HELP
-        tell = notes.error if created or fault.when != AT_CREATION else notes.warn
-        tell("PW103", subject, f"`{subject}`: {fault.message}", text.part(start, end), fault.label, help, edit, fault.when)
+        # A failure at the start of workers is an error only if they are started.
+        tell = notes.error if role.created or fault.when != AT_CREATION else notes.warn
+        tell("PW103", role.key, f"`{role.key}`: {fault.message}", text.part(start, end), fault.label, help, edit, fault.when)
     elif ids is not None and ids.distinct < ids.count:
         twice = next(id_ for id_, count in Counter(ids.listed).items() if count > 1)
-        message = f"`{subject}` names device {twice} more than once: {ids.count} ids, {ids.distinct} of them different"
-        notes.warn("PW108", subject, message, text.part(0, len(text.text)), "named twice", "name each device once")
+        message = f"`{role.key}` names device {twice} more than once: {ids.count} ids, {ids.distinct} of them different"
+        notes.warn("PW108", role.key, message, text.part(0, len(text.text)), "named twice", "name each device once")
     return ids
 
 
@@ -389,21 +371,15 @@ def _meant_ids(notes: Notes, subject: str, entry: Entry, value: Value) -> Ids | 
     return ids if better else None
 
 
-def ids_edit(notes: Notes, subject: str, value: Value | None, ids: Ids) -> tuple[str, Edit | None]:
-    """Return text and edit for different ids of a `device_mapping`.
-
-    No edit if the text stands elsewhere.
-    """
+def ids_edit(notes: Notes, role: Role, ids: Ids) -> tuple[str, Edit | None]:
+    """Return text and edit for different ids of a role. No edit if the text stands elsewhere."""
     better = text_of(ids)
-    edit = rewritten(notes.text(value, subject), better) if isinstance(value, Scalar) else None
+    edit = rewritten(notes.text(role.mapping, role.key), better) if isinstance(role.mapping, Scalar) else None
     return better, edit
 
 
 def rewritten(text: ScalarText, better: str) -> Edit | None:
-    """Return the edit that replaces an expression; None if the text stands elsewhere.
-
-    Existing quotes stay; without quotes the text is quoted only if YAML needs it.
-    """
+    """Return the edit that replaces an expression in its quotes; None if it stands elsewhere."""
     scalar = text.scalar
     if scalar.origin is not None or text.shift is None:
         return None

@@ -12,10 +12,7 @@ from ...record import dataclass
 
 @dataclass(frozen=True)
 class Ids:
-    """Ordered device ids of a role.
-
-    `parts` are nonempty progressions; an id may occur several times.
-    """
+    """Ordered device ids of a role, as nonempty progressions; an id may occur several times."""
 
     parts: tuple[range, ...] = ()
 
@@ -55,12 +52,12 @@ class Ids:
     @cached_property
     def highest(self) -> int:
         """Highest id; -1 without ids."""
-        return max((max(part[0], part[-1]) for part in self.parts), default=-1)
+        return max((end for part in self.parts for end in (part[0], part[-1])), default=-1)
 
     @cached_property
     def lowest(self) -> int:
         """Lowest id; 0 without ids."""
-        return min((min(part[0], part[-1]) for part in self.parts), default=0)
+        return min((end for part in self.parts for end in (part[0], part[-1])), default=0)
 
     @cached_property
     def ranges(self) -> tuple[range, ...]:
@@ -116,18 +113,15 @@ def text_of(ids: Ids) -> str:
         if short:
             pieces.append(f"list([{','.join(str(id_) for part in parts for id_ in part)}])")
         else:
-            pieces += [_progression_text(part) for part in parts]
+            for part in parts:
+                step = f",{part.step}" if part.step != 1 else ""
+                pieces.append(f"list(range({part[0]},{part[-1] + (1 if part.step > 0 else -1)}{step}))")
     return "+".join(pieces) or "list([])"
 
 
 def range_text(ids: range) -> str:
     """Format a progression: `list(range(0,8))`."""
     return text_of(Ids((ids,)))
-
-
-def _progression_text(part: range) -> str:
-    step = f",{part.step}" if part.step != 1 else ""
-    return f"list(range({part[0]},{part[-1] + (1 if part.step > 0 else -1)}{step}))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +133,7 @@ class IdDifference:
 
 
 def difference(ids: Ids, other: Ids, shift: int) -> IdDifference | None:
-    """Compare ids with the ids ``shift`` positions later in a second list; None if equal.
-
-    Positions without a counterpart are skipped.
-    """
+    """Compare ids with those ``shift`` positions later in a second list. None if equal where both exist."""
     start = max(-shift, 0)
     beside = enumerate(zip(ids.listed[start:], other.listed[start + shift :]), start)
     differing = [position for position, (id_, counterpart) in beside if id_ != counterpart]

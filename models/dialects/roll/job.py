@@ -8,18 +8,21 @@ from typing import Callable, Iterator
 from ...component import Component, Parallel, Relation
 from ...configuration.notes import Notes
 from ...configuration.settings import Amount, Settings
-from ...derivation import Derivation
+from ...derivation import Derivation, Figure
 from ...findings.span import Span
 from ...findings.wording import with_noun
 from ...job import Share
 from ...machines.cluster import Cluster
 from ...model_cards import ModelUse
 from ...record import dataclass
-from ...text.tree import Scalar, Value
+from ...text.tree import MapNode, Scalar, Value
 from ..checks import Facts, Number
+from ..dialect import Machines
 from .ids import Ids
-from .names import CONFIG
-from .profile import Pipeline
+from .names import BY_ULYSSES, CONFIG, MEGATRON, SGLANG, VLLM
+from .profile import Pipeline, Profile, profile_of
+
+_NO_IDS = Ids()
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,8 @@ class Role:
         `names`.
     created, reason : whether the pipeline starts the role, None if unknown; and why or why not, as
         part of a sentence.
-    span, mapping : place of the key, or of the reason; written value of `device_mapping`.
+    span : place of the key, or of the reason.
+    block, mapping : map of the workers, None if there is none; written value of `device_mapping`.
     ids : device ids; None on CPUs and if unreadable.
     readable : whether the devices are known; if not, a finding or an Unchecked gives the reason.
     num_gpus_per_worker : devices per worker, after ROLL's own changes; 0 on CPUs.
@@ -50,6 +54,7 @@ class Role:
     created: bool | None
     reason: str
     span: Span
+    block: MapNode | None = None
     ids: Ids | None = None
     readable: bool = True
     num_gpus_per_worker: int = 0
@@ -66,9 +71,29 @@ class Role:
         return next((name for name in ("megatron", "fsdp", "deepspeed") if (self.strategy or "").startswith(name)), "")
 
     @property
+    def by_megatron(self) -> bool:
+        """True if Megatron runs the model."""
+        return self.strategy in MEGATRON
+
+    @property
+    def by_ulysses(self) -> bool:
+        """True if the ranks split a sequence by `ulysses_size` alone."""
+        return self.strategy in BY_ULYSSES
+
+    @property
+    def is_engine(self) -> bool:
+        """True if vLLM or SGLang runs the model."""
+        return self.strategy in (VLLM, SGLANG)
+
+    @property
+    def devices(self) -> Ids:
+        """Device ids; none on CPUs and if unreadable."""
+        return self.ids or _NO_IDS
+
+    @property
     def on_devices(self) -> bool:
         """True if the role has known devices."""
-        return self.ids is not None and self.ids.count > 0
+        return self.devices.count > 0
 
     @property
     def place(self) -> Span:
@@ -76,10 +101,7 @@ class Role:
         return self.mapping.span if self.mapping is not None else self.span
 
     def path(self, inner: str) -> str:
-        """Return the path of a key in the block.
-
-        Example of a key: ``strategy_args.strategy_config.tensor_parallel_size``.
-        """
+        """Return the path of a key in the block, such as ``strategy_args.strategy_name``."""
         return f"{self.key}.{inner}"
 
     def config(self, name: str) -> str:
@@ -89,17 +111,19 @@ class Role:
 
 @dataclass
 class RollSetup:
-    """ROLL job under construction: roles, known facts, and results of later steps.
+    """ROLL job under construction: known facts, roles, and results of later steps.
 
     Attributes
     ----------
-    pipeline, roles : pipeline, and every declared or created role in ROLL's order of creation.
+    hinted_names : roles with hints, which may be left to solve.
+    derivations : origins of derived numbers; any step adds some.
+    roles : every declared or created role in ROLL's order of creation.
     per_node, cluster : devices per node as ROLL counts them; nodes that ROLL reserves, or could
         reserve for open roles.
     components : components by name; modes may replace but not remove them.
     hinted, choices : relations from hints; open degrees by component, without those that a strategy
         fixes.
-    relations, shares, derivations, models : results that any step adds.
+    relations, shares, models : results that any step adds.
     in_step : pairs (a, b): where both share devices, a shares whole workers of b.
     short : roles that name devices beyond the cluster; the number of their ranks is open, so no batch
         is judged by it.
@@ -108,15 +132,17 @@ class RollSetup:
     notes: Notes
     settings: Settings
     pipeline: Pipeline
-    roles: tuple[Role, ...]
-    per_node: int
-    cluster: Cluster
-    components: dict[str, Component]
+    machines: Machines = None
+    hinted_names: frozenset[str] = frozenset()
+    derivations: list[Derivation] = field(default_factory=list)
+    roles: tuple[Role, ...] = ()
+    per_node: int = 1
+    cluster: Cluster = field(default_factory=lambda: Cluster(()))
+    components: dict[str, Component] = field(default_factory=dict)
     hinted: tuple[Relation, ...] = ()
     choices: dict[str, tuple[Parallel, ...]] = field(default_factory=dict)
     relations: list[Relation] = field(default_factory=list)
     shares: list[Share] = field(default_factory=list)
-    derivations: list[Derivation] = field(default_factory=list)
     in_step: list[tuple[str, str]] = field(default_factory=list)
     models: dict[str, ModelUse] = field(default_factory=dict)
     short: frozenset[str] = frozenset()
@@ -125,9 +151,9 @@ class RollSetup:
         """Return the first created role of a part; None if there is none."""
         return next(self.all(part), None)
 
-    def all(self, part: str) -> Iterator[Role]:
-        """Return the created roles of a part."""
-        return (role for role in self.roles if role.part == part and role.created)
+    def all(self, *parts: str) -> Iterator[Role]:
+        """Return the created roles of some parts, part by part."""
+        return (role for part in parts for role in self.roles if role.part == part and role.created)
 
     def declared(self, part: str) -> Iterator[Role]:
         """Return the roles of a part, created or not."""
@@ -137,10 +163,33 @@ class RollSetup:
         """Return True if the selected release is `release` or newer."""
         return self.notes.choice is None or self.notes.choice.since(release)
 
+    def derive(self, subject: str, name: str, value: int, formula: str, *terms: Amount | Figure) -> int:
+        """Record the origin of a number and return the number."""
+        figures = tuple(term.figure if isinstance(term, Amount) else term for term in terms)
+        self.derivations.append(Derivation(subject, name, value, formula, figures))
+        return value
+
+    @property
+    def profile(self) -> Profile:
+        """Classes, keys and defaults of the selected release."""
+        return profile_of(self.notes.choice)
+
     @property
     def top(self) -> Span:
         """Fallback span of a finding."""
         return self.settings.top
+
+    def span_of(self, path: str) -> Span:
+        """Return the span of the value at a path, or the fallback."""
+        value = self.settings.at(path)
+        return value.span if value is not None else self.top
+
+
+class RollChecks:
+    """Base of checks: the job under construction, with its findings and settings at hand."""
+
+    def __init__(self, setup: RollSetup) -> None:
+        self.setup, self.notes, self.settings, self.pipeline = setup, setup.notes, setup.settings, setup.pipeline
 
 
 class RoleFacts(Facts):
@@ -158,7 +207,7 @@ class RoleFacts(Facts):
     @property
     def ranks(self) -> Number | None:
         """Number of GPUs of the role; None if unknown."""
-        count = self.role.ids.count if self.role.ids else 0
+        count = self.role.devices.count
         return Number(count, f"the {with_noun(count, 'rank')} of {self.role.key}") if count else None
 
 
@@ -168,10 +217,7 @@ def amount_of(facts: Facts, amount: Amount) -> Number:
 
 
 def whole_of(path: str, code: str, least: int, below: str = "") -> Callable[[Facts], Number | None]:
-    """Build a term: whole number of at least `least` at a path.
-
-    With `below`, the path is `below` + `path` in the block of the facts' subject.
-    """
+    """Build a term: whole number at a path, or at `below` + path in the block of the subject."""
 
     def term(facts: Facts) -> Number | None:
         amount = facts.settings.whole(f"{facts.subject}.{below}{path}" if below else path, code, least=least, exact=True)

@@ -16,24 +16,18 @@ from ...text.nearest import nearest
 from ...text.tree import Entry, MapNode, Scalar
 from ..unread import counting_keys, report_unread
 from . import names
-from .blocks import ConfigurationBlock, blocks_of, pipeline_of
-from .names import ALL_BLOCKS, AT_CREATION, AT_LOAD, DEVICES, REWARD_MODEL, REWARDS, TRAIN_ENV, VAL_ENV, WORLD_SIZE
+from .blocks import ConfigurationBlocks, pipeline_of
+from .job import Role, RollChecks, RollSetup
+from .names import ALL_BLOCKS, AT_CREATION, AT_LOAD, DEVICES, HINTS, REWARD_MODEL, REWARDS, TRAIN_ENV, VAL_ENV, WORLD_SIZE
 from .profile import Defaults, Pipeline, maps, profile_of, releases_with_key
-from .recognise import HINTS, dotted_keys, has_worker_blocks, is_worker
 
 CODE = "PW104"
 _MISSPELT = 0.88
-"""Minimum similarity ratio of a misspelling.
-
-Configurations have many keys of their own that only resemble a known key.
-"""
+"""Minimum similarity of a misspelling; configurations have keys of their own that resemble known ones."""
 
 
 def misspelt(name: str, known: Iterable[str]) -> str | None:
-    """Return the known key that `name` misspells by a letter or two.
-
-    None if `name` itself is known, or resembles no known key.
-    """
+    """Return the known key that `name` misspells by a letter or two. None if there is none."""
     near = [key for key in dict.fromkeys(known) if abs(len(key) - len(name)) < 3]
     close = None if name in near else nearest(name, near)
     return close if close and SequenceMatcher(None, name.lower(), close).ratio() >= _MISSPELT else None
@@ -45,16 +39,13 @@ def misspelt(name: str, known: Iterable[str]) -> str | None:
 
 def _with_commas(notes: Notes, root: MapNode, path: str = "") -> MapNode:
     """Repair `device_mapping` values with a comma in a flow map, with findings."""
-    entries = []
     for entry in root:
-        inner, key = entry.value, f"{path}{entry.key.text}"
-        if isinstance(inner, MapNode):
-            own = inner.entry(DEVICES) if inner.flow else None
-            meant = _joined(notes, inner, own, key) if own else inner if path else _with_commas(notes, inner, f"{key}.")
-            entry = entry if meant is inner else Entry(entry.key, meant)
-        entries.append(entry)
-    changed = any(new is not old for new, old in zip(entries, root))
-    return MapNode(tuple(entries), root.span, root.flow) if changed else root
+        block, key = entry.value, f"{path}{entry.key.text}"
+        if isinstance(block, MapNode):
+            own = block.entry(DEVICES) if block.flow else None
+            meant = _joined(notes, block, own, key) if own else block if path else _with_commas(notes, block, f"{key}.")
+            root = root if meant is block else _with_block(root, entry.key.text, meant)
+    return root
 
 
 def _joined(notes: Notes, block: MapNode, own: Entry, subject: str) -> MapNode:
@@ -90,10 +81,7 @@ _NOT_MISSED = (names.AGENTIC_REWARD, REWARD_MODEL, TRAIN_ENV, VAL_ENV)
 
 
 def as_meant(notes: Notes, document: Document, hinted: frozenset[str]) -> Document:
-    """Correct the misspelt keys that ROLL misses, with an error for each.
-
-    `hinted` names the roles left to solve.
-    """
+    """Correct the misspelt keys that ROLL misses, with an error for each. `hinted` roles miss none."""
     document = replace(document, root=_with_commas(notes, document.root))
     if notes.partial:  # other files may supply what seems to be missing
         return document
@@ -107,7 +95,7 @@ def _with_roles(notes: Notes, document: Document) -> MapNode:
     meant: dict[str, str] = {}
     for entry in root:
         name = entry.key.text
-        if name not in ALL_BLOCKS and "." not in name and (is_worker(entry.value) or has_worker_blocks(entry.value)):
+        if name not in ALL_BLOCKS and "." not in name and (names.is_worker(entry.value) or names.has_worker_blocks(entry.value)):
             close = nearest(name, [known for known in ALL_BLOCKS if root.get(known) is None and known not in meant.values()])
             if close is not None and close not in _NOT_MISSED:
                 meant[name] = close
@@ -126,10 +114,10 @@ def _with_keys(notes: Notes, document: Document, hinted: frozenset[str]) -> MapN
     """Correct misspelt keys of started roles that would have no workers otherwise."""
     root, workers = document.root, (DEVICES, WORLD_SIZE)
     suspects = (entry.key.text for block in maps(root) for entry in block)
-    if not dotted_keys(root) and not any(key not in workers and nearest(key, workers) for key in suspects):
+    if not names.dotted_keys(root) and not any(key not in workers and nearest(key, workers) for key in suspects):
         return root
     for block in _started(document)[1]:
-        mapping = block.mapping
+        mapping = block.block
         if mapping is None or block.part in (REWARD_MODEL, TRAIN_ENV, VAL_ENV) or block.key in hinted:
             continue
         if not any(mapping.entry(key) for key in workers):
@@ -137,7 +125,7 @@ def _with_keys(notes: Notes, document: Document, hinted: frozenset[str]) -> MapN
     return root
 
 
-def _with_workers(notes: Notes, root: MapNode, block: ConfigurationBlock, mapping: MapNode) -> MapNode:
+def _with_workers(notes: Notes, root: MapNode, block: Role, mapping: MapNode) -> MapNode:
     """Correct the misspelt key that gives a block its workers, if any."""
     known = profile_of(notes.choice).keys_of(block.part)
     missing = [key for key in sorted(known) if mapping.get(key) is None]
@@ -147,7 +135,7 @@ def _with_workers(notes: Notes, root: MapNode, block: ConfigurationBlock, mappin
             message = f"`{block.key}` has no key `{entry.key.text}`; ROLL ignores it, and misses `{close}`"
             notes.error(CODE, block.key, message, entry.key.span, "not a key", f"write `{close}`", notes.renamed(entry, close), AT_CREATION)
             return _within(root, block.key, _renamed(mapping, {entry.key.text: close}))
-    for entry in dotted_keys(root):
+    for entry in names.dotted_keys(root):
         role, _, key = entry.key.text.rpartition(".")
         if role == block.key and key in (DEVICES, WORLD_SIZE):
             message = f"`{entry.key.text}` is one key with a dot in its name; ROLL ignores it, and misses `{key}` of `{role}`"
@@ -158,74 +146,31 @@ def _with_workers(notes: Notes, root: MapNode, block: ConfigurationBlock, mappin
     return root
 
 
-def _started(document: Document) -> tuple[Pipeline, list[ConfigurationBlock]]:
-    """Return the pipeline and the started blocks, without findings."""
+def _started(document: Document) -> tuple[Pipeline, list[Role]]:
+    """Return the pipeline and the started roles, without findings."""
     silent = Notes(document, "")
     settings = Settings(silent, Interpolator.of(document, names.ENVIRONMENT_VARIABLES), Defaults(profile_of(document.release)))
-    pipeline = pipeline_of(silent, settings, document.program)
-    return pipeline, [block for block in blocks_of(silent, settings, pipeline, document.root) if block.created]
+    setup = RollSetup(silent, settings, pipeline_of(silent, settings, document.program))
+    return setup.pipeline, [role for role in ConfigurationBlocks(setup).roles() if role.created]
 
 
 def _renamed(mapping: MapNode, meant: dict[str, str]) -> MapNode:
     entries = (Entry(replace(entry.key, text=meant.get(entry.key.text, entry.key.text)), entry.value) for entry in mapping)
-    return MapNode(tuple(entries), mapping.span, mapping.flow)
+    return replace(mapping, entries=tuple(entries))
 
 
-def _within(root: MapNode, key: str, mapping: MapNode) -> MapNode:
+def _within(root: MapNode, path: str, block: MapNode) -> MapNode:
     """Replace the map at a path of at most two keys."""
-    group, _, inner = key.partition(".")
+    group, _, inner = path.partition(".")
     owner = root.get(group)
-    if inner and isinstance(owner, MapNode):
-        mapping = _within(owner, inner, mapping)
-    entries = (Entry(entry.key, mapping) if entry.key.text == group else entry for entry in root)
-    return MapNode(tuple(entries), root.span, root.flow)
+    return _with_block(root, group, _with_block(owner, inner, block) if inner and isinstance(owner, MapNode) else block)
+
+
+def _with_block(root: MapNode, key: str, block: MapNode) -> MapNode:
+    return replace(root, entries=tuple(Entry(entry.key, block) if entry.key.text == key else entry for entry in root))
 
 
 # Keys that ROLL drops silently: misspelt keys, roles of other pipelines, keys with dots.
-
-
-def unknown_keys(notes: Notes, pipeline: Pipeline, root: MapNode, blocks: tuple[ConfigurationBlock, ...]) -> None:
-    """Warn of placement keys that ROLL does not know or cannot use.
-
-    `as_meant` has reported the keys without which ROLL fails.
-    """
-    for entry in dotted_keys(root):
-        role, _, key = entry.key.text.rpartition(".")
-        message = f"`{entry.key.text}` is one key with a dot in its name, which ROLL ignores silently"
-        notes.warn(CODE, role, message, entry.key.span, "not a path", f"write `{key}:` below `{role}:`")
-    for entry in root:
-        if "." not in entry.key.text:
-            _top_level(notes, pipeline, root, entry)
-    for block in blocks:
-        for entry in block.mapping or ():
-            if block.mapping is not None:
-                _check_key(notes, block, block.mapping, entry)
-
-
-def _top_level(notes: Notes, pipeline: Pipeline, root: MapNode, entry: Entry) -> None:
-    profile, source = profile_of(notes.choice), notes.document.source.text
-    name, value, known = entry.key.text, entry.value, profile.blocks(pipeline.config)
-    if name in known and pipeline.checks_types:
-        _check_block(notes, root, entry, name)
-        for inner in value if name == REWARDS and isinstance(value, MapNode) else ():
-            _check_block(notes, value, inner, f"{name}.{inner.key.text}")  # type: ignore[arg-type]
-    if name in known or name in names.JOB_KEYS or name == HINTS or name in profile.keys(pipeline.config):
-        return
-    if is_worker(value) or has_worker_blocks(value):
-        if name not in ALL_BLOCKS and any(f"${{{name}{end}" in source for end in (".", "}")):
-            return  # its values are used elsewhere
-        close = nearest(name, known) if name not in ALL_BLOCKS else None
-        help, edit = notes.to_rename(root, entry, close) if close else ("remove it", notes.removed(root, entry))
-        message = f"`{name}` is no role of ROLL's {pipeline.name} pipeline; ROLL ignores it silently"
-        notes.warn(CODE, name, message, entry.key.span, "not a role", help, edit)
-    elif not isinstance(value, MapNode):
-        close = misspelt(name, (*names.JOB_KEYS, *profile.keys(pipeline.config)))
-        if close and f"${{{name}}}" not in source:
-            is_twice = root.get(close) is not None
-            help, edit = notes.to_rename(root, entry, close) if is_twice else (f"is `{close}` meant?", None)
-            notes.warn(CODE, "", f"ROLL has no key `{name}`; it ignores it silently", entry.key.span, "not a key", help, edit)
-            return
-    report_unread(notes, CODE, counting_keys(entry, name), "a role that ROLL starts")
 
 
 def _check_block(notes: Notes, owner: MapNode, entry: Entry, path: str) -> None:
@@ -234,21 +179,66 @@ def _check_block(notes: Notes, owner: MapNode, entry: Entry, path: str) -> None:
     ROLL accepts null for two of them: roll/pipeline/rlvr/rlvr_config.py.
     """
     value = entry.value
-    is_null = isinstance(value, Scalar) and value.is_null and path in (REWARD_MODEL, REWARDS)
-    if not isinstance(value, MapNode) and not is_null and not (isinstance(value, Scalar) and "${" in value.text):
-        help = "write the map of its workers, or remove it"
-        notes.wrong_type(path, path, value, "a map", help, notes.removed(owner, entry))
-
-
-def _check_key(notes: Notes, block: ConfigurationBlock, mapping: MapNode, entry: Entry) -> None:
-    known, name = profile_of(notes.choice).keys_of(block.part), entry.key.text
-    if name in known:
+    if isinstance(value, Scalar) and ("${" in value.text or (value.is_null and path in (REWARD_MODEL, REWARDS))):
         return
-    close, had = nearest(name, sorted(known)), releases_with_key(block.part, name)
-    only = f" in {notes.choice.release.name}, only in {spans_of(had)}" if had and notes.choice else ""
-    message = f"`{block.key}` has no key `{name}`{only}; ROLL ignores it silently"
-    if close and (mapping.get(close) is not None or not had):
-        help, edit = notes.to_rename(mapping, entry, close)
-    else:
-        help, edit = "remove it", notes.removed(mapping, entry)
-    notes.warn(CODE, block.key, message, entry.key.span, "not a key", help, edit)
+    if not isinstance(value, MapNode):
+        notes.wrong_type(path, path, value, "a map", "write the map of its workers, or remove it", notes.removed(owner, entry))
+
+
+class KeyChecks(RollChecks):
+    """Warnings of placement keys that ROLL does not know or cannot use."""
+
+    def check(self, roles: tuple[Role, ...]) -> None:
+        """Warn of placement keys that ROLL ignores and does not miss."""
+        root = self.settings.at("")
+        if not isinstance(root, MapNode):
+            return
+        for entry in names.dotted_keys(root):
+            role, _, key = entry.key.text.rpartition(".")
+            message = f"`{entry.key.text}` is one key with a dot in its name, which ROLL ignores silently"
+            self.notes.warn(CODE, role, message, entry.key.span, "not a path", f"write `{key}:` below `{role}:`")
+        for entry in root:
+            if "." not in entry.key.text:
+                self._top_level(root, entry)
+        for block in roles:
+            for entry in block.block or ():
+                if block.block is not None:
+                    self._check_key(block, block.block, entry)
+
+    def _top_level(self, root: MapNode, entry: Entry) -> None:
+        notes, pipeline, source = self.notes, self.pipeline, self.notes.document.source.text
+        known, keys = self.setup.profile.blocks(pipeline.config), self.setup.profile.keys(pipeline.config)
+        name, value = entry.key.text, entry.value
+        if name in known and pipeline.checks_types:
+            _check_block(notes, root, entry, name)
+            if name == REWARDS and isinstance(value, MapNode):
+                for inner in value:
+                    _check_block(notes, value, inner, f"{name}.{inner.key.text}")
+        if name in known or name in names.JOB_KEYS or name == HINTS or name in keys:
+            return
+        if names.is_worker(value) or names.has_worker_blocks(value):
+            if name not in ALL_BLOCKS and any(f"${{{name}{end}" in source for end in (".", "}")):
+                return  # its values are used elsewhere
+            close = nearest(name, known) if name not in ALL_BLOCKS else None
+            help, edit = notes.to_rename(root, entry, close) if close else ("remove it", notes.removed(root, entry))
+            message = f"`{name}` is no role of ROLL's {pipeline.name} pipeline; ROLL ignores it silently"
+            notes.warn(CODE, name, message, entry.key.span, "not a role", help, edit)
+        elif not isinstance(value, MapNode):
+            close = misspelt(name, (*names.JOB_KEYS, *keys))
+            if close and f"${{{name}}}" not in source:
+                is_twice = root.get(close) is not None
+                help, edit = notes.to_rename(root, entry, close) if is_twice else (f"is `{close}` meant?", None)
+                notes.warn(CODE, "", f"ROLL has no key `{name}`; it ignores it silently", entry.key.span, "not a key", help, edit)
+                return
+        report_unread(notes, CODE, counting_keys(entry, name), "a role that ROLL starts")
+
+    def _check_key(self, role: Role, block: MapNode, entry: Entry) -> None:
+        known, name, choice = self.setup.profile.keys_of(role.part), entry.key.text, self.notes.choice
+        if name in known:
+            return
+        close, had = nearest(name, sorted(known)), releases_with_key(role.part, name)
+        only = f" in {choice.release.name}, only in {spans_of(had)}" if had and choice else ""
+        message = f"`{role.key}` has no key `{name}`{only}; ROLL ignores it silently"
+        is_meant = close and (block.get(close) is not None or not had)
+        help, edit = self.notes.to_rename(block, entry, close) if close and is_meant else ("remove it", self.notes.removed(block, entry))
+        self.notes.warn(CODE, role.key, message, entry.key.span, "not a key", help, edit)

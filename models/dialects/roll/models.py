@@ -8,22 +8,30 @@ from ...estimate import MEGATRON as MEGATRON_SHARDS
 from ...model_cards import ModelUse, Split, engine_splits, megatron_splits, ulysses_splits, vocabulary_split, with_sizes
 from ...model_cards.stages import places_of, stage_splits, stages_in
 from .job import Role, RollSetup
-from .names import ACTOR_INFER, ACTOR_TRAIN, CRITICS, DPO, IN_ENGINE, REFERENCES, SFT_TRAIN, STRATEGY, STUDENTS, TEACHERS, WITH_MODEL
-from .strategies import BY_ULYSSES, FSDP2, MEGATRON, SGLANG, VLLM, StrategyDegrees, degrees
+from .names import (
+    ACTOR_INFER,
+    ACTOR_TRAIN,
+    CRITICS,
+    DPO,
+    FSDP2,
+    IN_ENGINE,
+    REFERENCES,
+    SFT_TRAIN,
+    STRATEGY,
+    STUDENTS,
+    TEACHERS,
+    VLLM,
+    WITH_MODEL,
+)
+from .strategies import StrategyDegrees, degrees
 
 HINTS = "placewright.components"
 DIVIDES = "PW404"
 WITHOUT_ULYSSES = "NPU"
-"""Vendor with `ulysses_size` reset to 1 by ROLL.
-
-Source: ROLL, roll/platforms/npu.py, `apply_ulysses_patch`.
-"""
+"""Vendor with `ulysses_size` reset to 1. Source: ROLL, roll/platforms/npu.py, `apply_ulysses_patch`."""
 MODEL = "model_args.model_name_or_path"
 TOGETHER = ((ACTOR_TRAIN, ACTOR_INFER, REFERENCES), (STUDENTS, TEACHERS), (CRITICS,))
-"""Parts with models from the top of the file unless all name their own.
-
-DPO has no `actor_infer`.
-"""
+"""Parts with models from the top of the file unless all name their own. DPO has no `actor_infer`."""
 AT_TOP = {STUDENTS: "student_pretrain", TEACHERS: "teacher_pretrain", CRITICS: "reward_pretrain"}
 """Part -> top-level key of the model; `pretrain` by default."""
 
@@ -52,13 +60,11 @@ def models(setup: RollSetup) -> None:
 
 
 def _splits(setup: RollSetup, role: Role, role_degrees: StrategyDegrees) -> tuple[Split, ...]:
-    if role.strategy in (VLLM, SGLANG):
+    if role.is_engine:
         return engine_splits(places_of(tp=role_degrees.tp), IN_ENGINE)
-    if role.strategy in BY_ULYSSES:
+    if role.by_ulysses:
         known = not any(accelerator.vendor == WITHOUT_ULYSSES for node in setup.cluster.nodes for accelerator in node.accelerators[:1])
         return ulysses_splits(role_degrees.cp.value, places_of(sp=role_degrees.cp), WITH_MODEL) if known else ()
-    if role.strategy not in MEGATRON:
-        return ()
     path = role.config("virtual_pipeline_model_parallel_size")
     virtual = setup.settings.whole(path, DIVIDES, 1, exact=True) if setup.settings.has(path) else None
     places = places_of(tp=role_degrees.tp, pp=role_degrees.pp, ep=role_degrees.ep, vpp=virtual)
@@ -92,32 +98,29 @@ def run_of(setup: RollSetup, role: Role) -> MemoryInput:
     (state_offload_manger: every role leaves its accelerators after its work).
     """
 
-    def of_job(key: str) -> int:
-        return whole_number(plain_value(setup.settings, key))
-
     def of_role(key: str, usual: Plain = "") -> Plain:
         return plain_value(setup.settings, role.path(key), usual)
 
     def of_strategy(key: str, usual: Plain = "") -> Plain:
         return plain_value(setup.settings, role.config(key), usual)
 
-    parts = [of_job("prompt_length"), of_job("response_length")]
-    sequence = of_job("sequence_length") or (sum(parts) if all(parts) else 0)
+    prompt, response, both = (whole_number(plain_value(setup.settings, f"{name}_length")) for name in ("prompt", "response", "sequence"))
+    sequence = both or (prompt + response if prompt and response else 0)
     written = str(of_role("model_args.dtype", "bf16"))
     precision = written if written in ("bf16", "fp16", "fp32") else "bf16"
-    if role.strategy in (VLLM, SGLANG):
+    if role.is_engine:
         share = of_strategy("gpu_memory_utilization" if role.strategy == VLLM else "mem_fraction_static")
         return MemoryInput(precision=precision, utilization=percent(share), sequence=sequence, offload=True)
     is_trained = str(role.strategy).endswith("_train")
     micro_batch = of_role("training_args.per_device_train_batch_size" if is_trained else "infer_batch_size")
-    if role.strategy in MEGATRON:
-        is_sharded = of_strategy("use_distributed_optimizer", False) is True
-        sharding, shards = DISTRIBUTED if is_sharded else MEGATRON_SHARDS, 0
+    sharding, shards, recompute = FSDP if role.strategy in FSDP2 else NONE, 0, FULL
+    if role.by_megatron:
+        sharding = DISTRIBUTED if of_strategy("use_distributed_optimizer", False) is True else MEGATRON_SHARDS
         recompute = {"full": FULL, "selective": SELECTIVE}.get(str(of_strategy("recompute_granularity")), NONE)
-    else:
-        sharding = FSDP if role.strategy in FSDP2 else NONE
-        shards = whole_number(of_strategy("fsdp_size")) if sharding == FSDP else 0
-        recompute = NONE if of_role("model_args.disable_gradient_checkpointing", False) is True else FULL
+    elif of_role("model_args.disable_gradient_checkpointing", False) is True:
+        recompute = NONE
+    if sharding == FSDP:
+        shards = whole_number(of_strategy("fsdp_size"))
     has_adapters = is_trained and of_role("model_args.lora_target")
     rank = whole_number(of_role("model_args.lora_rank", 8)) if has_adapters else 0
     return MemoryInput(

@@ -1,11 +1,16 @@
-"""Names of ROLL: parts, placement keys, and moments when ROLL notices errors."""
+"""Names of ROLL: parts, strategies, keys, moments of notice; and signs of a ROLL configuration."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Mapping
 
 from ...roles import ACTOR, CRITIC, ENVIRONMENT, REFERENCE, REWARD, ROLLOUT, STUDENT, TEACHER
+from ...text.nearest import nearest
+from ...text.tree import Entry, MapNode, Value
+from ..signs import Signs
 
+NAME, HINTS = "roll", "placewright"
 FACTS = Path(__file__).parent / "facts"
 RELEASES = FACTS / "releases.json"
 
@@ -30,15 +35,26 @@ ALL_BLOCKS = (
 RLVR, AGENTIC, DPO = "rlvr.RLVRConfig", "agentic.AgenticConfig", "dpo.DPOConfig"
 """Configuration classes of ROLL."""
 
+VLLM, SGLANG, HF_INFER = "vllm", "sglang", "hf_infer"
+INFERENCE = (HF_INFER, VLLM, SGLANG)
+"""Strategies whose workers may have several devices."""
+MEGATRON, FSDP2 = ("megatron_train", "megatron_infer"), ("fsdp2_train", "fsdp2_infer")
+DEEPSPEED = ("deepspeed_train", "deepspeed_infer")
+BY_ULYSSES = (*FSDP2, *DEEPSPEED)
+"""Strategies whose ranks split a sequence by `ulysses_size` alone."""
+
 DEVICES, WORLD_SIZE, PER_WORKER, STRATEGY = "device_mapping", "world_size", "num_gpus_per_worker", "strategy_args"
 CONFIG = f"{STRATEGY}.strategy_config."
 """Path prefix of the strategy's settings, below the role."""
-NUM_GROUPS, GROUP_SIZE, GROUP_REDUNDANCY, ENVS_PER_WORKER = (
-    "num_env_groups",
-    "group_size",
-    "group_size_redundancy",
-    "max_env_num_per_worker",
-)
+_ENGINE = {"tp": f"{CONFIG}tensor_parallel_size", "pp": f"{CONFIG}pipeline_parallel_size"}
+_OF_MEGATRON = {"tp": "tensor_model", "pp": "pipeline_model", "cp": "context", "ep": "expert_model"}
+_MEGATRON = {degree: f"{CONFIG}{name}_parallel_size" for degree, name in _OF_MEGATRON.items()}
+_ULYSSES = {"cp": "model_args.ulysses_size"}
+DEGREE_KEYS: Mapping[str, Mapping[str, str]] = {
+    VLLM: _ENGINE, SGLANG: _ENGINE, **dict.fromkeys(MEGATRON, _MEGATRON), **dict.fromkeys(BY_ULYSSES, _ULYSSES),
+}  # fmt: skip
+"""Strategy -> degree -> key below the role."""
+ENVIRONMENT_KEYS = ("num_env_groups", "group_size", "group_size_redundancy", "max_env_num_per_worker")
 """Keys of environment managers that decide the number of environments per worker."""
 
 JOB_KEYS = (
@@ -73,5 +89,54 @@ NOTICES = {
 }
 """Code of a shared rule -> moment when ROLL notices a violation by explicit ids."""
 
-MAX_WORKERS = 1 << 20
-"""Limit on the workers of a role; our own."""
+# Signs of a ROLL configuration: its worker blocks, misspelt ones included.
+
+_SIGNS = (DEVICES, PER_WORKER, STRATEGY)
+_OF_JOBS = (
+    REWARDS, REWARD_MODEL, CRITICS, STUDENTS, STUDENT_TRAIN, SFT_TRAIN, TRAIN_ENV, VAL_ENV, HINTS,
+    "adv_estimator", "init_kl_coef", "use_kl_loss", "enable_reference", "num_return_sequences_in_group", "train_batch_size",
+    "chosen_key", "custom_envs", "env_manager_cls", "is_pure_opd",
+)  # fmt: skip
+"""Keys of the pipelines' configurations; ROLL's tests of single strategies have roles alone."""
+
+
+def signs(root: MapNode) -> Signs:
+    """Return the worker blocks with `device_mapping`, misspelt ones included.
+
+    If there are none, blocks that ROLL knows count where the file has hints or dotted keys. Beside a
+    model, roles without a key of any pipeline are weak: rlvr_config.py (__post_init__) reads
+    `rewards`, and only tests/distributed/strategy of ROLL read such files.
+    """
+    blocks = [entry.key.text for entry in root if is_worker(entry.value, DEVICES)]
+    for group in (REWARDS, TEACHERS):
+        inner = root.get(group)
+        blocks += [f"{group}.{entry.key.text}" for entry in inner if is_worker(entry.value, DEVICES)] if isinstance(inner, MapNode) else []
+    if not blocks and (root.get(HINTS) is not None or dotted_keys(root)):
+        blocks = [entry.key.text for entry in root if entry.key.text in ALL_BLOCKS and _has_strategy(entry.value)]
+    if root.get("pretrain") is not None and not any(root.get(key) is not None for key in _OF_JOBS):
+        return Signs(weak=tuple(blocks))
+    return Signs(tuple(blocks))
+
+
+def _has_strategy(value: Value) -> bool:
+    """Return True if a block has a map of strategy settings. The `strategy` of verl is a word."""
+    return isinstance(value, MapNode) and any(isinstance(entry.value, MapNode) for entry in value if nearest(entry.key.text, (STRATEGY,)))
+
+
+def is_worker(value: Value | None, *signs: str) -> bool:
+    """Return True if a block has any of the given keys. The default keys are of workers alone."""
+    wanted = signs or _SIGNS
+    if not isinstance(value, MapNode):
+        return False
+    return any(entry.key.text in wanted or nearest(entry.key.text, wanted) for entry in value)
+
+
+def has_worker_blocks(value: Value) -> bool:
+    """Return True if a value maps names to blocks of workers, as `rewards` does."""
+    return isinstance(value, MapNode) and any(is_worker(entry.value, DEVICES, WORLD_SIZE) for entry in value)
+
+
+def dotted_keys(root: MapNode) -> list[Entry]:
+    """Return top-level keys such as `actor_train.device_mapping`. ROLL drops them."""
+    ends = (DEVICES, WORLD_SIZE, PER_WORKER)
+    return [entry for entry in root if "." in entry.key.text and entry.key.text.rsplit(".", 1)[1] in ends]

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import field, replace
 from itertools import product
 from math import prod
-from typing import Callable, Iterator, Mapping, Sequence, Union
+from typing import Callable, Iterable, Iterator, Mapping, Sequence, Union
 
 from ...component import DISJOINT, Component, Parallel, Relation
 from ...findings.finding import Finding, Severity, warning
-from ...hints.block import said_of_plan, timed_names
+from ...hints.block import may_leave_degrees, said_of_plan, timed_names
 from ...job import Job
 from ...level import TRAINING
 from ...machines.cluster import Cluster
 from ...machines.node_group import ACCELERATOR
-from ...machines.shorthand import AsDeclared
+from ...parallel import DEGREES
 from ...placements.assignment import Assignment
 from ...placements.run import Run
 from ...planning.way import ProcessShape
@@ -28,24 +28,12 @@ from ...text.document import Document
 from ...text.tree import MapNode, Scalar, find, plain, with_value
 from ...times import as_it_runs, usual_order
 from ..all_refused import all_refused, refusal_of_all
+from ..dialect import Machines
 from ..following import MAX_JOINT_CHOICES, interpolates, with_dependent_degrees
-from .modes import RATIO
-from .names import CONFIG, DEVICES, PER_WORKER, STRATEGY, WORLD_SIZE
-from .recognise import HINTS
-from .strategies import BY_ULYSSES, MEGATRON, SGLANG, VLLM
+from .names import DEGREE_KEYS, DEVICES, HINTS, PER_WORKER, SGLANG, STRATEGY, VLLM, WORLD_SIZE
+from .sharing import RATIO
 
-# Keys of a role's degrees, and trees with other values of them.
-
-_ENGINE = {"tp": f"{CONFIG}tensor_parallel_size", "pp": f"{CONFIG}pipeline_parallel_size"}
-_MEGATRON = {
-    "tp": f"{CONFIG}tensor_model_parallel_size", "pp": f"{CONFIG}pipeline_model_parallel_size",
-    "cp": f"{CONFIG}context_parallel_size", "ep": f"{CONFIG}expert_model_parallel_size",
-}  # fmt: skip
-KEYS: Mapping[str, Mapping[str, str]] = {
-    VLLM: _ENGINE, SGLANG: _ENGINE, **dict.fromkeys(MEGATRON, _MEGATRON), **{name: {"cp": "model_args.ulysses_size"} for name in BY_ULYSSES},
-}  # fmt: skip
-"""Strategy -> degree -> key below the role."""
-_DEGREES = ("tp", "pp", "cp", "ep", "dp")
+# Trees with other values of the keys of a role's degrees.
 
 
 def degree_numbers(root: MapNode, role: str, parallel: Parallel) -> dict[str, int] | None:
@@ -56,8 +44,8 @@ def degree_numbers(root: MapNode, role: str, parallel: Parallel) -> dict[str, in
     """
     name = find(root, f"{role}.{STRATEGY}.strategy_name")
     strategy = str(plain(name)) if isinstance(name, Scalar) else ""
-    keys = KEYS.get(strategy, {})
-    if any(getattr(parallel, degree) != 1 and degree not in keys for degree in _DEGREES):
+    keys = DEGREE_KEYS.get(strategy, {})
+    if any(getattr(parallel, degree) != 1 and degree not in keys for degree in DEGREES):
         return None
     values = {key: int(getattr(parallel, degree)) for degree, key in keys.items()}
     if strategy in (VLLM, SGLANG) and find(root, f"{role}.{PER_WORKER}") is not None:
@@ -89,9 +77,14 @@ def _opened_document(document: Document) -> Document:
 
 # Problems with other degrees, each choice read once: alone, and together with other roles' choices.
 
-Read = Callable[[Document, Union[Cluster, AsDeclared, None], str], Reading]
+Read = Callable[[Document, Machines, str], Reading]
 Found = tuple[Union[Problem, None], str]
 """Problem with other degrees, and why they are refused; "" if accepted."""
+
+
+def error_keys(findings: Iterable[Finding]) -> set[tuple[str, str]]:
+    """Return code and subject of all errors."""
+    return {(finding.code, finding.subject) for finding in findings if finding.severity is Severity.ERROR}
 
 
 @dataclass(frozen=True)
@@ -108,10 +101,7 @@ class Chosen:
     _known: dict[frozenset[tuple[str, Parallel]], Found] = field(default_factory=dict, repr=False)
 
     def problem(self, degrees: Mapping[str, Parallel], refused_too: bool = False) -> Problem | str:
-        """Return the problem with these degrees, or why they are refused.
-
-        With `refused_too`, return the problem of refused degrees too.
-        """
+        """Return the problem with these degrees, or why they are refused unless `refused_too`."""
         key = frozenset(degrees.items())
         if key not in self._known:
             self._known[key] = self._anew(degrees)
@@ -129,79 +119,120 @@ class Chosen:
         if isinstance(root, str):
             return None, f"the strategy of `{root}` cannot say them"
         reading = self.read(replace(self.opened, root=root), self.cluster, TRAINING)
-        before = {(finding.code, finding.subject) for finding in _errors(self.judged)}
-        worse = next((finding.message for finding in _errors(reading) if (finding.code, finding.subject) not in before), "")
+        before = error_keys(self.judged.findings)
+        worse = next((finding.message for finding in reading.findings if error_keys([finding]) - before), "")
         return reading.problem, worse or ("" if reading.problem is not None else "the file cannot be read")
-
-
-def _errors(reading: Reading) -> Iterator[Finding]:
-    return (finding for finding in reading.findings if finding.severity is Severity.ERROR)
 
 
 # Planned file: roles with times have no devices; their written places become the baseline.
 
 
-def anew(read: Read, tried: Read, document: Document, machines: Cluster | AsDeclared | None, level: str) -> Reading:
-    """Read the file for planning.
+@dataclass(frozen=True)
+class RollOpening:
+    """Document whose roles have times; implements `Opening`. `tried` reads candidates."""
 
-    `read` reads the file itself, `tried` its candidates.
-    """
-    before = read(document, machines, level)
-    if before.problem is None:
-        return before
-    cluster = machines if isinstance(machines, Cluster) else before.problem.cluster
-    reading, problem, chosen = _opened(read, tried, document, cluster, level)
-    if problem is None or chosen is None or problem.job.planning.workload is None:
-        return reading
-    refused = list(_refused(problem, chosen))
-    shapes, accepted = dict[str, dict[Parallel, ProcessShape]](), dict[str, frozenset[tuple[int, Parallel]]]()
-    parts, choices = {component.name: component for component in problem.components}, _choices(problem)
-    # A choice refused alone may be accepted with another choice of another role.
-    some = any(isinstance(chosen.problem({name: c}), str) for name, offered in choices.items() for c in offered)
-    together = some and len(choices) > 1 and prod(map(len, choices.values())) <= MAX_JOINT_CHOICES
-    for name, offered in choices.items():
-        problems = {c: chosen.problem({name: c}, refused_too=together) for c in offered}
-        possible = {c: candidate for c, candidate in problems.items() if isinstance(candidate, Problem)}
-        if not possible and not refused:
-            refused += refusal_of_all(problem.job, (({name: c}, chosen.job({name: c})) for c in offered))
-        parts[name] = part = _widened(parts[name], [candidate[name] for candidate in possible.values()])
-        shapes[name] = {
-            c: ProcessShape(candidate[name].per_process, candidate[name].stride, candidate[name].parallel)
-            for c, candidate in possible.items()
-        }
-        accepted[name] = frozenset((count, c) for c, candidate in possible.items() for count in _counts(candidate, part))
-    open_ = {component.name for component in problem.components if component.runs is None}
-    written = {
-        component.name: component.runs for component in before.problem.components if component.name in open_ and component.runs is not None
-    }
-    shares = chosen.judged.problem.job.shares if chosen.judged.problem is not None else ()
-    job = replace(problem.job, components=tuple(parts.values()), overlaps=dict(_overlaps(problem, written)), relations=(*problem.job.relations, *_apart(document, problem)), choices={name: tuple(shapes.get(name, degrees)) or degrees for name, degrees in problem.job.choices.items()}, shares=tuple(share for share in shares if share.component not in accepted), planning=replace(problem.job.planning, own=_within(problem, written), shapes=shapes, accepted=accepted, workload=_workload(document, problem, problem.job.planning.workload)))  # fmt: skip
-    if job.choices and (together or interpolates(document.root)):
-        job, none = with_dependent_degrees(job, list(job.choices), chosen.job)
-        refused += none if not refused and not reading.failed else ()
-    unread = (_unread(document, reading),) if document.partial else ()
-    return replace(reading, problem=replace(problem, job=job), findings=(*reading.findings, *unread, *refused))
+    read: Read
+    tried: Read
+    document: Document
+    machines: Machines
+    level: str
 
+    def opened(self) -> Reading:
+        """See `Opening.opened`."""
+        as_written = self.read(self.document, self.machines, self.level)
+        before = as_written.problem
+        if before is None:
+            return as_written
+        reading, problem, chosen = self._opened(before)
+        if problem is None or chosen is None or problem.job.planning.workload is None:
+            return reading
+        refused = list(_refused(problem, chosen))
+        shapes, accepted = dict[str, dict[Parallel, ProcessShape]](), dict[str, frozenset[tuple[int, Parallel]]]()
+        parts, choices = {component.name: component for component in problem.components}, _choices(problem)
+        # A choice refused alone may be accepted with another choice of another role.
+        some = any(isinstance(chosen.problem({name: parallel}), str) for name, offered in choices.items() for parallel in offered)
+        together = some and len(choices) > 1 and prod(map(len, choices.values())) <= MAX_JOINT_CHOICES
+        for name, offered in choices.items():
+            problems = {parallel: chosen.problem({name: parallel}, refused_too=together) for parallel in offered}
+            possible = {parallel: candidate for parallel, candidate in problems.items() if isinstance(candidate, Problem)}
+            if not possible and not refused:
+                refused += refusal_of_all(problem.job, (({name: parallel}, chosen.job({name: parallel})) for parallel in offered))
+            new = {parallel: candidate[name] for parallel, candidate in possible.items()}
+            parts[name] = _widened(parts[name], list(new.values()))
+            shapes[name] = {parallel: ProcessShape(part.per_process, part.stride, part.parallel) for parallel, part in new.items()}
+            accepted[name] = frozenset((count, parallel) for parallel in possible for count in _counts(possible[parallel], name))
+        own = {component.name: component.runs for component in before.components if component.runs is not None}
+        written = {name: own[name] for name in own if name in parts and problem[name].runs is None}
+        shares = chosen.judged.problem.job.shares if chosen.judged.problem is not None else ()
+        planning = replace(
+            problem.job.planning, own=_within(problem, written), shapes=shapes, accepted=accepted,
+            workload=self._workload(problem, problem.job.planning.workload),
+        )  # fmt: skip
+        job = replace(
+            problem.job, components=tuple(parts.values()), overlaps=dict(_overlaps(problem, written)),
+            relations=(*problem.job.relations, *self._apart(problem)),
+            choices={name: tuple(shapes.get(name, degrees)) or degrees for name, degrees in problem.job.choices.items()},
+            shares=tuple(share for share in shares if share.component not in accepted), planning=planning,
+        )  # fmt: skip
+        if job.choices and (together or interpolates(self.document.root)):
+            job, none = with_dependent_degrees(job, list(job.choices), chosen.job)
+            refused += none if not refused and not reading.failed else ()
+        findings = (*reading.findings, *self._unread(reading), *refused)
+        return replace(reading, problem=replace(problem, job=job), findings=findings)
 
-def choices_refused(read: Read, tried: Read, document: Document, machines: Cluster | AsDeclared | None, level: str) -> tuple[Finding, ...]:
-    """Return an error per role whose open degrees cannot be stated, or are all refused."""
-    before = read(document, machines, level).problem
-    if before is None:
-        return ()
-    reading, problem, chosen = _opened(read, tried, document, machines if isinstance(machines, Cluster) else before.cluster, level)
-    return tuple(_refused(problem, chosen)) if problem is not None and chosen is not None and not reading.failed else ()
+    def refused(self) -> tuple[Finding, ...]:
+        """See `Opening.refused`."""
+        if not may_leave_degrees(self.document.root.get(HINTS)):
+            return ()
+        before = self.read(self.document, self.machines, self.level).problem
+        if before is None:
+            return ()
+        reading, problem, chosen = self._opened(before)
+        return tuple(_refused(problem, chosen)) if problem is not None and chosen is not None and not reading.failed else ()
 
+    def _opened(self, before: Problem) -> tuple[Reading, Problem | None, Chosen | None]:
+        """Return the file with open roles, the problem, and a reader of new degrees."""
+        cluster = self.machines if isinstance(self.machines, Cluster) else before.cluster
+        opened = _opened_document(self.document)
+        reading = self.read(opened, cluster, self.level)
+        # Unset values of unread texts count as ROLL's defaults; degrees that ROLL then refuses
+        # are not chosen.
+        opened = replace(opened, partial=False)
+        judged = self.tried(opened, cluster, TRAINING)
+        problem = self.read(opened, cluster, self.level).problem if self.document.partial else reading.problem
+        return reading, problem, Chosen(self.tried, opened, cluster, judged) if judged.problem is not None else None
 
-def _opened(read: Read, tried: Read, document: Document, cluster: Cluster, level: str) -> tuple[Reading, Problem | None, Chosen | None]:
-    """Return the file with open roles, the problem, and a reader of new degrees."""
-    opened = _opened_document(document)
-    reading = read(opened, cluster, level)
-    # Unset values of unread texts count as ROLL's defaults; degrees that ROLL then refuses
-    # are not chosen.
-    opened = replace(opened, partial=False)
-    judged = tried(opened, cluster, TRAINING)
-    problem = read(opened, cluster, level).problem if document.partial else reading.problem
-    return reading, problem, Chosen(tried, opened, cluster, judged) if judged.problem is not None else None
+    def _unread(self, reading: Reading) -> Iterator[Finding]:
+        """Yield a warning about unchecked, missing texts of `defaults`."""
+        if not self.document.partial:
+            return
+        subjects = dict.fromkeys(note.subject for note in reading.unchecked)
+        keys = [f"`{key}`" for key in subjects if "." in key and find(self.document.root, key) is None]
+        some = f", such as {', '.join(keys[:2])}" if keys else ""
+        message = f"texts of `defaults` are missing: what they may say is not checked, and counts are chosen with ROLL's own defaults{some}"
+        yield warning("PW122", "", message, help="name the folders of these texts with `--config-root DIR`")
+
+    @property
+    def _is_asynchronous(self) -> bool:
+        ratio = find(self.document.root, RATIO)
+        return isinstance(ratio, Scalar) and isinstance(ratio.value, (int, float)) and ratio.value > 0
+
+    def _apart(self, problem: Problem) -> Iterator[Relation]:
+        """Keep the accelerators of asynchronous rollout disjoint from all other roles."""
+        open_ = [component for component in problem.components if component.runs is None and problem.kind(component) == ACCELERATOR]
+        generating = [component for component in open_ if role_of(component) == ROLLOUT] if self._is_asynchronous else []
+        for rollout, neighbor in product(generating, open_):
+            related = any({rollout.name, neighbor.name} <= set(relation.components) for relation in problem.job.relations)
+            if neighbor is not rollout and not related:
+                yield Relation(DISJOINT, (rollout.name, neighbor.name), None, f"ROLL generates while the others work (`{RATIO}`)")
+
+    def _workload(self, problem: Problem, workload: Workload) -> Workload:
+        """Complete the workload: ROLL's order of work, and nested roles, as it counts no device as taken."""
+        stated = said_of_plan(self.document.root.get(HINTS))
+        workload = as_it_runs(workload, stated, f"`{RATIO}`" if self._is_asynchronous else "")
+        if "nested" not in stated:
+            workload = replace(workload, nested=True)
+        return workload if "workflow" in stated else replace(workload, after=tuple(usual_order(problem.components)))
 
 
 def _choices(problem: Problem) -> dict[str, tuple[Parallel, ...]]:
@@ -213,20 +244,9 @@ def _choices(problem: Problem) -> dict[str, tuple[Parallel, ...]]:
 def _refused(problem: Problem, chosen: Chosen) -> Iterator[Finding]:
     """Yield the findings of `all_refused` if no choice is left."""
     choices, root = _choices(problem), chosen.opened.root
-    unsaid = {
-        name: degrees for name, degrees in choices.items() if all(degree_numbers(root, name, parallel) is None for parallel in degrees)
-    }
-    for some in [{name: degrees} for name, degrees in unsaid.items()] or [choices]:
+    unsaid = [name for name, degrees in choices.items() if all(degree_numbers(root, name, parallel) is None for parallel in degrees)]
+    for some in [{name: choices[name]} for name in unsaid] or [choices]:
         yield from all_refused(replace(problem.job, choices=some), chosen.job)
-
-
-def _unread(document: Document, reading: Reading) -> Finding:
-    """Return a warning about unchecked, missing texts of `defaults`."""
-    subjects = dict.fromkeys(note.subject for note in reading.unchecked)
-    keys = [f"`{key}`" for key in subjects if "." in key and find(document.root, key) is None]
-    some = f", such as {', '.join(keys[:2])}" if keys else ""
-    message = f"texts of `defaults` are missing: what they may say is not checked, and counts are chosen with ROLL's own defaults{some}"
-    return warning("PW122", "", message, help="name the folders of these texts with `--config-root DIR`")
 
 
 def _within(problem: Problem, written: Mapping[str, Sequence[Run]]) -> dict[str, Sequence[Run]]:
@@ -236,29 +256,18 @@ def _within(problem: Problem, written: Mapping[str, Sequence[Run]]) -> dict[str,
 
 
 def _overlaps(problem: Problem, written: Mapping[str, Sequence[Run]]) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield roles without times, with the planned roles on the same devices in the file.
-
-    ROLL refuses no such sharing, and counts no device as taken. Disjoint roles stay disjoint: a
-    judge, for example, works while rollout generates.
-    """
-    planned = _devices(written)
-    for name, devices in _devices(problem.given().runs).items():
-        if beside := frozenset(role for role, role_devices in planned.items() if role != name and devices & role_devices):
-            yield name, beside
+    """Yield roles without times, with the planned roles on the same devices in the file."""
+    given, planned = problem.given(), Assignment(written)
+    for name in given.runs:
+        masks = {place: mask for place, mask in given.masks(name).items() if place[1] == ACCELERATOR}
+        beside = (role for role in written if role != name and any(planned.masks(role).get(place, 0) & masks[place] for place in masks))
+        if overlapping := frozenset(beside):
+            yield name, overlapping
 
 
-def _devices(runs: Mapping[str, Sequence[Run]]) -> dict[str, frozenset[tuple[int, int]]]:
-    """Map roles to (node rank, local index) of all devices, without roles on CPUs."""
-    placed, devices = Assignment(runs), {}
-    for name in runs:
-        masks = {node: mask for (node, kind), mask in placed.masks(name).items() if kind == ACCELERATOR}
-        devices[name] = frozenset((node, index) for node, mask in masks.items() for index in range(mask.bit_length()) if mask >> index & 1)
-    return {name: role_devices for name, role_devices in devices.items() if role_devices}
-
-
-def _counts(problem: Problem, component: Component) -> Iterator[int]:
+def _counts(problem: Problem, name: str) -> Iterator[int]:
     """Yield the counts that divide every share, within the bounds of the degrees."""
-    candidate = problem[component.name]
+    candidate = problem[name]
     most = min(candidate.most, sum(node.free(ACCELERATOR).bit_count() for node in problem.cluster.nodes))
     shares = [share for share in problem.shares if share.component == candidate.name]
     for amount in range(max(-(-candidate.least // candidate.step), 1) * candidate.step, most + 1, candidate.step):
@@ -267,43 +276,8 @@ def _counts(problem: Problem, component: Component) -> Iterator[int]:
 
 
 def _widened(component: Component, candidates: Sequence[Component]) -> Component:
-    """Widen the component to every amount of the candidates.
-
-    The amount that a strategy demands can depend on the degrees.
-    """
+    """Widen the component to every amount of the candidates. Amounts can depend on the degrees."""
     if not candidates:
         return component
-    counts = in_any(candidate.counts for candidate in candidates)
-    return replace(
-        component,
-        least=min(candidate.least for candidate in candidates),
-        most=max(candidate.most for candidate in candidates),
-        counts=counts,
-    )
-
-
-def _is_asynchronous(document: Document) -> bool:
-    ratio = find(document.root, RATIO)
-    return isinstance(ratio, Scalar) and isinstance(ratio.value, (int, float)) and ratio.value > 0
-
-
-def _apart(document: Document, problem: Problem) -> Iterator[Relation]:
-    """Keep the accelerators of asynchronous rollout disjoint from all other roles."""
-    open_ = [component for component in problem.components if component.runs is None and problem.kind(component) == ACCELERATOR]
-    generating = [component for component in open_ if role_of(component) == ROLLOUT] if _is_asynchronous(document) else []
-    for rollout, neighbor in product(generating, open_):
-        related = any({rollout.name, neighbor.name} <= set(relation.components) for relation in problem.job.relations)
-        if neighbor is not rollout and not related:
-            yield Relation(DISJOINT, (rollout.name, neighbor.name), None, f"ROLL generates while the others work (`{RATIO}`)")
-
-
-def _workload(document: Document, problem: Problem, workload: Workload) -> Workload:
-    """Complete the workload with ROLL's own behavior: in turn, or generation during training.
-
-    ROLL counts no device as taken: roles may be nested, unless `nested` says otherwise.
-    """
-    stated = said_of_plan(document.root.get(HINTS))
-    workload = as_it_runs(workload, stated, f"`{RATIO}`" if _is_asynchronous(document) else "")
-    if "nested" not in stated:
-        workload = replace(workload, nested=True)
-    return workload if "workflow" in stated else replace(workload, after=tuple(usual_order(problem.components)))
+    least, most = min(candidate.least for candidate in candidates), max(candidate.most for candidate in candidates)
+    return replace(component, least=least, most=most, counts=in_any(candidate.counts for candidate in candidates))

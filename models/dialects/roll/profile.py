@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import json
+from dataclasses import field
 from functools import cache, cached_property
 from typing import Any, Iterable, Iterator, Mapping
 
@@ -21,17 +22,14 @@ from . import names
 from .names import AGENTIC, ALL_BLOCKS, FACTS, RELEASES, REWARDS, RLVR, STRATEGY
 
 _OF_JOB = {
-    AGENTIC: ("partial_gpu_mode",),
-    RLVR: ("num_return_sequences_in_group",),
-    "PPOConfig": (
-        "adv_estimator", "enable_reference", "use_kl_loss", "is_pure_opd", "use_opd", "pure_opd_pipeline_type", "ppo_epochs",
-    ),
+    AGENTIC: ("partial_gpu_mode",), RLVR: ("num_return_sequences_in_group",),
+    "PPOConfig": ("adv_estimator", "enable_reference", "use_kl_loss", "is_pure_opd", "use_opd", "pure_opd_pipeline_type", "ppo_epochs"),
     "ScheduleConfig": ("max_running_requests", "generate_opt_level"),
     "BaseConfig": ("num_nodes", "num_gpus_per_node", "rollout_batch_size", "val_batch_size"),
 }  # fmt: skip
 _OF_WORKERS = {
     "WorkerConfig": ("num_gpus_per_worker", "infer_batch_size", "max_concurrency"),
-    "agentic.EnvManagerConfig": (names.NUM_GROUPS, names.GROUP_SIZE, names.GROUP_REDUNDANCY, names.ENVS_PER_WORKER),
+    "agentic.EnvManagerConfig": names.ENVIRONMENT_KEYS,
 }
 """Class -> keys with a default."""
 _CLASS_OF = {
@@ -102,6 +100,7 @@ class Profile:
     """Classes, keys and defaults of a release."""
 
     release: Release
+    _known: dict[str, dict[str, list[Any]]] = field(default_factory=lambda: {"": {}}, compare=False, repr=False)
 
     @cached_property
     def _own(self) -> dict[str, dict[str, list[Any]]]:
@@ -118,17 +117,17 @@ class Profile:
         table = read_releases(RELEASES)
         return next((run[2:] for run in runs if table.holds(Range(*run[:2]), self.release)), None)
 
-    @cached_property
-    def _keys(self) -> dict[str, dict[str, list[Any]]]:
-        """Cache of `keys`."""
-        return {"": {}}
-
     def keys(self, name: str) -> dict[str, list[Any]]:
         """Return the keys of a class, inherited ones included: type and default; {} if unknown."""
-        if name not in self._keys:
+        if name not in self._known:
             value = self._at(_facts()["classes"].get(name, ()))
-            self._keys[name] = {} if value is None else {**self.keys(value[0]), **self._own.get(name, {})}
-        return self._keys[name]
+            self._known[name] = {} if value is None else {**self.keys(value[0]), **self._own.get(name, {})}
+        return self._known[name]
+
+    def source(self, name: str) -> str:
+        """Return the file of a class."""
+        source = self._at(_facts()["classes"][name])
+        return f"ROLL, {source[1]}" if source else "ROLL"
 
     def keys_of(self, part: str) -> frozenset[str]:
         """Return the keys that a worker block of a part may have."""
@@ -153,16 +152,6 @@ class Profile:
         """Strategy of `strategy_args` without a name."""
         return str(self.keys("StrategyArguments")["strategy_name"][1])
 
-    def default(self, path: str) -> Default | None:
-        """Return the default of a path, in any worker block; None if there is none."""
-        key, of_workers = path.rpartition(".")[2], "." in path
-        for owner, keys in (_OF_WORKERS if of_workers else _OF_JOB).items():
-            for name in (owner, RLVR) if key in keys else ():  # before 0.1.3 there is no PPOConfig
-                if key in self.keys(name):
-                    source = self._at(_facts()["classes"][name])
-                    return Default(self.keys(name)[key][1], f"ROLL, {source[1]}" if source else "ROLL")
-        return None
-
 
 def _words(kind: str) -> tuple[str, ...]:
     """Return the words of a type ``Literal['a', 'b']``."""
@@ -172,9 +161,7 @@ def _words(kind: str) -> tuple[str, ...]:
     return tuple(word for word in words if isinstance(word, str))
 
 
-@cache
-def _profile(release: Release) -> Profile:
-    return Profile(release)
+_profile = cache(Profile)
 
 
 def profile_of(choice: ReleaseChoice | None) -> Profile:
@@ -183,16 +170,18 @@ def profile_of(choice: ReleaseChoice | None) -> Profile:
 
 
 class Defaults(Mapping[str, Default]):
-    """Lazy mapping from path to default, for a release."""
+    """Lazy mapping from path to default, for a release. Paths are of the job or in any worker block."""
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
 
     def __getitem__(self, path: str) -> Default:
-        default = self.profile.default(path)
-        if default is None:
-            raise KeyError(path)
-        return default
+        key, of_workers = path.rpartition(".")[2], "." in path
+        for owner, keys in (_OF_WORKERS if of_workers else _OF_JOB).items():
+            for name in (owner, RLVR) if key in keys else ():  # before 0.1.3 there is no PPOConfig
+                if key in self.profile.keys(name):
+                    return Default(self.profile.keys(name)[key][1], self.profile.source(name))
+        raise KeyError(path)
 
     def __iter__(self) -> Iterator[str]:
         return iter([key for keys in _OF_JOB.values() for key in keys])

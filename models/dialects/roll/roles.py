@@ -2,171 +2,153 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import replace
+from typing import Sequence
 
-from ...configuration.notes import Notes, is_unknown
-from ...configuration.settings import Amount, Settings
+from ...configuration.notes import is_unknown
+from ...configuration.settings import Amount
 from ...derivation import WORLD_SIZE as WORLD_SIZE_NAME
-from ...derivation import Derivation, Figure
+from ...derivation import Figure
 from ...findings.finding import Severity
-from ...findings.span import Span
+from ...findings.span import Edit, Span
 from ...findings.wording import with_noun
-from ...record import dataclass
 from ...releases.release import Range, Release
-from ...text.document import Document
 from ...text.nearest import nearest
 from ...text.tree import MapNode, Scalar, Value
 from ..checks import Divides, Facts, Number
 from . import names
-from .blocks import BY_ESTIMATOR, BY_KL, NO_REFERENCE, NOT_STARTED, ConfigurationBlock, blocks_of, pipeline_of
+from .blocks import BY_ESTIMATOR, BY_KL, NO_REFERENCE, NOT_STARTED, ConfigurationBlocks
 from .device_mapping import ids_edit, overlaps_no_edit, read_devices
-from .ids import Ids
-from .job import Role, amount_of
-from .misspelt import unknown_keys
-from .names import ACTOR_INFER, ACTOR_TRAIN, AT_CREATION, AT_LOAD, CRITICS, DEVICES, MAX_WORKERS, PER_WORKER, STRATEGY, WORLD_SIZE
-from .profile import Pipeline, profile_of, releases_with
+from .job import Role, RollChecks, RollSetup, amount_of
+from .misspelt import KeyChecks
+from .names import ACTOR_INFER, ACTOR_TRAIN, AT_LOAD, CRITICS, DEVICES, INFERENCE, PER_WORKER, SGLANG, STRATEGY, VLLM, WORLD_SIZE
+from .profile import profile_of, releases_with
 
-VLLM, SGLANG, HF_INFER = "vllm", "sglang", "hf_infer"
-INFERENCE = (HF_INFER, VLLM, SGLANG)
-"""Strategies whose workers may have several devices."""
 GENERATES = Range(since="0.2.0")
-"""Releases that generate with vLLM or SGLang alone.
-
-Source: ROLL, roll/configs/base_config.py, BaseConfig.__post_init__.
-"""
+"""Releases that generate with vLLM or SGLang alone. Source: BaseConfig.__post_init__."""
 WHOLE_WORKERS = Range(until="0.1.1")
-"""Releases that assert full environment workers.
-
-They count no redundant environments, and read the actor's strategy.
-"""
+"""Releases that assert full environment workers. They count no spares, and read the actor's strategy."""
 REPLACED = {"deepspeed_train": "megatron_train", "deepspeed_infer": "megatron_infer"}
 """Strategy of older releases -> replacement."""
 REWRITTEN = "PW126"
 """Code of values that ROLL replaces."""
+MAX_WORKERS = 1 << 20
+"""Limit on the workers of a role; our own."""
 
 
-def read_roles(
-    notes: Notes, settings: Settings, document: Document, hinted: frozenset[str], derivations: list[Derivation]
-) -> tuple[Pipeline, tuple[Role, ...]]:
-    """Return the pipeline and the roles in ROLL's start order, unused roles last.
-
-    `hinted` names the roles left to solve.
-    """
-    pipeline = pipeline_of(notes, settings, document.program)
-    blocks = blocks_of(notes, settings, pipeline, document.root)
-    unknown_keys(notes, pipeline, document.root, blocks)
-    workers = RoleWorkers(notes, settings, pipeline, hinted, derivations)
+def read_roles(setup: RollSetup) -> tuple[Role, ...]:
+    """Return the roles in ROLL's start order, unused roles last."""
+    blocks = tuple(ConfigurationBlocks(setup).roles())
+    KeyChecks(setup).check(blocks)
+    workers = RoleWorkers(setup)
     roles = []
     for block in blocks:
         role = workers.read(block)
         if role.part in (names.AGENTIC_REWARD, names.REWARD_MODEL) and role.created and role.readable and not role.on_devices:
             role = replace(role, created=False, reason="it names no device")
         roles.append(role)
-    workers.tell_strategies()
-    warn_removed_strategies(notes, settings, [role for role in roles if role.created])
-    return pipeline, tuple(roles)
+    workers.report_unknown_strategies()
+    warn_removed_strategies(setup, [role for role in roles if role.created])
+    return tuple(roles)
 
 
-@dataclass
-class RoleWorkers:
-    """Reader of a file's blocks, in the order of ROLL's own checks.
+class RoleWorkers(RollChecks):
+    """Reader of the workers of a file's blocks, in the order of ROLL's own checks.
 
     `unknown` maps each strategy unknown to the release to the blocks that name it. Source: ROLL,
     roll/configs/worker_config.py, WorkerConfig.__post_init__.
     """
 
-    notes: Notes
-    settings: Settings
-    pipeline: Pipeline
-    hinted: frozenset[str]
-    derivations: list[Derivation]
-    unknown: dict[str, list[tuple[str, Value]]] = field(default_factory=dict)
+    def __init__(self, setup: RollSetup) -> None:
+        super().__init__(setup)
+        self.unknown: dict[str, list[tuple[str, Value]]] = {}
 
-    def read(self, block: ConfigurationBlock) -> Role:
-        """Return the role that ROLL makes of a block."""
-        role = Role(block.key, block.part, block.created, block.reason, block.span, counts=block.counts)
+    def read(self, role: Role) -> Role:
+        """Return the role with the workers that ROLL makes of the block."""
         if role.part in (names.TRAIN_ENV, names.VAL_ENV):
             role = replace(role, counts=False)
             return self._environments(role) if role.created else role
-        if block.mapping is None:
-            if role.created and role.key not in self.hinted and self.settings.at(role.key) is None:
+        if role.block is None:
+            if role.created and role.key not in self.setup.hinted_names and self.settings.at(role.key) is None:
                 self._no_workers(role, "is nowhere configured")
             return role
-        entry, strategy = block.mapping.entry(DEVICES), self._strategy(block)
+        block, entry, strategy = role.block, role.block.entry(DEVICES), self._strategy(role)
         role = replace(role, strategy=strategy, mapping=self.settings.at(role.path(DEVICES)) if entry else None)
         if role.part == ACTOR_TRAIN and strategy == "":
             message, help = f"`{role.key}` has no `{STRATEGY}`, and ROLL reads its `strategy_name`", f"give `{role.key}` a `{STRATEGY}`"
             self.notes.judge(WHOLE_WORKERS, Severity.ERROR, "PW101", role.key, message, role.span, "here", help, None, AT_LOAD)
         if entry is None or role.mapping is None:
-            if role.key in self.hinted and (per_worker := self._per_worker(role)):
+            if role.key in self.setup.hinted_names and (per_worker := self._per_worker(role)):
                 role = replace(role, num_gpus_per_worker=per_worker.value)
-            return self._on_cpus(role, block.mapping)
-        devices = read_devices(self.notes, role.key, block.mapping, entry, role.mapping, self.pipeline.checks_types, bool(role.created))
-        if not devices.given:
-            return self._on_cpus(role, block.mapping)
+            return self._on_cpus(role, block)
+        given, ids = read_devices(self.notes, role, block, entry, role.mapping, self.pipeline.checks_types)
+        if not given:
+            return self._on_cpus(role, block)
         per_worker = self._per_worker(role)
-        if devices.ids is None or per_worker is None:
-            return replace(role, readable=False, ids=devices.ids, num_gpus_per_worker=per_worker.value if per_worker else 0)
-        return self._on_devices(replace(role, ids=devices.ids, num_gpus_per_worker=per_worker.value), devices.ids, per_worker)
+        role = replace(role, ids=ids, num_gpus_per_worker=per_worker.value if per_worker else 0)
+        return replace(role, readable=False) if ids is None or per_worker is None else self._on_devices(role, per_worker)
 
     # -- strategies
 
-    def _strategy(self, block: ConfigurationBlock) -> str | None:
+    def _strategy(self, role: Role) -> str | None:
         """Return the strategy name; "" without `strategy_args`, None if unknown or refused."""
-        notes, settings, profile = self.notes, self.settings, profile_of(self.notes.choice)
-        path = f"{block.key}.{STRATEGY}"
+        notes, settings, profile = self.notes, self.settings, self.setup.profile
+        path = role.path(STRATEGY)
         value, name = settings.at(path), settings.at(f"{path}.strategy_name")
         if value is None or (isinstance(value, Scalar) and value.is_null and not self.pipeline.checks_types):
             return ""
         for node, key in ((value, path), (name, f"{path}.strategy_name")):
             if node is not None and is_unknown(node):
-                notes.unsure("PW111", block.key, f"`{key}` is not known here", True, f"Pass `--set {path}.strategy_name=VALUE`")
+                notes.unsure("PW111", role.key, f"`{key}` is not known here", True, f"Pass `--set {path}.strategy_name=VALUE`")
                 return None
         if not isinstance(value, MapNode):
-            entry = block.mapping.entry(STRATEGY) if block.mapping else None
-            edit = notes.removed(block.mapping, entry) if block.mapping and entry else None
-            notes.wrong_type(block.key, path, value, "a map with `strategy_name`", f"remove `{STRATEGY}`, or write the map", edit)
+            entry = role.block.entry(STRATEGY) if role.block else None
+            edit = notes.removed(role.block, entry) if role.block and entry else None
+            notes.wrong_type(role.key, path, value, "a map with `strategy_name`", f"remove `{STRATEGY}`, or write the map", edit)
             return None
         if name is None:
             return profile.default_strategy
         written = str(name.value) if isinstance(name, Scalar) else ""
         if written not in profile.strategies:
-            self.unknown.setdefault(written, []).append((block.key, name))
+            self.unknown.setdefault(written, []).append((role.key, name))
             return self._better(written) or None
-        if block.part == ACTOR_INFER and self.pipeline.ppo and written not in (VLLM, SGLANG):
+        if role.part == ACTOR_INFER and self.pipeline.ppo and written not in (VLLM, SGLANG):
             message = f"`{path}.strategy_name` is `{written}`, but ROLL generates with `{VLLM}` or `{SGLANG}` alone"
             help, edit = f"write `{VLLM}` or `{SGLANG}`", settings.becomes(f"{path}.strategy_name", VLLM)
-            notes.judge(GENERATES, Severity.ERROR, "PW123", block.key, message, name, "does not generate", help, edit, AT_LOAD)
+            notes.judge(GENERATES, Severity.ERROR, "PW123", role.key, message, name, "does not generate", help, edit, AT_LOAD)
         return written
 
     def _better(self, strategy: str) -> str:
         """Return the probable strategy; "" if none is close."""
-        strategies, better = profile_of(self.notes.choice).strategies, REPLACED.get(strategy, "")
+        strategies, better = self.setup.profile.strategies, REPLACED.get(strategy, "")
         if releases_with(strategy):
             return better if better in strategies else ""
         return nearest(strategy, strategies) or ""
 
-    def tell_strategies(self) -> None:
+    def report_unknown_strategies(self) -> None:
         """Add a single finding per unknown strategy, with all roles of the strategy."""
         choice = self.notes.choice
         for strategy, users in self.unknown.items():
             (first, value), had, better = users[0], releases_with(strategy), self._better(strategy)
-            path = f"{first}.{STRATEGY}.strategy_name"
-            message = f"`{path}` is" if len(users) == 1 else f"`strategy_name` of {len(users)} roles is"
+            message = f"`{first}.{STRATEGY}.strategy_name` is" if len(users) == 1 else f"`strategy_name` of {len(users)} roles is"
             message += f" `{strategy}`, which ROLL does not know"
             if had and choice:
                 gone = had[-1].index < choice.release.index
                 message += f": removed in {choice.table.releases[had[-1].index + 1].name}" if gone else f" before {had[0].name}"
-            known = ", ".join(f"`{name}`" for name in profile_of(choice).strategies)
+            known = ", ".join(f"`{name}`" for name in self.setup.profile.strategies)
             help = f"write `{better}`" if better else f"write one of {known}"
-            edits = [self.settings.becomes(f"{key}.{STRATEGY}.strategy_name", better) for key, _ in users] if better else [None]
-            here = [change for change in edits if change is not None]
-            is_whole = len(here) == len(edits) and len({change.span.file for change in here}) == 1
-            is_whole = is_whole and all(overlaps_no_edit(self.notes, change) for change in here)
-            edit = self.notes.joined(*here) if is_whole else None
-            edit = edit if edit is not None and overlaps_no_edit(self.notes, edit) else None
             where = [f"`{key}` in line {name_node.span.line}" for key, name_node in users if len(users) > 1]
+            edit = self._written_together([f"{key}.{STRATEGY}.strategy_name" for key, _ in users], better) if better else None
             self.notes.error("PW105", first, message, value, "not a strategy", help, edit, AT_LOAD, *where)
+
+    def _written_together(self, paths: Sequence[str], text: str) -> Edit | None:
+        """Return the edit that writes a text at all paths. None if it would touch another edit."""
+        edits = [edit for path in paths if (edit := self.settings.becomes(path, text)) is not None]
+        is_whole = len(edits) == len(paths) and len({edit.span.file for edit in edits}) == 1
+        if not is_whole or not all(overlaps_no_edit(self.notes, edit) for edit in edits):
+            return None
+        joined = self.notes.joined(*edits)
+        return joined if overlaps_no_edit(self.notes, joined) else None
 
     # -- on devices
 
@@ -181,15 +163,14 @@ class RoleWorkers:
             if tp is None or pp is None:
                 return None
             size, formula = tp.value * pp.value, f"tp {tp.value} x pp {pp.value}"
-            if written is not None and written.value != size:
-                self._rewritten(role, written, size, formula)
-            self.derivations.append(Derivation(role.key, PER_WORKER, size, formula, (tp.figure, pp.figure)))
+            self._replaces(role, written, size, formula)
+            self.setup.derive(role.key, PER_WORKER, size, formula, tp, pp)
             return Amount(size, path, written.scalar if written else None)
         amount = self.settings.whole(path, "PW111", 1)
-        if amount is not None and role.strategy and role.strategy not in INFERENCE and amount.value > 1:
-            self._rewritten(role, amount, 1, f"a worker of strategy `{role.strategy}` has one device")
-            return Amount(1, path, amount.scalar)
-        return amount
+        if amount is None or not role.strategy or role.strategy in INFERENCE or amount.value == 1:
+            return amount
+        self._replaces(role, amount, 1, f"a worker of strategy `{role.strategy}` has one device")
+        return Amount(1, path, amount.scalar)
 
     def _degree(self, path: str) -> Amount | None:
         """Return a parallel degree of vLLM; 1 if unset."""
@@ -205,30 +186,29 @@ class RoleWorkers:
             self.notes.wrong_type(path.rpartition(".")[0], path, value, "a whole number", "write a whole number, or remove it")
         return Amount(number, path, value) if isinstance(value, Scalar) and type(number) is int else None
 
-    def _rewritten(self, role: Role, amount: Amount, becomes: int, why: str) -> None:
-        message = f"`{amount.name}` is {amount.value}, but ROLL replaces it with {becomes}: {why}"
-        at, edit = amount.scalar or role.span, amount.becomes(becomes)
-        self.notes.warn(REWRITTEN, role.key, message, at, f"becomes {becomes}", f"write `{becomes}`", edit)
+    def _replaces(self, role: Role, written: Amount | None, number: int, why: str) -> None:
+        """Warn if ROLL replaces a written number with another."""
+        if written is not None and written.value != number:
+            message = f"`{written.name}` is {written.value}, but ROLL replaces it with {number}: {why}"
+            at, edit = written.scalar or role.span, written.becomes(number)
+            self.notes.warn(REWRITTEN, role.key, message, at, f"becomes {number}", f"write `{number}`", edit)
 
-    def _on_devices(self, role: Role, ids: Ids, per_worker: Amount) -> Role:
-        world, rest = divmod(ids.count, per_worker.value)
+    def _on_devices(self, role: Role, per_worker: Amount) -> Role:
+        count, size = role.devices.count, per_worker.value
+        world, rest = divmod(count, size)
         if rest:
-            lower = ids.count - rest
-            better, edit = ids_edit(self.notes, role.key, role.mapping, ids.sliced(slice(lower))) if lower else ("", None)
-            message = (
-                f"the {ids.count} device ids of `{role.key}` cannot be divided among workers of {per_worker.value}: {rest} would be left"
-            )
-            help = f"name {f'{lower} or ' * bool(lower)}{lower + per_worker.value} devices" + f": `{better}`" * bool(better)
-            self.notes.error("PW111", role.key, message, role.place, with_noun(ids.count, "id"), help, edit, AT_LOAD)
+            lower = count - rest
+            better, edit = ids_edit(self.notes, role, role.devices.sliced(slice(lower))) if lower else ("", None)
+            message = f"the {count} device ids of `{role.key}` cannot be divided among workers of {size}: {rest} would be left"
+            help = f"name {lower} or {lower + size} devices: `{better}`" if lower else f"name {size} devices"
+            self.notes.error("PW111", role.key, message, role.place, with_noun(count, "id"), help, edit, AT_LOAD)
             return replace(role, readable=False)
-        formula = f"{ids.count} device ids // {per_worker.value} per worker"
-        written = self._written(role.path(WORLD_SIZE))
-        if written is not None and written.value != world:
-            self._rewritten(role, written, world, formula)
+        formula = f"{count} device ids // {size} per worker"
+        self._replaces(role, self._written(role.path(WORLD_SIZE)), world, formula)
         if not world and role.created:
             self._idle(role, "names no device", role.place, "name devices, such as `list(range(0,8))`")
-        figures = (Figure(role.path(DEVICES), f"{ids.count} device ids", role.place), per_worker.figure)
-        self.derivations.append(Derivation(role.key, WORLD_SIZE_NAME, world, formula, figures))
+        ids = Figure(role.path(DEVICES), f"{count} device ids", role.place)
+        self.setup.derive(role.key, WORLD_SIZE_NAME, world, formula, ids, per_worker)
         return replace(role, world_size=world, per_worker_span=per_worker.span)
 
     # -- on CPUs
@@ -249,7 +229,7 @@ class RoleWorkers:
                 self.notes.error("PW105", role.key, message, value, "null", f"write a number, or remove `{WORLD_SIZE}`", None, AT_LOAD)
             return replace(role, readable=False)
         if value is None:
-            if role.created and role.key not in self.hinted:
+            if role.created and role.key not in self.setup.hinted_names:
                 self._no_workers(role, f"has neither `{DEVICES}` nor `{WORLD_SIZE}`")
             return role
         workers = self.settings.whole(path, "PW101", least=0, exact=True, fits=1)
@@ -257,9 +237,7 @@ class RoleWorkers:
             return replace(role, readable=False)
         if role.part == ACTOR_TRAIN and role.strategy and role.created:
             self._no_devices(role)
-        self.derivations.append(
-            Derivation(role.key, WORLD_SIZE_NAME, workers.value, "as written: a role without devices", (workers.figure,))
-        )
+        self.setup.derive(role.key, WORLD_SIZE_NAME, workers.value, "as written: a role without devices", workers)
         if not workers.value and role.created and role.part == names.REWARDS:
             self._idle(role, f"has a `{WORLD_SIZE}` of 0", workers.span or role.span, "write at least 1")
         return replace(role, world_size=workers.value, world_span=workers.span)
@@ -283,16 +261,16 @@ class RoleWorkers:
 
         Source: ROLL, roll/pipeline/agentic/agentic_config.py, EnvManagerConfig.__post_init__.
         """
-        notes, settings = self.notes, self.settings
+        notes = self.notes
         self._check_no_devices(role)
-        keys = ((names.NUM_GROUPS, 0), (names.GROUP_SIZE, 0), (names.GROUP_REDUNDANCY, 0), (names.ENVS_PER_WORKER, -MAX_WORKERS))
-        amounts = [settings.whole(role.path(key), "PW403", 0 if least == 0 else None, least=least) for key, least in keys]
-        groups, size, redundancy, most = amounts
+        *counts, limit = map(role.path, names.ENVIRONMENT_KEYS)
+        groups, size, redundancy = (self.settings.whole(path, "PW403", 0, least=0) for path in counts)
+        most = self.settings.whole(limit, "PW403", least=-MAX_WORKERS)
         if groups is None or size is None or redundancy is None or most is None:
             return replace(role, readable=False)
         spare = 0 if notes.choice is not None and notes.choice.until("0.1.1") else redundancy.value
         environments = groups.value * (size.value + spare)
-        facts, text = Facts(notes, settings, role.key), with_noun(environments, "environment")
+        facts, text = Facts(notes, self.settings, role.key), with_noun(environments, "environment")
         if most.value > 0:
             Divides(
                 code="PW403", source="ROLL, roll/pipeline/agentic/agentic_config.py", when=AT_LOAD, releases=WHOLE_WORKERS,
@@ -304,19 +282,15 @@ class RoleWorkers:
             workers, formula = min(environments, 1), f"all {text} in one worker"
         if not environments and most.value <= 0:
             message = f"`{role.key}` has no environments, and ROLL divides by their number: a ZeroDivisionError"
-            help = f"write a `{names.NUM_GROUPS}` of at least 1"
+            help = f"write a `{names.ENVIRONMENT_KEYS[0]}` of at least 1"
             notes.error("PW403", role.key, message, groups.scalar or role.span, "none", help, None, AT_LOAD)
         if self._too_many(role, workers, groups):
             return replace(role, readable=False)
-        figures = (groups.figure, size.figure, redundancy.figure, most.figure)
-        self.derivations.append(Derivation(role.key, WORLD_SIZE_NAME, workers, formula, figures))
+        self.setup.derive(role.key, WORLD_SIZE_NAME, workers, formula, groups, size, redundancy, most)
         return replace(role, world_size=workers, world_span=groups.span or role.span)
 
     def _check_no_devices(self, role: Role) -> None:
-        """Refuse a `device_mapping` of environments, which run on CPUs.
-
-        ROLL never evaluates this text, and compares its characters with device ids.
-        """
+        """Refuse a `device_mapping` of environments: ROLL compares its characters with device ids."""
         value, owner = self.settings.at(role.path(DEVICES)), self.settings.at(role.key)
         entry = owner.entry(DEVICES) if isinstance(owner, MapNode) else None
         if isinstance(value, Scalar) and isinstance(value.value, str) and not is_unknown(value):
@@ -338,15 +312,12 @@ class RoleWorkers:
         BaseConfig.__post_init__.
         """
         message = f"`{role.key}` has no `{DEVICES}`, and ROLL takes `len()` of it, which is a TypeError"
-        when = AT_LOAD if role.part == ACTOR_TRAIN else AT_CREATION
+        when = AT_LOAD if role.part == ACTOR_TRAIN else names.AT_CREATION
         help = f"give `{role.key}` a `{DEVICES}`, or remove it"
         self.notes.error("PW101", role.key, message, role.span, "no devices", help, None, when)
 
     def _no_workers(self, role: Role, why: str) -> None:
-        """Report a started role without devices and without a number of workers.
-
-        ROLL fails when it counts the workers (`range(None)`).
-        """
+        """Report a started role without devices and workers: ROLL fails when it counts them (`range(None)`)."""
         if self.notes.partial:
             missing = f"`{role.key}.{DEVICES}` is not in this file; it may come from `defaults`"
             self.notes.unsure("PW101", role.key, missing, True, "Pass `--config-root DIR` with the folder of its `defaults`")
@@ -359,15 +330,12 @@ class RoleWorkers:
             otherwise = ", or write `init_kl_coef: 0`"
         either = f"`{WORLD_SIZE}` or a " if role.part == names.REWARDS else ""
         help = f"give `{role.key}` a {either}`{DEVICES}`{otherwise}"
-        self.notes.error("PW101", role.key, message, role.span, label, help, None, AT_LOAD if counted else AT_CREATION)
+        self.notes.error("PW101", role.key, message, role.span, label, help, None, AT_LOAD if counted else names.AT_CREATION)
 
 
-def warn_removed_strategies(notes: Notes, settings: Settings, roles: list[Role]) -> None:
-    """Warn once of strategies that releases newer than the selected one do not know.
-
-    The user may run a newer release.
-    """
-    choice = notes.choice
+def warn_removed_strategies(setup: RollSetup, roles: Sequence[Role]) -> None:
+    """Warn once of strategies that newer releases do not know. The user may run one."""
+    choice = setup.notes.choice
     if choice is None or not choice.reason.startswith("newest that has"):
         return
     by_release: dict[Release, list[Role]] = {}
@@ -380,32 +348,28 @@ def warn_removed_strategies(notes: Notes, settings: Settings, roles: list[Role])
         removals = [f"`{name}` of {', '.join(f'`{role.key}`' for role in users if role.strategy == name)}" for name in strategies]
         were = "was" if len(removals) == 1 else "were"
         message = f"{' and '.join(removals)} {were} removed in {gone}; the file is judged for {choice.release}"
-        at = settings.at(users[0].path(f"{STRATEGY}.strategy_name")) or users[0].span
+        at = setup.settings.at(users[0].path(f"{STRATEGY}.strategy_name")) or users[0].span
         kinds = tuple(name[name.rindex("_") :] for name in strategies)
-        news = " or ".join(
-            f"`{strategy}`" for strategy in profile_of(None).strategies if strategy.endswith(kinds) and strategy not in INFERENCE
-        )
-        help = f"for {gone} or newer write {news}; else state the release: `--framework roll=={choice.release.name}`"
-        notes.warn("PW105", users[0].key, message, at, f"removed in {gone.name}", help)
+        known = [f"`{name}`" for name in profile_of(None).strategies if name.endswith(kinds) and name not in INFERENCE]
+        help = f"for {gone} or newer write {' or '.join(known)}; else state the release: `--framework roll=={choice.release.name}`"
+        setup.notes.warn("PW105", users[0].key, message, at, f"removed in {gone.name}", help)
 
 
-def warn_unused_roles(notes: Notes, roles: tuple[Role, ...], per_node: int) -> None:
-    """Warn of roles with devices that the pipeline does not start.
-
-    ROLL reserves the nodes of its devices anyway.
-    """
-    used = max((role.ids.highest for role in roles if role.created and role.ids is not None), default=-1)
-    for role in roles:
-        if role.created is not False or role.mapping is None or not role.on_devices or role.ids is None:
+def warn_unused_roles(setup: RollSetup) -> None:
+    """Warn of roles with devices that the pipeline does not start. ROLL reserves their nodes anyway."""
+    per_node = setup.per_node
+    used = max((role.devices.highest for role in setup.roles if role.created), default=-1)
+    for role in setup.roles:
+        if role.created is not False or role.mapping is None or not role.on_devices:
             continue
-        message = f"`{role.key}` has {with_noun(role.ids.distinct, 'device')}, but ROLL never starts it: {role.reason}"
-        if role.counts and role.ids.highest // per_node > max(used, 0) // per_node:
-            message += f"; nodes up to {role.ids.highest // per_node} are reserved for it all the same"
-        otherwise = ""
+        last_node, otherwise = role.devices.highest // per_node, ""
+        message = f"`{role.key}` has {with_noun(role.devices.distinct, 'device')}, but ROLL never starts it: {role.reason}"
+        if role.counts and last_node > max(used, 0) // per_node:
+            message += f"; nodes up to {last_node} are reserved for it all the same"
         if role.reason.endswith(NOT_STARTED) and role.part != names.VALIDATION:
             otherwise = ", or start the pipeline that uses it"
         elif role.reason == NO_REFERENCE:
             otherwise = ", or write `use_kl_loss: true`"
         elif role.part == CRITICS and role.reason.startswith(BY_ESTIMATOR):
             otherwise = ", or write `adv_estimator: gae`"
-        notes.warn("PW803", role.key, message, role.place, "not used", f"remove its `{DEVICES}`{otherwise}")
+        setup.notes.warn("PW803", role.key, message, role.place, "not used", f"remove its `{DEVICES}`{otherwise}")

@@ -1,4 +1,4 @@
-"""Writer of answers: a `device_mapping` per role left to hints; all else stays."""
+"""New ROLL files for a problem, and answers written into a file."""
 
 from __future__ import annotations
 
@@ -6,22 +6,301 @@ from dataclasses import replace
 from typing import Sequence
 
 from ...component import Component, Parallel
-from ...findings.finding import UnusableInput, error
+from ...conversion import Data, counts_to_data, dropped, hint_block, lost_demands, moved, other_hints_to_data, refusal, renaming_notes
+from ...findings.finding import Finding, UnusableInput, error
 from ...findings.span import Edit
-from ...machines.node_group import ACCELERATOR
+from ...findings.wording import are, with_noun
+from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL
 from ...placements.assignment import Assignment, seats
 from ...placements.run import Run
+from ...placements.sound import in_turn
 from ...problem import Problem
 from ...reading import Reading
-from ...text.edit import in_flow_map, line_end, point, with_entry
-from ...text.source import Source
+from ...roles import role_of
+from ...text.edit import in_flow_map, line_end, point, to_yaml, with_entry
 from ...text.tree import MapNode, Scalar, find, plain
-from ..dialect import Degrees
+from ..dialect import Degrees, Rendering
+from . import names
 from .ids import Ids, text_of
-from .names import DEVICES, PER_WORKER, STRATEGY, WORLD_SIZE
-from .planning import KEYS, degree_numbers
+from .names import ACTOR_INFER, ACTOR_TRAIN, AGENTIC_REWARD, CRITICS, REFERENCES, REWARDS, STUDENTS, TEACHERS, TRAIN_ENV, VAL_ENV
+from .planning import degree_numbers
+from .profile import Pipeline, pipelines
 from .reader import tried
-from .strategies import VLLM
+
+# New file: a block per role, with the role's devices, or hints with its demands.
+
+_PART_OF = {role: part for part, role in reversed(names.ROLE_OF.items())}
+_ALWAYS = (ACTOR_TRAIN, ACTOR_INFER, names.SFT_TRAIN, STUDENTS, TEACHERS)
+"""Parts that a pipeline requires; the others have defaults or are optional."""
+_TRAINS = (ACTOR_TRAIN, CRITICS, names.SFT_TRAIN, STUDENTS)
+DEFAULT_BATCH = 128
+"""Default of `rollout_batch_size`. Source: ROLL, roll/configs/base_config.py."""
+
+
+def render(problem: Problem) -> Rendering:
+    """Render the file for the pipeline whose roles cover the components.
+
+    Raises UnusableInput (PW606) with every reason if there is no such pipeline.
+    """
+    writer = _RollWriter(problem)
+    data = writer.data() if not writer.reasons else {}
+    if writer.reasons:
+        raise UnusableInput(writer.reasons)
+    losses = (*renaming_notes(writer.keys), *writer.losses, *lost_demands(problem))
+    return Rendering(to_yaml(data), losses, writer.keys)
+
+
+class _RollWriter:
+    """Writer of a file.
+
+    `parts` and `keys` map each component to its part and to the path of its block. ROLL numbers
+    accelerators node by node: id g is accelerator g % per_node of node g // per_node. `ranks` is
+    the number of data parallel ranks of Megatron's actor. `reasons` (PW606) collects what ROLL
+    cannot express, `losses` what it expresses otherwise.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.reasons, self.losses = problem, list[Finding](), list[Finding]()
+        self.ids: dict[str, Ids] = {}
+        self.ranks = 1
+        self.pipeline, self.parts = self._parts()
+        self.keys = self._keys()
+        self.per_node, self.nodes = self._numbering()
+
+    def refuse(self, name: str, message: str, help: str) -> None:
+        """Add a reason why the file cannot be rendered."""
+        self.reasons.append(refusal(name, message, help))
+
+    def data(self) -> Data:
+        """Return all keys of the file."""
+        blocks: Data = {}
+        hints: Data = {}
+        for component in self.problem.components:
+            key = self.keys[component.name]
+            group, _, inner = key.partition(".")
+            owner = blocks.setdefault(group, {}) if inner else blocks
+            if isinstance(owner, dict):
+                owner[inner or group] = self._block(component, self.parts[component.name])
+            if component_hints := self._hints(component):
+                hints[key] = component_hints
+        for part in (TRAIN_ENV, VAL_ENV):
+            if part in self.pipeline.creates and part not in blocks:
+                blocks[part] = _environments(1)
+                self.losses.append(moved(part, f"ROLL starts `{part}` too, here with one worker on the CPUs of node 0"))
+        return self._job() | blocks | hint_block(self.problem, self.keys, hints)
+
+    # -- block of each component, and the pipeline that starts all of them
+
+    def _parts(self) -> tuple[Pipeline, dict[str, str]]:
+        parts = {component.name: _part(component) for component in self.problem.components}
+        for name, part in parts.items():
+            if not part:
+                role = role_of(self.problem[name])
+                why = f"ROLL has no role `{role}`, which `{name}` is" if role else f"nothing says which role `{name}` has"
+                self.refuse(name, why, "leave it out, or give it a `role` that ROLL has")
+        if set(parts.values()) == {ACTOR_TRAIN}:
+            parts = dict.fromkeys(parts, names.SFT_TRAIN)
+        pipeline = pipelines()[_pipeline(set(parts.values()))]
+        rewards = (REWARDS, names.REWARD_MODEL)
+        parts = {name: AGENTIC_REWARD if pipeline.agentic and part in rewards else part for name, part in parts.items()}
+        for name, part in parts.items():
+            if part and part not in pipeline.creates:
+                self.refuse(name, f"`{pipeline.launcher}`, which starts the other roles, does not start `{part}`", "leave it out")
+        for part in pipeline.creates:
+            if part in _ALWAYS and part not in parts.values():
+                self.refuse("", f"`{pipeline.launcher}` always starts `{part}`, and no component is that", "add it, with its place")
+        return pipeline, parts
+
+    def _keys(self) -> dict[str, str]:
+        keys: dict[str, str] = {}
+        for name, part in self.parts.items():
+            key = part
+            if part == REWARDS and not name.startswith(f"{REWARDS}."):
+                key = f"{REWARDS}.{name.replace('.', '_')}"
+            elif part in (REWARDS, TEACHERS) and name.startswith(f"{part}."):
+                key = name
+            elif part == TRAIN_ENV and TRAIN_ENV in keys.values() and VAL_ENV not in self.parts.values():
+                key = VAL_ENV
+            if part and key in keys.values():
+                self.refuse(name, f"ROLL has one `{key}`, and several components are that", "leave one of them out")
+            keys[name] = key
+        return keys
+
+    def _numbering(self) -> tuple[int, int]:
+        """Return (accelerators per node, nodes) of ROLL's numbering; refuse uneven nodes."""
+        components, nodes = self.problem.components, self.problem.cluster.nodes
+        used = [run.node for component in components for run in component.runs or () if run.kind == ACCELERATOR]
+        is_open = any(component.runs is None for component in components)
+        counts = [len(node.accelerators) for node in nodes[: len(nodes) if is_open else max(used, default=0) + 1]]
+        while counts and not counts[-1] and is_open:
+            counts.pop()
+        per_node = max(counts, default=0)
+        rank = next((rank for rank, count in enumerate(counts) if count != per_node), None)
+        if rank is not None:
+            message = f"ROLL numbers nodes of {with_noun(per_node, 'accelerator')} each, but node {rank} has {counts[rank]}"
+            self.refuse("", message, "use nodes that are alike, before all others")
+        return per_node, max(len(counts), 1)
+
+    def _block(self, component: Component, part: str) -> Data:
+        name, kind = component.name, self.problem.kind(component)
+        if component.node_groups not in ((CLUSTER_LABEL,), (NODE_LABEL,)):
+            labels = ", ".join(f"`{label}`" for label in component.node_groups)
+            tell = dropped if component.runs is not None else moved
+            self.losses.append(tell(name, f"that `{name}` is in node group {labels} is not said any more"))
+        if kind == NODE:
+            return self._on_cpus(component, part)
+        if part in (TRAIN_ENV, VAL_ENV):
+            self.refuse(name, f"ROLL runs environments on CPUs, but `{name}` is on accelerators or hardware", "place it on nodes")
+            return {}
+        if component.runs is None:
+            if self.problem.job.choices.get(name):
+                self.losses.append(moved(name, f"the degrees of `{name}` are left open; in ROLL they are {component.parallel}"))
+            if part in (ACTOR_TRAIN, ACTOR_INFER) and self.pipeline.updates_models and not component.contiguous:
+                message = f"`{name}` is on one solid range of accelerators in ROLL, whose weights go from one to another"
+                self.losses.append(moved(name, message))
+            return self._strategy(component, part, component.per_process)[0]
+        ids, per_process = self._device_ids(component, component.runs)
+        block, size = self._strategy(component, part, per_process)
+        if ids.count % size:
+            message = f"the {with_noun(ids.count, 'accelerator')} of `{name}` {are(ids.count)} no whole workers of {size}"
+            self.refuse(name, message, "give it a multiple")
+        self.ids[part] = ids
+        # DPO's reference must not take more pairs at once than a step has.
+        batch: Data = {"infer_batch_size": 1} if self.pipeline.name == "dpo" and part == REFERENCES else {}
+        return block | batch | {names.DEVICES: text_of(ids)}
+
+    def _device_ids(self, component: Component, runs: Sequence[Run]) -> tuple[Ids, int]:
+        """Return (ids in rank order, accelerators per process)."""
+        name = component.name
+        if {run.kind for run in runs} != {ACCELERATOR}:
+            self.refuse(name, f"`{name}` is on hardware; ROLL places on accelerators and CPUs only", "leave it out")
+            return Ids(), 1
+        process_ids = [[node * self.per_node + index for (node, index), _, _ in process_seats] for _, process_seats in seats(runs)]
+        sizes = sorted({len(ids) for ids in process_ids})
+        if len(sizes) > 1:
+            message = f"the processes of `{name}` hold {' or '.join(map(str, sizes))} accelerators; in ROLL all hold as many"
+            self.refuse(name, message, "give all the same number")
+        return Ids.of(range(id_, id_ + 1) for ids in process_ids for id_ in ids), sizes[0]
+
+    def _strategy(self, component: Component, part: str, per_process: int) -> tuple[Data, int]:
+        """Return (strategy and devices per worker, accelerators of a worker)."""
+        name, original, backend, is_trained = component.name, component.parallel, component.backend, part in _TRAINS
+        config, parallel, size = dict[str, object](), Parallel(), 1
+        if part == ACTOR_INFER or not (is_trained or per_process == 1 or original == Parallel()):
+            tp, pp = (original.tp, original.pp) if original.tp * original.pp > 1 else (per_process, 1)
+            strategy, parallel, size = names.VLLM, Parallel(tp, pp), tp * pp
+            config |= {"tensor_parallel_size": tp} | ({"pipeline_parallel_size": pp} if pp > 1 else {})
+        elif not is_trained and per_process > 1:
+            strategy, size = names.HF_INFER, per_process
+        elif original.tp * original.pp * original.cp * original.ep == 1 and backend != "megatron":
+            strategy = "fsdp2_train" if is_trained else names.HF_INFER
+        else:
+            strategy, parallel = names.MEGATRON[0 if is_trained else 1], replace(original, dp=1)
+            degrees = {key.removeprefix(names.CONFIG): getattr(original, degree) for degree, key in names.DEGREE_KEYS[strategy].items()}
+            config |= {key: degree for key, degree in degrees.items() if degree != 1}
+            if part == ACTOR_TRAIN and component.runs is not None:
+                self.ranks = max(component.least // parallel.replica, 1)
+        if backend and strategy.startswith(("megatron", "fsdp")) and not strategy.startswith(backend):
+            self.losses.append(dropped(name, f"`{name}` is trained by {backend}, in ROLL by `{strategy}`"))
+        if parallel != original:
+            message = f"`{name}` has {original}; with strategy `{strategy}` ROLL gives it {parallel}"
+            self.losses.append(moved(name, message) if component.runs is None else dropped(name, message))
+        if size != per_process:
+            holding = f"the processes of `{name}` hold {with_noun(per_process, 'accelerator')} each"
+            self.losses.append(moved(name, f"{holding}, the workers that ROLL makes of them {size}"))
+        args: Data = {"strategy_name": strategy} | ({"strategy_config": config} if config else {})
+        return {names.STRATEGY: args} | ({names.PER_WORKER: size} if strategy == names.HF_INFER and size > 1 else {}), size
+
+    def _on_cpus(self, component: Component, part: str) -> Data:
+        """Return the keys of workers without devices, which ROLL distributes over its nodes round-robin."""
+        name, count = component.name, component.least
+        if part not in (REWARDS, TRAIN_ENV, VAL_ENV):
+            message = f"ROLL needs accelerators for `{self.keys[name]}`, but `{name}` is on nodes"
+            self.refuse(name, message, "place it on accelerators")
+            return {}
+        if component.runs is None:
+            message = f"ROLL gives `{name}` {with_noun(count, 'worker')}, one node after the other: nothing is left to solve"
+            self.losses.append(moved(name, message))
+        else:
+            nodes = _nodes_of_workers(component.runs)
+            count = len(nodes)
+            if nodes != _nodes_of_workers(in_turn(count, self.nodes)):
+                shown = f"its {self.nodes} nodes" if self.nodes > 1 else "its node"
+                self.losses.append(moved(name, f"ROLL deals the {with_noun(count, 'worker')} of `{name}` out to {shown} in turn"))
+        return {names.WORLD_SIZE: count} if part == REWARDS else _environments(count)
+
+    def _hints(self, component: Component) -> Data:
+        """Return the hints that ROLL's own keys do not express."""
+        hints = other_hints_to_data(self.problem, component, dict(self.keys), self.losses)
+        hints = {key: value for key, value in hints.items() if key not in ("parallel", "role")}
+        kind = self.problem.kind(component)
+        if hints and kind == NODE:
+            listed = ", ".join(f"`{key}`" for key in hints)
+            self.losses.append(dropped(component.name, f"what {listed} says of `{component.name}` is not said any more"))
+            return {}
+        if component.runs is None and kind == ACCELERATOR:
+            hints = {key: value for key, value in counts_to_data(self.problem, component).items() if key != "node_group"} | hints
+        return hints
+
+    # -- the job as a whole
+
+    def _job(self) -> Data:
+        """Return the keys that decide which roles start, and that make batches even."""
+        pipeline, parts = self.pipeline, set(self.parts.values())
+        data: Data = {"num_nodes": self.nodes, "num_gpus_per_node": max(self.per_node, 1)}
+        if pipeline.ppo and pipeline.updates_models:
+            data |= {"adv_estimator": "gae" if CRITICS in parts else "grpo", "init_kl_coef": 0.2 if REFERENCES in parts else 0.0}
+        if DEFAULT_BATCH % self.ranks:
+            data["rollout_batch_size"] = -(-DEFAULT_BATCH // self.ranks) * self.ranks
+        if pipeline.agentic:  # a batch of whole rounds of environments
+            rounds = next((component.least for component in self.problem.components if self.keys[component.name] == VAL_ENV), 1)
+            if DEFAULT_BATCH % rounds:
+                data["val_batch_size"] = -(-DEFAULT_BATCH // rounds) * rounds
+            if pipeline.updates_models and not self._is_plain():
+                data["partial_gpu_mode"] = False
+        return data
+
+    def _is_plain(self) -> bool:
+        """Return True if `partial_gpu_mode` accepts the placement.
+
+        Training and inference are disjoint, or share all devices without a reward; the reference is
+        on the devices of training.
+        """
+        train, infer, reference = (self.ids.get(part, Ids()) for part in (ACTOR_TRAIN, ACTOR_INFER, REFERENCES))
+        together = train.ranges == infer.ranges and AGENTIC_REWARD not in self.ids
+        return (together or not set(train) & set(infer)) and (not reference.count or reference.ranges == train.ranges)
+
+
+def _nodes_of_workers(runs: Sequence[Run]) -> list[list[int]]:
+    return [[node for (node, _), _, _ in process_seats] for _, process_seats in seats(runs)]
+
+
+def _part(component: Component) -> str:
+    """Return the part of a component; "" without a role in ROLL."""
+    base, role = component.name.partition(".")[0], role_of(component)
+    if base in names.ROLE_OF and base != AGENTIC_REWARD and role in ("", names.ROLE_OF[base]):
+        return base
+    return REWARDS if base == AGENTIC_REWARD else _PART_OF.get(role, "")
+
+
+def _pipeline(parts: set[str]) -> str:
+    """Return the pipeline that starts all parts, or else the closest."""
+    if names.SFT_TRAIN in parts or STUDENTS in parts:
+        return "sft" if names.SFT_TRAIN in parts else "distill"
+    is_rollout = ACTOR_INFER in parts and ACTOR_TRAIN not in parts
+    if parts & {TRAIN_ENV, VAL_ENV}:
+        return "agentic_rollout" if is_rollout else "agentic"
+    if parts == {ACTOR_TRAIN, REFERENCES}:
+        return "dpo"
+    return "rlvr_rollout" if is_rollout else "rlvr"
+
+
+def _environments(groups: int) -> Data:
+    """Return keys of environments, a single environment per worker."""
+    return {"num_env_groups": groups, "group_size": 1, "max_env_num_per_worker": 1, "tags": ["env"], "num_groups_partition": [groups]}
+
+
+# Answers: a `device_mapping` per role left to hints; all else in the file stays.
 
 Lines = dict[str, str]
 """Key -> value, as text that needs no quotes outside braces."""
@@ -32,162 +311,150 @@ def _refused(name: str, why: str) -> UnusableInput:
 
 
 def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Edit]:
-    """Return the edits that give open roles their devices, or their number of workers.
-
-    Raises UnusableInput (PW603) if the text, read back, would not give the same Assignment.
-    """
-    problem = reading.problem
-    if problem is None:
+    """Return the edits that give open roles their devices or workers; raises UnusableInput (PW603)."""
+    if reading.problem is None:
         raise _refused("", "the file states no problem")
-    source, edits, new = reading.source, list[Edit](), dict[str, Lines]()
-    for component in problem.hinted:
-        name, lines = component.name, _lines(problem, component, assignment.of(component.name), reading)
-        owner = find(source.root, name)
-        if isinstance(owner, MapNode) and owner.entries:
-            edits += _instead(source, owner, lines)
-            edits += [_into(source, name, owner, lines)] if lines else []
-        elif lines and owner is None:
-            new[name] = lines
-        elif lines:
-            raise _refused(name, f"`{name}` is written elsewhere, through an interpolation")
-    if new:
-        edits.append(_new_blocks(source, new))
-    for name, parallel in degrees.items():
-        edits += _degrees(source, name, parallel) if name not in problem.job.planning.tied else []
-    _check(reading, problem, assignment, degrees, edits)
+    writer = _AnswerWriter(reading, reading.problem, assignment, degrees)
+    edits = writer.edits()
+    writer.check(edits)
     return edits
 
 
-def _lines(problem: Problem, component: Component, runs: Sequence[Run], reading: Reading) -> Lines:
-    """Return the keys and values to write for a role."""
-    name = component.name
-    if problem.kind(component) != ACCELERATOR:
-        return {WORLD_SIZE: str(max((run.ranks.stop for run in runs), default=0))}
-    first = problem.cluster.numbering(component.node_groups).first
-    ids, own = (
-        [first[node] + index for _, process_seats in seats(role_runs) for (node, index), _, _ in process_seats]
-        for role_runs in (runs, problem.job.planning.own.get(name, ()))
-    )
-    is_kept = ids == own and find(reading.source.root, f"{name}.{DEVICES}") is not None
-    lines = {} if is_kept else {DEVICES: text_of(Ids.of(range(id_, id_ + 1) for id_ in ids))}
-    # With shapes, the degrees imply the size of a worker.
-    if component.per_process > 1 and name not in problem.job.planning.shapes:
-        root = reading.document.root
-        strategy = find(root, f"{name}.{STRATEGY}.strategy_name")
-        if find(root, f"{name}.{PER_WORKER}") is None and (strategy is None or plain(strategy) != VLLM):
-            lines[PER_WORKER] = str(component.per_process)
-    return lines
+class _AnswerWriter:
+    def __init__(self, reading: Reading, problem: Problem, assignment: Assignment, degrees: Degrees) -> None:
+        self.reading, self.problem, self.assignment, self.degrees = reading, problem, assignment, degrees
+        self.source = reading.source
 
+    def edits(self) -> list[Edit]:
+        edits, new = list[Edit](), dict[str, Lines]()
+        for component in self.problem.hinted:
+            name, lines = component.name, self._lines(component)
+            owner = find(self.source.root, name)
+            if isinstance(owner, MapNode) and owner.entries:
+                edits += self._instead(owner, lines)
+                edits += [self._into(name, owner, lines)] if lines else []
+            elif lines and owner is None:
+                new[name] = lines
+            elif lines:
+                raise _refused(name, f"`{name}` is written elsewhere, through an interpolation")
+        if new:
+            edits.append(self._new_blocks(new))
+        for name, parallel in self.degrees.items():
+            edits += self._degrees(name, parallel) if name not in self.problem.job.planning.tied else []
+        return edits
 
-def _instead(source: Source, owner: MapNode, lines: Lines) -> list[Edit]:
-    """Return the edits of existing keys, and remove the keys from the lines."""
-    edits = []
-    for key in [key for key in lines if owner.entry(key) is not None]:
-        here, value = owner.get(key), lines.pop(key)
-        if not isinstance(here, Scalar) or here.origin is not None:
-            raise _refused(key, f"`{key}` is no text that could be replaced")
-        if source.text[here.span.start : here.span.end] != value:
-            edits.append(Edit(here.span, in_flow_map(value) if owner.flow else value))
-    return edits
+    def _lines(self, component: Component) -> Lines:
+        """Return the keys and values to write for a role."""
+        name, runs, problem = component.name, self.assignment.of(component.name), self.problem
+        if problem.kind(component) != ACCELERATOR:
+            return {names.WORLD_SIZE: str(max((run.ranks.stop for run in runs), default=0))}
+        first = problem.cluster.numbering(component.node_groups).first
+        ids, own = (
+            [first[node] + index for _, process_seats in seats(role_runs) for (node, index), _, _ in process_seats]
+            for role_runs in (runs, problem.job.planning.own.get(name, ()))
+        )
+        is_kept = ids == own and find(self.source.root, f"{name}.{names.DEVICES}") is not None
+        lines = {} if is_kept else {names.DEVICES: text_of(Ids.of(range(id_, id_ + 1) for id_ in ids))}
+        # With shapes, the degrees imply the size of a worker.
+        if component.per_process > 1 and name not in problem.job.planning.shapes:
+            root = self.reading.document.root
+            strategy = find(root, f"{name}.{names.STRATEGY}.strategy_name")
+            if find(root, f"{name}.{names.PER_WORKER}") is None and (strategy is None or plain(strategy) != names.VLLM):
+                lines[names.PER_WORKER] = str(component.per_process)
+        return lines
 
+    def _instead(self, owner: MapNode, lines: Lines) -> list[Edit]:
+        """Return the edits of existing keys, and remove the keys from the lines."""
+        edits = []
+        for key in [key for key in lines if owner.entry(key) is not None]:
+            here, value = owner.get(key), lines.pop(key)
+            if not isinstance(here, Scalar) or here.origin is not None:
+                raise _refused(key, f"`{key}` is no text that could be replaced")
+            if self.source.text[here.span.start : here.span.end] != value:
+                edits.append(Edit(here.span, in_flow_map(value) if owner.flow else value))
+        return edits
 
-def _into(source: Source, name: str, owner: MapNode, lines: Lines) -> Edit:
-    """Return the edit to add the lines at the end of an existing block."""
-    quoted = {key: f'"{value}"' if owner.flow and key == DEVICES else value for key, value in lines.items()}
-    insertions = [with_entry(source.text, owner, key, value) for key, value in quoted.items()]
-    edits = [edit for edit in insertions if edit is not None]
-    if len(edits) < len(quoted):
-        raise _refused(name, f"`{name}` has no place for {', '.join(f'`{key}`' for key in quoted)}")
-    return Edit(edits[0].span, "".join(edit.text for edit in edits))
+    def _into(self, name: str, owner: MapNode, lines: Lines) -> Edit:
+        """Return the edit to add the lines at the end of an existing block."""
+        quoted = {key: f'"{value}"' if owner.flow and key == names.DEVICES else value for key, value in lines.items()}
+        insertions = [with_entry(self.source.text, owner, key, value) for key, value in quoted.items()]
+        edits = [edit for edit in insertions if edit is not None]
+        if len(edits) < len(quoted):
+            raise _refused(name, f"`{name}` has no place for {', '.join(f'`{key}`' for key in quoted)}")
+        return Edit(edits[0].span, "".join(edit.text for edit in edits))
 
+    def _new_blocks(self, blocks: dict[str, Lines]) -> Edit:
+        """Return the edit to add missing blocks at the end of the file."""
+        source, end, first = self.source, line_end(self.source), next(iter(blocks))
+        if source.root.flow or any("." in name for name in blocks):
+            raise _refused(first, f"it has no block `{first}`")
+        text = "" if source.text.endswith(("\n", "\r")) else end
+        for name, lines in blocks.items():
+            text += f"{name}:{end}" + "".join(f"  {key}: {value}{end}" for key, value in lines.items())
+        return Edit(point(source, len(source.text)), text)
 
-def _new_blocks(source: Source, blocks: dict[str, Lines]) -> Edit:
-    """Return the edit to add missing blocks at the end of the file."""
-    end, first = line_end(source), next(iter(blocks))
-    if source.root.flow or any("." in name for name in blocks):
-        raise _refused(first, f"it has no block `{first}`")
-    text = "" if source.text.endswith(("\n", "\r")) else end
-    for name, lines in blocks.items():
-        text += f"{name}:{end}" + "".join(f"  {key}: {value}{end}" for key, value in lines.items())
-    return Edit(point(source, len(source.text)), text)
+    def _degrees(self, role: str, parallel: Parallel) -> list[Edit]:
+        """Return the edits that write chosen degrees into the strategy of a role."""
+        root, values = self.source.root, degree_numbers(self.source.root, role, parallel)
+        if values is None:
+            raise _refused(role, f"the strategy of `{role}` has no keys for {parallel}")
+        edits, added = [], dict[str, Lines]()
+        for key, value in values.items():
+            here = find(root, f"{role}.{key}")
+            if here is None:
+                owner, _, last = f"{role}.{key}".rpartition(".")
+                added.setdefault(owner, {})[last] = str(value)
+            elif not isinstance(here, Scalar):
+                raise _refused(role, f"`{role}.{key}` is no number")
+            elif here.value != value:
+                edits.append(Edit(here.span, str(value)))
+        return edits + [self._into_map(role, path, lines) for path, lines in added.items()]
 
+    def _into_map(self, role: str, path: str, lines: Lines) -> Edit:
+        """Return the edit to add numbers to a map, or to add the map."""
+        owner, flow = find(self.source.root, path), "{" + ", ".join(f"{key}: {value}" for key, value in lines.items()) + "}"
+        if owner is None:
+            path, _, last = path.rpartition(".")
+            owner, lines = find(self.source.root, path), {last: flow}
+        elif isinstance(owner, MapNode) and not owner.entries and self.source.text[owner.span.start : owner.span.end] == "{}":
+            return Edit(owner.span, flow)
+        if not isinstance(owner, MapNode):
+            raise _refused(role, f"`{path}` has no place for its degrees")
+        return self._into(role, owner, lines)
 
-# Chosen degrees, written into the strategy of the role.
-
-
-def _degrees(source: Source, role: str, parallel: Parallel) -> list[Edit]:
-    """Return the edits of a role's degrees.
-
-    Raises UnusableInput (PW603) if the file has no place for a key.
-    """
-    values = degree_numbers(source.root, role, parallel)
-    if values is None:
-        raise _refused(role, f"the strategy of `{role}` has no keys for {parallel}")
-    edits, added = [], dict[str, Lines]()
-    for key, value in values.items():
-        here = find(source.root, f"{role}.{key}")
-        if here is None:
-            owner, _, last = f"{role}.{key}".rpartition(".")
-            added.setdefault(owner, {})[last] = str(value)
-        elif not isinstance(here, Scalar):
-            raise _refused(role, f"`{role}.{key}` is no number")
-        elif here.value != value:
-            edits.append(Edit(here.span, str(value)))
-    return edits + [_into_map(source, role, path, lines) for path, lines in added.items()]
-
-
-def _into_map(source: Source, role: str, path: str, lines: Lines) -> Edit:
-    """Return the edit to add numbers to a map, or to add the map."""
-    owner, flow = find(source.root, path), "{" + ", ".join(f"{key}: {value}" for key, value in lines.items()) + "}"
-    if owner is None:
-        path, _, last = path.rpartition(".")
-        owner, lines = find(source.root, path), {last: flow}
-    elif isinstance(owner, MapNode) and not owner.entries and source.text[owner.span.start : owner.span.end] == "{}":
-        return Edit(owner.span, flow)
-    if not isinstance(owner, MapNode):
-        raise _refused(role, f"`{path}` has no place for its degrees")
-    return _into(source, role, owner, lines)
-
-
-# Verification: the edited text is read again.
-
-
-def _check(reading: Reading, problem: Problem, assignment: Assignment, degrees: Degrees, edits: list[Edit]) -> None:
-    """Refuse edits that change anything but the open roles, or misstate the Assignment.
-
-    The Assignment of all roles that were open or have devices, and the degrees, must come out.
-    """
-    source = reading.source.edited(edits)
-    try:
-        after = plain(source.root)
-        document = replace(reading.document.compose(source), release=reading.document.release)
-        again = tried(document, problem.cluster, "placement", hints=False).problem
-    except UnusableInput as broken:
-        raise _refused("", f"with it, {broken}") from None
-    open_ = {component.name for component in problem.hinted}
-    if _without(after, open_, degrees) != _without(plain(reading.source.root), open_, degrees):
-        raise _refused("", "another value of it would change")
-    components = {component.name: component for component in again.components} if again else {}
-    for name, runs in assignment.runs.items():
-        read_runs = components[name].runs if name in components else None
-        shape = problem.job.planning.shapes.get(name, {}).get(degrees[name]) if name in degrees else None
-        stated = shape.parallel if shape is not None else degrees.get(name) if name in problem.job.planning.tied else None
-        # No key states data parallel ranks; they follow from the devices.
-        if stated is not None and name in components and replace(components[name].parallel, dp=1) != replace(stated, dp=1):
-            raise _refused(name, f"with it, `{name}` would have {components[name].parallel}")
-        if name not in open_ and problem.kind(problem[name]) != ACCELERATOR:
-            continue  # its nodes follow from the other roles
-        if read_runs is None or list(seats(read_runs)) != list(seats(runs)):
-            raise _refused(name, f"the place of `{name}`, written down and read again, is another one")
+    def check(self, edits: list[Edit]) -> None:
+        """Refuse edits that change anything but the open roles, or misstate the Assignment or degrees."""
+        problem, degrees, before, source = self.problem, self.degrees, self.reading.document, self.source.edited(edits)
+        try:
+            after = plain(source.root)
+            document = replace(before.compose(source), release=before.release)
+            again = tried(document, problem.cluster, "placement", hints=False).problem
+        except UnusableInput as broken:
+            raise _refused("", f"with it, {broken}") from None
+        open_ = {component.name for component in problem.hinted}
+        if _without(after, open_, degrees) != _without(plain(self.source.root), open_, degrees):
+            raise _refused("", "another value of it would change")
+        components = {component.name: component for component in again.components} if again else {}
+        for name, runs in self.assignment.runs.items():
+            component = components.get(name)
+            shape = problem.job.planning.shapes.get(name, {}).get(degrees[name]) if name in degrees else None
+            stated = shape.parallel if shape is not None else degrees.get(name) if name in problem.job.planning.tied else None
+            # No key states data parallel ranks; they follow from the devices.
+            if stated is not None and component and replace(component.parallel, dp=1) != replace(stated, dp=1):
+                raise _refused(name, f"with it, `{name}` would have {component.parallel}")
+            if name not in open_ and problem.kind(problem[name]) != ACCELERATOR:
+                continue  # its nodes follow from the other roles
+            if component is None or component.runs is None or list(seats(component.runs)) != list(seats(runs)):
+                raise _refused(name, f"the place of `{name}`, written down and read again, is another one")
 
 
 def _without(root: object, open_: set[str], degrees: Degrees) -> object:
     """Remove the written keys of open roles from the values, and the blocks left empty."""
     for name in degrees:
-        for path in sorted({PER_WORKER, *(key for keys in KEYS.values() for key in keys.values())}):
+        for path in sorted({names.PER_WORKER, *(key for keys in names.DEGREE_KEYS.values() for key in keys.values())}):
             _drop(root, [*name.split("."), *path.split(".")])
     for name in open_:
-        for key in (DEVICES, PER_WORKER, WORLD_SIZE):
+        for key in (names.DEVICES, names.PER_WORKER, names.WORLD_SIZE):
             _drop(root, [*name.split(".", 1), key])
     return root
 

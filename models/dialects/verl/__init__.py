@@ -58,15 +58,12 @@ def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice |
 
 
 def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
-    """See `Dialect.read`.
-
-    The reader is imported here, so that files of other dialects do not load it.
-    """
-    from .reader import read as found
+    """See `Dialect.read`; the reader is loaded here, not for files of other dialects."""
+    from .anew import read as read_document
 
     if document.release is None:
         document = replace(document, release=release_of(document))
-    return found(document, machines, level)
+    return read_document(document, machines, level)
 
 
 def file_form() -> type[Form]:
@@ -77,10 +74,7 @@ def file_form() -> type[Form]:
 
 
 def render(problem: Problem) -> Rendering:
-    """See `Dialect.render`.
-
-    The writer is imported here, so that reading alone does not load it.
-    """
+    """See `Dialect.render`; the writer is loaded here, as reading does not need it."""
     from .rendering import render as rendered
 
     return rendered(problem)

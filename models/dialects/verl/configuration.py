@@ -1,4 +1,9 @@
-"""Settings of a verl configuration: written values, verl's defaults, and references."""
+"""verl configuration in a release: written values, defaults, and differences of releases.
+
+Keys and defaults of a release are data (facts/); conditions of single checks stand at the checks.
+Source: verl, verl/trainer/ppo/utils.py (need_critic, need_reference_policy),
+verl/trainer/main_ppo.py.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +13,12 @@ from ...configuration.notes import Notes
 from ...configuration.settings import PLACEMENT_RULES, Amount, Settings
 from ...findings.finding import Finding
 from ...findings.span import Span
+from ...releases.choice import ReleaseChoice
 from ...releases.release import Range
 from ...text.interpolation import Interpolator
 from ...text.tree import Scalar, Value
 from .defaults import Table
-from .programs import EntryPoint
+from .programs import FULLY_ASYNC, MAIN_PPO, EntryPoint, ProgramKind, choice_of, module_of
 
 _ROLLOUT = "actor_rollout_ref.rollout"
 COUNTED = frozenset(
@@ -24,6 +30,22 @@ COUNTED = frozenset(
 Source: torch, BatchSampler, init_device_mesh and Tensor.repeat_interleave; verl,
 verl/trainer/ppo/ray_trainer.py, verl/workers/rollout/llm_server.py (_initialize_llm_servers).
 """
+ROLES = "PW122"
+MIGRATES = {"main_ppo": Range("0.7.1", "0.9.0"), "fully_async_main": Range("0.8.0")}
+"""Program -> releases with a copy of `reward_model.*` to `reward.reward_model.*`.
+
+Source: verl, experimental/reward_loop/reward_loop.py (migrate_legacy_reward_impl) and its callers.
+"""
+NEW_WORKERS = "trainer.use_legacy_worker_impl"
+V1_APART = "separate_async"
+TRAINER_MODES = ("sync", "colocate_async", V1_APART)
+"""Modes of the V1 trainer. Source: verl, verl/trainer/ppo/v1/trainer_*.py (register_trainer)."""
+SEQUENCE = "ulysses_sequence_parallel_size"
+_SHARDS = {
+    "actor": "actor_rollout_ref.actor.fsdp_config.fsdp_size", "critic": "critic.model.fsdp_config.fsdp_size",
+    "reward_model": "reward_model.model.fsdp_config.fsdp_size",
+}  # fmt: skip
+"""Component -> key of the shards, before 0.8.0; the reference has the actor's mesh."""
 
 
 class Configuration(Settings):
@@ -58,10 +80,14 @@ class Configuration(Settings):
         program = self.notes.document.program
         return program.span if program is not None and program.name else super().top
 
+    @property
+    def choice(self) -> ReleaseChoice:
+        """Release that the file is judged for, by default the newest."""
+        return choice_of(self.notes)
+
     def has_release(self, releases: Range) -> bool:
-        """Return True if the selected release is in a range; the newest by default."""
-        choice = self.notes.choice
-        return choice.has(releases) if choice is not None else not releases.until
+        """Return True if the selected release is in a range."""
+        return self.choice.has(releases)
 
     def since(self, name: str) -> bool:
         """Return True if the selected release is `name` or newer."""
@@ -177,3 +203,107 @@ class Configuration(Settings):
     def word(self, path: str, rule: str) -> str | None:
         """See `Settings.word`."""
         return super().word(self.meant(path), rule)
+
+    # -- differences of releases
+
+    @property
+    def has_critic(self) -> bool | None:
+        """True if there is a critic; None if unknown."""
+        if self.is_open("critic.enable", ROLES):
+            return None
+        if self.said("critic.enable", ROLES):
+            return self.flag("critic.enable", ROLES)
+        estimator = self.word("algorithm.adv_estimator", ROLES)
+        return None if estimator is None else estimator == "gae"
+
+    @property
+    def has_reference(self) -> bool | None:
+        """True if there is a separate reference policy; None if unknown.
+
+        With LoRA the actor without its adapter is the reference.
+        """
+        if self.until("0.4.0"):
+            return True  # main_ppo of 0.3.0 always starts it
+        uses = self.uses_reference
+        return None if uses is None else uses and not self._has_adapter()
+
+    @property
+    def uses_reference(self) -> bool | None:
+        """True if training compares with a reference policy; None if unknown."""
+        in_reward = self.flag("algorithm.use_kl_in_reward", ROLES)
+        in_loss = self.flag("actor_rollout_ref.actor.use_kl_loss", ROLES)
+        return None if in_reward is None or in_loss is None else in_reward or in_loss
+
+    def _has_adapter(self) -> bool:
+        for key in ("actor_rollout_ref.model.lora.rank", "actor_rollout_ref.model.lora_rank"):
+            rank = self.whole(key, ROLES, 0, least=-(10**6))
+            if rank is not None and rank.value > 0:
+                return True
+        return self.said("actor_rollout_ref.model.lora_adapter_path", ROLES)
+
+    @property
+    def has_reward_model(self) -> bool | None:
+        """True if there is a reward model; None if unknown."""
+        return self.flag(self.reward_key("enable"), ROLES)
+
+    @property
+    def is_reward_served(self) -> bool | None:
+        """True if an engine serves the reward model, as always since 0.7.1; None if unknown."""
+        if self.until("0.7.0") or self.since("0.7.1"):
+            return self.since("0.7.1")
+        return False if self.entry.kind is ProgramKind.SEPARATE else self.flag("reward_model.use_reward_loop", "PW208")
+
+    def reward_key(self, name: str) -> str:
+        """Return the key of a reward model's setting: since 0.7.1 below `reward.reward_model`."""
+        old = f"reward_model.{name}"
+        return old if self.until("0.7.1") or (self.migrates and self.has(old)) else f"reward.{old}"
+
+    @property
+    def migrates(self) -> bool:
+        """True if the program takes `reward_model.*` for `reward.reward_model.*`."""
+        program = self.notes.document.program
+        name = module_of(program.name).rpartition(".")[2] if program else "main_ppo"
+        return name in MIGRATES and self.has_release(MIGRATES[name])
+
+    @property
+    def is_v1(self) -> bool | None:
+        """True if the V1 trainer runs; None if unknown. Source: verl, main_ppo.py (main)."""
+        if self.entry.program != MAIN_PPO or self.until("0.9.0"):
+            return False
+        return self.flag("trainer.use_v1", ROLES, True)
+
+    @property
+    def is_apart(self) -> bool:
+        """True if the V1 trainer has servers in separate pools, beside the actor's processes."""
+        return bool(self.is_v1) and self.word("trainer.v1.trainer_mode", ROLES) == V1_APART
+
+    @property
+    def has_new_workers(self) -> bool | None:
+        """True if workers of the model engine train; None if unknown.
+
+        Since 0.8.0 there are no others. Source: verl, verl/trainer/main_ppo.py
+        (add_actor_rollout_worker), verl/workers/engine_workers.py.
+        """
+        if self.since("0.8.0") or self.until("0.6.0"):
+            return self.since("0.8.0")
+        word = self.word(NEW_WORKERS, ROLES)
+        return None if word is None else word == "disable"
+
+    @property
+    def has_teachers(self) -> bool:
+        """True if the program distills from teachers in a separate pool. Since 0.8.0."""
+        return self.entry.program in (MAIN_PPO, FULLY_ASYNC) and self.since("0.8.0") and bool(self.flag("distillation.enabled", ROLES))
+
+    def sequence_key(self, owner: str) -> str:
+        """Return the key of a component's sequence parallel size with FSDP.
+
+        Source: verl, verl/trainer/config/critic/dp_critic.yaml, verl/workers/config/actor.py
+        (FSDPActorConfig.__post_init__).
+        """
+        inner = {"critic": "critic.fsdp", "actor_rollout_ref.actor": "actor_rollout_ref.actor.fsdp_config"}.get(owner, "")
+        moved = inner and self.since("0.8.0") and (owner == "critic" or self.has(f"{inner}.{SEQUENCE}"))
+        return f"{inner if moved else owner}.{SEQUENCE}"
+
+    def shards_key(self, name: str) -> str:
+        """Return the key of a component's number of FSDP shards; "" without a key."""
+        return "critic.fsdp.fsdp_size" if name == "critic" and self.since("0.8.0") else _SHARDS.get(name, "")

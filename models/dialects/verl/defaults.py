@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import field
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Iterator, Mapping
 
 from ...configuration.settings import Default
@@ -17,7 +16,7 @@ from ...text.document import Document
 from ...text.document import DocumentKind as Mark
 from ...text.interpolation_text import holds_interpolation
 from ...text.tree import UNRESOLVED, ListNode, MapNode, Scalar, Value, find
-from .programs import FOLDER, EntryPoint, configurations, entry_of_keys, named, names_in, releases, table
+from .programs import EntryPoint, configurations, entry_of_keys, facts, named, names_in, releases, table
 
 _OWN = ("_self_", "hydra")
 _REFERENCE = re.compile(r"\$\{\s*(?:oc\.select:\s*)?(\.*)([\w.]+)\s*(?:,([^${}]*))?\}")
@@ -30,7 +29,7 @@ class Table:
 
     Attributes
     ----------
-    name, release : configuration and release.
+    name : configuration.
     defaults : values by dotted path.
     same : key -> key, or section, to which its default refers.
     keys : all keys; a key in neither `defaults` nor `same` has an unknown value.
@@ -45,7 +44,6 @@ class Table:
     keys: Mapping[str, Any] = field(default_factory=dict, repr=False)
     groups: Mapping[str, str] = field(default_factory=dict, repr=False)
     open: frozenset[str] = frozenset()
-    release: str = ""
     chosen: tuple[tuple[str, str | None], ...] = ()
 
     def has(self, path: str) -> bool:
@@ -85,10 +83,7 @@ def bare(name: str) -> str:
 
 @lru_cache(maxsize=32)
 def table_of(name: str, index: int, chosen: tuple[tuple[str, str | None], ...] = ()) -> Table | None:
-    """Return the table of a configuration in the release at an index; None if unknown.
-
-    The ending of the name is optional.
-    """
+    """Return the table of a configuration in the release at an index; None if unknown."""
     name, known = bare(name), configurations()
     composed = known.compose(name, index, dict(chosen))
     if composed is None:
@@ -104,7 +99,7 @@ def table_of(name: str, index: int, chosen: tuple[tuple[str, str | None], ...] =
             # YAML reads `None` as a text; verl means null.
             values[key] = None if value == "None" else value
     defaults = {key: Default(value, source) for key, value in values.items()}
-    return Table(name, defaults, same, composed.keys, composed.made, frozenset(composed.open), release, chosen)
+    return Table(name, defaults, same, composed.keys, composed.made, frozenset(composed.open), chosen)
 
 
 def _follow(key: str, text: str, keys: Mapping[str, Any], values: dict[str, Any], same: dict[str, str]) -> None:
@@ -146,10 +141,7 @@ def configuration_of(document: Document, entry: EntryPoint) -> str:
 
 
 def _of_defaults(document: Document) -> str:
-    """Return the only known configuration in the `defaults` lists of all texts.
-
-    "" if a list names anything else.
-    """
+    """Return the only known configuration in the `defaults` lists of all texts."""
     configuration = ""
     for source in (document.source, *document.others.values()):
         listed = source.value if source.name.endswith((".yaml", ".yml")) else None
@@ -186,10 +178,7 @@ def chosen_in(document: Document, name: str) -> tuple[tuple[str, str | None], ..
 
 
 def shown(document: Document) -> ReleaseChoice:
-    """Return the newest release consistent with a document.
-
-    Keys show nothing about a program that is not verl's.
-    """
+    """Return the newest release consistent with a document; the newest for an unknown program."""
     program = document.program
     entry = named(program.name) if program is not None and program.name else entry_of_keys(document.root, document.source.name)
     if entry is None:
@@ -223,10 +212,7 @@ def _of_settings(document: Document, name: str) -> Iterator[tuple[str, int]]:
 
 
 def _of_keys(root: MapNode, name: str, path: str = "") -> Iterator[tuple[str, int]]:
-    """Yield the keys of a file with the releases that know them.
-
-    Nobody writes keys for a release that does not know them.
-    """
+    """Yield the keys of a file with the releases that know them."""
     for entry in root:
         key = f"{path}.{entry.key.text}".lstrip(".")
         if isinstance(entry.value, MapNode) and entry.value.entries:
@@ -237,14 +223,8 @@ def _of_keys(root: MapNode, name: str, path: str = "") -> Iterator[tuple[str, in
 
 def _of_values(root: MapNode) -> Iterator[tuple[str, int]]:
     """Yield values that only some releases accept, with the releases."""
-    for text, runs in _values().items():
+    for text, runs in facts("evidence").items():
         path, _, value = text.partition("=")
         here = find(root, path)
         if isinstance(here, Scalar) and here.text == value:
             yield text, releases().mask(runs)
-
-
-@cache
-def _values() -> Mapping[str, Any]:
-    values: Mapping[str, Any] = json.loads((FOLDER / "evidence.json").read_text(encoding="utf-8"))
-    return values

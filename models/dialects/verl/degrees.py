@@ -7,16 +7,16 @@ verl/workers/config/distillation.py, verl/workers/megatron_workers.py.
 
 from __future__ import annotations
 
-from typing import Callable, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 from ...component import Parallel
 from ...configuration.settings import Amount
 from ...findings.span import Span
 from ...pools import Pool
+from ...releases.release import Range
 from ...text.tree import Scalar
 from .configuration import Configuration
-from .programs import ProgramKind
-from .releases import is_reward_served, reward_key
+from .programs import ProgramKind, facts
 
 DEGREES = "PW208"
 Degrees = tuple[Parallel, dict[str, Amount]]
@@ -29,35 +29,19 @@ OWNERS = {
 Components that run as trained ones are included. Source: verl, verl/trainer/ppo/ray_trainer.py
 (init_workers).
 """
-_MEGATRON = {
-    "tp": "tensor_model_parallel_size", "pp": "pipeline_model_parallel_size", "cp": "context_parallel_size",
-    "ep": "expert_model_parallel_size",
-}  # fmt: skip
-_TITAN = {"tp": "tensor_parallel_size", "pp": "pipeline_parallel_size", "cp": "context_parallel_size", "ep": "expert_parallel_size"}
-STRATEGIES = {"megatron": _MEGATRON, "mindspeed": _MEGATRON, "torchtitan": _TITAN}
+_FACTS: Mapping[str, Mapping[str, Any]] = facts("strategies")
+STRATEGIES: Mapping[str, Mapping[str, str]] = _FACTS["strategies"]
 """Strategy, also the section of the degrees -> keys of the degrees."""
 TUNES = (ProgramKind.TUNING, ProgramKind.PROCESSES)
 """Programs that fine-tune, without roles."""
-TUNERS: Mapping[str, Mapping[str, str]] = {
-    "fsdp": {}, "veomni": {}, "megatron": _MEGATRON, "torchtitan": _TITAN,
-    "automodel": {"tp": "tp_size", "pp": "pp_size", "cp": "cp_size", "ep": "ep_size"},
-}  # fmt: skip
+TUNERS: Mapping[str, Mapping[str, str]] = _FACTS["tuners"]
 """Engine for fine-tuning -> keys of the degrees in the section `engine`."""
-_CLASSES = {
-    "FSDPEngineConfig": "fsdp", "VeOmniEngineConfig": "veomni", "McoreEngineConfig": "megatron",
-    "TorchtitanEngineConfig": "torchtitan", "AutomodelEngineConfig": "automodel",
-}  # fmt: skip
-_ENGINE = {
-    "tp": "tensor_model_parallel_size", "pp": "pipeline_model_parallel_size", "dp": "data_parallel_size",
-    "ep": "expert_parallel_size",
-}  # fmt: skip
+LATER = {name: Range(since, until) for name, (since, until) in _FACTS["since"].items()}
+"""Strategies of later releases. Source: verl, verl/workers/engine/*/ (EngineRegistry.register)."""
 ROLLOUT = "actor_rollout_ref.rollout"
 PARTED = f"{ROLLOUT}.disaggregation"
 APART, TEACHER = "standalone_rollout", "teacher"
-"""Servers in separate pools of the V1 trainer, and the teacher of a distillation.
-
-Several teachers are `teacher_NAME`.
-"""
+"""Separate servers of the V1 trainer, and the teacher (of several `teacher_NAME`)."""
 TEACHERS, SINGLE_TEACHER = "distillation.teacher_models", "teacher_model"
 
 
@@ -68,13 +52,13 @@ def is_teacher(name: str) -> bool:
 
 def is_engine(settings: Configuration, name: str) -> bool:
     """Return True if an inference engine serves a component."""
-    return name in ("rollout", APART) or is_teacher(name) or (name == "reward_model" and bool(is_reward_served(settings)))
+    return name in ("rollout", APART) or is_teacher(name) or (name == "reward_model" and bool(settings.is_reward_served))
 
 
 def engine_key(settings: Configuration, name: str) -> Callable[[str], str]:
     """Return a function from an engine's setting to the dotted path, for a served component."""
     if name == "reward_model":
-        return lambda key: reward_key(settings, f"rollout.{key}")
+        return lambda key: settings.reward_key(f"rollout.{key}")
     if is_teacher(name):
         teacher = name.removeprefix(f"{TEACHER}_") if name != TEACHER else SINGLE_TEACHER
         return lambda key: f"{TEACHERS}.{teacher}.inference.{key}"
@@ -85,7 +69,7 @@ def engine_key(settings: Configuration, name: str) -> Callable[[str], str]:
 def engine_of(settings: Configuration, name: str) -> Degrees | None:
     """Return the engine degrees of a served component; None if unknown."""
     key = engine_key(settings, name)
-    paths = {degree: key(setting) for degree, setting in _ENGINE.items()}
+    paths = {degree: key(setting) for degree, setting in _FACTS["served"].items()}
     degrees = _degrees(settings, paths, 2 if is_teacher(name) or name == "reward_model" else 1)
     if degrees is not None and key("") == f"{ROLLOUT}." and (parted := parted_size(settings, degrees[0].tp)):
         return Parallel(dp=parted * degrees[0].dp * degrees[0].pp, ep=degrees[0].ep), degrees[1]
@@ -106,10 +90,7 @@ def parted_size(settings: Configuration, tensor: int) -> int:
 
 
 def trained(settings: Configuration, owner: str, section: str) -> Degrees | None:
-    """Return the degrees of a trained component: Megatron's, none with FSDP; None if unknown.
-
-    `section` contains Megatron's degrees, see `section_of`.
-    """
+    """Return the degrees of a trained component, none with FSDP; None if unknown."""
     strategy = settings.word(f"{owner}.strategy", DEGREES)
     if strategy is None:
         return None
@@ -129,15 +110,12 @@ def tuner_of(settings: Configuration) -> str | None:
     if chosen:
         name = chosen[-1].text if isinstance(chosen[-1], Scalar) and chosen[-1].text in TUNERS else ""
     else:
-        name = _CLASSES.get((settings.word("engine._target_", DEGREES) or "").rpartition(".")[2], "")
+        name = _FACTS["tuner_classes"].get((settings.word("engine._target_", DEGREES) or "").rpartition(".")[2], "")
     return name if name != "fsdp" or settings.word("engine.strategy", DEGREES) in ("fsdp", "fsdp2") else ""
 
 
 def is_counted(settings: Configuration) -> bool:
-    """Return True if the number of processes is known.
-
-    Ray derives it from the settings; torchrun gets it separately.
-    """
+    """Return True if the number of processes is known; only a command tells torchrun's."""
     program = settings.notes.document.program
     return settings.entry.kind is not ProgramKind.PROCESSES or (program is not None and bool(program.name))
 
@@ -165,25 +143,25 @@ def degrees_in(settings: Configuration, pool: Pool | None, name: str) -> Degrees
 
 def own_amounts(settings: Configuration, pools: Sequence[Pool], name: str) -> Mapping[str, Amount]:
     """Map degrees to settings; empty if another component owns the degrees."""
-    pool = next((candidate for candidate in pools if name in candidate.components), None)
     if leader_of(settings, pools, name) is not None:
         return {}
-    degrees = degrees_in(settings, pool, name)
+    degrees = degrees_in(settings, _pool_with(pools, name), name)
     return degrees[1] if degrees else {}
 
 
 def leader_of(settings: Configuration, pools: Sequence[Pool], name: str) -> str | None:
-    """Return the other component that owns a component's degrees; else None.
-
-    Megatron's process groups belong to all roles of a process.
-    """
+    """Return the other component that owns a component's process groups of Megatron."""
     if name not in OWNERS or is_engine(settings, name):
         return None
-    pool = next((candidate for candidate in pools if name in candidate.components), None)
+    pool = _pool_with(pools, name)
     section = section_of(pool.components if pool else (), name)
     degrees = trained(settings, OWNERS[name], section)
     leader = next(component for component, owner in OWNERS.items() if owner == section)
     return leader if leader != name and degrees is not None and degrees[1] else None
+
+
+def _pool_with(pools: Sequence[Pool], name: str) -> Pool | None:
+    return next((pool for pool in pools if name in pool.components), None)
 
 
 def _degrees(settings: Configuration, paths: Mapping[str, str], tensor: int = 1) -> Degrees | None:

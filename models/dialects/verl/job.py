@@ -1,25 +1,39 @@
-"""verl job under construction: facts, components, and derivations of numbers."""
+"""verl job: components of its pools, what hints leave open, and derivations of numbers.
+
+verl's keys state pool sizes, so a hinted component leaves its pool open: the block `placewright:`
+names one of its components and the file itself does not write both keys of its size. With seconds
+for one component, the pool is planned even if both keys are written, here or in a text of
+`defaults`; the written size is the baseline of the plan.
+"""
 
 from __future__ import annotations
 
-from dataclasses import field
-from typing import Collection, Iterator
+from dataclasses import field, replace
+from typing import Collection, Iterator, Mapping, Sequence
 
 from ... import roles
-from ...component import COLOCATED, Component, Parallel, Relation
+from ...component import COLOCATED, UNBOUNDED, Component, Parallel, Relation
 from ...configuration.settings import Amount
 from ...derivation import Derivation
 from ...findings.span import Span
 from ...findings.wording import with_noun
+from ...hints.block import timed_names, without
+from ...job import HintedJob
+from ...machines.cluster import Cluster
 from ...model_cards import ModelUse
+from ...parallel import DEGREES as DEGREE_NAMES
 from ...pools import Pool
 from ...record import dataclass
-from .configuration import Configuration
-from .degrees import APART, OWNERS, TUNES, Degrees, degrees_in, engine_of, is_engine, is_teacher, place_of, section_of, trained
+from ...text.nearest import nearest
+from ...text.tree import Entry, MapNode, Scalar, Value
+from ..skeleton import HINTS
+from .configuration import SEQUENCE, Configuration
+from .degrees import APART, OWNERS, TUNES, Degrees, degrees_in, engine_of, is_engine, is_teacher, own_amounts, place_of, section_of, trained
 from .pools import Declared
 from .programs import TRAINERS
-from .releases import sequence_key
 
+_FIXED = {"accelerators_per_process": "per_process", "cpus": "cpus"}
+"""Key of the hints -> field of a component that verl fixes."""
 REASON = "verl runs all roles of a pool in the same processes"
 DEGREES, FIT = "PW208", "PW215"
 _ROLES = {
@@ -86,10 +100,7 @@ class VerlSetup:
 
 
 def components_of(settings: Configuration, declared: Declared, sized: Collection[Pool]) -> tuple[Component, ...]:
-    """Return all components of the pools, without ranks; unknown degrees are 1.
-
-    `sized` are the pools of a known size.
-    """
+    """Return all components of the pools, without ranks; unknown degrees are 1."""
     if not declared.pools and settings.entry.kind in TRAINERS:
         # Report wrong degrees even if the size is unknown.
         trained(settings, OWNERS["actor"], OWNERS["actor"])
@@ -99,18 +110,17 @@ def components_of(settings: Configuration, declared: Declared, sized: Collection
 
 
 def _component(settings: Configuration, pool: Pool, name: str, size: int, sized: bool) -> Component:
-    tunes = settings.entry.kind in TUNES
     parallel, amounts = degrees_in(settings, pool, name) or (Parallel(), dict[str, Amount]())
-    taught = is_teacher(name)  # reported with the pool
     followed = name in OWNERS and section_of(pool.components, name) != OWNERS[name] and not is_engine(settings, name)
-    if (followed or taught) and sized and size % parallel.replica:
-        parallel, amounts = Parallel(), {}  # reported for the role that owns the degrees
+    if (followed or is_teacher(name)) and sized and size % parallel.replica:
+        parallel, amounts = Parallel(), {}  # reported for the role that owns the degrees, or with the pool of teachers
     spans: dict[str, Span] = {key: place for key in ("size", "count", "name") if (place := pool.spans.get(key))}
     if place := pool.span("size"):
-        spans["name"] = spans["placement"] = spans["amount"] = place
+        spans |= dict.fromkeys(("name", "placement", "amount"), place)
     if degrees := place_of(amounts):
         spans["parallel"] = degrees
-    role = roles.STUDENT if tunes and name == "actor" else roles.TEACHER if is_teacher(name) else _ROLES[name]
+    tuned = settings.entry.kind in TUNES and name == "actor"
+    role = roles.STUDENT if tuned else roles.TEACHER if is_teacher(name) else _ROLES[name]
     strategy = (settings.word(f"{OWNERS[name]}.strategy", DEGREES) if name in OWNERS else "") or ""
     backend = "fsdp" if strategy == "fsdp2" else strategy
     cpus = pool.cpus if name == pool.components[0] else 0  # a pool reserves CPUs once
@@ -156,6 +166,122 @@ def _derive_degrees(setup: VerlSetup, component: Component, ranks: int) -> Itera
     if size > 1:
         figures = tuple(amount.figure for amount in trains[1].values())
         yield Derivation(name, "data parallel size", ranks // size, f"{ranks} // tp x pp x cp = {size}", figures)
-    elif (parts := settings.whole(sequence_key(settings, OWNERS[name]), DEGREES, 1)) is not None:
+    elif (parts := settings.whole(settings.sequence_key(OWNERS[name]), DEGREES, 1)) is not None:
         formula = f"{ranks} // {parts.value} sequence parallel" if parts.value > 1 else str(ranks)
         yield Derivation(name, "data parallel size", ranks // parts.value, formula, (parts.figure,))
+
+
+# -- hints
+
+
+def is_open(settings: Configuration, pool: Pool) -> bool:
+    """Return True if the size of a pool is left to hints."""
+    keys = (pool.nodes_key, pool.accelerators_key)
+    if not all(keys) or pool.nodes_key.startswith("--") or pool.nodes_key in settings.instead:
+        return False
+    block, names = settings.tree(HINTS), set(pool.components)
+    if timed_names(block) & names:
+        return settings.anew or not all(map(settings.has, keys))
+    files = (settings.notes.document.source.name, "--set")
+    values = map(settings.at, keys)
+    return bool(set(_hints(block)) & names) and not all(
+        isinstance(value, Scalar) and not value.is_null and value.span.file in files for value in values
+    )
+
+
+def opened(component: Component) -> Component:
+    """Return the component with open amount and place."""
+    spans = {name: span for name, span in component.spans.items() if name not in ("placement", "amount")}
+    return replace(component, runs=None, least=1, most=UNBOUNDED, counts=(), spans=spans)
+
+
+def with_hints(
+    settings: Configuration, cluster: Cluster, components: tuple[Component, ...], relations: tuple[Relation, ...],
+    pools: Sequence[Pool], follow: bool,
+) -> HintedJob:  # fmt: skip
+    """Add hints to the components and relations; unplanned degrees stay verl's.
+
+    `follow`: degrees may follow from the size of a pool or from another choice, so that a plan
+    judges a count with the resulting degrees.
+    """
+    block = _of_components(settings, [component.name for component in components])
+    if block is None:
+        return HintedJob(components, relations)
+    from ...hints.block import add_block
+
+    known = {component.name: component for component in components}
+    tied = [name for name in timed_names(block) if _hint(block, name) is None] if follow else []
+    draft = add_block(block, cluster, components, settings.notes.findings, relations, tied)
+    hinted_components, choices = [], dict[str, tuple[Parallel, ...]]()
+    for component in draft.components:
+        before, name = known[component.name], component.name
+        component = _as_verl_has_it(settings, before, component, block)
+        parallel = _hint(block, name)
+        if parallel is not None and component.timed:
+            amounts = own_amounts(settings, pools, name)
+            open_ = _open_degrees(settings, name, draft.choices.get(name, (component.parallel,)), amounts, parallel)
+            if settings.anew and component.runs is None and open_:
+                choices[name] = open_
+        elif parallel is not None and component.parallel != before.parallel:
+            message = f"the hints of `{name}` say {component.parallel}, verl's own keys {before.parallel}"
+            settings.notes.error("PW121", name, message, parallel, "differs", "leave `parallel` out of the hints")
+        hinted_components.append(replace(component, parallel=before.parallel))
+    known_relations = tuple(relation for relation in draft.relations if set(relation.components) <= set(known))
+    links = tuple(link for link in draft.links if {link.source, link.target} <= set(known))
+    return HintedJob(tuple(hinted_components), known_relations, choices, links=links, preference=draft.preference, workload=draft.workload)
+
+
+def _of_components(settings: Configuration, names: Sequence[str]) -> Value | None:
+    """Remove hints for unknown components, with an error for each."""
+    block = settings.tree(HINTS)
+    if not names:
+        return None  # the unreadable pools have findings of their own
+    unknown = [entry for name, entry in _hints(block).items() if name not in names]
+    for entry in unknown:
+        name, close = entry.key.text, nearest(entry.key.text, names)
+        help_ = f"write `{close}`" if close else f"name one of {', '.join(names)}"
+        # No edit: hints for another component may open a pool that lacks other settings.
+        settings.notes.error("PW121", name, f"`{name}` is no component of this job", entry.key.span, "", help_)
+    return without(block, unknown) if unknown else block
+
+
+def _hints(block: Value | None) -> dict[str, Entry]:
+    """Map components to the entries of their hints."""
+    inner = block.get("components") if isinstance(block, MapNode) else None
+    return {entry.key.text: entry for entry in inner} if isinstance(inner, MapNode) else {}
+
+
+def says_degrees(settings: Configuration, name: str) -> bool:
+    """Return True if the hints of a component state degrees."""
+    return _hint(settings.tree(HINTS), name) is not None
+
+
+def _hint(block: Value | None, name: str, key: str = "parallel") -> Value | None:
+    entry = _hints(block).get(name)
+    return entry.value.get(key) if entry is not None and isinstance(entry.value, MapNode) else None
+
+
+def _as_verl_has_it(settings: Configuration, before: Component, component: Component, block: Value) -> Component:
+    """Restore the fields fixed by verl; add an error for hints that differ."""
+    for key, name in _FIXED.items():
+        hint, hinted, fixed = _hint(block, component.name, key), getattr(component, name), getattr(before, name)
+        if hint is not None and hinted != fixed:
+            message = f"`{key}` of `{component.name}` is {hinted}, but verl makes it {fixed or 'none'}"
+            settings.notes.error("PW121", component.name, message, hint, "differs", f"leave `{key}` out of the hints")
+    return replace(component, **{name: getattr(before, name) for name in _FIXED.values()})
+
+
+def _open_degrees(
+    settings: Configuration, name: str, choices: tuple[Parallel, ...], own: Mapping[str, Amount], at: Value
+) -> tuple[Parallel, ...]:
+    """Return the choices that verl's keys can state; add an error for the rest."""
+    strange = [parallel for parallel in choices if any(degree not in own and getattr(parallel, degree) != 1 for degree in DEGREE_NAMES)]
+    if strange:
+        keys = ", ".join(f"`{amount.name}`" for amount in own.values())
+        reason = f"verl takes its degrees from {keys}" if own else "verl has no key for degrees of its own"
+        help_ = "write degrees that have a key" if own else "leave `parallel` out of the hints"
+        if strange[0].cp > 1 and "cp" not in own and name in OWNERS:
+            reason = f"`{OWNERS[name]}.{SEQUENCE}` is taken as the file has it: no plan chooses it"
+        message = f"the hints of `{name}` leave {strange[0]} open, and {reason}"
+        settings.notes.error("PW121", name, message, at, "cannot be said", help_)
+    return tuple(parallel for parallel in choices if parallel not in strange)

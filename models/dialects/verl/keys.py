@@ -1,17 +1,19 @@
-"""Keys that verl's configuration lacks in the selected release: refused by Hydra, or unread.
+"""Keys that the selected release lacks: refused by Hydra or a dataclass, or unread.
 
 Source: Hydra, hydra/_internal/config_loader_impl.py (a setting without `+` of a missing key is
 refused, and so is one with a single `+` of an existing key); verl, verl/trainer/main_ppo.py (unread
-keys are kept silently).
+keys are kept silently), verl/utils/config.py (omega_conf_to_dataclass; called in validate_config,
+verl/workers/*_workers.py, verl/trainer/ppo/ray_trainer.py, verl/trainer/sft_trainer.py). Sections
+without `_target_`, such as `engine_kwargs`, take any key.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Sequence
 
 from ...configuration.notes import Notes, is_unknown
 from ...findings.span import Edit, Span
-from ...releases.release import spans_of
 from ...text.document import DocumentKind as Mark
 from ...text.document import Setting
 from ...text.interpolation_text import holds_interpolation
@@ -19,9 +21,8 @@ from ...text.nearest import closest, distance
 from ...text.tree import MapNode, Scalar, Value
 from .configuration import Configuration
 from .defaults import Table
-from .fields import is_hidden_field, refused_field
-from .programs import configurations
-from .programs import table as releases_table
+from .degrees import TUNES
+from .programs import TRAINERS, configurations, facts, have_it, name_release, releases
 
 REFUSED, UNREAD = "PW012", "PW104"
 NEAR = 2
@@ -34,6 +35,8 @@ REAL = {
     "data.val_batch_size", "ray_kwargs.ray_init.num_gpus", "trainer.n_env_gpus_per_node", "trainer.n_rollout_gpus_per_node",
 }  # fmt: skip
 """Keys that verl looks up although no configuration has them."""
+_TRAINED = ("actor_rollout_ref.actor", "actor_rollout_ref.rollout", "actor_rollout_ref.model", "critic")
+_TUNED = ("model", "engine", "optim", "checkpoint")
 
 
 def judge_keys(notes: Notes, settings: Configuration) -> None:
@@ -68,14 +71,11 @@ class _Keys:
     """
 
     def __init__(self, notes: Notes, settings: Configuration, table: Table) -> None:
-        self.notes = notes
-        self.settings = settings
-        self.table = table
+        self.notes, self.settings, self.table = notes, settings, table
         self.composed = notes.document.program is not None and notes.document.program.found
-        self.release = f" of {notes.choice.release}" if notes.choice is not None else ""
-        self.added: set[str] = set()
+        self.release = settings.choice.release
+        self.added, self.refused = set[str](), set[str]()
         self.sections: dict[str, tuple[int, str]] = {}
-        self.refused: set[str] = set()
 
     def setting(self, setting: Setting) -> None:
         """Report a setting that Hydra refuses, or a probable misspelling."""
@@ -86,13 +86,13 @@ class _Keys:
                     why = f"`{key}` is a key of another configuration than `{name}`, which is assumed"
                     self.notes.unsure("PW122", "", why, True, "Name the program: `python3 -m MODULE key=value`")
                 elif not self._refused_with(key, setting.key_span):
-                    message = f"`{name}`{self.release} has no key `{key}`, so Hydra refuses it"
+                    message = f"`{name}` of {self.release} has no key `{key}`, so Hydra refuses it"
                     self._refuse(setting.key_span, message, configurations().known_in(name, key), meant(self.table, key), setting)
         elif kind is Mark.ADD and not self.composed and isinstance(setting.value, Scalar) and key not in self.added and self._is_set(key):
-            message = f"`{key}` is in `{name}`{self.release}, so Hydra refuses to add it"
+            message = f"`{key}` is in `{name}` of {self.release}, so Hydra refuses to add it"
             edit = Edit(setting.span.part(0, 1), "") if self._text(setting.span)[:1] == "+" else None
             self.notes.error(REFUSED, "", message, setting.key_span, "there already", f"write `{setting.text[1:]}`", edit)
-        elif not self.has(key) and (refusal := refused_field(self.settings, key)):
+        elif not self.has(key) and (refusal := self._refused_field(key)):
             better = near(self.table, key)
             edit = Edit(setting.span.part(0, len(kind.value) + len(key)), better) if self._text(setting.span) == setting.text else None
             self._not_a_field(refusal, better, setting.key_span, edit)
@@ -102,48 +102,40 @@ class _Keys:
         self.added.add(key)
 
     def _refused_with(self, key: str, at: Span) -> bool:
-        """Return True if another key of the same missing section is refused already; list this key there."""
+        """List a key with an earlier one of the same missing section, if any."""
         names = key.split(".")
         owners = (".".join(names[:end]) for end in range(1, len(names)))
         owner = next((owner for owner in owners if not self.has(owner) and owner not in self.table.sections), "")
         if not owner:
             return False
-        before = self.sections.setdefault(owner, (len(self.notes.findings), key))
-        if before[1] == key:
+        index, first = self.sections.setdefault(owner, (len(self.notes.findings), key))
+        if first == key:
             return False
-        index, first = before
         was, now = meant(self.table, first), meant(self.table, key)
         rests = first.removeprefix(owner), key.removeprefix(owner)
         moved = was.removesuffix(rests[0]) if was.endswith(rests[0]) and was.removesuffix(rests[0]) == now.removesuffix(rests[1]) else ""
         finding = self.notes.findings[index]
         help_ = f"write `{moved}` for `{owner}`" if moved else finding.help
-        notes = (
-            *finding.notes,
-            f"the same of `{key}`" + f" (line {at.line})" * (finding.span is not None and finding.span.line != at.line),
-        )
+        line = f" (line {at.line})" * (finding.span is not None and finding.span.line != at.line)
+        notes = (*finding.notes, f"the same of `{key}`{line}")
         self.notes.findings[index] = replace(finding, help=help_, edit=None if moved else finding.edit, notes=notes)
         return True
 
     def options(self) -> None:
         """Add an error for every group option that the selected release lacks."""
-        choice, known, name = self.notes.choice, configurations(), self.table.name
-        for group, option in self.table.chosen if choice is not None and not self.composed else ():
+        known, name = configurations(), self.table.name
+        for group, option in self.table.chosen if not self.composed else ():
             setting = next(entry for entry in self.notes.document.settings if entry.key == group.partition("@")[0])
-            is_there = choice is not None and known.groups(name).get(group, 0) >> choice.release.index & 1
             is_null = isinstance(setting.value, Scalar) and setting.value.is_null
-            if choice is None or option is None or not is_there or setting.kind is not Mark.CHANGE or is_null:
+            if option is None or not self._holds(known.groups(name).get(group, 0)) or setting.kind is not Mark.CHANGE or is_null:
                 continue
             mask = known.option_in(name, group, option)
-            if mask >> choice.release.index & 1:
+            if self._holds(mask):
                 continue
-            message = f"`{group}` has no option `{option}` in {choice.release}, so Hydra refuses it"
+            message = f"`{group}` has no option `{option}` in {self.release}, so Hydra refuses it"
             if mask or not self._has_folders():
-                available = [
-                    candidate
-                    for candidate in known.options_of(name, group)
-                    if known.option_in(name, group, candidate) >> choice.release.index & 1
-                ]
-                help_ = f"options are {', '.join(f'`{candidate}`' for candidate in available)}"
+                options = [candidate for candidate in known.options_of(name, group) if self._holds(known.option_in(name, group, candidate))]
+                help_ = f"options are {', '.join(f'`{candidate}`' for candidate in options)}"
                 self._refuse(setting.key_span, message, mask, help_=help_)
             else:
                 why = f"`{group}={option}` is not verl's; it may lie in a folder of configurations that is not read"
@@ -168,7 +160,7 @@ class _Keys:
                 elif key in table.sections and key not in table.groups and not _may_be_a_map(entry.value):
                     inner = next(iter(table.sections[key]))
                     self.notes.wrong_type(key, key, entry.value, "a map", f"write keys such as `{inner}` below it")
-            elif refusal := refused_field(self.settings, key):
+            elif refusal := self._refused_field(key):
                 better = near(table, key)
                 self._not_a_field(refusal, better, entry.key.span, self.notes.renamed(entry, better.rpartition(".")[2]) if better else None)
             elif better := near(table, key):
@@ -179,11 +171,7 @@ class _Keys:
                 self.notes.warn(UNREAD, better, message, entry.key.span, "not a key", f"write `{better}`", edit)
 
     def has(self, key: str) -> bool:
-        """Return True if a key exists or may exist.
-
-        It may exist below an unknown list, below a key that another setting added, or through a
-        reference.
-        """
+        """Return True if a key exists or may exist."""
         table = self.table
         if table.has(key) or key in table.groups:
             return True
@@ -201,10 +189,13 @@ class _Keys:
 
     def _may_be_another_program(self, key: str) -> bool:
         """Return True if no program is named and another configuration has the key."""
-        program, choice, known = self.notes.document.program, self.notes.choice, configurations()
-        if choice is None or (program is not None and program.name):
-            return False
-        return any(known.known_in(name, key) >> choice.release.index & 1 for name in known.index if name != self.table.name)
+        program, known = self.notes.document.program, configurations()
+        is_named = program is not None and program.name
+        return not is_named and any(self._holds(known.known_in(name, key)) for name in known.index if name != self.table.name)
+
+    def _holds(self, mask: int) -> bool:
+        """Return True if the selected release is among the bits of releases."""
+        return bool(mask >> self.release.index & 1)
 
     def _is_set(self, key: str) -> bool:
         default = self.table.defaults.get(key)
@@ -212,18 +203,16 @@ class _Keys:
 
     def _refuse(self, at: Span, message: str, mask: int, better: str = "", setting: Setting | None = None, help_: str = "") -> None:
         """Add an error of Hydra; `mask`: accepting releases, `better`: the probable key."""
-        choice, notes, label = self.notes.choice, list[str](), "no such option" if help_ else "not a key"
-        accepting = [release for release in choice.table if mask >> release.index & 1] if choice is not None else []
-        makes = self._makes(choice.release.index, setting.key) if choice is not None and setting and choice.release in accepting else []
+        notes, label = list[str](), "no such option" if help_ else "not a key"
+        makes = self._makes(self.release.index, setting.key) if setting and self._holds(mask) else []
         if makes:
             better, help_ = "", f"choose what has it: {' or '.join(f'`{selection}`' for selection in makes[:MOST_NAMED])}"
-        elif setting is not None and setting.kind is Mark.CHANGE and is_hidden_field(self.settings, setting.key):
+        elif setting is not None and setting.kind is Mark.CHANGE and self._is_hidden_field(setting.key):
             better, help_ = "", f"write `+{setting.text}`: verl takes it, though no configuration has it"
-        elif choice is not None and accepting:
-            notes.append(f"{choice.table.framework} {spans_of(accepting)} {'has' if len(accepting) == 1 else 'have'} it")
-            help_ = f"name the release that you run: `--framework {choice.table.package}=={accepting[-1].name}`"
+        elif mask:
+            notes, help_ = [have_it(mask)], name_release(mask)
         elif setting is not None and setting.kind is Mark.CHANGE:
-            refusal = refused_field(self.settings, setting.key)
+            refusal = self._refused_field(setting.key)
             help_ = "leave it out" if refusal else f"write `+{setting.text}` if your own code reads it, else leave it out"
         edit = self._rewritten(setting, better) if setting is not None and better else None
         self.notes.error(REFUSED, "", message, at, label, f"write `{better}`" if better else help_, edit, *notes)
@@ -233,15 +222,9 @@ class _Keys:
         known, name = configurations(), self.table.name
         options = known.options_with(name, release, key)
         folder = known.path(name, release).rpartition("/")[0]
-        names = [
-            candidate for candidate in known.index if candidate != name and known.path(candidate, release).rpartition("/")[0] == folder
-        ]
-        names = [candidate for candidate in names if (composed := known.compose(candidate, release)) is not None and key in composed.keys]
-        return (
-            [candidate for candidate in options if "_engine=" in candidate]
-            or [f"--config-name={candidate}" for candidate in names]
-            or options
-        )
+        beside = [entry for entry in known.index if entry != name and known.path(entry, release).rpartition("/")[0] == folder]
+        names = [entry for entry in beside if (composed := known.compose(entry, release)) is not None and key in composed.keys]
+        return [option for option in options if "_engine=" in option] or [f"--config-name={entry}" for entry in names] or options
 
     def _not_a_field(self, refusal: tuple[str, str, int], better: str, at: Span, edit: Edit | None) -> None:
         """Add the error of a dataclass, raised when verl reads the section."""
@@ -250,10 +233,52 @@ class _Keys:
             return
         self.refused.add(field)
         notes = ["the job fails with a TypeError when verl reads this section, before the first step"]
-        if accepting := [release for release in releases_table() if mask >> release.index & 1]:
-            notes.append(f"verl {spans_of(accepting)} {'has' if len(accepting) == 1 else 'have'} it")
-        message = f"`{name}`{self.release} has no field `{field.rpartition('.')[2]}`, and takes no other key"
+        notes += [have_it(mask)] if mask else []
+        message = f"`{name}` of {self.release} has no field `{field.rpartition('.')[2]}`, and takes no other key"
         self.notes.error(UNREAD, better, message, at, "not a field", f"write `{better}`" if better else "leave it out", edit, *notes)
+
+    # -- dataclasses
+
+    def _refused_field(self, key: str) -> tuple[str, str, int] | None:
+        """Return (dataclass, unknown field, bits of releases with it) if a key is refused."""
+        owner = next((section for section in self._sections if key.startswith(f"{section}.")), "")
+        rest = key[len(owner) + 1 :].split(".")
+        while owner and rest:
+            name = self._dataclass(owner)
+            known = facts("fields").get(name, ())
+            mask = releases().mask([run for run in known if rest[0] in run[2].split()])
+            if not self._holds(mask):
+                return (name, f"{owner}.{rest[0]}", mask) if releases().has(known, self.release.index) else None
+            owner, rest = f"{owner}.{rest[0]}", rest[1:]
+        return None
+
+    def _is_hidden_field(self, key: str) -> bool:
+        """Return True if `+` can add an unlisted key as a field of a dataclass."""
+        owner, _, name = key.rpartition(".")
+        if not any(f"{owner}.".startswith(f"{section}.") for section in self._sections):
+            return False
+        runs = [run for run in facts("fields").get(self._dataclass(owner), ()) if name in run[2].split()]
+        return releases().has(runs, self.release.index)
+
+    def _dataclass(self, section: str) -> str:
+        """Return the dataclass of a section; "" if unknown or none."""
+        path, program = f"{section}._target_", self.notes.document.program
+        written, default = self.settings.at(path), self.table.defaults.get(path)
+        if program is None or program.found:
+            text = written.text if isinstance(written, Scalar) and not is_unknown(written) else ""
+        else:
+            text = str(default.value) if default is not None and written is None and not self.table.is_open(section) else ""
+        return text.rpartition(".")[2] if text.startswith("verl.") else ""
+
+    @property
+    def _sections(self) -> Sequence[str]:
+        """Sections that the program always turns into dataclasses."""
+        settings, entry = self.settings, self.settings.entry
+        if settings.until("0.6.0") or entry.own_trainer:
+            return ()
+        if entry.kind in TRAINERS:
+            return _TRAINED if settings.has_critic else _TRAINED[:-1]
+        return _TUNED if entry.configuration == "sft_trainer_engine" and entry.kind in TUNES else ()
 
     def _rewritten(self, setting: Setting, better: str) -> Edit | None:
         return Edit(setting.key_span, better) if self._text(setting.key_span) == setting.key else None

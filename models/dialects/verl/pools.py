@@ -23,7 +23,6 @@ from .configuration import Configuration
 from .degrees import APART, SINGLE_TEACHER, TEACHER, TEACHERS, Degrees, engine_of, place_of
 from .listed import MAPPING, listed_pools
 from .programs import DRAFT, MAIN_PPO, SPEC, ProgramKind
-from .releases import has_critic, has_reference, has_reward_model, has_teachers, is_apart, reward_key
 
 MAX_PROCESSES = 1 << 20
 """Limit on the accelerators of a pool; our own, far above any job."""
@@ -66,6 +65,9 @@ def pools_of(settings: Configuration) -> Declared:
     return _MAKERS[settings.entry.kind](settings)
 
 
+# -- sizes
+
+
 def number(settings: Configuration, key: str, most: int, least: int = 1) -> Amount | None:
     """Return a number of nodes or accelerators; None, with a finding, if wrong."""
     amount = settings.whole(key, FIT, least=least, exact=True)
@@ -104,46 +106,57 @@ def _may_be_set_elsewhere(settings: Configuration, amounts: Sequence[Amount]) ->
     return True
 
 
-def pool_of(name: str, found: Size, components: Sequence[str], slots: int, at: Span | None = None) -> Pool:
-    """Build a pool from its size.
+def _own_size(settings: Configuration, nodes: str, accelerators: str, switch: str, subject: str) -> Size | None:
+    """Return the size of an optional pool; add an error for numbers below 1."""
+    count, size = number(settings, nodes, MAX_NODES, -(10**9)), number(settings, accelerators, MAX_ACCELERATORS_PER_NODE, -(10**9))
+    for amount in (count, size):
+        if amount is not None and amount.value < 1:
+            default = " (its default)" if amount.span is None else ""
+            message = f"`{switch}` is set, but `{amount.name}` is {amount.value}{default}; verl demands more than 0"
+            at, help_ = amount.span or settings.place(switch), f"set `{amount.name}=1` or more"
+            settings.notes.error(MODE, subject, message, at, "", help_, amount.becomes(1))
+    return (count, size) if count and size and count.value > 0 and size.value > 0 else None
 
-    `at` is its place, by default the number of accelerators.
-    """
-    count, size = found
+
+def pool_of(name: str, pool_size: Size, components: Sequence[str], slots: int, at: Span | None = None) -> Pool:
+    """Build a pool at a place, by default at its number of accelerators."""
+    count, size = pool_size
     spans = {key: amount.span for key, amount in (("count", count), ("size", size)) if amount.span}
     if place := at or size.span or count.span:
         spans["name"] = place
     return Pool(name, (PoolParts(size.value, count.value),), slots, tuple(components), size.name, count.name, spans)
 
 
-def _some(*pools: Pool | None) -> tuple[Pool, ...]:
-    return tuple(pool for pool in pools if pool is not None)
+def _pools(settings: Configuration, *pools: tuple[str, Size | None, Sequence[str]]) -> tuple[Pool, ...]:
+    """Build the pools of a known size, of (name, size, components)."""
+    return tuple(pool_of(name, size, components, settings.entry.slots) for name, size, components in pools if size)
 
 
-def shared_pool(settings: Configuration) -> Declared:
-    """Return `global_pool`, and separate pools of reward model, teachers and servers."""
-    size, entry = sized(settings), settings.entry
-    own = settings.flag(reward_key(settings, "enable_resource_pool"), ROLES)
-    roles = _roles(settings, "actor", "rollout")
-    _old_reward_model(settings)
-    if has_reward_model(settings) and own is False:
-        roles.append("reward_model")
-    pool = pool_of("global_pool", size, roles, entry.slots) if size else None
-    rewards = _reward_pool(settings) if own else None
-    taught, ranges = _teachers(settings)
-    apart = None
-    if is_apart(settings):
-        # Unset, the key takes the trainer's number (since 0.7.1).
-        key = "actor_rollout_ref.rollout.n_gpus_per_node"
-        key = key if settings.at(key) is not None else ACCELERATORS
-        apart = _servers_apart(settings, "actor_rollout_ref.rollout.nnodes", key, APART)
-    return Declared(_some(pool, rewards, taught, apart), ranges=ranges)
+# -- pools that train
 
 
 def _roles(settings: Configuration, *first: str) -> list[str]:
     """Return the components trained or frozen in a single pool."""
-    reference, critic = has_reference(settings), has_critic(settings)
+    reference, critic = settings.has_reference, settings.has_critic
     return [*first, *(["ref"] if reference else []), *(["critic"] if critic else [])]
+
+
+def shared_pool(settings: Configuration) -> Declared:
+    """Return `global_pool`, and separate pools of reward model, teachers and servers."""
+    size, own = sized(settings), settings.flag(settings.reward_key("enable_resource_pool"), ROLES)
+    roles = _roles(settings, "actor", "rollout")
+    _old_reward_model(settings)
+    if settings.has_reward_model and own is False:
+        roles.append("reward_model")
+    pools = (*_pools(settings, ("global_pool", size, roles)), *(_reward_pool(settings) if own else ()))
+    taught, ranges = _teachers(settings)
+    apart: tuple[Pool, ...] = ()
+    if settings.is_apart:
+        # Unset, the key takes the trainer's number (since 0.7.1).
+        key = "actor_rollout_ref.rollout.n_gpus_per_node"
+        key = key if settings.at(key) is not None else ACCELERATORS
+        apart = _servers_apart(settings, "actor_rollout_ref.rollout.nnodes", key, APART)
+    return Declared((*pools, *taught, *apart), ranges=ranges)
 
 
 def _old_reward_model(settings: Configuration) -> None:
@@ -157,12 +170,9 @@ def _old_reward_model(settings: Configuration) -> None:
                              f"write `reward.{key}`", None, note)  # fmt: skip
 
 
-def _reward_pool(settings: Configuration) -> Pool | None:
-    """Return `reward_pool`, which fails without workers until 0.7.1.
-
-    The reward loop (0.7.0) starts servers alone.
-    """
-    own, enabled = reward_key(settings, "enable_resource_pool"), has_reward_model(settings)
+def _reward_pool(settings: Configuration) -> tuple[Pool, ...]:
+    """Return `reward_pool`; until 0.7.1 it fails without workers, as with the reward loop."""
+    own, enabled = settings.reward_key("enable_resource_pool"), settings.has_reward_model
     loop = settings.flag("reward_model.use_reward_loop", ROLES) if settings.since("0.7.0") and settings.until("0.7.1") else False
     works = settings.since("0.7.1") or settings.entry.own_trainer or loop is None or enabled is None or (enabled and not loop)
     if not works:
@@ -171,218 +181,28 @@ def _reward_pool(settings: Configuration) -> Pool | None:
         note = "verl notices this after the workers of `global_pool` were created"
         settings.notes.error(MODE, "reward_model", message, settings.place(own), "an empty pool", f"set `{own}=False`",
                              settings.becomes(own, "False"), note)  # fmt: skip
-    pool_size = _own_size(settings, reward_key(settings, "nnodes"), reward_key(settings, "n_gpus_per_node"), own, "reward_model")
-    return pool_of("reward_pool", pool_size, ["reward_model"] if enabled else [], settings.entry.slots) if pool_size else None
-
-
-def _own_size(settings: Configuration, nodes: str, accelerators: str, switch: str, subject: str) -> Size | None:
-    """Return the size of an optional pool; add an error for numbers below 1."""
-    count, size = number(settings, nodes, MAX_NODES, -(10**9)), number(settings, accelerators, MAX_ACCELERATORS_PER_NODE, -(10**9))
-    for amount in (count, size):
-        if amount is not None and amount.value < 1:
-            default = " (its default)" if amount.span is None else ""
-            message = f"`{switch}` is set, but `{amount.name}` is {amount.value}{default}; verl demands more than 0"
-            at, help_ = amount.span or settings.place(switch), f"set `{amount.name}=1` or more"
-            settings.notes.error(MODE, subject, message, at, "", help_, amount.becomes(1))
-    return (count, size) if count and size and count.value > 0 and size.value > 0 else None
-
-
-def _teachers(settings: Configuration) -> tuple[Pool | None, Ranges]:
-    """Return `teacher_pool` of a distillation, and the ranks of several teachers.
-
-    Source: verl, verl/workers/config/distillation.py (DistillationConfig.__post_init__,
-    _resolve_teacher_models).
-    """
-    keys = ("distillation.nnodes", "distillation.n_gpus_per_node")
-    pool_size = _own_size(settings, *keys, "distillation.enabled", TEACHER) if has_teachers(settings) else None
-    if pool_size is None:
-        return None, {}
-    count, size = pool_size
-    total, section = count.value * size.value, settings.at(TEACHERS)
-    names = [line.key.text for line in section if line.key.text != SINGLE_TEACHER] if isinstance(section, MapNode) else []
-    if names:
-        single_pool = f"{TEACHERS}.{SINGLE_TEACHER}"
-        written = next((setting for setting in settings.notes.document.settings if setting.key.startswith(single_pool)), None)
-        if written is not None:
-            message, help_ = f"verl drops `{SINGLE_TEACHER}` where there are other teachers", f"rename it: `+{TEACHERS}.NAME.key=`"
-            settings.notes.warn("PW124", TEACHER, message, written.key_span, "dropped", help_)
-        ranges = _several(settings, names, total, size)
-        return pool_of("teacher_pool", pool_size, tuple(ranges), settings.entry.slots), ranges
-    known = engine_of(settings, TEACHER)
-    replica = known[0].replica if known else 1
-    if known and total % replica:
-        message = (
-            f"a replica of the teacher ({with_noun(replica, 'accelerator')}) must divide `teacher_pool` ({count.value} x {size.value})"
-        )
-        at, help_ = place_of(known[1]) or size.span or count.span or settings.top, f"set `{known[1]['tp'].name}` to a divisor of {total}"
-        settings.notes.error(DEGREES, TEACHER, message, at, f"{total} % {replica} = {total % replica}", help_, None, TEACHER_AT)
-    return pool_of("teacher_pool", pool_size, (TEACHER,), settings.entry.slots), {}
-
-
-def _several(settings: Configuration, names: list[str], total: int, accelerators: Amount) -> Ranges:
-    """Return the ranks of several teachers; empty if unknown or unequal to the pool."""
-    ranges, needed, parts = dict[str, tuple[int, int]](), 0, []
-    keys, torn, notes = dict[str, str](), list[tuple[str, str]](), settings.notes
-    for name in names:
-        path, component = f"{TEACHERS}.{name}", f"{TEACHER}_{name}"
-        known, replicas = engine_of(settings, component), settings.whole(f"{path}.num_replicas", DEGREES, 0, least=0)
-        if known is None or replicas is None:
-            return {}
-        for key in ("key", "model_path", "inference.name"):
-            if not settings.is_open(f"{path}.{key}", ROLES) and not settings.has(f"{path}.{key}"):
-                message = f"teacher `{name}` has no `{key}`, which verl demands of each of several teachers"
-                notes.error(MODE, component, message, settings.place(path), "", f"set `+{path}.{key}=`", None, TEACHER_AT)
-        word = settings.word(f"{path}.key", ROLES)
-        if word and keys.setdefault(word, name) != name:
-            message = f"teachers `{keys[word]}` and `{name}` have the same key `{word}`, so verl raises a ValueError"
-            notes.error(MODE, component, message, settings.place(f"{path}.key"), "", "give each teacher a key of its own", None, TEACHER_AT)
-        replica = known[0].replica
-        parts.append(f"{name} {replicas.value} x {replica}")
-        torn += [
-            (name, reason) for start in range(replicas.value) if (reason := _torn(needed + start * replica, replica, accelerators.value))
-        ][:1]
-        if replicas.value:
-            ranges[component] = (needed, needed + replicas.value * replica - 1)
-        needed += replicas.value * replica
-    if needed == total:
-        for name, why in torn:
-            help_ = f"reorder the teachers, or change `{TEACHERS}.{name}.inference.tensor_model_parallel_size`"
-            notes.error(TORN, f"{TEACHER}_{name}", f"a replica of teacher `{name}` {why}", settings.place(f"{TEACHERS}.{name}"), "", help_, None,
-                        "verl notices this when it starts the servers of the teachers")  # fmt: skip
-        return ranges
-    message = f"the teachers need {with_noun(needed, 'accelerator')} ({', '.join(parts)}), but `teacher_pool` has {total}"
-    at, help_ = (
-        settings.place(f"{TEACHERS}.{names[0]}"),
-        f"set `num_replicas` of the teachers, or `{accelerators.name}`, so that they are equal",
-    )
-    settings.notes.error(DEGREES, TEACHER, message, at, f"{needed} of {total}", help_, None, TEACHER_AT)
-    return {}
-
-
-def _torn(start: int, size: int, per_node: int) -> str:
-    """Return why verl refuses a teacher's replica at a rank; "" if accepted.
-
-    Source: verl, verl/workers/rollout/replica.py (RolloutReplica),
-    experimental/teacher_loop/teacher_model.py (_validate_replica_node_alignment).
-    """
-    if size % min(per_node, size):
-        return f"has {with_noun(size, 'accelerator')}, no multiple of the {per_node} of a node"
-    nodes = (start + size - 1) // per_node - start // per_node + 1
-    least = -(-size // per_node)
-    return f"has ranks {start}-{start + size - 1} of the pool, on {with_noun(nodes, 'node')} instead of {least}" if nodes != least else ""
+    size = _own_size(settings, settings.reward_key("nnodes"), settings.reward_key("n_gpus_per_node"), own, "reward_model")
+    return _pools(settings, ("reward_pool", size, ["reward_model"] if enabled else []))
 
 
 def separate_pools(settings: Configuration) -> Declared:
     """Return the pools of trainer and rollout; since 0.7.1 rollout servers have their own pools."""
     entry, distils = settings.entry, settings.entry.configuration == GKD
     trains = ["actor"] if distils else _roles(settings, "actor")
-    scored = has_reward_model(settings) and not distils
+    scored = settings.has_reward_model and not distils
     apart = settings.since("0.7.1") and not distils
-    size = sized(settings)
-    trainer = pool_of(entry.trained, size, [*trains, *(["reward_model"] if scored and not apart else [])], entry.slots) if size else None
+    trainer = (entry.trained, sized(settings), [*trains, *(["reward_model"] if scored and not apart else [])])
     if not apart:
-        rolled = sized(settings, OWN_NODES, OWN_ACCELERATORS)
-        return Declared(_some(trainer, pool_of(entry.rolled, rolled, ("rollout",), entry.slots) if rolled else None))
-    rollout, rewards = _servers_apart(settings, OWN_NODES, OWN_ACCELERATORS, "rollout"), None
+        return Declared(_pools(settings, trainer, (entry.rolled, sized(settings, OWN_NODES, OWN_ACCELERATORS), ["rollout"])))
+    pools = (*_pools(settings, trainer), *_servers_apart(settings, OWN_NODES, OWN_ACCELERATORS, "rollout"))
     if scored:
-        nodes, accelerators, enable = (reward_key(settings, name) for name in ("nnodes", "n_gpus_per_node", "enable"))
-        pool_size = _own_size(settings, nodes, accelerators, enable, "reward_model")
-        rewards = _apart(settings, "reward_model", pool_size) if pool_size else None
-    return Declared(_some(trainer, rollout, rewards, _teachers(settings)[0]))
-
-
-def _servers_apart(settings: Configuration, nodes: str, accelerators: str, component: str) -> Pool | None:
-    """Return the pools of servers, a pool per replica."""
-    count = number(settings, nodes, MAX_NODES, least=-(10**9))
-    if count is not None and count.value < 1:
-        message = f"`{nodes}` is {count.value}, but servers with accelerators of their own need at least 1"
-        help_ = f"set {settings.assigned(nodes, 1)} or more"
-        settings.notes.error(MODE, component, message, count.span or settings.top, "too few", help_, count.becomes(1))
-        return None
-    pool_size = sized(settings, nodes, accelerators)
-    return _apart(settings, component, pool_size) if pool_size else None
-
-
-def _apart(settings: Configuration, component: str, pool_size: Size) -> Pool | None:
-    known = engine_of(settings, component)
-    pool = _replicas(settings, component, pool_size, known, known[0].replica) if known else None
-    if pool is None or known is None:
-        return None
-    # The name does not depend on the size.
-    pool = replace(pool, name="reward_pool" if component == "reward_model" else settings.entry.rolled)
-    whole = pool_size[1].value % known[0].replica == 0
-    return replace(pool, parts=(PoolParts(pool_size[1].value, pool_size[0].value),)) if whole else pool
-
-
-def split_servers(settings: Configuration, declared: Declared) -> Declared:
-    """Split separate servers into a pool part per replica.
-
-    Ray places every replica alone, so replicas may fit where whole nodes do not.
-    """
-    pools, entry = [], settings.entry
-    for pool in declared.pools:
-        names = [
-            name
-            for name in pool.components
-            if name == APART or (entry.kind is ProgramKind.SEPARATE and name in ("rollout", "reward_model"))
-        ]
-        known = engine_of(settings, names[0]) if names and settings.since("0.7.1") else None
-        apart = known is not None and pool.name != entry.trained and pool.parts[0].size % known[0].replica == 0
-        pools.append(replace(pool, parts=(PoolParts(known[0].replica, pool.size // known[0].replica),)) if known and apart else pool)
-    return declared if tuple(pools) == declared.pools else replace(declared, pools=tuple(pools))
-
-
-def server_pools(settings: Configuration) -> Declared:
-    """Return the pools of main_generation_server, with tp x pp x dp accelerators per server.
-
-    It starts as many servers as there are tensor parallel groups.
-    """
-    pool_size, known = sized(settings), engine_of(settings, "rollout")
-    if pool_size is None or known is None:
-        return Declared(())
-    count, size = pool_size
-    machines = (PoolParts(size.value, count.value),)
-    pool = _replicas(settings, "rollout", pool_size, known, known[0].tp)
-    return Declared(_some(pool), machines if pool is None or pool.size <= size.value * count.value else ())
-
-
-def _replicas(settings: Configuration, component: str, pool_size: Size, known: Degrees, counted: int) -> Pool | None:
-    """Return a single pool for all servers.
-
-    verl divides the accelerators by `counted`; a replica takes tp x dp x pp.
-    """
-    (count, size), (parallel, amounts) = pool_size, known
-    total, whole, tensor = size.value * count.value, parallel.replica, amounts["tp"]
-    started, on_node = total // counted, min(size.value, whole)
-    at = place_of(amounts) or size.span or count.span or settings.top
-    division = f"{with_noun(total, 'accelerator')} // {'tp ' * (counted == parallel.tp)}{counted}"
-    if not started:
-        message = f"{division} are no server: nothing would be generated"
-        edit = tensor.becomes(total) if counted == tensor.value else None
-        settings.notes.error(DEGREES, component, message, at, "", f"set `{tensor.name}` to {total} or less", edit)
-        return None
-    if started * whole > total:
-        message = f"verl starts {with_noun(started, 'server')} ({division}), each on {with_noun(whole, 'accelerator')} ({parallel}):"
-        help_ = f"set `{amounts['dp'].name}` and `{amounts['pp'].name}` to 1"
-        settings.notes.warn(LEFT, component, f"{message} {started * whole} of {total}", at, "only tp is counted", help_)
-    elif total % counted:
-        left = total - started * whole
-        message = f"{division} {are(started)} {with_noun(started, 'server')}; {with_noun(left, 'accelerator')} {are(left)} left over"
-        settings.notes.warn(LEFT, component, message, at, "rounded down", f"set `{tensor.name}` to a divisor of {total}")
-    if whole % on_node:
-        message = f"a server of {with_noun(whole, 'accelerator')} ({parallel}) is no multiple of {settings.says(size)}, and verl asserts that it is"
-        fitting = max(tp for tp in range(1, size.value + 1) if size.value % tp == 0 and tp <= parallel.tp)
-        help_ = f"set `{tensor.name}` so that tp x dp x pp divides {size.value}, or is a multiple of it"
-        settings.notes.error(TORN, component, message, at, "", help_, tensor.becomes(fitting) if whole == parallel.tp else None)
-    if whole % on_node or started * whole > MAX_PROCESSES:
-        return None  # `sized` has reported the second
-    name = "rollout_pool_0" if started == 1 else f"rollout_pool_0 to rollout_pool_{started - 1}"
-    parts = (PoolParts(on_node, started * (whole // on_node)),)
-    return replace(pool_of(name, pool_size, (component,), settings.entry.server_slots, at), parts=parts)
+        nodes, accelerators, enable = map(settings.reward_key, ("nnodes", "n_gpus_per_node", "enable"))
+        pools += _apart(settings, "reward_model", _own_size(settings, nodes, accelerators, enable, "reward_model"))
+    return Declared((*pools, *_teachers(settings)[0]))
 
 
 def halved_pools(settings: Configuration) -> Declared:
-    """Return two pools: halves of the only node, or halves of the nodes; the critic has the second.
+    """Return halves of the only node or of the nodes; the critic has the second.
 
     Source: verl, examples/split_placement/main_ppo_split.py (main_task).
     """
@@ -403,8 +223,8 @@ def halved_pools(settings: Configuration) -> Declared:
         rest = f"{size.value} of a node" if halved is count else f"one of each of {with_noun(count.value, 'node')}"
         message = f"{settings.says(halved)} is halved and rounded down: of the accelerators {rest} belong to no pool"
         settings.notes.warn(LEFT, entry.trained, message, at, "odd", f"set `{halved.name}` to an even number")
-    critic, scored = has_critic(settings), has_reward_model(settings)
-    first = ("actor", "rollout", *(("ref",) if has_reference(settings) else ()))
+    critic, scored = settings.has_critic, settings.has_reward_model
+    first = ("actor", "rollout", *(("ref",) if settings.has_reference else ()))
     second = (*(("critic",) if critic is not False else ()), *(("reward_model",) if scored else ()))
     loop = settings.flag("reward_model.use_reward_loop", ROLES)
     if critic is False and loop is not None and (scored is False or loop):
@@ -413,10 +233,9 @@ def halved_pools(settings: Configuration) -> Declared:
         help_ = f"set {settings.assigned(key, value)}, or run `{MAIN_PPO}`, which has one pool"
         note = f"verl notices this after the workers of `{entry.trained}` were created"
         settings.notes.error(MODE, "critic", message, settings.place(key), "no critic", help_, settings.becomes(key, value), note)
-    pools = ((entry.trained, first), (entry.rolled, second))
-    return Declared(
-        tuple(replace(pool_of(name, pool_size, roles, entry.slots, count.span), parts=(part,)) for name, roles in pools), machines
-    )
+    halves = ((entry.trained, first), (entry.rolled, second))
+    pools = tuple(replace(pool_of(name, pool_size, roles, entry.slots, count.span), parts=(part,)) for name, roles in halves)
+    return Declared(pools, machines)
 
 
 def simulation_pools(settings: Configuration) -> Declared:
@@ -426,12 +245,10 @@ def simulation_pools(settings: Configuration) -> Declared:
     for key in keys:
         if settings.at(key) is None and settings.notes.document.program is not None:
             settings.notes.missing("trainer", key.removeprefix("trainer."), settings.top, f"add `+{key}=` with a number")
-    size = sized(settings, NODES, keys[0])
-    trained = pool_of(entry.trained, size, ("actor", "rollout"), entry.slots) if size else None
+    pools = _pools(settings, (entry.trained, sized(settings, NODES, keys[0]), ["actor", "rollout"]))
     if apart is None:
-        return Declared(_some(trained))
-    size = sized(settings, "env.disagg_sim.nnodes" if apart else NODES, keys[1])
-    pools = _some(trained, pool_of(entry.rolled, size, ("env",), entry.slots) if size else None)
+        return Declared(pools)
+    pools += _pools(settings, (entry.rolled, sized(settings, "env.disagg_sim.nnodes" if apart else NODES, keys[1]), ["env"]))
     if apart:
         why = "each pool wants nodes with a resource of its own (`train_rollout` and `sim`), which a cluster file does not tell"
         settings.notes.unsure(FIT, entry.rolled, why)
@@ -441,8 +258,8 @@ def simulation_pools(settings: Configuration) -> Declared:
 
 def single_pool(settings: Configuration) -> Declared:
     """Return the only pool of a program that generates or fine-tunes."""
-    component, size = "rollout" if settings.entry.kind is ProgramKind.GENERATION else "actor", sized(settings)
-    return Declared(_some(pool_of("the pool", size, (component,), settings.entry.slots) if size else None))
+    component = "rollout" if settings.entry.kind is ProgramKind.GENERATION else "actor"
+    return Declared(_pools(settings, ("the pool", sized(settings), [component])))
 
 
 def torchrun_pool(settings: Configuration) -> Declared:
@@ -452,7 +269,7 @@ def torchrun_pool(settings: Configuration) -> Declared:
         size = sized(settings)
         why = "torchrun is told apart from the configuration how many processes there are"
         settings.notes.unsure(FIT, "actor", why, True, "Verify the script that starts it")
-        return Declared(_some(pool_of("torchrun", size, ("actor",), 0) if size else None))
+        return Declared((pool_of("torchrun", size, ("actor",), 0),) if size else ())
     options, amounts = dict(program.options), []
     options |= _per_node(options)
     for name, most in (("--nnodes", MAX_NODES), ("--nproc_per_node", MAX_ACCELERATORS_PER_NODE)):
@@ -483,6 +300,182 @@ def _per_node(options: Mapping[str, str]) -> dict[str, str]:
     if not (total.isdecimal() and machines.isdecimal() and int(machines)) or int(total) % int(machines):
         return {}
     return {"--nproc_per_node": str(int(total) // int(machines))}
+
+
+# -- pools of servers
+
+
+def _servers_apart(settings: Configuration, nodes: str, accelerators: str, component: str) -> tuple[Pool, ...]:
+    """Return the pools of servers, a pool per replica."""
+    count = number(settings, nodes, MAX_NODES, least=-(10**9))
+    if count is not None and count.value < 1:
+        message = f"`{nodes}` is {count.value}, but servers with accelerators of their own need at least 1"
+        help_ = f"set {settings.assigned(nodes, 1)} or more"
+        settings.notes.error(MODE, component, message, count.span or settings.top, "too few", help_, count.becomes(1))
+        return ()
+    return _apart(settings, component, sized(settings, nodes, accelerators))
+
+
+def _apart(settings: Configuration, component: str, pool_size: Size | None) -> tuple[Pool, ...]:
+    known = engine_of(settings, component) if pool_size else None
+    pool = _replicas(settings, component, pool_size, known, known[0].replica) if known and pool_size else None
+    if pool is None or known is None or pool_size is None:
+        return ()
+    (count, size), name = pool_size, "reward_pool" if component == "reward_model" else settings.entry.rolled
+    # The name does not depend on the size.
+    parts = (PoolParts(size.value, count.value),) if size.value % known[0].replica == 0 else pool.parts
+    return (replace(pool, name=name, parts=parts),)
+
+
+def split_servers(settings: Configuration, declared: Declared) -> Declared:
+    """Split separate servers into a pool part per replica.
+
+    Ray places every replica alone, so replicas may fit where whole nodes do not.
+    """
+    pools, entry = [], settings.entry
+    served = (APART, "rollout", "reward_model") if entry.kind is ProgramKind.SEPARATE else (APART,)
+    for pool in declared.pools:
+        names = [name for name in pool.components if name in served]
+        known = engine_of(settings, names[0]) if names and settings.since("0.7.1") else None
+        apart = known is not None and pool.name != entry.trained and pool.parts[0].size % known[0].replica == 0
+        pools.append(replace(pool, parts=(PoolParts(known[0].replica, pool.size // known[0].replica),)) if known and apart else pool)
+    return declared if tuple(pools) == declared.pools else replace(declared, pools=tuple(pools))
+
+
+def server_pools(settings: Configuration) -> Declared:
+    """Return the pools of main_generation_server, with tp x pp x dp accelerators per server.
+
+    It starts as many servers as there are tensor parallel groups.
+    """
+    pool_size, known = sized(settings), engine_of(settings, "rollout")
+    if pool_size is None or known is None:
+        return Declared(())
+    count, size = pool_size
+    pool = _replicas(settings, "rollout", pool_size, known, known[0].tp)
+    fits = pool is None or pool.size <= size.value * count.value
+    return Declared(() if pool is None else (pool,), (PoolParts(size.value, count.value),) if fits else ())
+
+
+def _replicas(settings: Configuration, component: str, pool_size: Size, known: Degrees, counted: int) -> Pool | None:
+    """Return a single pool for all servers, as many as verl counts accelerators // `counted`."""
+    (count, size), (parallel, amounts) = pool_size, known
+    total, whole, tensor = size.value * count.value, parallel.replica, amounts["tp"]
+    started, on_node = total // counted, min(size.value, whole)
+    at = place_of(amounts) or size.span or count.span or settings.top
+    division = f"{with_noun(total, 'accelerator')} // {'tp ' * (counted == parallel.tp)}{counted}"
+    if not started:
+        message = f"{division} are no server: nothing would be generated"
+        edit = tensor.becomes(total) if counted == tensor.value else None
+        settings.notes.error(DEGREES, component, message, at, "", f"set `{tensor.name}` to {total} or less", edit)
+        return None
+    if started * whole > total:
+        message = f"verl starts {with_noun(started, 'server')} ({division}), each on {with_noun(whole, 'accelerator')} ({parallel}):"
+        help_ = f"set `{amounts['dp'].name}` and `{amounts['pp'].name}` to 1"
+        settings.notes.warn(LEFT, component, f"{message} {started * whole} of {total}", at, "only tp is counted", help_)
+    elif total % counted:
+        left = total - started * whole
+        message = f"{division} {are(started)} {with_noun(started, 'server')}; {with_noun(left, 'accelerator')} {are(left)} left over"
+        settings.notes.warn(LEFT, component, message, at, "rounded down", f"set `{tensor.name}` to a divisor of {total}")
+    if whole % on_node:
+        message = f"a server of {with_noun(whole, 'accelerator')} ({parallel}) is no multiple of {settings.says(size)}, and verl asserts that it is"
+        fitting = max(tp for tp in range(1, size.value + 1) if size.value % tp == 0 and tp <= parallel.tp)
+        help_ = f"set `{tensor.name}` so that tp x dp x pp divides {size.value}, or is a multiple of it"
+        settings.notes.error(TORN, component, message, at, "", help_, tensor.becomes(fitting) if whole == parallel.tp else None)
+    if whole % on_node or started * whole > MAX_PROCESSES:
+        return None  # `sized` has reported the second
+    name = "rollout_pool_0" if started == 1 else f"rollout_pool_0 to rollout_pool_{started - 1}"
+    parts = (PoolParts(on_node, started * (whole // on_node)),)
+    return replace(pool_of(name, pool_size, (component,), settings.entry.server_slots, at), parts=parts)
+
+
+# -- teachers of a distillation
+
+
+def _teachers(settings: Configuration) -> tuple[tuple[Pool, ...], Ranges]:
+    """Return `teacher_pool` of a distillation, and the ranks of several teachers.
+
+    Source: verl, verl/workers/config/distillation.py (DistillationConfig.__post_init__,
+    _resolve_teacher_models).
+    """
+    keys = ("distillation.nnodes", "distillation.n_gpus_per_node")
+    pool_size = _own_size(settings, *keys, "distillation.enabled", TEACHER) if settings.has_teachers else None
+    if pool_size is None:
+        return (), {}
+    count, size = pool_size
+    total, section = count.value * size.value, settings.at(TEACHERS)
+    names = [line.key.text for line in section if line.key.text != SINGLE_TEACHER] if isinstance(section, MapNode) else []
+    if names:
+        single_pool = f"{TEACHERS}.{SINGLE_TEACHER}"
+        written = next((setting for setting in settings.notes.document.settings if setting.key.startswith(single_pool)), None)
+        if written is not None:
+            message, help_ = f"verl drops `{SINGLE_TEACHER}` where there are other teachers", f"rename it: `+{TEACHERS}.NAME.key=`"
+            settings.notes.warn("PW124", TEACHER, message, written.key_span, "dropped", help_)
+        ranges = _several(settings, names, total, size)
+        return _pools(settings, ("teacher_pool", pool_size, tuple(ranges))), ranges
+    known = engine_of(settings, TEACHER)
+    replica = known[0].replica if known else 1
+    if known and total % replica:
+        message = (
+            f"a replica of the teacher ({with_noun(replica, 'accelerator')}) must divide `teacher_pool` ({count.value} x {size.value})"
+        )
+        at, help_ = place_of(known[1]) or size.span or count.span or settings.top, f"set `{known[1]['tp'].name}` to a divisor of {total}"
+        settings.notes.error(DEGREES, TEACHER, message, at, f"{total} % {replica} = {total % replica}", help_, None, TEACHER_AT)
+    return _pools(settings, ("teacher_pool", pool_size, (TEACHER,))), {}
+
+
+def _several(settings: Configuration, names: list[str], total: int, accelerators: Amount) -> Ranges:
+    """Return the ranks of several teachers; empty if unknown or unequal to the pool."""
+    ranges, needed, parts, notes = dict[str, tuple[int, int]](), 0, list[str](), settings.notes
+    keys, torn = dict[str, str](), list[tuple[str, str]]()
+    for name in names:
+        path, component = f"{TEACHERS}.{name}", f"{TEACHER}_{name}"
+        known, replicas = engine_of(settings, component), settings.whole(f"{path}.num_replicas", DEGREES, 0, least=0)
+        if known is None or replicas is None:
+            return {}
+        for key in ("key", "model_path", "inference.name"):
+            if not settings.is_open(f"{path}.{key}", ROLES) and not settings.has(f"{path}.{key}"):
+                message = f"teacher `{name}` has no `{key}`, which verl demands of each of several teachers"
+                notes.error(MODE, component, message, settings.place(path), "", f"set `+{path}.{key}=`", None, TEACHER_AT)
+        word = settings.word(f"{path}.key", ROLES)
+        if word and keys.setdefault(word, name) != name:
+            message = f"teachers `{keys[word]}` and `{name}` have the same key `{word}`, so verl raises a ValueError"
+            notes.error(MODE, component, message, settings.place(f"{path}.key"), "", "give each teacher a key of its own", None, TEACHER_AT)
+        count, replica = replicas.value, known[0].replica
+        parts.append(f"{name} {count} x {replica}")
+        reasons = (_torn(needed + start * replica, replica, accelerators.value) for start in range(count))
+        torn += [(name, reason) for reason in reasons if reason][:1]
+        if count:
+            ranges[component] = (needed, needed + count * replica - 1)
+        needed += count * replica
+    if needed != total:
+        message = f"the teachers need {with_noun(needed, 'accelerator')} ({', '.join(parts)}), but `teacher_pool` has {total}"
+        at, help_ = (
+            settings.place(f"{TEACHERS}.{names[0]}"),
+            f"set `num_replicas` of the teachers, or `{accelerators.name}`, so that they are equal",
+        )
+        notes.error(DEGREES, TEACHER, message, at, f"{needed} of {total}", help_, None, TEACHER_AT)
+        return {}
+    for name, why in torn:
+        at, help_ = (
+            settings.place(f"{TEACHERS}.{name}"),
+            f"reorder the teachers, or change `{TEACHERS}.{name}.inference.tensor_model_parallel_size`",
+        )
+        note = "verl notices this when it starts the servers of the teachers"
+        notes.error(TORN, f"{TEACHER}_{name}", f"a replica of teacher `{name}` {why}", at, "", help_, None, note)
+    return ranges
+
+
+def _torn(start: int, size: int, per_node: int) -> str:
+    """Return why verl refuses a teacher's replica at a rank; "" if accepted.
+
+    Source: verl, verl/workers/rollout/replica.py (RolloutReplica),
+    experimental/teacher_loop/teacher_model.py (_validate_replica_node_alignment).
+    """
+    if size % min(per_node, size):
+        return f"has {with_noun(size, 'accelerator')}, no multiple of the {per_node} of a node"
+    nodes = (start + size - 1) // per_node - start // per_node + 1
+    least = -(-size // per_node)
+    return f"has ranks {start}-{start + size - 1} of the pool, on {with_noun(nodes, 'node')} instead of {least}" if nodes != least else ""
 
 
 _MAKERS: Mapping[ProgramKind, Callable[[Configuration], Declared]] = {

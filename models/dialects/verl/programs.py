@@ -16,6 +16,7 @@ from ...configuration.notes import Notes
 from ...findings.finding import Severity
 from ...pools import Reserve
 from ...record import dataclass
+from ...releases.choice import ReleaseChoice, newest
 from ...releases.configurations import Configurations
 from ...releases.release import ALWAYS, Releases, ReleaseTable, read_releases, spans_of
 from ...text.document import Program
@@ -116,13 +117,35 @@ def releases() -> Releases:
     return Releases([release.name for release in table()])
 
 
+def choice_of(notes: Notes) -> ReleaseChoice:
+    """Return the release that a file is judged for, by default the newest."""
+    return notes.choice or newest(table())
+
+
+def have_it(mask: int) -> str:
+    """Return a sentence about the releases of some bits; "" without any."""
+    having = [release for release in table() if mask >> release.index & 1]
+    return f"verl {spans_of(having)} {'has' if len(having) == 1 else 'have'} it" if having else ""
+
+
+def name_release(mask: int) -> str:
+    """Return the advice to name the newest release of some bits."""
+    return f"name the release that you run: `--framework verl=={releases().names[mask.bit_length() - 1]}`"
+
+
 @cache
 def configurations() -> Configurations:
     """Return the configurations of every release."""
     return Configurations(FOLDER, releases())
 
 
-_DATA: Mapping[str, Any] = json.loads((FOLDER / "programs.json").read_text(encoding="utf-8"))
+@cache
+def facts(name: str) -> Any:
+    """Return the content of a data file."""
+    return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+
+
+_DATA: Mapping[str, Any] = facts("programs")
 _FACTS: Mapping[str, Mapping[str, Any]] = {data["program"]: data for data in _DATA["programs"]}
 
 
@@ -147,12 +170,14 @@ PROGRAMS = tuple(map(entry_in, _FACTS))
 """All programs, as of the newest release."""
 
 
-def named(name: str) -> EntryPoint | None:
-    """Return the program of a module or file name.
+def module_of(name: str) -> str:
+    """Return the module of a module or file name."""
+    return name.removesuffix(".py").replace("/", ".").strip(".")
 
-    The last two words identify a program that may lie anywhere.
-    """
-    words = name.removesuffix(".py").replace("/", ".").strip(".").split(".")
+
+def named(name: str) -> EntryPoint | None:
+    """Return the program of a name, identified by the last two words."""
+    words = module_of(name).split(".")
     for size in (len(words), 3, 2, 1):
         tail = words[-size:]
         programs = [
@@ -165,11 +190,15 @@ def named(name: str) -> EntryPoint | None:
     return entry_in(MAIN_PPO) if words == ["main_ppo"] else None
 
 
+def _names_of(module: str) -> Mapping[str, Any]:
+    """Return all names of the program with this module -> releases; empty if unknown."""
+    return next((data["names"] for data in _FACTS.values() if module in data.get("names", {})), {})
+
+
 def names_in(name: str) -> int:
     """Return the bits of the releases with a program of this name; 0 if unknown."""
-    module = name.removesuffix(".py").replace("/", ".").strip(".")
-    runs = next((data["names"][module] for data in _FACTS.values() if module in data.get("names", {})), ())
-    return releases().mask(runs)
+    module = module_of(name)
+    return releases().mask(_names_of(module).get(module, ()))
 
 
 def entry_of(notes: Notes, root: MapNode, program: Program | None) -> EntryPoint:
@@ -180,27 +209,19 @@ def entry_of(notes: Notes, root: MapNode, program: Program | None) -> EntryPoint
     entry = _entry_of(notes, root, program)
     if program is not None:
         _judge_module(notes, program)
-    known = notes.choice is not None and entry.program in _FACTS
-    return entry_in(entry.program, notes.choice.release.index) if known and notes.choice else entry
+    return entry_in(entry.program, choice_of(notes).release.index) if entry.program in _FACTS else entry
 
 
 def _judge_module(notes: Notes, program: Program) -> None:
-    """Report a module that the selected release lacks.
-
-    An error for a stated release; a warning if the release is a guess, or a checkout was read.
-    """
-    choice, mask = notes.choice, names_in(program.name)
-    if choice is None or not mask or mask >> choice.release.index & 1:
+    """Report a module that the selected release lacks; an error for a stated release."""
+    choice, module, mask = choice_of(notes), module_of(program.name), names_in(program.name)
+    if not mask or mask >> choice.release.index & 1:
         return
-    module = program.name.removesuffix(".py").replace("/", ".").strip(".")
-    names = next(data["names"] for data in _FACTS.values() if module in data.get("names", {}))
-    available = [release for release in choice.table if mask >> release.index & 1]
-    better = next((name for name in names if names_in(name) >> choice.release.index & 1), "")
+    better = next((name for name in _names_of(module) if names_in(name) >> choice.release.index & 1), "")
     severity = Severity.ERROR if choice.is_stated and not program.found else Severity.WARNING
     message = f"verl {choice.release.name} has no `{module}`, so nothing starts"
-    help_ = f"run `{better}`" if better else f"name the release that you run: `--framework {choice.table.package}=={available[-1].name}`"
-    note = f"verl {spans_of(available)} {'has' if len(available) == 1 else 'have'} it"
-    notes.judge(ALWAYS, severity, "PW123", "", message, program.span, "not in this release", help_, None, note)
+    help_ = f"run `{better}`" if better else name_release(mask)
+    notes.judge(ALWAYS, severity, "PW123", "", message, program.span, "not in this release", help_, None, have_it(mask))
 
 
 def _entry_of(notes: Notes, root: MapNode, program: Program | None) -> EntryPoint:

@@ -14,24 +14,20 @@ from typing import Callable, Iterable, Mapping
 from ...configuration.settings import Amount
 from ...findings.finding import Finding, Severity
 from ...findings.span import Edit
-from ...hints.block import may_leave_degrees, timed_names
 from ...job import Capabilities, HintedJob, Job
-from ...level import DEFAULT_LEVEL, TRAINING
+from ...level import TRAINING
 from ...machines.cluster import Cluster
+from ...machines.shorthand import AsDeclared
 from ...planning.spec import PlanningSpec
 from ...problem import Problem
-from ...reading import FileSession, Reading
-from ...record import dataclass
 from ...text.document import Document
-from ...text.tree import MapNode, Scalar, find, with_value
+from ...text.tree import Scalar, find, with_value
 from ..following import interpolates
-from ..skeleton import HINTS, Reader
-from .anew import Machines, anew, choices_refused, job_on
+from ..skeleton import Reader
 from .configuration import Configuration
 from .defaults import table_for
 from .degrees import is_engine, own_amounts
-from .hinted import is_open, opened, with_hints
-from .job import VerlSetup, components_of, derived, relations_of
+from .job import VerlSetup, components_of, derived, is_open, opened, relations_of, with_hints
 from .keys import judge_keys
 from .pools import Declared, pools_of
 from .programs import ProgramKind, entry_of
@@ -51,53 +47,11 @@ that cross nodes are slow, but accepted. Source: verl, verl/single_controller/ra
 verl/workers/rollout/replica.py.
 """
 Numbered = Mapping[str, int]
-Again = Callable[[Numbered], VerlSetup]
-"""Function from changed numbers to the job."""
 ROUNDED = "PW804"
 MOST_TRIED = 12
 """Limit on tried edits; further edits are dropped."""
 PLANNED = (ProgramKind.HYBRID, ProgramKind.SEPARATE, ProgramKind.GENERATION)
 """Programs with a size in two keys for every pool."""
-
-
-def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
-    """Read a document into a problem and findings. See `Dialect.read`."""
-    reading = VerlReader(document, machines, level).read()
-    hints = document.root.get(HINTS)
-    if not timed_names(hints):
-        return reading
-
-    opening = _VerlOpening(document, machines, level, may_leave_degrees(hints))
-    return replace(reading, session=FileSession(opening=opening, elsewhere=opening), opens=True)
-
-
-@dataclass(frozen=True)
-class _VerlOpening:
-    """File with times; implements `Opening` and `Elsewhere`."""
-
-    document: Document
-    machines: Machines
-    level: str
-    leaves_degrees: bool
-
-    def opened(self) -> Reading:
-        """See `Opening.opened`."""
-        return anew(self._read, self.document.root, self.machines, self._own)
-
-    def refused(self) -> tuple[Finding, ...]:
-        """See `Opening.refused`."""
-        return choices_refused(self._read, self.document.root, self.machines, self._own) if self.leaves_degrees else ()
-
-    def job_on(self, cluster: Cluster) -> Job | None:
-        """See `Elsewhere.job_on`."""
-        return job_on(self._read, self.document.root, cluster, self._own)
-
-    def _read(self, machines: Machines, open_: bool, root: MapNode | None, known: Known | None) -> Reading:
-        document = self.document if root is None else replace(self.document, root=root)
-        return VerlReader(document, machines, self.level, open_=open_, known=known).read()
-
-    def _own(self, name: str) -> Mapping[str, Amount]:
-        return VerlReader(self.document, self.machines, self.level, open_=True).own(name)
 
 
 class VerlReader(Reader):
@@ -109,7 +63,6 @@ class VerlReader(Reader):
     open : True if pools of components with times have no size, whatever the file says.
     known : what verl refuses of sizes on these machines, extended while reading; None: no size is
         judged.
-    entry, declared : program and pools, pools left to hints included.
     """
 
     NAME = "verl"
@@ -118,8 +71,8 @@ class VerlReader(Reader):
     settings: Configuration
 
     def __init__(
-        self, document: Document, machines: Machines, level: str, with_hints: bool = True, instead: Numbered | None = None,
-        open_: bool = False, known: Known | None = None,
+        self, document: Document, machines: Cluster | AsDeclared | None, level: str, with_hints: bool = True,
+        instead: Numbered | None = None, open_: bool = False, known: Known | None = None,
     ) -> None:  # fmt: skip
         self.instead, self.open, self.known = instead, open_, known
         super().__init__(document, machines, level, with_hints)
@@ -134,7 +87,7 @@ class VerlReader(Reader):
 
     @cached_property
     def declared(self) -> Declared:
-        """Pools of the program."""
+        """Pools of the program, pools left to hints included."""
         return pools_of(self.settings)
 
     @cached_property
@@ -150,11 +103,12 @@ class VerlReader(Reader):
         """See `Reader.problem`."""
         setup, draft, cluster = self.setup()
         self.derivations = setup.derivations
-        job = Job(setup.components, draft.relations, CAPABILITIES, draft.choices, pools=setup.pools, models=setup.models, links=draft.links, preference=draft.preference, planning=PlanningSpec(workload=draft.workload))  # fmt: skip
+        job = Job(setup.components, draft.relations, CAPABILITIES, draft.choices, pools=setup.pools, models=setup.models, links=draft.links,
+                  preference=draft.preference, planning=PlanningSpec(workload=draft.workload))  # fmt: skip
         if self.settings.anew and self.known is not None:
             job = plan_pools(job, self.settings, cluster, self.declared.pools, self._refused(setup, self.known))
-        once = {(finding.code, finding.message, finding.span): finding for finding in reversed(self.notes.findings)}
         # Two roles with one key: only the first is reported.
+        once = {(finding.code, finding.message, finding.span): finding for finding in reversed(self.notes.findings)}
         self.notes.findings = list(reversed(once.values()))
         return Problem(cluster, job)
 
@@ -165,23 +119,21 @@ class VerlReader(Reader):
         """
         settings, declared, machines = self.settings, self.declared, self.machines
         sized = replace(declared, pools=tuple(pool for pool in declared.pools if not is_open(settings, pool)))
-        components = components_of(settings, declared, sized.pools)
+        unplaced = components_of(settings, declared, sized.pools)
         cluster, runs = lay_out_pools(settings, sized, machines, self.suits)
-        placed_components = tuple(
-            replace(component, runs=runs[component.name]) if component.name in runs else opened(component) for component in components
-        )
+        components = tuple(replace(item, runs=runs[item.name]) if item.name in runs else opened(item) for item in unplaced)
         # The finding about capacity covers the CPUs too.
         if isinstance(machines, Cluster) and cluster is not machines:
-            placed_components = tuple(replace(component, cpus=0) for component in placed_components)
-        draft = HintedJob(placed_components, relations_of(declared))
+            components = tuple(replace(component, cpus=0) for component in components)
+        draft, places = HintedJob(components, relations_of(declared)), settings.entry.kind is not ProgramKind.NOTHING
         if self.takes_hints:
-            draft = with_hints(settings, cluster, placed_components, draft.relations, declared.pools, self.is_tied)
+            draft = with_hints(settings, cluster, components, draft.relations, declared.pools, self.is_tied)
         setup = VerlSetup(settings, sized, draft.components)
         if self.takes_hints:
             setup.derivations += derived(setup)
-        if not self.takes_hints or settings.entry.kind is not ProgramKind.NOTHING:
+        if places or not self.takes_hints:
             judge(setup, self.level, models=self.takes_hints)
-        if self.takes_hints and settings.entry.kind is not ProgramKind.NOTHING:
+        if places and self.takes_hints:
             judge_keys(self.notes, settings)
         if self.takes_hints and self.instead is None:
             drop_failing_edits(setup, self.again)
@@ -198,10 +150,7 @@ class VerlReader(Reader):
         return SizeReader(known, self.bare, self.degrees, following, dealt, before)
 
     def changed(self, changes: Numbered, level: str, with_hints: bool = True) -> VerlReader:
-        """Return a reader of the same file with changed numbers.
-
-        References to a changed number change too.
-        """
+        """Return a reader of the file with changed numbers and references."""
         root = self.document.root
         for key, number in changes.items() if self.instead is None and self.is_tied else ():
             root = with_value(root, key, number) if isinstance(find(root, key), Scalar) else root
@@ -231,35 +180,30 @@ class VerlReader(Reader):
         return all(finding.message in before for finding in errors) and all(map(tried.is_whole, tried.components))
 
 
-def drop_failing_edits(setup: VerlSetup, again: Again) -> None:
+def drop_failing_edits(setup: VerlSetup, again: Callable[[Numbered], VerlSetup]) -> None:
     """Drop edits without the promised effect from findings and components.
 
     The numbers of a job depend on each other: a batch that divides among agents may be too small
     for an update. So every edit is tried alone and with the edits accepted before, and the job is
-    judged again. If the sizes of pools must change, only that edit is offered, tried before:
+    judged `again`. If the sizes of pools must change, only that edit is offered, tried before:
     everything else is right for these sizes alone.
     """
-    findings = setup.settings.notes.findings
-    sizes = {finding.edit for finding in findings if finding.edit and finding.code in ROOM}
-    accepted: dict[str, int] = {}
-    mended: list[Finding] = []
-    refused: set[Edit] = set()
+    notes, accepted = setup.settings.notes, dict[str, int]()
+    sizes = {finding.edit for finding in notes.findings if finding.edit and finding.code in ROOM}
+    mended, refused = list[Finding](), set[Edit]()
     for edit, (path, value) in _numbers(setup).items():
         if sizes:
             refused |= {edit} - sizes
             continue
-        promised = [finding for finding in findings if finding.edit == edit]
+        promised = [finding for finding in notes.findings if finding.edit == edit]
         tries = [({path: value}, promised)] + [({**accepted, path: value}, [*mended, *promised])] * bool(accepted)
-        if (
-            len(accepted) + len(refused) < MOST_TRIED
-            and path not in accepted
-            and all(_works(setup, again(to), expected, edit) for to, expected in tries)
-        ):
+        may_try = len(accepted) + len(refused) < MOST_TRIED and path not in accepted
+        if may_try and all(_works(setup, again(changes), expected, edit) for changes, expected in tries):
             accepted[path] = value
             mended += promised
         elif accepted.get(path) != value:
             refused.add(edit)
-    setup.settings.notes.findings = [replace(finding, edit=None) if finding.edit in refused else finding for finding in findings]
+    notes.findings = [replace(finding, edit=None) if finding.edit in refused else finding for finding in notes.findings]
     for component in setup.components:
         fixes = {code: replace(fix, edit=None) if fix.edit in refused else fix for code, fix in component.fixes.items()}
         setup.change(component, replace(component, fixes=fixes))
@@ -269,27 +213,21 @@ def _numbers(setup: VerlSetup) -> dict[Edit, tuple[str, int]]:
     """Map every edit that replaces a number to the key and the new number."""
     edits = [finding.edit for finding in setup.settings.notes.findings]
     edits += [fix.edit for component in setup.components for fix in component.fixes.values()]
-    numbers = {}
-    for edit in dict.fromkeys(edit for edit in edits if edit is not None and edit.text.isdecimal()):
-        path = setup.settings.key_at(edit.span)
-        if path is not None:
-            numbers[edit] = (path, int(edit.text))
-    return numbers
+    numbers = {edit: setup.settings.key_at(edit.span) for edit in edits if edit is not None and edit.text.isdecimal()}
+    return {edit: (path, int(edit.text)) for edit, path in numbers.items() if path is not None}
 
 
 def _works(setup: VerlSetup, tried: VerlSetup, promised: Iterable[Finding], edit: Edit) -> bool:
     """Return True if the promised findings disappear, without new errors or incomplete replicas."""
+    compared = {finding.code for finding in promised}
     for severities in ((Severity.ERROR,), (Severity.ERROR, Severity.WARNING, Severity.INFO)):
-        left = _codes(setup.settings.notes.findings, severities)
-        left.subtract(_codes(promised, severities))
-        after, compared = _codes(tried.settings.notes.findings, severities), {finding.code for finding in promised}
-        if any(count > left[code] for code, count in after.items() if code in compared or len(severities) == 1):
+        before, gone, after = (
+            Counter(finding.code for finding in findings if finding.severity in severities)
+            for findings in (setup.settings.notes.findings, promised, tried.settings.notes.findings)
+        )
+        codes = compared if len(severities) > 1 else after.keys()
+        if any(after[code] > before[code] - gone[code] for code in codes if code in after):
             return False
-    fixed = [(component.name, code) for component in setup.components for code, fix in component.fixes.items() if fix.edit == edit]
-    broken = {(component.name, code) for component in tried.components for code in component.fixes}
-    before = {(component.name, code) for component in setup.components for code in component.fixes}
-    return not broken.intersection(fixed) and broken <= before
-
-
-def _codes(findings: Iterable[Finding], severities: tuple[Severity, ...]) -> Counter[str]:
-    return Counter(finding.code for finding in findings if finding.severity in severities)
+    fixed = {(component.name, code) for component in setup.components for code, fix in component.fixes.items() if fix.edit == edit}
+    old, new = ({(component.name, code) for component in job.components for code in component.fixes} for job in (setup, tried))
+    return not new & fixed and new <= old

@@ -99,18 +99,13 @@ class _VerlWriter:
                 inner = owner.setdefault(part, {})
                 owner = inner if isinstance(inner, dict) else owner
             owner[last] = value
-        hints = {
-            self.names[component.name]: component_hints for component in self.components if (component_hints := self._hints(component))
-        }
-        return data | hint_block(self.problem, self.names, hints)
+        hints = {self.names[component.name]: self._hints(component) for component in self.components}
+        return data | hint_block(self.problem, self.names, {name: data for name, data in hints.items() if data})
 
     # -- components that verl can place
 
     def _has_a_place(self, component: Component) -> bool:
-        """Return True if verl has a role for the component, on accelerators.
-
-        verl does not place what runs on CPUs.
-        """
+        """Return True if verl has a role for the component, on accelerators."""
         name, kind = component.name, self.problem.kind(component)
         if kind == NODE:
             count = len(list(seats(component.runs))) if component.runs is not None else component.least
@@ -126,12 +121,10 @@ class _VerlWriter:
             labels = ", ".join(f"`{label}`" for label in component.node_groups)
             lose = dropped if component.runs is not None else moved
             self.losses.append(lose(name, f"that `{name}` is in node group {labels} is not said any more"))
-        sizes = (
-            {len(process_seats) for _, process_seats in seats(component.runs)} if component.runs is not None else {component.per_process}
-        )
+        sizes = {component.per_process} if component.runs is None else {len(held) for _, held in seats(component.runs)}
         if sizes != {1}:
-            sizes_text = " or ".join(map(str, sorted(sizes)))
-            message = f"the processes of `{name}` hold {sizes_text} accelerators each; in verl every accelerator has a process"
+            held_text = " or ".join(map(str, sorted(sizes)))
+            message = f"the processes of `{name}` hold {held_text} accelerators each; in verl every accelerator has a process"
             self.losses.append(moved(name, message))
         return True
 
@@ -153,12 +146,9 @@ class _VerlWriter:
         return [self._pool(sorted(group, key=self.components.index), seats_by_name) for group in groups]
 
     def _pool(self, group: Sequence[Component], seats_by_name: Mapping[str, Seats]) -> PoolGroup:
-        placed, names = (
-            [component for component in group if component.runs is not None],
-            ", ".join(f"`{component.name}`" for component in group),
-        )
-        if len(placed) < len(group):
-            if placed:
+        names = ", ".join(f"`{component.name}`" for component in group)
+        if any(component.runs is None for component in group):
+            if any(component.runs is not None for component in group):
                 message = f"of {names}, which share a pool, some are given and some left to solve"
                 self.refuse(group[0].name, message, "give all or none")
             return PoolGroup(tuple(group), None, {})
@@ -262,10 +252,7 @@ class _VerlWriter:
         return {"tensor_model_parallel_size": own.tp, **{key: degree for key, degree in more if degree > 1}}
 
     def _trained(self, component: Component) -> Data:
-        """Return the degrees of a component that trains, or computes like training.
-
-        Megatron has degrees, FSDP none.
-        """
+        """Return the degrees of a component that trains, or computes like training."""
         own = component.parallel
         expressed = Parallel(own.tp, own.pp, own.cp, own.ep)
         self._keep(component, expressed)
@@ -276,8 +263,7 @@ class _VerlWriter:
         if backend == "fsdp":
             return {"strategy": "fsdp"}
         degrees = {"tensor_model": own.tp, "pipeline_model": own.pp, "context": own.cp, "expert_model": own.ep}
-        # verl's default of the expert tensor parallel size, tp, divides fewer numbers of ranks.
-        degrees |= {"expert_tensor": 1} if own.ep > 1 else {}
+        degrees |= {"expert_tensor": 1} if own.ep > 1 else {}  # the default, tp, divides fewer numbers of ranks
         return {"strategy": "megatron", "megatron": {f"{name}_parallel_size": degree for name, degree in degrees.items()}}
 
     def _keep(self, component: Component, expressed: Parallel) -> None:
@@ -296,7 +282,7 @@ class _VerlWriter:
             message = f"the degrees of `{component.name}` are left open; in verl they are {component.parallel}"
             self.losses.append(moved(component.name, message))
         own = counts_to_data(self.problem, component)
-        return {key: own[key] for key in ("accelerators",) if key in own} | hints
+        return ({"accelerators": own["accelerators"]} if "accelerators" in own else {}) | hints
 
 
 def _seats(runs: Sequence[Run]) -> Seats:

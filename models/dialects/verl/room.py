@@ -8,7 +8,7 @@ group that no node can hold (RayResourcePool.get_placement_groups).
 from __future__ import annotations
 
 from itertools import islice
-from typing import Callable, Iterator, Mapping, Sequence
+from typing import Callable, Iterable, Mapping, Sequence
 
 from ...findings.wording import with_noun
 from ...machines.cluster import Cluster
@@ -32,7 +32,7 @@ LATER = {
 TORCHRUN = "torchrun waits for the nodes that are missing; a process without an accelerator fails"
 NEVER = "verl checks only the sum of all accelerators; Ray waits for this part without a limit and without a word"
 PER_NODE = "verl compares the parts of each pool with the nodes as soon as Ray is up (dropped in 0.6.0)"
-MOST_OFFERED, MOST_TRIED = 2, 24
+MOST_TRIED = 24
 Changes = Mapping[str, int]
 Verifies = Callable[[Changes], bool]
 """Predicate of new values of keys: True if they cause no error."""
@@ -50,12 +50,13 @@ def lay_out_pools(
         most = max((parts.size for pool in declared.pools for parts in pool.parts), default=8)
         why = "machines unknown; a node for each part of a pool is assumed"
         settings.notes.unsure(FIT, "", why, True, f"Pass `--cluster x{most}`")
-    if layout.short is not None and (pieces := split_servers(settings, declared)) is not declared:
+    if layout.short is None:
+        return cluster, _runs(declared, layout)
+    if (pieces := split_servers(settings, declared)) is not declared:
         split_cluster, split_layout = _laid_out(settings, pieces, machines)
         if split_layout.short is None:
             return split_cluster, _runs(pieces, split_layout)
-    if layout.short is not None:
-        layout = _judge(settings, declared, cluster, layout, suits)
+    layout = _judge(settings, declared, cluster, layout, layout.short, suits)
     if layout.short is not None:
         cluster, layout = _one_each(declared)
     return cluster, _runs(declared, layout)
@@ -99,11 +100,11 @@ def _runs(declared: Declared, layout: PoolLayout) -> dict[str, Runs]:
     }
 
 
-def _judge(settings: Configuration, declared: Declared, cluster: Cluster, layout: PoolLayout, suits: Verifies) -> PoolLayout:
+def _judge(
+    settings: Configuration, declared: Declared, cluster: Cluster, layout: PoolLayout, short: Unplaced, suits: Verifies
+) -> PoolLayout:
     """Report a layout with a missing part; return a complete layout if there is one."""
-    rooms, short = rooms_of(cluster), layout.short
-    if short is None:
-        return layout
+    rooms = rooms_of(cluster)
     pool, at = short.pool, short.pool.span("size") or settings.top
     possible = can_fit(declared.pools, rooms, settings.entry.reserves)
     if possible is not False:
@@ -118,7 +119,7 @@ def _judge(settings: Configuration, declared: Declared, cluster: Cluster, layout
         settings.notes.warn(FIT, pool.name, message, at, f"{pool.name} is {pool.sizes}", help_, None, note)
         return reordered
     code, message, note = _fault(settings, declared, cluster, rooms, short)
-    offers = list(_offers(settings, len(declared.pools) == 1, pool, rooms, suits))
+    offers = _offers(settings, len(declared.pools) == 1, pool, rooms, suits)
     help_ = "; or ".join(" and ".join(settings.assigned(key, value) for key, value in offer.items()) for offer in offers)
     at = pool.span("size" if short.part < len(cluster.nodes) else "count") or settings.top
     (key, value), *more = offers[0].items() if offers else [("", 0)]
@@ -170,27 +171,26 @@ def _missing(pools: Sequence[Pool], cluster: Cluster) -> str:
     return f": node {need} of {need} is missing" if need == have + 1 else f": nodes {have + 1} to {need} of {need} are missing"
 
 
-def _offers(settings: Configuration, alone: bool, pool: Pool, rooms: Sequence[FreeNodes], suits: Verifies) -> Iterator[Changes]:
-    """Yield tried sizes of the pool: smaller parts first, then fewer parts."""
+def _offers(settings: Configuration, alone: bool, pool: Pool, rooms: Sequence[FreeNodes], suits: Verifies) -> list[Changes]:
+    """Return tried sizes of the pool: of smaller parts, and of fewer parts."""
     if not pool.nodes_key or not pool.accelerators_key or pool.nodes_key.startswith("--"):
-        return
+        return []
     written = settings.whole(pool.accelerators_key, FIT)
     if written is None or written.value != pool.parts[0].size:
-        return  # the size also depends on other numbers
+        return []  # the size also depends on other numbers
     count, size, nodes_there = pool.count, pool.parts[0].size, sum(len(room.nodes) for room in rooms)
     sizes = sorted(({room.largest(pool.cpus) for room in rooms} | set(range(1, min(size, 16) + 1))) - {0}, reverse=True)
     smaller = [(count, part_size) for part_size in sizes if part_size < size]
     fewer = ((nodes, part_size) for nodes in range(min(count - 1, nodes_there), 0, -1) for part_size in sizes if alone or part_size <= size)
-    offered = list[Changes]()
-    for candidates in (smaller if count <= nodes_there else (), fewer, smaller):
-        if candidates is smaller and offered:
-            return
+
+    def first_suitable(candidates: Iterable[tuple[int, int]]) -> list[Changes]:
         for nodes, part_size in islice(candidates, MOST_TRIED):
             numbers = ((pool.nodes_key, nodes, count), (pool.accelerators_key, part_size, size))
             changes = {key: now for key, now, before in numbers if now != before}
             if changes and suits(changes):
-                offered.append(changes)
-                yield changes
-                break
-        if len(offered) == MOST_OFFERED:
-            return
+                return [changes]
+        return []
+
+    if count <= nodes_there:
+        return first_suitable(smaller) + first_suitable(fewer)
+    return first_suitable(fewer) or first_suitable(smaller)

@@ -26,8 +26,9 @@ from ...planning.workload import Workload
 from ...pools import Laying, Pool, fitting
 from ...record import dataclass
 from ...text.interpolation_text import holds_interpolation
-from ...text.tree import ListNode, MapNode, Scalar, Value
+from ...text.tree import Scalar, Value
 from ...times import as_it_runs, usual_order
+from ..following import scalars_by_path
 from ..skeleton import HINTS
 from .configuration import Configuration
 from .degrees import leader_of, own_amounts
@@ -64,7 +65,7 @@ _Variant = tuple[str, "Parallel | None", Changes]
 
 def following_keys(root: Value, keys: Iterable[str]) -> frozenset[str]:
     """Return the keys of scalars that may refer to some keys, directly or indirectly."""
-    leaves = [(path, scalar.text) for path, scalar in _leaves(root, "") if holds_interpolation(scalar.text)]
+    leaves = [(path, scalar.text) for path, scalar in scalars_by_path(root) if holds_interpolation(scalar.text)]
     changed, following = [key for key in keys if key], set[str]()
     while new := [path for path, text in leaves if path not in following and _refers(text, changed)]:
         following.update(new)
@@ -73,24 +74,10 @@ def following_keys(root: Value, keys: Iterable[str]) -> frozenset[str]:
 
 
 def _refers(text: str, keys: Iterable[str]) -> bool:
-    """Return True if a text may refer to some keys or their sections.
-
-    A reference within a reference may lead anywhere.
-    """
+    """Return True if a text may refer to some keys or their sections."""
     words = [word.strip(".") for word in _REFERENCES.findall(text)]
     names = {word.rpartition(".")[2] for word in words}
     return "${${" in text or any(key.rpartition(".")[2] in names or any(key.startswith(f"{word}.") for word in words) for key in keys)
-
-
-def _leaves(value: Value, path: str) -> Iterator[tuple[str, Scalar]]:
-    if isinstance(value, Scalar):
-        yield path, value
-    elif isinstance(value, MapNode):
-        for entry in value:
-            yield from _leaves(entry.value, f"{path}.{entry.key.text}".lstrip("."))
-    elif isinstance(value, ListNode):
-        for position, item in enumerate(value.items):
-            yield from _leaves(item, f"{path}.{position}")
 
 
 def sizes_of(pool: Pool, cluster: Cluster) -> tuple[list[Size], list[Size]]:
@@ -136,17 +123,15 @@ class SizeReader:
     following: frozenset[str] = frozenset()
     dealt: frozenset[str] = frozenset()
     before: frozenset[tuple[str, str]] = frozenset()
-    _numbers: dict[tuple[tuple[str, int], ...], Numbers] = field(default_factory=dict, repr=False)
+    _numbers: dict[Numbers, Numbers] = field(default_factory=dict, repr=False)
 
     def read(self, pool: Pool, changes: Changes) -> Found | None:
         """Return the result of a reading; None once the limit is reached."""
         key = (pool.name, changes[pool.nodes_key], changes[pool.accelerators_key], self._with(pool, changes))
         if key not in self.known and len(self.known) < MOST_READ:
             setup = self.again(changes)
-            self.known[key] = (
-                errors_by_component(setup, pool, self.before),
-                {component.name: component.parallel for component in setup.components},
-            )
+            degrees = {component.name: component.parallel for component in setup.components}
+            self.known[key] = (errors_by_component(setup, pool, self.before), degrees)
         return self.known.get(key)
 
     def trained(self, pool: Pool, changes: Changes) -> Numbers:
@@ -175,18 +160,16 @@ def errors_by_component(setup: VerlSetup, pool: Pool, before: Collection[tuple[s
     """
     findings = (*setup.settings.notes.findings, *setup.settings.unresolved)
     errors = {(finding.code, finding.subject): finding.message for finding in findings if finding.severity is Severity.ERROR}
-    known_subjects = (
-        {setup_pool.name for setup_pool in setup.pools} | {member.name for member in setup.components} | {subject for _, subject in before}
-    )
+    names = [known_pool.name for known_pool in setup.pools] + [component.name for component in setup.components]
+    known = {*names, *(subject for _, subject in before)}
     by_component: dict[str, Errors] = {}
     for name in pool.components:
         subjects = ("", pool.name, name)
-        by_component[name] = [
-            (code, message) for (code, subject), message in errors.items() if subject in subjects or subject not in known_subjects
-        ]
+        own = [(code, message) for (code, subject), message in errors.items() if subject in subjects or subject not in known]
         component = setup.component(name)
         if component is not None and not setup.is_whole(component):
-            by_component[name].append(("", f"its replicas of {component.parallel} would be torn"))
+            own.append(("", f"its replicas of {component.parallel} would be torn"))
+        by_component[name] = own
     return by_component
 
 
@@ -224,24 +207,23 @@ def accepted_sizes(
         (name, parallel, changes) for name in pool.components for parallel, changes in choices.get(name, {None: {}}).items()
     ]
     read = list(_read(pool, [*first, *rest], variants, refused, refused.is_of_degrees))
-    if refused.is_of_degrees and not all(
-        any(variant[0] == name and not (result and result[0][name]) for _, variant, result in read) for name in pool.components
-    ):
+    accepted = {name for _, (name, _, _), result in read if not (result and result[0][name])}
+    if refused.is_of_degrees and not accepted.issuperset(pool.components):
         read = list(_read(pool, [*first, *rest], variants, refused, False))
     taken, whole = AcceptedSizes(), set(first)
     errors: dict[str, dict[Pair, Errors]] = {name: {} for name in pool.components}
     later: dict[str, set[Pair]] = {name: set() for name in pool.components}
-    for (nodes, part_size), (name, parallel, _), result in read:
-        if result is None and (refused.following or (nodes, part_size) not in whole):
-            taken.unread |= {(nodes, part_size)} if may_have(nodes * part_size) else set()
+    for size, (name, parallel, _), result in read:
+        count = size[0] * size[1]
+        if result is None and (refused.following or size not in whole):
+            taken.unread |= {size} if may_have(count) else set()
         elif result is None:
-            later[name].add((nodes * part_size, parallel or own[name]))
+            later[name].add((count, parallel or own[name]))
         else:
-            pair = nodes * part_size, parallel or (result[1] if refused.following else own)[name]
+            pair = count, parallel or (result[1] if refused.following else own)[name]
             errors[name][pair] = min(errors[name].get(pair, result[0][name]), result[0][name], key=len)
             if any(result[1].get(component, here) != here for component, here in own.items() if component not in pool.components):
-                # Components of other pools would have other degrees.
-                taken.unread.add((nodes, part_size))
+                taken.unread.add(size)  # components of other pools would have other degrees
     counts = {parts.count * parts.size for parts in pool.parts}
     for name, pairs in errors.items():
         best = _best(pairs, counts)
@@ -257,27 +239,23 @@ def accepted_sizes(
 def _read(
     pool: Pool, sizes: Sequence[Size], variants: Sequence[_Variant], refused: SizeReader, skips: bool
 ) -> Iterator[tuple[Size, _Variant, Found | None]]:
-    """Yield sizes with variants and results; None beyond the limit.
-
-    `skips`: leave out multiples of counts on which work does not divide among ranks of these
-    degrees.
-    """
+    """Yield sizes with variants and results, None beyond the limit; skip refused multiples."""
     left = MOST_TRIED
-    undealt: dict[tuple[Numbers, str], set[int]] = {}
+    undealt: dict[tuple[Numbers, str], set[int]] = {}  # counts on which work does not divide among ranks of these degrees
     fixed = [name for name, parallel, _ in variants if parallel is None]
     for nodes, part_size in sizes:
         count, size = nodes * part_size, {pool.nodes_key: nodes, pool.accelerators_key: part_size}
         trained = [refused.trained(pool, {**size, **changes}) if skips else () for _, _, changes in variants]
 
         def is_refused(numbers: Numbers, name: str, count: int = count) -> bool:
-            return any(count % known == 0 for component in (name, *fixed) for known in undealt.get((numbers, component), ()))
+            multiples = (known for component in (name, *fixed) for known in undealt.get((numbers, component), ()))
+            return skips and any(count % known == 0 for known in multiples)
 
-        out = [skips and is_refused(numbers, name) for (name, _, _), numbers in zip(variants, trained)]
-        names = {name for name, _, _ in variants}
-        if any(all(gone for (name, _, _), gone in zip(variants, out) if name == component) for component in names):
+        possible = {name for (name, _, _), numbers in zip(variants, trained) if not is_refused(numbers, name)}
+        if len(possible) < len({name for name, _, _ in variants}):
             continue  # every variant of a component is refused, so no component can have this count
         for variant, numbers in zip(variants, trained):
-            if skips and is_refused(numbers, variant[0]):
+            if is_refused(numbers, variant[0]):
                 continue
             before = len(refused.known)
             result = refused.read(pool, {**size, **variant[2]}) if left > 0 else None
@@ -289,10 +267,7 @@ def _read(
 
 
 def _best(errors: Mapping[Pair, Errors], own: set[int]) -> dict[Pair, Errors]:
-    """Return counts and degrees with the fewest kinds of errors.
-
-    Among erroneous ones, those with the kinds of the file's `own` counts are preferred.
-    """
+    """Return the pairs with the fewest errors, preferably of the kinds of the `own` counts."""
     least = min(map(len, errors.values()), default=0)
     best = {pair: those for pair, those in errors.items() if len(those) == least}
 
@@ -309,8 +284,8 @@ def plan_pools(job: Job, settings: Configuration, cluster: Cluster, pools: tuple
     `pools` are all pools of the file. Degrees that hints do not open, and that follow from the size
     of a pool, are those that result on each size.
     """
-    open_ = [pool for pool in pools if pool not in job.pools]
-    if not open_ or job.planning.workload is None:
+    open_, planning = [pool for pool in pools if pool not in job.pools], job.planning
+    if not open_ or planning.workload is None:
         return job
     laying = Laying(tuple(pool if pool in job.pools else replace(pool, parts=()) for pool in pools), settings.entry.reserves)
     pairs = combinations([pool for pool in pools if pool.components], 2)
@@ -318,39 +293,34 @@ def plan_pools(job: Job, settings: Configuration, cluster: Cluster, pools: tuple
     relations = (*job.relations, *(Relation(DISJOINT, pair, None, APART) for pair in names))
     # No plan can be written in parts with other degrees than planned, even if verl accepts none.
     inside = {name: own_amounts(settings, pools, name) for pool in pools for name in pool.components}
-    by_size = {name for name, amounts in inside.items() if any(amount.name in refused.following for amount in amounts.values())}
-    workload = _workload(settings, job, job.planning.workload)
-    job = replace(
-        job,
-        relations=relations,
-        planning=replace(job.planning, laying=laying, workload=workload, by_size=frozenset({*job.planning.by_size, *by_size})),
-    )
+    following = {name for name, amounts in inside.items() if any(amount.name in refused.following for amount in amounts.values())}
+    workload = _workload(settings, job, planning.workload)
+    planning = replace(planning, laying=laying, workload=workload, by_size=planning.by_size | following)
+    job = replace(job, relations=relations, planning=planning)
     for pool in open_:
         job = _with_pool(job, settings, cluster, pool, pools, refused)
     return job
 
 
 def _with_pool(job: Job, settings: Configuration, cluster: Cluster, pool: Pool, pools: Sequence[Pool], refused: SizeReader) -> Job:
+    """Add the accepted counts and degrees of a pool to the job."""
     tied = {name: first for name in pool.components if (first := leader_of(settings, pools, name)) is not None and job.choices.get(first)}
     choices: dict[str, Mapping[Parallel, Changes]] = {}
     for name in pool.components:
-        leader = tied.get(name, name)
-        amounts = own_amounts(settings, pools, leader)
-        if job.choices.get(leader):
-            choices[name] = {
-                parallel: {amounts[degree].name: number for degree, number in changed(amounts, parallel).items()}
-                for parallel in job.choices[leader]
-            }
+        amounts = own_amounts(settings, pools, leader := tied.get(name, name))
+        offered = {parallel: changed(amounts, parallel) for parallel in job.choices.get(leader, ())}
+        if offered:
+            choices[name] = {parallel: {amounts[key].name: value for key, value in new.items()} for parallel, new in offered.items()}
     own = {component.name: component.parallel for component in job.components}
     components = [component for component in job.components if component.name in pool.components]
     taken = accepted_sizes(pool, cluster, own, choices, refused, lambda count: all(component.may_have(count) for component in components))
+    messages = {finding.message for finding in settings.notes.findings}
     for name, always in taken.always.items():
-        if always not in {finding.message for finding in settings.notes.findings}:
+        if always not in messages:
             message = f"verl refuses every size of `{pool.name}`, such as the largest: {always}"
             settings.notes.warn(PLANNED, name, message, pool.span("name") or settings.top, "", MEND)
-    job = replace(
-        job, planning=replace(job.planning, tied={**job.planning.tied, **tied}, accepted={**job.planning.accepted, **taken.pairs})
-    )
+    tied, accepted = {**job.planning.tied, **tied}, {**job.planning.accepted, **taken.pairs}
+    job = replace(job, planning=replace(job.planning, tied=tied, accepted=accepted))
     if taken.unread:
         nodes, part_size = min(taken.unread, key=lambda size: (size[0] * size[1], size))
         why = f"sizes of `{pool.name}`: {len(taken.unread):,} of those that have room, such as {nodes} x {part_size}, are not planned"
@@ -359,17 +329,14 @@ def _with_pool(job: Job, settings: Configuration, cluster: Cluster, pool: Pool, 
 
 
 def _follow(job: Job, components: Sequence[Component], fixed: Mapping[str, frozenset[Pair]], own: Mapping[str, Parallel]) -> Job:
-    """Make degrees that follow from sizes the choices of their component.
-
-    If several components have such degrees, counts on which they differ are not planned.
-    """
+    """Make degrees that follow from sizes choices, unless several components differ."""
     varies = [name for name, pairs in fixed.items() if {parallel for _, parallel in pairs} - {own[name]}]
     if not varies:
         return job
-    job = replace(job, planning=replace(job.planning, by_size=job.planning.by_size.union(varies)))
-    degrees = {parallel: None for _, parallel in sorted(fixed[varies[0]], key=lambda pair: (pair[0], str(pair[1])))}
-    if len(varies) == 1 and any(component.timed and component.name == varies[0] for component in components):
-        return replace(job, choices={**job.choices, varies[0]: tuple(sorted(degrees, key=lambda parallel: parallel != own[varies[0]]))})
+    job, name = replace(job, planning=replace(job.planning, by_size=job.planning.by_size.union(varies))), varies[0]
+    if len(varies) == 1 and any(component.timed and component.name == name for component in components):
+        degrees = {parallel: None for _, parallel in sorted(fixed[name], key=lambda pair: (pair[0], str(pair[1])))}
+        return replace(job, choices={**job.choices, name: tuple(sorted(degrees, key=lambda parallel: parallel != own[name]))})
     count = sum(parallel != own[name] for name in varies for _, parallel in fixed[name])
     why = f"degrees that follow from sizes: {count:,} counts on which several differ are not planned"
     return _unplanned(job, count, why)
@@ -386,11 +353,7 @@ def changed(amounts: Mapping[str, Amount], parallel: Parallel) -> dict[str, int]
 
 
 def _workload(settings: Configuration, job: Job, workload: Workload) -> Workload:
-    """Complete the workload with verl's own behavior.
-
-    Pools that train and generate at the same time are steady: each works on earlier results of the
-    other. In one pool all take turns.
-    """
+    """Complete the workload: in one pool all take turns, separate pools are steady."""
     stated = said_of_plan(settings.tree(HINTS))
     workload = as_it_runs(workload, stated, _asynchronous(settings))
     return workload if "workflow" in stated else replace(workload, after=tuple(usual_order(job.components)))

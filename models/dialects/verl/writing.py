@@ -23,9 +23,10 @@ from ...text.edit import at_line_end, line_end, with_entry
 from ...text.source import Source
 from ...text.tree import MapNode, Scalar
 from ..dialect import Degrees
+from .anew import read
 from .configuration import Configuration
-from .hinted import is_open, says_degrees
-from .reader import VerlReader, read
+from .job import is_open, says_degrees
+from .reader import VerlReader
 from .sizes import changed
 
 Tree = dict[str, Union[int, "Tree"]]
@@ -46,19 +47,17 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
     job = reading.problem.job if reading.problem is not None else None
     planned = job is not None and job.planning.laying is not None
     reader = VerlReader(reading.document, None, TRAINING, open_=planned)
-    settings, declared = reader.settings, reader.declared
+    settings = reader.settings
     chosen, through = dict[str, int](), dict[str, int]()
     for name, parallel in degrees.items():
         # Degrees that are not open follow from other numbers, and stay as written.
         if (job is None or name not in job.planning.tied) and says_degrees(settings, name):
             amounts = reader.own(name)
             chosen |= {amounts[degree].name: value for degree, value in changed(amounts, parallel).items()}
-            followed = {
-                degree: amount for degree, amount in amounts.items() if amount.scalar is not None and amount.scalar.origin is not None
-            }
+            followed = {degree: amount for degree, amount in amounts.items() if amount.scalar and amount.scalar.origin is not None}
             through |= {amount.name: int(getattr(parallel, degree)) for degree, amount in followed.items()}
     direct = {key: value for key, value in chosen.items() if key not in through}
-    open_ = [pool for pool in declared.pools if is_open(settings, pool)]
+    open_ = [pool for pool in reader.declared.pools if is_open(settings, pool)]
     # An interpolation of a degree stays if its value is right; else a number replaces it.
     instead_of: tuple[dict[str, int], ...] = ({}, through) if through else ({},)
     sizes, refusals = [_sizes(pool, assignment) for pool in open_], list[UnusableInput]()
@@ -87,10 +86,9 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
 def fewest_doubts(lengths: Sequence[int], doubts: Callable[[Choice], int | None], most: int) -> Choice | None:
     """Return a combination of items without doubts, else the first with the fewest doubts.
 
-    Items are positions in lists of these lengths; None if every combination is impossible. `doubts`
-    counts those of a combination, None for an impossible one. At most `most` combinations are
-    tried: each item of the last list with the first of the others, then each of the list before it
-    with the best of the last, and so on; then all combinations in order.
+    Items are positions in lists of these lengths. `doubts` counts those of a combination, None for
+    an impossible one. At most `most` are tried: each item of the last list with the first of the
+    others, then each of the list before it with the best of the last, and so on; then all in order.
     """
     known: dict[Choice, int | None] = {}
 
@@ -118,10 +116,7 @@ def fewest_doubts(lengths: Sequence[int], doubts: Callable[[Choice], int | None]
 
 
 def _edits(reading: Reading, settings: Configuration, numbers: Numbers, alone: Numbers, planned: bool) -> list[Edit]:
-    """Return the edits of numbers; `alone` replaces interpolations.
-
-    In a plan, a right value in another text stays there.
-    """
+    """Return the edits of numbers; `alone` replaces interpolations."""
     edits, missing = list[Edit](), dict[str, int]()
     for key, value in {**numbers, **alone}.items():
         here = settings.at(key)
@@ -182,10 +177,7 @@ def refused(name: str, why: str) -> UnusableInput:
 
 
 def _sizes(pool: Pool, assignment: Assignment) -> list[list[tuple[str, int]]]:
-    """Return the size keys of a pool with their possible values, largest parts first.
-
-    verl may put several parts of one pool on a node.
-    """
+    """Return the size keys of a pool with their possible values, largest parts first."""
     counts = _counts(pool, assignment)
     if not counts:
         raise refused(pool.components[0], f"the answer has no place for `{pool.name}`")
@@ -200,10 +192,7 @@ def _counts(pool: Pool, assignment: Assignment) -> list[int]:
 
 
 def _at_command_end(reading: Reading, settings: list[str]) -> list[Edit]:
-    """Return the edit that appends settings to a command.
-
-    A command of several lines gets one per line.
-    """
+    """Return the edit that appends settings to a command."""
     program = reading.document.program
     if not settings or program is None:
         return []
@@ -217,22 +206,13 @@ def _at_command_end(reading: Reading, settings: list[str]) -> list[Edit]:
 
 
 def _doubts(written: Reading) -> int:
-    """Count the errors of a reading, and the servers that take accelerators of others.
-
-    In other parts the same accelerators may be right: a server takes the accelerators that the
-    pool's parts state for a node, and numbers that refer to these keys change too.
-    """
-    components = written.problem.components if written.problem else ()
-    return sum(SERVERS in component.fixes for component in components) + sum(
-        finding.severity is Severity.ERROR for finding in written.findings
-    )
+    """Count the errors of a reading, and the servers that take accelerators of others."""
+    errors = sum(finding.severity is Severity.ERROR for finding in written.findings)
+    return errors + sum(SERVERS in component.fixes for component in (written.problem.components if written.problem else ()))
 
 
 def _check(reading: Reading, assignment: Assignment, degrees: Degrees, edits: list[Edit]) -> Reading:
-    """Read the edited text, and refuse any other Assignment or degrees.
-
-    The cluster is the same; components without chosen degrees keep theirs.
-    """
+    """Read the edited text, and refuse any other Assignment or degrees."""
     problem = reading.problem
     document = replace(reading.document.compose(reading.source.edited(edits)), release=reading.document.release)
     written = read(document, problem.cluster if problem else None, TRAINING)

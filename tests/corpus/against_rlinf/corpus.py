@@ -9,7 +9,7 @@ from typing import Any, Iterator
 
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import load
-from placewright.models.dialects.rlinf.modes.parts import MULTI_AGENT_DATA, Placer
+from placewright.models.dialects.rlinf.modes.state import MULTI_AGENT_DATA, Placer
 from placewright.models.machines.shorthand import AsDeclared
 from placewright.planner.verify import verify
 

@@ -191,6 +191,7 @@ BOMBS = {
     "open braces": "A=" + "${A:-" * 3_000,
     "powers": "A=$((9**9**9**9**9**9)); B=$((99999999999999999**99999999999999999))",
     "a variable that is itself": "a=a; A=$((a)); A=A; B=${!A}",
+    "a long name in a sum": f"A=$(({'a' * 200}; ))",
     "stars": "A=" + "a" * 2_000 + "; B=${A##" + "*a" * 200 + "b}",
     "replacing": "A=" + "a" * 100_000 + "; B=${A//a/bb}; C=${A%%*b}",
     "branches": "\n".join(f"if a$x; then B{i}=1; else B{i}=2; fi" for i in range(3_000)),

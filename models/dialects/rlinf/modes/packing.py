@@ -22,35 +22,38 @@ from ....quantity import times
 from ....strategies import PackedPlacementStrategy
 from ...checks import divisors
 from ..known import DEGREE
-from .parts import Extent, ModeState, ParallelSettings, extent_of, masks
+from .state import Extent, Mode, extent_of, masks
 
 IGNORED, HINTS = "PW124", "PW121"
 """Codes of ignored settings, and of hints that contradict the settings of the job."""
 
 
-def fitting_tp(parts: ModeState, actor: Amount | None, near: int, count: int) -> int:
-    """Return the largest suitable tp of rollout up to `near`.
-
-    A suitable tp divides the accelerators of rollout, those of a node, and the actor's tp.
-    """
-    on_node = min((has for alike in parts.cluster.alike if (has := alike.node.count(ACCELERATOR))), default=count)
+def fitting_tp(mode: Mode, actor: Amount | None, near: int, count: int) -> int:
+    """Return the largest tp up to `near` that divides node, actor's tp and `count`."""
+    on_node = min((has for alike in mode.cluster.alike if (has := alike.node.count(ACCELERATOR))), default=count)
     common = gcd(count, on_node, actor.value if actor else 0)
     return max(divisor for divisor in divisors(common) if divisor <= max(near, 1))
 
 
-def shape_of_rollout(
-    parts: ModeState, shares: bool, actor: ParallelSettings, rollout: ParallelSettings, count: int | None
-) -> ProcessShape | None:
+def shape_of_rollout(mode: Mode, shares: bool, count: int | None) -> ProcessShape | None:
     """Return the shape of rollout, with (`shares`) or without the actor's accelerators.
 
-    None if it is unknown or refused.
+    None if it is unknown or refused. pp is ignored on the actor's accelerators.
     """
     if not shares:
-        return _engines_apart(parts, rollout, count)
-    if not actor.tp or not rollout.tp:
+        return _engines_apart(mode, count)
+    actor, rollout = mode.tp("actor"), mode.tp("rollout")
+    if not actor or not rollout:
         return None
-    shape = _engines_interleaved(parts, actor.tp, rollout.tp, count)
-    return shape if shape and (count is None or fits_whole(parts, "rollout", count, shape, rollout.tp)) else None
+    if actor.value > rollout.value and actor.scalar and actor.is_float:
+        mode.settings.wrong_type(actor.name, actor.scalar, actor.value)
+        return None
+    if shape := interleaved(actor.value, rollout.value, False):
+        return shape if count is None or fits_whole(mode, "rollout", count, shape, rollout) else None
+    message = f"the tp of actor, {actor.value}, is no multiple of the tp of rollout, {rollout.value}, though they share accelerators"
+    better = fitting_tp(mode, actor, rollout.value, count or actor.value)
+    mode.error(DEGREE, "rollout", message, f"set `{rollout.name}: {better}`", at=rollout.span, edit=rollout.becomes(better))
+    return None
 
 
 def interleaved(actor: int, rollout: int, fsdp: bool) -> ProcessShape | None:
@@ -64,40 +67,24 @@ def interleaved(actor: int, rollout: int, fsdp: bool) -> ProcessShape | None:
     return ProcessShape(rollout, max(actor // rollout, 1), Parallel(rollout))
 
 
-def _engines_interleaved(parts: ModeState, actor: Amount, rollout: Amount, count: int | None) -> ProcessShape | None:
-    """Return the shape of rollout that interleaves on the actor's accelerators; pp is ignored."""
-    if actor.value > rollout.value and actor.scalar and actor.is_float:
-        parts.settings.wrong_type(actor.name, actor.scalar, actor.value)
+def _engines_apart(mode: Mode, count: int | None) -> ProcessShape | None:
+    """Return the shape of separate engines: RLinf divides by the number of engines that fit."""
+    degrees = mode.degrees("rollout")
+    if not degrees.tp or not degrees.pp:
         return None
-    if shape := interleaved(actor.value, rollout.value, False):
-        return shape
-    message = f"the tp of actor, {actor.value}, is no multiple of the tp of rollout, {rollout.value}, though they share accelerators"
-    better = fitting_tp(parts, actor, rollout.value, count or actor.value)
-    parts.error(DEGREE, "rollout", message, f"set `{rollout.name}: {better}`", at=rollout.span, edit=rollout.becomes(better))
-    return None
-
-
-def _engines_apart(parts: ModeState, rollout: ParallelSettings, count: int | None) -> ProcessShape | None:
-    """Return the shape of engines on separate accelerators.
-
-    RLinf divides the accelerators by the number of engines that fit.
-    """
-    if not rollout.tp or not rollout.pp:
-        return None
-    engine = rollout.tp.value * rollout.pp.value
+    engine = degrees.tp.value * degrees.pp.value
     if count is None or count % engine == 0:
         return ProcessShape(engine)
-    of_engine = f"one engine of tp {rollout.tp.value} x pp {rollout.pp.value}"
+    of_engine = f"one engine of tp {degrees.tp.value} x pp {degrees.pp.value}"
     if count < engine:
         message = f"`rollout` has {with_noun(count, 'accelerator')}, but {of_engine} needs {engine}"
-        help = f"give it {engine} accelerators, or lower its tp and pp"
-        parts.error(DEGREE, "rollout", message, help, f"{engine} needed")
+        mode.error(DEGREE, "rollout", message, f"give it {engine} accelerators, or lower its tp and pp", f"{engine} needed")
         return None
     per_process = count // (count // engine)
-    if not fits_whole(parts, "rollout", count, ProcessShape(per_process), rollout.tp):
+    if not fits_whole(mode, "rollout", count, ProcessShape(per_process), degrees.tp):
         return None
     message = f"RLinf gives each process of `rollout` {per_process} accelerators, but {of_engine} uses {engine}"
-    parts.warn(DEGREE, "rollout", message, f"give it {_near(count, engine)} accelerators", f"no multiple of {engine}")
+    mode.warn(DEGREE, "rollout", message, f"give it {_near(count, engine)} accelerators", f"no multiple of {engine}")
     return ProcessShape(per_process)
 
 
@@ -106,201 +93,191 @@ def _near(count: int, step: int) -> str:
     return f"{lower} or {lower + step}" if lower else str(step)
 
 
-def fits_in(parts: ModeState, name: str, tp: Amount | None, count: int, actor: Amount | None = None) -> bool:
+def fits_in(mode: Mode, name: str, tp: Amount | None, count: int, actor: Amount | None = None) -> bool:
     """Return True if a tensor parallel group fits its component; RLinf refuses larger groups."""
     if tp is None or tp.value <= count:
         return True
-    better = fitting_tp(parts, actor, count, count)
+    better = fitting_tp(mode, actor, count, count)
     message = f"`{name}` has {with_noun(count, 'accelerator')}, fewer than its tp {tp.value}"
     help = f"give it {tp.value} accelerators, or set `{tp.name}: {better}`"
-    parts.error(DEGREE, name, message, help, f"{tp.value} needed", edit=tp.becomes(better))
+    mode.error(DEGREE, name, message, help, f"{tp.value} needed", edit=tp.becomes(better))
     return False
 
 
-def fits_whole(parts: ModeState, name: str, count: int, shape: ProcessShape, tp: Amount | None = None) -> bool:
+def fits_whole(mode: Mode, name: str, count: int, shape: ProcessShape, tp: Amount | None = None) -> bool:
     """Return True if the accelerators are a multiple of the shape's block."""
     rest = count % shape.block
     if rest:
         packed = f"processes of {shape.per_process}" + (f" that interleave by {shape.stride}" if shape.stride > 1 else "")
         message = f"the {with_noun(count, 'accelerator')} of `{name}` cannot be packed in {packed}: {rest} would be left"
         message += f" ({tp.said})" if tp and tp.scalar else ""
-        parts.error(DEGREE, name, message, f"give it {_near(count, shape.block)} accelerators", f"no multiple of {shape.block}")
+        mode.error(DEGREE, name, message, f"give it {_near(count, shape.block)} accelerators", f"no multiple of {shape.block}")
     return not rest
 
 
-def raise_minimum(parts: ModeState, name: str, tp: Amount | None) -> None:
+def raise_minimum(mode: Mode, name: str, tp: Amount | None) -> None:
     """Raise the minimum of an open component to the size of its tensor parallel group."""
-    component = parts.components.get(name)
-    if tp is None or component is None or not parts.is_open(name):
+    component = mode.components.get(name)
+    if tp is None or component is None or not mode.is_open(name):
         return
-    least = min((choice.tp for choice in parts.choices.get(name, ())), default=tp.value)
+    least = min((choice.tp for choice in mode.choices.get(name, ())), default=tp.value)
     if component.least < least <= component.most:
-        parts.components[name] = component.between(least, component.most)
-    elif least > component.most and 1 not in parts.steps_of(name):
+        mode.components[name] = component.between(least, component.most)
+    elif least > component.most and 1 not in mode.steps_of(name):
         message = f"`{name}` asks for {with_noun(component.most, 'accelerator')}, fewer than its tp {least}"
         help = f"ask for {least} accelerators, or a smaller tp"
-        parts.error(DEGREE, name, message, help, f"{least} needed", component.span("amount"))
+        mode.error(DEGREE, name, message, help, f"{least} needed", component.span("amount"))
 
 
-def engine_degrees(rollout: ParallelSettings, shape: ProcessShape | None) -> Parallel | None:
-    """Return the degrees of an engine that fills a process: tp x pp, or tp.
-
-    tp alone where RLinf ignores pp.
-    """
-    if shape is None or not rollout.tp or not rollout.pp:
+def engine_degrees(mode: Mode, shape: ProcessShape | None) -> Parallel | None:
+    """Return the degrees of an engine that fills a process: tp x pp; tp where pp is ignored."""
+    degrees = mode.degrees("rollout")
+    if shape is None or not degrees.tp or not degrees.pp:
         return None
-    tp, pp = rollout.tp.value, rollout.pp.value
+    tp, pp = degrees.tp.value, degrees.pp.value
     return Parallel(tp, pp) if shape.per_process == tp * pp else Parallel(tp) if shape.per_process == tp else None
 
 
-def pack(parts: ModeState, name: str, shape: ProcessShape | None, parallel: Parallel | None = None, fills: bool = False) -> None:
+def pack(mode: Mode, name: str, shape: ProcessShape | None, parallel: Parallel | None = None, fills: bool = False) -> None:
     """Give a component the mode's shape; without a shape only make it contiguous.
 
     `parallel`: degrees that hold; None if the mode does not decide them. `fills`: RLinf takes all
     ranks from the first to the last.
     """
-    component = parts.on_accelerators(name)
+    component = mode.on_accelerators(name)
     if component is None:
-        _on_other_resources(parts, name)
+        _report_other_resources(mode, name)
         return
-    _check_group(parts, component)
-    possible = (parallel,) if parallel else ()
-    extent = parts.extent(name)
-    if extent is None and parts.is_open(name):
-        solid = replace(component, contiguous=True)
-        parts.components[name] = _hinted(parts, component, shape, parallel) if shape else solid
-    elif extent is None and parts.profiled:
-        check_degrees(parts, component, possible)
-        parts.components[name] = replace(component, parallel=parallel or component.parallel)
+    _check_group(mode, component)
+    possible, extent = (parallel,) if parallel else (), mode.extent(name)
     if extent is None:
+        if mode.is_open(name):
+            mode.components[name] = _hinted(mode, component, shape, parallel) if shape else replace(component, contiguous=True)
+        elif mode.profiled:
+            check_degrees(mode, component, possible)
+            mode.components[name] = replace(component, parallel=parallel or component.parallel)
         return
     if fills and not extent.solid:
         message = f"RLinf places `{name}` on all of {extent}, not on the {with_noun(extent.count, 'rank')} that {are(extent.count)} written"
-        parts.warn(IGNORED, name, message, f"write `{extent}`, if that is meant", f"becomes {extent}")
+        mode.warn(IGNORED, name, message, f"write `{extent}`, if that is meant", f"becomes {extent}")
     if not extent.solid and not fills:
-        fixes = _without_holes(parts, component, extent)
         # PW205 reports the holes.
-        parts.components[name] = replace(component, contiguous=True, fixes=fixes)
+        mode.components[name] = replace(component, contiguous=True, fixes=_without_holes(mode, component, extent))
     elif shape is None:
-        parts.components[name] = replace(component, contiguous=not fills)
+        mode.components[name] = replace(component, contiguous=not fills)
     else:
-        if parts.profiled:
-            check_degrees(parts, component, possible)
-        _packed(parts, component, extent, shape, parallel)
+        if mode.profiled:
+            check_degrees(mode, component, possible)
+        _set_packed(mode, component, extent, shape, parallel)
 
 
-def _packed(parts: ModeState, component: Component, extent: Extent, shape: ProcessShape, parallel: Parallel | None) -> None:
+def _set_packed(mode: Mode, component: Component, extent: Extent, shape: ProcessShape, parallel: Parallel | None) -> None:
     """Replace the runs of a component by packed ones; the written processes are dropped."""
     name, amount = component.name, extent.size
-    runs = packed_runs(parts, component, extent, shape)
+    runs = packed_runs(mode, component, extent, shape)
     written_count = Assignment({name: component.runs or ()}).world_size(name)
     count = amount // shape.per_process
     if count != written_count != extent.count:
-        message = f"the process ranks of `{name}` say {with_noun(written_count, 'process')}; {parts.reason} drops them and starts {count}"
-        parts.warn(IGNORED, name, message, f"write `{extent}` alone", with_noun(count, "process"))
-    parts.components[name] = replace(
+        message = f"the process ranks of `{name}` say {with_noun(written_count, 'process')}; {mode.reason} drops them and starts {count}"
+        mode.warn(IGNORED, name, message, f"write `{extent}` alone", with_noun(count, "process"))
+    mode.components[name] = replace(
         component, least=amount, most=amount, per_process=shape.per_process, parallel=parallel or component.parallel,
         contiguous=True, stride=shape.stride, runs=runs, fixes={},
     )  # fmt: skip
 
 
-def packed_runs(parts: ModeState, component: Component, found: Extent, shape: ProcessShape) -> Runs | None:
+def packed_runs(mode: Mode, component: Component, extent: Extent, shape: ProcessShape) -> Runs | None:
     """Return packed runs of a range; None (noted) if RLinf refuses them."""
-    strategy = PackedPlacementStrategy(found.first, found.last, shape.per_process, shape.stride, component.numbered_in)
+    strategy = PackedPlacementStrategy(extent.first, extent.last, shape.per_process, shape.stride, component.numbered_in)
     try:
-        return strategy.runs(parts.cluster)
+        return strategy.runs(mode.cluster)
     except UnusableInput as refused:
         for finding in refused.findings:
             message = f"`{component.name}`: {finding.message}; RLinf notices this only at launch"
-            parts.error(finding.code, component.name, message, finding.help, "crosses nodes")
+            mode.error(finding.code, component.name, message, finding.help, "crosses nodes")
     return None
 
 
-def _without_holes(parts: ModeState, component: Component, extent: Extent) -> dict[str, Fix]:
+def _without_holes(mode: Mode, component: Component, extent: Extent) -> dict[str, Fix]:
     """Return a fix with equally many contiguous ranks, if no other component has them."""
     last = extent.first + extent.count - 1
-    for neighbour in parts.components.values():
+    for neighbour in mode.components.values():
         if neighbour.runs and neighbour.name != "reward" and masks(neighbour) != masks(component):
-            neighbour_extent = extent_of(neighbour.runs, parts.cluster, neighbour.numbered_in)
-            if neighbour.numbered_in != component.numbered_in or (neighbour_extent.first <= last and extent.first <= neighbour_extent.last):
+            taken = extent_of(neighbour.runs, mode.cluster, neighbour.numbered_in)
+            if neighbour.numbered_in != component.numbered_in or (taken.first <= last and extent.first <= taken.last):
                 return {}
     span, text = component.spans.get("placement"), str(Extent(extent.first, last, extent.count))
-    is_plain = span is not None and not {"$", "\n"} & set(parts.notes.document.excerpt(span))
+    is_plain = span is not None and not {"$", "\n"} & set(mode.notes.document.excerpt(span))
     return {"PW205": Fix(f"write `{text}`", Edit(span, text) if span and is_plain else None)}
 
 
-def _hinted(parts: ModeState, component: Component, shape: ProcessShape, parallel: Parallel | None) -> Component:
+def _hinted(mode: Mode, component: Component, shape: ProcessShape, parallel: Parallel | None) -> Component:
     """Return an open component with the shape; note hints that contradict the shape."""
     name = component.name
     for key, field, demanded in (("accelerators_per_process", "per_process", shape.per_process), ("stride", "stride", shape.stride)):
         if field in component.spans and getattr(component, field) != demanded:
-            _contradicts(parts, component, key, field, str(getattr(component, field)), str(demanded))
-    check_degrees(parts, component, (parallel,) if parallel else ())
-    component = _in_processes(parts, component, shape.per_process)
+            _contradicts(mode, component, key, field, str(getattr(component, field)), str(demanded))
+    check_degrees(mode, component, (parallel,) if parallel else ())
     shaped = replace(
-        component, per_process=shape.per_process, stride=shape.stride, contiguous=True, parallel=parallel or component.parallel
-    )
-    steps = (max(shaped.unit, shaped.step), *parts.steps_of(name))
-    if component.least == component.most and all(component.least % multiple for multiple in steps):
-        amount, step = component.least, min(steps)
+        _in_processes(mode, component, shape.per_process), per_process=shape.per_process, stride=shape.stride, contiguous=True,
+        parallel=parallel or component.parallel,
+    )  # fmt: skip
+    steps = (max(shaped.unit, shaped.step), *mode.steps_of(name))
+    if shaped.least == shaped.most and all(shaped.least % multiple for multiple in steps):
+        amount, step = shaped.least, min(steps)
         message = f"`{name}` asks for {with_noun(amount, 'accelerator')}, but the settings of the job need a multiple of {step}"
-        parts.error(DEGREE, name, message, f"ask for {_near(amount, step)}", f"no multiple of {step}", component.span("amount"))
+        mode.error(DEGREE, name, message, f"ask for {_near(amount, step)}", f"no multiple of {step}", shaped.span("amount"))
     return shaped
 
 
-def _contradicts(parts: ModeState, component: Component, key: str, field: str, hint: str, made: str) -> None:
-    message = f"`{key}` of `{component.name}` is {hint}, but the settings of the job make it {made} ({parts.reason})"
-    help = f"drop `{key}`, or change the settings of the job"
-    parts.error(HINTS, component.name, message, help, at=component.spans[field])
+def _contradicts(mode: Mode, component: Component, key: str, field: str, hint: str, made: str) -> None:
+    message = f"`{key}` of `{component.name}` is {hint}, but the settings of the job make it {made} ({mode.reason})"
+    mode.error(HINTS, component.name, message, f"drop `{key}`, or change the settings of the job", at=component.spans[field])
 
 
-def _in_processes(parts: ModeState, component: Component, per_process: int) -> Component:
+def _in_processes(mode: Mode, component: Component, per_process: int) -> Component:
     """Return the component with an amount in accelerators, where hints count processes."""
     spans, old_size = component.spans, component.per_process
     if "processes" not in spans or old_size == per_process:
         return component
     if "accelerators" in spans:
-        _contradicts(parts, component, "processes", "processes", f"of {old_size} accelerators each", f"{per_process} each")
+        _contradicts(mode, component, "processes", "processes", f"of {old_size} accelerators each", f"{per_process} each")
         return component
     most = component.most if component.most >= UNBOUNDED else component.most // old_size * per_process
     counts = times(tuple((low // old_size, high // old_size) for low, high in component.counts), per_process)
     return replace(component, least=component.least // old_size * per_process, most=most, counts=counts)
 
 
-def check_degrees(parts: ModeState, component: Component, possible: Sequence[Parallel]) -> None:
-    """Note an error if hints state degrees and exclude all `possible` ones.
-
-    Degrees of planned components are chosen from a list and written, in the settings or not.
-    """
-    choices = parts.offered.get(component.name) or (component.parallel,)
+def check_degrees(mode: Mode, component: Component, possible: Sequence[Parallel]) -> None:
+    """Note an error if hints state degrees and exclude all `possible` ones."""
+    choices = mode.merged.choices.get(component.name) or (component.parallel,)
     is_planned = component.timed is not None and len(choices) > 1
     if "parallel" not in component.spans or not possible or is_planned or any(candidate in choices for candidate in possible):
         return
     hint, made = (" or ".join(map(str, dict.fromkeys(degrees))) for degrees in (choices, possible))
-    _contradicts(parts, component, "parallel", "parallel", hint, made)
+    _contradicts(mode, component, "parallel", "parallel", hint, made)
 
 
-def _check_group(parts: ModeState, component: Component) -> None:
-    groups, named = component.numbered_in, component.spans.get("node_group")
+def _check_group(mode: Mode, component: Component) -> None:
+    """Warn of a node group, which RLinf drops; hints name the nodes for a plan."""
+    groups, named, owner = component.numbered_in, component.spans.get("node_group"), mode.owner
     if groups == (CLUSTER_LABEL,) or named is None:
         return
-    owner = parts.owner
     if component.runs is None and not (owner.file == named.file and owner.start <= named.start < owner.end):
-        return  # hints name the nodes for a plan, whose ranks count the whole cluster
-    message = f"{parts.reason} drops the node group `{','.join(groups)}` of `{component.name}`: ranks count the whole cluster"
+        return
+    message = f"{mode.reason} drops the node group `{','.join(groups)}` of `{component.name}`: ranks count the whole cluster"
     help = "write the ranks that these accelerators have in the whole cluster, and drop `node_group`"
-    parts.warn(IGNORED, component.name, message, help, "RLinf drops this", named)
+    mode.warn(IGNORED, component.name, message, help, "RLinf drops this", named)
 
 
-def _on_other_resources(parts: ModeState, name: str) -> None:
+def _report_other_resources(mode: Mode, name: str) -> None:
     """Note that RLinf takes ranks of nodes or robots for accelerators."""
-    component = parts.components.get(name)
+    component = mode.components.get(name)
     if component is None:
         return
-    kind = parts.cluster.kind(component.node_groups)
-    message = f"`{name}` is on {kind}s, but {parts.reason} takes its ranks for accelerators of the whole cluster"
-    help = f"place `{name}` on accelerators"
+    kind, help = mode.cluster.kind(component.node_groups), f"place `{name}` on accelerators"
+    message = f"`{name}` is on {kind}s, but {mode.reason} takes its ranks for accelerators of the whole cluster"
     if component.runs is None and "placement" not in component.spans:
-        parts.error(HINTS, name, message, help, at=component.span("node_group"))
+        mode.error(HINTS, name, message, help, at=component.span("node_group"))
     else:
-        parts.warn(IGNORED, name, message, help)
+        mode.warn(IGNORED, name, message, help)

@@ -13,14 +13,15 @@ from ....component import Component, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.finding import Finding, UnusableInput
+from ....findings.span import Span
 from ....hints.block import timed_names, without
 from ....machines.cluster import Cluster
 from ....placements.run import Run
 from ....planning.workload import Measured, TimedComponent
 from ....record import dataclass
 from ....text.tree import Entry, MapNode, Value
-from ..known import COST, INFERENCE, KEY, placed_in
-from ..modes.parts import masks
+from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, placed_in
+from ..modes.state import masks
 
 
 @dataclass(frozen=True)
@@ -31,18 +32,13 @@ class PlannedPart:
     ----------
     components : all of the file; planned ones without ranks and with times, and `inference` if it
         is a component.
-    own : ranks in the file of the planned components.
+    own : ranks in the file of the planned components and their followers.
     relations : colocations of followers with their leaders.
     """
 
     components: tuple[Component, ...]
     own: Mapping[str, Sequence[Run]] = field(default_factory=dict)
     relations: tuple[Relation, ...] = ()
-
-    @property
-    def names(self) -> frozenset[str]:
-        """Planned components and their followers."""
-        return frozenset(self.own)
 
 
 MEASURED_ON = "measured_on"
@@ -54,32 +50,41 @@ def measured_on_of(notes: Notes, root: MapNode, block: Value | None) -> tuple[Va
     The block is None if nothing else is in it. A value that is no count, or without a cost in the
     file, is an error.
     """
-    measured_entries = [entry for entry in _hints(block) if isinstance(entry.value, MapNode) and entry.value.get(MEASURED_ON) is not None]
-    if not isinstance(block, MapNode) or not measured_entries:
+    counts, kept = dict[str, int](), list[Entry]()
+    for entry in _hints(block):
+        measured = entry.value.entry(MEASURED_ON) if isinstance(entry.value, MapNode) else None
+        if measured is None or not isinstance(entry.value, MapNode):
+            kept.append(entry)
+            continue
+        counts |= _measured_on(notes, root, entry.key.text, measured, entry.value.span)
+        remaining = tuple(hint for hint in entry.value if hint is not measured)
+        kept += [replace(entry, value=MapNode(remaining, entry.value.span))] if remaining else []
+    if not isinstance(block, MapNode) or kept == list(_hints(block)):
         return block, {}
+    inner = block.get("components")
+    changed = [replace(entry, value=MapNode(tuple(kept), entry.value.span)) if entry.value is inner else entry for entry in block]
+    entries = tuple(
+        entry for entry in changed if not isinstance(entry.value, MapNode) or entry.value.entries or entry.key.text != "components"
+    )
+    return replace(block, entries=entries) if entries else None, counts
+
+
+def _measured_on(notes: Notes, root: MapNode, name: str, entry: Entry, span: Span) -> dict[str, int]:
+    """Return the count of a component; note invalid counts and missing costs."""
     from ....text.form import fill
     from .form import MeasuredOnForm
 
-    costs, counts, kept_entries = root.get(KEY), dict[str, int](), list[Entry]()
-    for component_entry in measured_entries:
-        name, hints = component_entry.key.text, component_entry.value
-        own_entries = [entry for entry in hints if entry.key.text == MEASURED_ON] if isinstance(hints, MapNode) else []
-        remaining = [entry for entry in hints if entry not in own_entries] if isinstance(hints, MapNode) else []
-        kept_entries += [replace(component_entry, value=MapNode(tuple(remaining), hints.span))] if remaining else []
-        try:
-            count = fill(MeasuredOnForm, MapNode(tuple(own_entries), hints.span), name, f"the hints of `{name}`").measured_on
-        except UnusableInput as problem:
-            notes.findings += problem.findings
-            continue
-        if isinstance(costs, MapNode) and costs.get(f"{name}{COST}") is not None:
-            counts |= {name: count} if count is not None else {}
-        else:
-            message = f"`{MEASURED_ON}` of `{name}` is about a cost of it in RLinf's `{KEY}`, and this file has none"
-            notes.error("PW121", name, message, own_entries[0].value.span, "of what?", "write `seconds` by count, such as `{8: 120}`")
-    entry_by_name, inner = {entry.key.text: entry for entry in kept_entries}, block.get("components")
-    changed = tuple(entry_by_name.get(entry.key.text, entry) for entry in _hints(block))
-    whole = tuple(replace(entry, value=MapNode(changed, inner.span)) if inner and entry.value is inner else entry for entry in block)
-    return without(replace(block, entries=whole), [entry for entry in measured_entries if entry.key.text not in entry_by_name]), counts
+    try:
+        count = fill(MeasuredOnForm, MapNode((entry,), span), name, f"the hints of `{name}`").measured_on
+    except UnusableInput as problem:
+        notes.findings += problem.findings
+        return {}
+    costs = root.get(KEY)
+    if isinstance(costs, MapNode) and costs.get(f"{name}{COST}") is not None:
+        return {name: count} if count is not None else {}
+    message = f"`{MEASURED_ON}` of `{name}` is about a cost of it in RLinf's `{KEY}`, and this file has none"
+    notes.error("PW121", name, message, entry.value.span, "of what?", "write `seconds` by count, such as `{8: 120}`")
+    return {}
 
 
 def _hints(block: Value | None) -> Sequence[Entry]:
@@ -102,12 +107,10 @@ def hints_of_started(
     None if nothing remains. Where actor and rollout share accelerators, inference without ranks is
     not started; elsewhere it is left to solve.
     """
-    known = planned.names | placed_in(root)
+    known = planned.own.keys() | placed_in(root)
     idle = [name for name in INFERENCE if name not in known]
     if planned.own:
         return _without(block, idle)
-    from .times import unstarted_inference
-
     masks_by_name = {component.name: masks(component) for component in components}
     shares = masks_by_name.get("actor") and masks_by_name.get("actor") == masks_by_name.get("rollout")
     started_block = _without(block, idle if shares else unstarted_inference(settings, known, timed_names(block)))
@@ -119,16 +122,14 @@ def with_phases_of_idle(
 ) -> tuple[Component, ...]:
     """Return components with the phases of idle components added to their stand-ins.
 
-    An idle component has hints in `whole`, not in `left`; its stand-in does its work. The planner
-    counts phases in the same way (see Question.turns_beside). `names` are the components of the
-    file, `judged` the same with their hints.
+    An idle component has hints in `whole`, not in `left`; its stand-in does its work. `names` are
+    the components of the file, `judged` the same with their hints.
     """
     stated = dict(hinted_entries(left))
     idle = [entry for name, entry in hinted_entries(whole) if name in INFERENCE and name not in stated]
     if not idle:
         return judged
     from ....hints.add import add_hints
-    from .times import is_separate
 
     components, started = {component.name: component for component in judged}, set(names)
     for hinted in add_hints(MapNode(tuple(idle), idle[0].key.span), cluster, judged, []).components:
@@ -141,10 +142,7 @@ def with_phases_of_idle(
 
 
 def _judged_plan(block: Value | None, components: Sequence[Component], findings: list[Finding]) -> Value | None:
-    """Return the block without `plan`; check the plan as if all components had times.
-
-    None if nothing remains.
-    """
+    """Return the block without `plan`, checked as if all had times; None if nothing remains."""
     plan = block.get("plan") if isinstance(block, MapNode) else None
     if plan is None or not isinstance(block, MapNode):
         return block
@@ -163,3 +161,22 @@ def _judged_plan(block: Value | None, components: Sequence[Component], findings:
 def hinted_entries(block: Value | None) -> Iterator[tuple[str, Entry]]:
     """Yield (component, entry) of the hints in a block."""
     yield from ((entry.key.text, entry) for entry in _hints(block))
+
+
+def is_separate(settings: Settings, name: str, placed: Collection[str], timed: Collection[str]) -> bool:
+    """Return True if inference is a component although unplaced: actor and rollout are apart."""
+    if name == CRITICS_INFERENCE:
+        return "critic" in placed and bool(settings.flag("critic.use_critic_model", PLANS))
+    return name in INFERRING and infers(settings) and not set(INFERRING) & {*placed, *timed}
+
+
+def unstarted_inference(settings: Settings, placed: Collection[str], hinted: Collection[str]) -> list[str]:
+    """Return inference components with hinted seconds that no program starts."""
+    unplaced = [name for name in INFERENCE if name in hinted and name not in placed]
+    unplaced = [name for name in unplaced if name == CRITICS_INFERENCE or not infers(settings)]
+    return [name for name in unplaced if not is_separate(settings, name, placed, ())]
+
+
+def infers(settings: Settings) -> bool:
+    """Return True if probabilities are recomputed, by a separate component if apart."""
+    return bool(settings.flag("algorithm.recompute_logprobs", PLANS) or settings.flag("algorithm.importance_sampling_fix", PLANS))

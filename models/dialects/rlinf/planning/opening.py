@@ -7,15 +7,14 @@ rlinf/workers/inference/megatron_inference_worker.py (_build_inference_cfg).
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from typing import Callable, Collection, Mapping, Sequence
 
 from ....component import COLOCATED, UNBOUNDED, Component, Parallel, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
-from ....findings.finding import Finding, Severity, Unchecked, UnusableInput
-from ....hints.block import timed_names, without
+from ....findings.finding import Finding, Severity, Unchecked
+from ....hints.block import without
 from ....job import Job
 from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR
@@ -28,39 +27,16 @@ from ....text.nearest import nearest
 from ....text.tree import Entry, MapNode, Scalar, Value, find, kind_of, with_value
 from ...all_refused import Chosen, all_refused
 from ...following import interpolates, with_dependent_degrees, with_hint
-from ..known import COST, INFERENCE, KEY, PLANS, time_advice
-from ..modes.parts import CRITICS_INFERENCE, INFERRING, SECTIONS, TASKS, Placer, placer_of
-from .hints import PlannedPart, hinted_entries
+from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, all_tasks, listed, task_facts, time_advice
+from ..modes.degrees import SECTIONS
+from ..modes.state import TASKS, Placer, placer_of
+from .hints import PlannedPart, hinted_entries, infers, is_separate, unstarted_inference
 from .tables import BY_ENVIRONMENTS, ProfileData, read_profile
-from .times import (
-    BATCH,
-    Lost,
-    Placed,
-    along,
-    batch_of,
-    check_times,
-    embodied,
-    infers,
-    is_separate,
-    measured_on,
-    reasoning,
-    unstarted_inference,
-)
-
-NEEDED = {"reasoning": ("rollout", "actor"), "coding_online_rl": ("rollout", "actor"), "embodied": ("env", "rollout", "actor")}
-"""Task -> components whose times a plan needs.
-
-Other components of a file have times, follow a planned one, or stay.
-"""
+from .times import BATCH, TimedFile
 
 
 def opened(
-    notes: Notes,
-    settings: Settings,
-    cluster: Cluster,
-    components: tuple[Component, ...],
-    hints: Value | None,
-    counts: Mapping[str, int],
+    notes: Notes, settings: Settings, cluster: Cluster, components: tuple[Component, ...], hints: Value | None, counts: Mapping[str, int]
 ) -> PlannedPart:
     """Return the file with planned ranks left open; unchanged, with a warning, if impossible.
 
@@ -68,7 +44,7 @@ def opened(
     """
     task = settings.word("runner.task_type", PLANS) or ""
     faults, unchecked_before = len(notes.findings), len(notes.unchecked)
-    profile, hinted = read_profile(notes, settings), timed_names(hints)
+    profile = read_profile(notes, settings)
     if len(notes.findings) > faults:
         return PlannedPart(components)
     placed = {
@@ -76,31 +52,28 @@ def opened(
         for component in components
         if component.runs and cluster.kind(component.node_groups) == ACCELERATOR
     }
-    why, times = _why_not(settings, task, profile, hinted, placed), None
-    if not why:
-        if task == "embodied":
-            times = embodied(settings, cluster, placed, profile, counts)
-        else:
-            times = reasoning(settings, cluster, placed, profile, counts, _choices(hints, profile))
+    file = TimedFile(notes, settings, cluster, task, placed, profile, hints, counts)
+    why = _why_not(file)
+    times = None if why else file.times()
     if times is None:
         why = why or _unknown(notes, settings, notes.unchecked[unchecked_before:])
         notes.warn(PLANS, KEY, f"the times of the file choose no ranks: {why[0]}", profile.span() or settings.top, "", why[1])
         return PlannedPart(components)
-    check_times(notes, settings, cluster, placed, profile, {name: timed for name, timed in times.items() if name not in hinted}, task)
-    planned = {name: placed[name] for name in placed if name in times or name in hinted}
-    if task != "embodied":
-        _tell_measured_on(notes, cluster, placed, profile, counts)
+    file.check({name: timed for name, timed in times.items() if name not in file.hinted})
+    planned = {name: placed[name] for name in placed if name in times or name in file.hinted}
+    if task != "embodied" and (span := profile.span()) and profile.costs.keys() - counts.keys() and (taken := file.measured_on()[1]):
+        notes.info(PLANS, KEY, taken, span, "", "give other times as `seconds`, by count, in `placewright.components`")
     own = {name: component.runs for name, component in planned.items() if component.runs}
     opened_components = [
         _open(planned[component.name], times.get(component.name)) if component.name in planned else component for component in components
     ]
-    for name in _inference(notes, settings, placed, times, hints) if task != "embodied" else []:
+    for name in _inference(file, times) if task != "embodied" else []:
         # RLinf does not start inference where actor and rollout share accelerators.
         role = INFERENCE[name]
         own[name] = own[role]
         span = profile.span(name)
         opened_components.append(_open(replace(placed[role], name=name, spans={"name": span} if span else {}), times.get(name)))
-    followers = dict(along(placed, planned, {} if task == "embodied" else _lost(settings, cluster, planned, times)))
+    followers = file.followers(planned, times)
     own |= {name: runs for name in followers if (runs := placed[name].runs)}
     opened_components = [_open(component, None) if component.name in followers else component for component in opened_components]
     relations = tuple(
@@ -110,50 +83,26 @@ def opened(
     return PlannedPart(tuple(_with_span(component, profile) for component in opened_components), own, relations)
 
 
-def _choices(hints: Value | None, profile: ProfileData) -> dict[str, tuple[Parallel, ...]]:
-    """Return the open degrees of components with costs; errors are noted by the later reading."""
-    choices = dict[str, tuple[Parallel, ...]]()
-    for name, entry in hinted_entries(hints):
-        value = find(entry.value, "parallel")
-        if name in profile.costs and isinstance(value, MapNode):
-            from ....hints.forms import ParallelForm
-            from ....text.form import fill
-
-            with suppress(UnusableInput):
-                choices[name] = fill(ParallelForm, value, name, "").choices()
-    return {name: degrees for name, degrees in choices.items() if len(degrees) > 1}
-
-
 def _in_group(component: Component, cluster: Cluster, hints: Value | None) -> Component:
-    """Return the component on the node group of its hints.
-
-    RLinf's own entries cannot always name that group.
-    """
+    """Return the component on the node group of its hints, beyond what RLinf's entries name."""
     named = find(hints, f"components.{component.name}.node_group") if hints is not None else None
     label = named.text if isinstance(named, Scalar) else ""
     known = label in cluster.groups and cluster.kind((label,)) == ACCELERATOR
     return replace(component, node_groups=(label,)) if known else component
 
 
-def _tell_measured_on(notes: Notes, cluster: Cluster, placed: Placed, profile: ProfileData, counts: Mapping[str, int]) -> None:
-    span = profile.span()
-    if span and profile.costs.keys() - counts.keys() and (taken := measured_on(cluster, placed)[1]):
-        notes.info(PLANS, KEY, taken, span, "", "give other times as `seconds`, by count, in `placewright.components`")
-
-
-def _inference(notes: Notes, settings: Settings, placed: Placed, times: Mapping[str, TimedComponent], hints: Value | None) -> list[str]:
+def _inference(file: TimedFile, times: Mapping[str, TimedComponent]) -> list[str]:
     """Return inference components without a placement: with times, or hinted and started."""
-    unplaced, hinted = [name for name in times if name not in placed], timed_names(hints)
-    unstarted_names = unstarted_inference(settings, {*placed, *unplaced}, hinted)
-    for name in sorted(hinted.intersection(INFERENCE).difference(placed, unplaced)):
+    settings, placed, unplaced = file.settings, file.placed, [name for name in times if name not in file.placed]
+    unstarted_names = unstarted_inference(settings, {*placed, *unplaced}, file.hinted)
+    for name in sorted(file.hinted.intersection(INFERENCE).difference(placed, unplaced)):
         if is_separate(settings, name, placed, unplaced):
             unplaced.append(name)
         elif name in unstarted_names:
-            span = find(hints, f"components.{name}.seconds") if hints is not None else None
-            why = (
-                "there is no critic whose values it computes" if name == CRITICS_INFERENCE else "`algorithm.recompute_logprobs` is not true"
-            )
-            notes.info(PLANS, name, f"`{name}` is not started: {why}; its seconds count nowhere", span or settings.top)
+            span = find(file.hints, f"components.{name}.seconds")
+            is_critic = name == CRITICS_INFERENCE
+            why = "there is no critic whose values it computes" if is_critic else "`algorithm.recompute_logprobs` is not true"
+            file.notes.info(PLANS, name, f"`{name}` is not started: {why}; its seconds count nowhere", span or settings.top)
     return unplaced
 
 
@@ -164,41 +113,26 @@ def _unknown(notes: Notes, settings: Settings, unchecked: Sequence[Unchecked]) -
     return unchecked[-1].why if unchecked else lacking, f"write it into this file{unread}"
 
 
-def _lost(settings: Settings, cluster: Cluster, planned: Placed, times: Mapping[str, TimedComponent]) -> dict[str, Lost]:
-    """Return, for `reward`, a function that counts the excluded counts of a planned component.
-
-    A count is excluded if it does not divide the prompts of a step.
-    """
-    batch = batch_of(settings)
-
-    def lost(name: str) -> int:
-        total = cluster.numbering(planned[name].node_groups).size
-        counts = {row.accelerators for row in times[name].measured} if name in times else range(1, total + 1)
-        return sum(batch is not None and batch.prompts % count > 0 for count in counts)
-
-    return {"reward": lost} if batch else {}
-
-
-def _why_not(settings: Settings, task: str, profile: ProfileData, hinted: frozenset[str], placed: Placed) -> tuple[str, str] | None:
+def _why_not(file: TimedFile) -> tuple[str, str] | None:
     """Return why nothing is planned, and help; None if a plan is possible."""
-    if task not in NEEDED:
-        return (
-            f"of task `{task or 'unknown'}` nothing is planned",
-            f"tasks that are planned: {', '.join(f'`{known_task}`' for known_task in NEEDED)}",
-        )
+    settings, task, placed = file.settings, file.task, file.placed
+    needed, is_embodied = task_facts(task).timed, task == "embodied"
+    if not needed:
+        planned_tasks = [name for name, facts in all_tasks().items() if facts.timed]
+        return f"of task `{task or 'unknown'}` nothing is planned", f"tasks that are planned: {listed(planned_tasks)}"
     if (placer := placer_of(settings, task)) not in (Placer.HYBRID, Placer.MODEL_PARALLEL):
         return f"of programs that place by RLinf's {placer.value} nothing is planned", f"drop `{KEY}` and `seconds`"
     if settings.flag("cluster.auto_scheduler", PLANS):
         return "RLinf's own scheduler moves the accelerators while it runs", "drop `cluster.auto_scheduler`, or the times"
-    known = {*profile.costs, *hinted, *(profile.shares if task == "embodied" else ())}
-    timed = (*NEEDED[task], *(name for name in INFERENCE if infers(settings) or name not in INFERRING), "critic")
-    missing = [name for name in NEEDED[task] if name not in placed]
-    if missing and (task != "embodied" or len(missing) == len(NEEDED[task])):
+    known = {*file.profile.costs, *file.hinted, *(file.profile.shares if is_embodied else ())}
+    timed = (*needed, *(name for name in INFERENCE if infers(settings) or name not in INFERRING), "critic")
+    missing = [name for name in needed if name not in placed]
+    if missing and (not is_embodied or len(missing) == len(needed)):
         return f"`{missing[0]}` is on no accelerators of the file", "give it the ranks of a run that was measured"
     for name in timed:
         if name in placed and name not in known:
-            key = BY_ENVIRONMENTS.get(name, f"{name}{COST}") if task == "embodied" else f"{name}{COST}"
-            return f"nobody says how long `{name}` takes", time_advice(name, key, settings.has(KEY))
+            key = BY_ENVIRONMENTS.get(name, "") if is_embodied else ""
+            return f"nobody says how long `{name}` takes", time_advice(settings, name, key)
     return None
 
 
@@ -220,10 +154,7 @@ _BY_KEY = {key: name for name, key in BY_ENVIRONMENTS.items()}
 
 
 def misspelt_times(notes: Notes, profile: Value | None, hints: Value | None, placed: Collection[str], task: str) -> Value | None:
-    """Return the hints without misspelt components; note these and unknown profile keys.
-
-    Profile keys are those of `profile_data`.
-    """
+    """Return the hints without misspelt components; note unknown keys of `profile_data`."""
     _no_map(notes, profile, KEY)
     known = [*(f"{name}{COST}" for name in dict.fromkeys((*placed, *INFERENCE))), *_BY_KEY]
     for entry in profile if isinstance(profile, MapNode) else ():
@@ -249,10 +180,7 @@ def misspelt_times(notes: Notes, profile: Value | None, hints: Value | None, pla
 
 
 def _no_map(notes: Notes, value: Value | None, path: str) -> None:
-    """Note a warning for a value that is no map of seconds.
-
-    RLinf trains all the same, and no plan uses the value.
-    """
+    """Warn of a value that is no map of seconds: it is ignored."""
     if value is None or isinstance(value, MapNode) or (isinstance(value, Scalar) and (value.is_null or "${" in value.text)):
         return
     message = f"`{path}` is {kind_of(value)}, not a map of seconds: it is ignored"

@@ -138,10 +138,7 @@ def _explained(xs: Sequence[int], ys: Sequence[float], curve: Curve) -> float:
 
 
 def _scaled(xs: Sequence[int], ys: Sequence[float], shape: Callable[[float, float], float], reach: float) -> Curve:
-    """Return the least-squares curve a f(x, b), with b between plus and minus `reach`.
-
-    For a given b the best a is a quotient, so the search is over b alone.
-    """
+    """Return the least-squares curve a f(x, b); for a given b, a is a quotient."""
 
     def factor(b: float) -> float:
         values = [shape(x, b) for x in xs]

@@ -7,8 +7,7 @@ from ..job import VerlSetup
 from .batches import judge_batches, judge_start
 from .engines import judge_engines, mend_degrees
 from .machine import judge_machine
-from .meshes import judge_meshes
-from .models import read_models
+from .meshes import judge_meshes, read_models
 from .modes import judge_modes
 from .updates import derive_batches, judge_streams, judge_tuning, judge_updates
 from .work import VerlWork

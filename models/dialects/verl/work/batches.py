@@ -12,12 +12,11 @@ from math import gcd, lcm
 from typing import Iterator
 
 from ....configuration.settings import Amount
-from ....findings.wording import do, plural, with_noun
+from ....findings.wording import plural, with_noun
 from ....record import dataclass
 from ....releases.release import ALWAYS, Range
-from ...checks import AtLeast, Number, multiples_near
+from ...checks import AMONG, AtLeast, Number, multiples_near
 from ..programs import FULLY_ASYNC, TRAINERS, ProgramKind
-from ..releases import has_new_workers, is_v1, migrates, reward_key
 from .work import ACTOR, AT_START, FIRST_STEP, IN_WORKERS, LOOPS, MODE, NUMBERS, REFERENCE, ROLLOUT, SHARES, WITH_CRITIC, VerlWork
 
 PROMPTS, DRAWN, EACH = "data.train_batch_size", "data.gen_batch_size", f"{ROLLOUT}.n"
@@ -28,15 +27,7 @@ FITTED, MICRO, INFERRED = "use_dynamic_bsz", "ppo_micro_batch_size", "log_prob_m
 
 @dataclass(frozen=True)
 class Dealing:
-    """Demand that the samples of some prompts divide among `parts`.
-
-    Attributes
-    ----------
-    component, prompts, parts : component, setting that states the prompts, and number of parts.
-    to : the parts in words.
-    when : moment when verl notices.
-    releases : releases that refuse uneven samples.
-    """
+    """Demand that the samples of some prompts divide among `parts`, `to` in words."""
 
     component: str
     prompts: Amount
@@ -67,38 +58,30 @@ def judge_batches(work: VerlWork) -> None:
     # Such trainers draw samples until they have enough.
     trained = prompts if work.entry.own_trainer else drawn
     dealings = [*_at_start(work, prompts), *_to_ranks(work, trained), *_to_workers(work, drawn)]
-    seen: set[tuple[str, int]] = set()
+    seen = set[tuple[str, int]]()
     for dealing in dealings:
         amount, key, total = dealing.prompts, (dealing.prompts.name, dealing.parts), dealing.prompts.value * per_prompt.value
         if key in seen or total % dealing.parts == 0:
             continue
         if dealing.releases == ALWAYS:
             seen.add(key)
-        step = lcm(
-            *(candidate.parts for candidate in dealings if candidate.prompts.name == amount.name and candidate.releases == dealing.releases)
-        )
+        alike = [demand.parts for demand in dealings if demand.prompts.name == amount.name and demand.releases == dealing.releases]
         mini = work.amount(f"{ACTOR}.ppo_mini_batch_size", SHARES)
+        step = lcm(*alike)
         better = multiples_near(amount.value, step // gcd(step, per_prompt.value))
         better = [value for value in better if amount is not prompts or not mini or value >= mini.value] or better
         left = Number(total, work.samples(total, "", amount, per_prompt), amount)
-        message = f"{{left}} {do(total)} not divide among {{right}}"
-        work.divides(dealing.component, SHARES, left, Number(dealing.parts, dealing.to), dealing.when, better, message, source=SOURCE,
+        work.divides(dealing.component, SHARES, left, Number(dealing.parts, dealing.to), dealing.when, better, AMONG, source=SOURCE,
                      releases=dealing.releases)  # fmt: skip
     whole = work.settings.flag(f"{ACTOR}.use_prefix_grouper", SHARES) and work.settings.flag("trainer.balance_batch", SHARES)
     groups = work.data_parallel("actor") if whole and work.entry.kind is ProgramKind.HYBRID and work.settings.since("0.7.0") else None
     if groups:
         left = Number(trained.value, f"{work.text(trained)} {plural('group', trained.value)} of samples with a common prefix", trained)
-        message = f"{{left}} {do(trained.value)} not divide among {{right}}"
-        right = Number(groups, f"the {groups} data parallel ranks of actor")
-        work.divides("actor", SHARES, left, right, FIRST_STEP, (), message, source=SOURCE)
+        work.divides("actor", SHARES, left, work.ranks("actor", groups), FIRST_STEP, (), AMONG, source=SOURCE)
 
 
 def _at_start(work: VerlWork, prompts: Amount) -> Iterator[Dealing]:
-    """Yield verl's count at the start: the accelerators.
-
-    With Megatron (since 0.4.0) it counts the micro batches of all data parallel ranks. Until 0.6.0
-    batches fitted to the tokens are counted too.
-    """
+    """Yield verl's count at the start: accelerators, or micro batches of all Megatron ranks."""
     count, parallel, strategy = work.setup.world_size("actor"), work.data_parallel("actor"), work.is_trained_by(ACTOR)
     fitted = work.settings.flag(f"{ACTOR}.{FITTED}", SHARES) is not False and work.settings.since("0.6.0")
     if fitted or not count or not work.is_checked_at_start:
@@ -112,21 +95,15 @@ def _at_start(work: VerlWork, prompts: Amount) -> Iterator[Dealing]:
 
 
 def _not_padded(work: VerlWork) -> Range | None:
-    """Return the releases whose trainer needs even samples; None with padding.
-
-    The V1 trainer pads by default since 0.9.0.
-    """
-    padded = is_v1(work.settings)
+    """Return the releases whose trainer needs even samples; None if it pads (0.9.0)."""
+    padded = work.settings.is_v1
     if padded is False:
         return ALWAYS
     return Range("0.7.0", "0.9.0") if padded and work.settings.at("trainer.use_v1") is None else None
 
 
 def _to_ranks(work: VerlWork, trained: Amount) -> Iterator[Dealing]:
-    """Yield the samples of a step per data parallel rank of every role.
-
-    The V1 trainer pads them.
-    """
+    """Yield the samples of a step per data parallel rank of every role, unless padded."""
     releases, seen = _not_padded(work), set[int]()
     for name in ("actor", "critic", "reward_model") if releases is not None else ():
         parallel = work.data_parallel(name) if work.is_worker(name) else None
@@ -136,23 +113,18 @@ def _to_ranks(work: VerlWork, trained: Amount) -> Iterator[Dealing]:
 
 
 def _to_workers(work: VerlWork, drawn: Amount) -> Iterator[Dealing]:
-    """Yield the samples of agent loop workers and of reward loop workers.
-
-    Agent loops divide samples since 0.5.0 if servers generate, evenly except in the V1 trainer.
-    Until 0.9.0 workers ask a reward model too.
-    """
+    """Yield the samples of workers of agent loops (since 0.5.0) and reward loops (until 0.9.0)."""
     settings, releases = work.settings, _not_padded(work)
     if settings.since("0.5.0") and settings.word(f"{ROLLOUT}.mode", SHARES) != "sync" and releases is not None:
         agents = work.amount(f"{ROLLOUT}.agent.num_workers", SHARES)
         if agents and work.entry.kind in LOOPS and work.setup.component("rollout"):
             default = ", its default" if agents.span is None else ""
-            yield Dealing(
-                "rollout", drawn, agents.value, f"{agents.value} agent loop workers (`{agents.name}`{default})", releases=releases
-            )
+            to = f"{agents.value} agent loop workers (`{agents.name}`{default})"
+            yield Dealing("rollout", drawn, agents.value, to, releases=releases)
     if work.setup.component("reward_model") and work.is_engine("reward_model") and settings.until("0.9.0"):
         old = "reward_model.num_workers"
-        key = old if settings.until("0.7.1") or (migrates(settings) and settings.has(old)) else "reward.num_workers"
-        workers, own = work.amount(key, SHARES), settings.flag(reward_key(settings, "enable_resource_pool"), SHARES)
+        key = old if settings.until("0.7.1") or (settings.migrates and settings.has(old)) else "reward.num_workers"
+        workers, own = work.amount(key, SHARES), settings.flag(settings.reward_key("enable_resource_pool"), SHARES)
         if workers and own is False:
             yield Dealing("reward_model", drawn, workers.value, f"{workers.value} reward loop workers (`{workers.name}`)")
 
@@ -166,7 +138,7 @@ def judge_start(work: VerlWork) -> None:
         _trained(work, "actor", ACTOR, AT_START if checked else IN_WORKERS)
         if checked:
             one_of_two(work, "rollout", f"{ROLLOUT}.{INFERRED}", f"{ACTOR}.{FITTED}", AT_START)
-        if checked and (work.has_reference or settings.until("0.4.0")):
+        if checked and (work.settings.uses_reference or settings.until("0.4.0")):
             one_of_two(work, "ref", f"{REFERENCE}.{INFERRED}", f"{ACTOR}.{FITTED}", AT_START)
     _reference_of_megatron(work)
     if work.setup.component("critic") and settings.flag(f"critic.{FITTED}", NUMBERS) is False:
@@ -176,13 +148,10 @@ def judge_start(work: VerlWork) -> None:
 
 
 def _reference_of_megatron(work: VerlWork) -> None:
-    """Demand the reference's micro batch size for Megatron's workers.
-
-    They read it even if batches are fitted to the tokens.
-    """
+    """Demand the micro batch size that Megatron's workers read in any case."""
     keys = (f"{REFERENCE}.{INFERRED}", f"{REFERENCE}.{INFERRED}_per_gpu")
-    new = has_new_workers(work.settings) and (work.entry.kind is ProgramKind.HYBRID or work.settings.since("0.7.1"))
-    if new or not work.has_reference or not work.is_whole or work.is_trained_by(ACTOR) != "megatron":
+    new = work.settings.has_new_workers and (work.entry.kind is ProgramKind.HYBRID or work.settings.since("0.7.1"))
+    if new or not work.settings.uses_reference or not work.is_whole or work.is_trained_by(ACTOR) != "megatron":
         return
     said_at_start = work.is_checked_at_start and not work.settings.flag(f"{ACTOR}.{FITTED}", NUMBERS)
     if not said_at_start and not any(work.settings.is_open(key, NUMBERS) or work.settings.said(key, NUMBERS) for key in keys):
@@ -200,7 +169,7 @@ def _trained(work: VerlWork, name: str, owner: str, when: str) -> None:
     mini, micro = work.amount(f"{owner}.ppo_mini_batch_size", NUMBERS), work.amount(f"{owner}.{MICRO}", NUMBERS)
     if mini and prompts:
         help_ = f"{work.set(prompts, mini.value)}, or {work.assigned(mini.name, prompts.value)}"
-        work.check(name, AtLeast(code=NUMBERS, source=VALIDATED, left=work.of(prompts), right=work.of(mini), help=help_,
+        work.check(name, AtLeast(code=NUMBERS, source=VALIDATED, left=prompts, right=mini, help=help_,
                                  message="{left} is less than {right}", when=when))  # fmt: skip
     if not one_of_two(work, name, f"{owner}.{MICRO}", f"{owner}.{FITTED}", when) or not micro:
         return
@@ -212,7 +181,7 @@ def _trained(work: VerlWork, name: str, owner: str, when: str) -> None:
         return
     if mini:
         _micro(work, name, owner, mini, micro, when)
-    if name == "actor" and not has_new_workers(work.settings):
+    if name == "actor" and not work.settings.has_new_workers:
         # Old workers write a rank's part to the other key and later read both; new ones demand the
         # size of one rank.
         message = f"`{micro.name}` is set: the workers write a rank's part of it to `{key}` too, and refuse both"
@@ -220,10 +189,7 @@ def _trained(work: VerlWork, name: str, owner: str, when: str) -> None:
 
 
 def one_of_two(work: VerlWork, name: str, all_ranks: str, unless: str, when: str) -> bool:
-    """Return True if exactly one of two micro batch sizes is set; else report.
-
-    One is the size of all ranks together, which verl calls deprecated, the other that of one rank.
-    """
+    """Return True if one of two micro batch sizes is set; else report."""
     one_rank, settings = f"{all_ranks}_per_gpu", work.settings
     if settings.is_open(all_ranks, NUMBERS) or settings.is_open(one_rank, NUMBERS):
         return False
@@ -242,7 +208,7 @@ def one_of_two(work: VerlWork, name: str, all_ranks: str, unless: str, when: str
 
 def _micro(work: VerlWork, name: str, owner: str, mini: Amount, micro: Amount, when: str) -> None:
     """Check the micro batch size of all ranks together."""
-    work.divides(name, NUMBERS, work.of(mini), work.of(micro), when, source=VALIDATED)
+    work.divides(name, NUMBERS, mini, micro, when, source=VALIDATED)
     ranks = work.setup.world_size("actor") if when == AT_START and work.is_trained_by(owner) == "fsdp" else None
     sequence = work.amount(f"{owner}.ulysses_sequence_parallel_size", NUMBERS)
     parts = sequence.value if sequence else 1

@@ -22,7 +22,6 @@ from ....releases.release import Range
 from ...checks import AtLeast, Equals, Number, OneOf, divisors, near
 from ..degrees import APART, PARTED, Degrees, engine_key, engine_of, is_teacher, parted_size
 from ..programs import TRAINERS, ProgramKind
-from ..releases import is_apart, reward_key
 from .work import (
     ACCELERATORS,
     AFTER_WEIGHTS,
@@ -39,32 +38,36 @@ from .work import (
 )
 
 SOURCE = "verl, verl/workers/config/rollout.py (RolloutConfig.__post_init__)"
+REGISTRY = "verl, verl/workers/rollout/replica.py (RolloutReplicaRegistry)"
 REPLICAS = {"vllm": Range("0.6.0"), "sglang": Range("0.6.0"), "trtllm": Range("b178a3cd")}
-"""Engine -> releases that have servers of the engine and refuse pipeline stages.
-
-Source: verl, verl/workers/rollout/replica.py (RolloutReplicaRegistry).
-"""
+"""Engine -> releases that have servers of the engine (`REGISTRY`) and refuse pipeline stages."""
+MOE = "moe_tensor_parallel_size"
 GONE = ("hf", "naive", "vllm_async", "sglang_async")
 """Engines of older releases."""
+MODES = (
+    OneOf(code=MODE, source=SOURCE, key=f"{ROLLOUT}.mode", values=("async",), renamed=(("sync", "async"),), releases=Range("0.7.0"),
+          only_if=lambda facts: facts.settings.word(f"{ROLLOUT}.mode", MODE) == "sync", when=IN_WORKERS,
+          message="{left} is `{right}`, which verl has removed: it raises a ValueError"),
+    OneOf(code=MODE, source=REGISTRY, key=f"{ROLLOUT}.name", values=tuple(REPLICAS), releases=Range("0.7.0"), when=AFTER_WEIGHTS,
+          only_if=lambda facts: facts.settings.word(f"{ROLLOUT}.name", MODE) in GONE,
+          message="{left} is `{right}`, which has no server in verl: it raises a ValueError"),
+)  # fmt: skip
+"""Checks of the generation mode; since 0.7.0 only servers generate."""
 
 
 def judge_engines(work: VerlWork) -> None:
-    """Check the engines of rollout, reward model and teachers.
-
-    Beside simulators rollout is part of the actor, and no server is started.
-    """
+    """Check the engines of rollout, reward model and teachers."""
     settings, entry, setup = work.settings, work.entry, work.setup
-    if entry.kind is ProgramKind.SIMULATION:
+    if entry.kind is ProgramKind.SIMULATION:  # rollout is part of the actor, and no server is started
         setup.components = tuple(replace(component, server=1) for component in setup.components)
         if (known := engine_of(settings, "rollout")) is not None:
             message = "{left}: beside simulators every rank generates by itself, and torch refuses a mesh of more than all ranks"
-            tensor = work.of(known[1]["tp"])
-            work.check("rollout", Equals(code=DEGREES, source="verl, verl/experimental/vla", left=tensor, right=1, message=message,
-                                         when=IN_WORKERS))  # fmt: skip
+            source = "verl, verl/experimental/vla"
+            work.check("rollout", Equals(code=DEGREES, source=source, left=known[1]["tp"], right=1, message=message, when=IN_WORKERS))
     # An engine's refusals do not depend on the number of accelerators.
     names = [component.name for component in setup.components if work.is_engine(component.name)]
     if entry.kind in (*TRAINERS, ProgramKind.SERVER) or ("rollout" in names and entry.kind is ProgramKind.DECLARED):
-        _mode(work)
+        work.check("rollout", *MODES)
         names = ["rollout", *(name for name in names if name != "rollout")]
     elif entry.kind is not ProgramKind.DECLARED:
         names = []
@@ -84,105 +87,77 @@ def _per_node(work: VerlWork, name: str) -> Amount | None:
     if is_teacher(name):
         key = "distillation.n_gpus_per_node"
     elif name == "reward_model":
-        own = settings.flag(reward_key(settings, "enable_resource_pool"), DEGREES)
-        key = reward_key(settings, "n_gpus_per_node") if own else ACCELERATORS
+        own = settings.flag(settings.reward_key("enable_resource_pool"), DEGREES)
+        key = settings.reward_key("n_gpus_per_node") if own else ACCELERATORS
     elif work.entry.kind is ProgramKind.SEPARATE:
         key = "rollout.n_gpus_per_node" if settings.since("0.7.1") else ACCELERATORS
     return work.amount(key, DEGREES)
 
 
-def _mode(work: VerlWork) -> None:
-    """Check the generation mode; since 0.7.0 only servers generate."""
-    mode, name = f"{ROLLOUT}.mode", f"{ROLLOUT}.name"
-    work.check(
-        "rollout",
-        OneOf(code=MODE, source=SOURCE, key=mode, values=("async",), renamed=(("sync", "async"),), releases=Range("0.7.0"),
-              only_if=lambda facts: facts.settings.word(mode, MODE) == "sync", when=IN_WORKERS,
-              message="{left} is `{right}`, which verl has removed: it raises a ValueError"),
-        OneOf(code=MODE, source="verl, verl/workers/rollout/replica.py (RolloutReplicaRegistry)", key=name, values=tuple(REPLICAS),
-              releases=Range("0.7.0"), only_if=lambda facts: facts.settings.word(name, MODE) in GONE, when=AFTER_WEIGHTS,
-              message="{left} is `{right}`, which has no server in verl: it raises a ValueError"),
-    )  # fmt: skip
-
-
 def _refused(work: VerlWork, name: str, known: Degrees) -> None:
     """Report degrees that an engine refuses or never gets."""
-    settings, amounts = work.settings, known[1]
-    key = engine_key(settings, name)
-    program = settings.word(key("name"), MODE) or ""
-    when = when_served(work, name, IN_WORKERS)
-    degrees = Parallel(**{degree: amount.value for degree, amount in amounts.items()})
+    settings, (parallel, amounts) = work.settings, known
+    key, tp, dp, pp, ep = engine_key(settings, name), *(amounts[degree] for degree in ("tp", "dp", "pp", "ep"))
+    program, when = settings.word(key("name"), MODE) or "", when_served(work, name, IN_WORKERS)
     if program in REPLICAS:
         message = f"{program} has no pipeline stages in verl, but {{left}}"
-        work.check(name, Equals(code=MODE, source=SOURCE, left=work.of(amounts["pp"]), right=1, releases=REPLICAS[program],
-                                message=message, when=when))  # fmt: skip
+        work.check(name, Equals(code=MODE, source=SOURCE, left=pp, right=1, releases=REPLICAS[program], message=message, when=when))
     if not (program == "trtllm" and settings.since("0.7.1")):
-        wanted = degrees.tp * degrees.dp
-        message = f"{{left}} must be tp x dp = {degrees.tp} x {degrees.dp} = {wanted}, or 1"
-        work.check(name, Equals(code=MODE, source=SOURCE, left=work.of(amounts["ep"]), right=wanted, also=(1,), releases=Range("0.6.0"),
-                                message=message, when=when))  # fmt: skip
-    _check_trtllm(work, name, program, key, known, when)
+        size = tp.value * dp.value
+        message = f"{{left}} must be tp x dp = {tp.value} x {dp.value} = {size}, or 1"
+        releases = Range("0.6.0")
+        work.check(name, Equals(code=MODE, source=SOURCE, left=ep, right=size, also=(1,), releases=releases, message=message, when=when))
+    if program == "trtllm":
+        _check_trtllm(work, name, key, known, when)
+    elif (moe := work.number(key(MOE), MODE)) and program:
+        message = f"{{left}} is for trtllm alone, but the engine is {program}"
+        work.check(name, Equals(code=MODE, source=SOURCE, left=moe, right=1, releases=Range("0.7.1"), message=message, when=when))
     if program == "vllm":
-        _check_vllm(work, name, degrees, amounts)
+        _check_vllm(work, name, amounts)
     # Until 0.7.1 only tp divides its pool.
-    if name == "reward_model" and known[0].replica > known[0].tp:
-        message = f"the pool of the reward model is cut into pieces of tp {known[0].tp}, but a replica needs {known[0].replica}"
-        excess = amounts["dp"] if known[0].dp > 1 else amounts["pp"]
+    if name == "reward_model" and parallel.replica > parallel.tp:
+        message = f"the pool of the reward model is cut into pieces of tp {parallel.tp}, but a replica needs {parallel.replica}"
+        excess = dp if parallel.dp > 1 else pp
         work.tell(DEGREES, name, message, excess.span, work.set(excess, 1), excess.becomes(1), "not counted",
                   when_served(work, name, IN_SERVER), releases=Range(until="0.7.1"))  # fmt: skip
 
 
-def _check_vllm(work: VerlWork, name: str, degrees: Parallel, amounts: Mapping[str, Amount]) -> None:
-    """Report data parallel ranks that vLLM never gets.
+def _check_vllm(work: VerlWork, name: str, amounts: Mapping[str, Amount]) -> None:
+    """Report data parallel ranks that vLLM never gets: until 0.8.0 without expert parallel ranks.
 
-    Until 0.8.0 it gets them only beside expert parallel ranks (vllm_async_server.py,
-    launch_server). The workers of a replica each wait for a worker of vLLM (vllm_rollout.py,
-    s.recv()), of which there are tp: verl#5607, PR 5609.
+    The workers of a replica each wait for a worker of vLLM, of which there are tp. Source: verl,
+    vllm_async_server.py (launch_server), vllm_rollout.py (s.recv()), verl#5607, PR 5609.
     """
-    data = amounts["dp"]
-    if degrees.dp > 1 and degrees.ep == 1 and work.settings.word(f"{ROLLOUT}.mode", MODE) != "sync":
-        hybrid = name == "rollout" and work.entry.kind in TRAINERS
-        size = degrees.tp * degrees.dp
-        message = f"vLLM gets {work.text(data)} only with `expert_parallel_size` above 1: "
-        message += f"it starts {degrees.tp} of {size} workers, the others {'wait for ever' if hybrid else 'idle'}"
-        help_ = f"set `expert_parallel_size` to {size} for a model with experts, or {work.assigned(data.name, 1)}"
+    tp, dp, ep = (amounts[degree] for degree in ("tp", "dp", "ep"))
+    if dp.value > 1 and ep.value == 1 and work.settings.word(f"{ROLLOUT}.mode", MODE) != "sync":
+        hybrid, size = name == "rollout" and work.entry.kind in TRAINERS, tp.value * dp.value
+        message = f"vLLM gets {work.text(dp)} only with `expert_parallel_size` above 1: "
+        message += f"it starts {tp.value} of {size} workers, the others {'wait for ever' if hybrid else 'idle'}"
+        help_ = f"set `expert_parallel_size` to {size} for a model with experts, or {work.assigned(dp.name, 1)}"
         when = "verl notices this never: the first transfer of weights hangs (verl#5607, mended in 0.8.0)" if hybrid else NEVER
-        work.tell(MODE, name, message, data.span, help_, data.becomes(1), "not given to vLLM", when, proved=hybrid,
+        work.tell(MODE, name, message, dp.span, help_, dp.becomes(1), "not given to vLLM", when, proved=hybrid,
                   releases=Range("0.6.1", "0.8.0"))  # fmt: skip
     per_node, newer = _per_node(work, name), work.settings.since("0.8.0")
-    if per_node is not None and name == "rollout" and (degrees.dp if newer else degrees.ep) > 1:
-        server_size = min(per_node.value, degrees.replica)
-        server = Number(server_size, f"the {with_noun(server_size, 'accelerator')} of a server")
+    if per_node is not None and name == "rollout" and (dp if newer else ep).value > 1:
+        size = min(per_node.value, tp.value * dp.value * amounts["pp"].value)
+        server = Number(size, f"the {with_noun(size, 'accelerator')} of a server")
         message = f"with {'data' if newer else 'expert'} parallel ranks {{left}} must be a multiple of {{right}}"
-        work.divides(name, DEGREES, server, work.of(amounts["tp"]), IN_SERVER, (), message, change="right", releases=Range("0.6.0"),
+        work.divides(name, DEGREES, server, tp, IN_SERVER, (), message, change="right", releases=Range("0.6.0"),
                      source="verl, vllm_async_server.py (launch_server)")  # fmt: skip
 
 
-def _check_trtllm(work: VerlWork, name: str, program: str, key: Callable[[str], str], known: Degrees, when: str) -> None:
-    """Check TensorRT-LLM: no data parallel ranks, and expert x tensor parallel experts = tp.
-
-    Until 0.8.0 a replica must be on one node.
-    """
-    settings, (parallel, amounts) = work.settings, known
-    moe, tensor, experts = work.number(key("moe_tensor_parallel_size"), MODE), amounts["tp"], amounts["ep"]
-    if program != "trtllm":
-        if moe and program:
-            message = f"{{left}} is for trtllm alone, but the engine is {program}"
-            work.check(name, Equals(code=MODE, source=SOURCE, left=moe, right=1, releases=Range("0.7.1"), message=message, when=when))
-        return
+def _check_trtllm(work: VerlWork, name: str, key: Callable[[str], str], known: Degrees, when: str) -> None:
+    """Check the degrees and, until 0.8.0, the single node of TensorRT-LLM."""
+    (parallel, amounts), source = known, "verl, trtllm_async_server.py (launch_server)"
+    moe, tensor, experts = work.number(key(MOE), MODE), amounts["tp"], amounts["ep"]
     if is_teacher(name):
-        message, help_ = (
-            "TensorRT-LLM cannot serve a teacher: verl raises a NotImplementedError",
-            f"set {work.assigned(key('name'), 'vllm')}",
-        )
-        work.tell(MODE, name, message, settings.place(key("name")), help_, None, "", when)
-    source = "verl, trtllm_async_server.py (launch_server)"
+        message, at = "TensorRT-LLM cannot serve a teacher: verl raises a NotImplementedError", work.settings.place(key("name"))
+        work.tell(MODE, name, message, at, f"set {work.assigned(key('name'), 'vllm')}", None, "", when)
     message = "{left} is never given to TensorRT-LLM: its server gets the tensor parallel size alone"
-    work.check(name, Equals(code=MODE, source=source, left=work.of(amounts["dp"]), right=1, message=message, severity=Severity.WARNING,
-                            when=NEVER))  # fmt: skip
+    work.check(name, Equals(code=MODE, source=source, left=amounts["dp"], right=1, message=message, severity=Severity.WARNING, when=NEVER))
     if moe and moe.value > 1 and experts.value > 1:
         product = Number(moe.value * experts.value, f"expert x tensor parallel experts = {experts.value} x {moe.value}")
-        work.check(name, Equals(code=MODE, source=SOURCE, left=product, right=work.of(tensor), releases=Range("0.7.1"), when=when))
+        work.check(name, Equals(code=MODE, source=SOURCE, left=product, right=tensor, releases=Range("0.7.1"), when=when))
     per_node, size = _per_node(work, name), parallel.replica
     if per_node is not None and size > per_node.value:
         message = f"TensorRT-LLM runs a replica on one node alone, but it has {with_noun(size, 'accelerator')}, a node {per_node.value}"
@@ -201,8 +176,7 @@ def _parted(work: VerlWork) -> None:
     program, engines = settings.word(f"{ROLLOUT}.name", MODE), ("sglang", "vllm") if settings.since("0.9.0") else ("sglang",)
     if program and program not in engines:
         message = f"prefill and decode are apart with {' or '.join(engines)} alone, but the engine is {program}"
-        help_, edit = f"set {work.assigned(key, False)}", settings.becomes(key, "False")
-        work.tell(MODE, "rollout", message, settings.place(key), help_, edit, "", IN_WORKERS)
+        work.demand(MODE, "rollout", message, key, False, IN_WORKERS)
     source, refused = "verl, sglang_pd_replica.py, vllm_pd_replica.py", "{left}, but prefill and decode apart allow 1 alone"
     for path in (f"{PARTED}.prefill_replicas", f"{ROLLOUT}.data_parallel_size"):
         work.check("rollout", Equals(code=MODE, source=source, left=path, right=1, message=refused, when=AFTER_WEIGHTS))
@@ -211,18 +185,9 @@ def _parted(work: VerlWork) -> None:
                                 values=backends, when=AFTER_WEIGHTS if program == "vllm" else IN_WORKERS,
                                 message="{left} is `{right}`, which verl does not have for this engine"))  # fmt: skip
     switch = "trainer.v1.separate_async.hybrid_rollout.enable_switch"
-    if is_apart(settings) and settings.since("1dda039b") and settings.flag(switch, MODE):
+    if settings.is_apart and settings.since("1dda039b") and settings.flag(switch, MODE):
         message = f"`{switch}` does not go with prefill and decode apart: verl raises a ValueError"
-        work.tell(
-            MODE,
-            "rollout",
-            message,
-            settings.place(switch),
-            f"set {work.assigned(switch, False)}",
-            settings.becomes(switch, "False"),
-            "",
-            WITH_TRAINER,
-        )
+        work.demand(MODE, "rollout", message, switch, False, WITH_TRAINER)
     tensor, per_node = work.amount(f"{ROLLOUT}.tensor_model_parallel_size", DEGREES), _per_node(work, "rollout")
     size = parted_size(settings, tensor.value) if tensor else 0
     if size and per_node:
@@ -231,11 +196,8 @@ def _parted(work: VerlWork) -> None:
         work.check("rollout", AtLeast(code=MODE, source=source, left=node, right=replica, when=AFTER_WEIGHTS))
 
 
-def _servers(work: VerlWork, name: str, parallel: Parallel, amounts: dict[str, Amount]) -> None:
-    """Check that the accelerators of every server are on a single node.
-
-    There is one server per `min(accelerators of a node, replica)` ranks.
-    """
+def _servers(work: VerlWork, name: str, parallel: Parallel, amounts: Mapping[str, Amount]) -> None:
+    """Check that each server of `min(accelerators of a node, replica)` ranks is on one node."""
     pool, per_node, size = work.setup.pool(name), _per_node(work, name), parallel.replica
     component = work.setup.component(name)
     if pool is None or component is None or component.runs is None or per_node is None:
@@ -243,7 +205,6 @@ def _servers(work: VerlWork, name: str, parallel: Parallel, amounts: dict[str, A
     if not pool.even or not pool.size or pool.size % size:
         return
     part, server_size = pool.parts[0].size, min(per_node.value, size)
-    at = next((amount.span for amount in amounts.values() if amount.value > 1 and amount.span), per_node.span)
 
     def fits(replica: int) -> bool:
         server = min(per_node.value, replica)
@@ -257,13 +218,13 @@ def _servers(work: VerlWork, name: str, parallel: Parallel, amounts: dict[str, A
     size_text = f"{work.text(per_node)}, which verl takes for the size of a node"
     fixes = dict(component.fixes)
     if size % server_size:
+        at = next((amount.span for amount in amounts.values() if amount.value > 1 and amount.span), per_node.span)
         message = f"a replica of {name} ({with_noun(size, 'accelerator')}) is no multiple of {size_text} of `{pool.name}` ({pool.sizes})"
         work.tell(TORN, name, message, at, help_, edit, with_noun(size, "accelerator"), when_served(work, name))
         server_size = 1  # no server starts
     elif part % server_size:
-        fixes[TORN] = Fix(
-            help_, edit, () if per_node.value == part else (f"a server takes {with_noun(server_size, 'accelerator')} by {size_text}",)
-        )
+        taken = f"a server takes {with_noun(server_size, 'accelerator')} by {size_text}"
+        fixes[TORN] = Fix(help_, edit, () if per_node.value == part else (taken,))
     work.setup.change(component, replace(component, server=server_size, fixes=fixes))
 
 
@@ -283,10 +244,7 @@ def mend_degrees(work: VerlWork) -> None:
 
 
 def _fixes(work: VerlWork, component: Component, pool: Pool, amounts: Mapping[str, Amount]) -> dict[str, Fix]:
-    """Return fixes for replicas that divide the pool.
-
-    A served replica must be inside one part, or on whole parts.
-    """
+    """Return fixes for replicas that divide the pool."""
     served, size = work.is_engine(component.name), component.parallel.replica
 
     def fits(size: int) -> bool:
@@ -309,11 +267,8 @@ def _fixes(work: VerlWork, component: Component, pool: Pool, amounts: Mapping[st
 
 
 def when_served(work: VerlWork, name: str, otherwise: str = AFTER_WEIGHTS) -> str:
-    """Return the moment when verl starts the servers of a component.
-
-    Until 0.7.1 servers of a reward model in the trainer's pool start first.
-    """
-    own = work.settings.flag(reward_key(work.settings, "enable_resource_pool"), DEGREES)
+    """Return the moment when verl starts servers; a pooled reward model is first until 0.7.1."""
+    own = work.settings.flag(work.settings.reward_key("enable_resource_pool"), DEGREES)
     return WITH_REWARD if name == "reward_model" and own is False and work.settings.until("0.7.1") else otherwise
 
 

@@ -6,26 +6,26 @@ verl/trainer/main_ppo.py (run_ppo: ray.init).
 
 from __future__ import annotations
 
-import json
 import re
 from typing import AbstractSet as Set
-from typing import Iterator
+from typing import Iterator, Mapping
 
 from ....configuration.notes import is_unknown
 from ....findings.span import Span
 from ....findings.wording import with_noun
 from ....text.document import Program
-from ....text.tree import ListNode, MapNode, Scalar, Value
+from ....text.tree import Value
+from ...following import scalars_by_path
 from ...skeleton import HINTS
 from ..keys import refused_keys
 from ..listed import MAPPING
-from ..programs import FOLDER, SPEC, TRAINERS, ProgramKind
-from .work import HANGS, VerlWork
+from ..programs import SPEC, TRAINERS, ProgramKind, facts
+from .work import ACCELERATORS, HANGS, VerlWork
 
 FIT, CPUS, UNREAD = "PW215", "PW502", "PW122"
 RAY = (*TRAINERS, ProgramKind.SIMULATION, ProgramKind.DECLARED)
 """Programs whose pools Ray reserves, together or one by one."""
-_PATTERNS: dict[str, list[str]] = json.loads((FOLDER / "sizing.json").read_text(encoding="utf-8"))
+_PATTERNS: Mapping[str, list[str]] = facts("sizing")
 NAMING = re.compile("|".join(_PATTERNS["names"]))
 """Names of keys that state numbers of accelerators, nodes or processes."""
 UNDERSTOOD = re.compile("|".join(_PATTERNS["understood"]))
@@ -53,10 +53,7 @@ def judge_machine(work: VerlWork) -> None:
 
 
 def _accelerators(work: VerlWork, alone: bool) -> None:
-    """Check that the script shows Ray enough accelerators.
-
-    With several nodes, this node may be smaller than the others.
-    """
+    """Check that the script shows Ray enough accelerators of this node."""
     program, pools = work.notes.document.program, work.setup.pools
     machine = program.machine if program is not None else None
     need = sum(pool.size for pool in pools) if alone else max(parts.size for pool in pools for parts in pool.parts)
@@ -70,17 +67,16 @@ def _accelerators(work: VerlWork, alone: bool) -> None:
     available, shown, at = min(limits, key=lambda limit: limit[0], default=(need, "", None))
     if need <= available:
         return
-    name = pools[0].name
     if not alone:
         message, help_ = f"{shown}, but a part of a pool needs {need} of one", f"show Ray {need} accelerators on each node"
-        work.tell(FIT, name, message, at, help_, None, "", HANGS, proved=False)
+        work.tell(FIT, pools[0].name, message, at, help_, None, "", HANGS, proved=False)
         return
     names = " and ".join(f"`{pool.name}` ({pool.sizes})" for pool in pools)
-    size = work.assigned(pools[0].accelerators_key or "trainer.n_gpus_per_node", available)
-    smaller = f", or set {size}" if available and need % available == 0 else ""
+    message = f"{shown}, but {names} need{'s' * (len(pools) == 1)} {need}"
+    size = work.assigned(pools[0].accelerators_key or ACCELERATORS, available)
+    help_ = f"show Ray {need} accelerators" + f", or set {size}" * bool(available and need % available == 0)
     when = f"verl raises a ValueError: Total available GPUs {available}.0 is less than total desired GPUs {need}"
-    work.tell(FIT, name, f"{shown}, but {names} need{'s' * (len(pools) == 1)} {need}", at or pools[0].span("size"),
-              f"show Ray {need} accelerators{smaller}", None, f"{available} of {need}", when)  # fmt: skip
+    work.tell(FIT, pools[0].name, message, at or pools[0].span("size"), help_, None, f"{available} of {need}", when)
 
 
 def _processes(work: VerlWork) -> None:
@@ -102,15 +98,11 @@ def _is_submitted(program: Program | None) -> bool:
 
 
 def _cpus(work: VerlWork) -> None:
-    """Check the CPUs reserved with the accelerators of pools.
-
-    A placement group that lacks CPUs waits without a limit.
-    """
+    """Check the CPUs reserved with the accelerators, for which Ray waits without a limit."""
     key = "ray_kwargs.ray_init.num_cpus" if work.settings.since("0.6.0") else "ray_init.num_cpus"
     program, pools = work.notes.document.program, work.setup.pools
-    machine = program.machine if program is not None else None
+    machine, amount = program.machine if program is not None else None, work.amount(key, CPUS)
     limits: list[tuple[int, str, Span | None]] = []
-    amount = work.amount(key, CPUS)
     if amount is not None and not _is_submitted(program):
         limits.append((amount.value, f"`{key}` {amount.value}", amount.span))
     if machine is not None and machine.cpus is not None:
@@ -132,7 +124,7 @@ def _unread(work: VerlWork) -> None:
     # Defaults of a configuration demand nothing.
     sources = frozenset(document.others) - {document.source.name, "--set"}
     refused = refused_keys(work.notes, work.settings)
-    for path in _sizing(document.root, "", sources):
+    for path in _sizing(document.root, sources):
         known = UNDERSTOOD.fullmatch(path) and (separate or not ROLLOUT_POOL.fullmatch(path))
         known = known and not any(path.startswith(section) and work.settings.until(release) for section, release in SINCE)
         if path not in work.settings.asked | refused and not known and path.partition(".")[0] not in IGNORED:
@@ -143,25 +135,16 @@ def _unread(work: VerlWork) -> None:
         add = "Count its accelerators yourself"
         if ".engine_kwargs" in owner:
             add = f"Write it as a key of verl, such as `{owner.partition('.engine_kwargs')[0]}.tensor_model_parallel_size`"
-        elif work.notes.choice is None or not work.notes.choice.is_stated:
+        elif not work.settings.choice.is_stated:
             add = "Name the release that has it (`--framework verl==VERSION`), or count its accelerators yourself"
         work.notes.unsure(UNREAD, owner or paths[0], why, decides=True, add=add)
 
 
-def _sizing(value: Value, path: str, sources: Set[str]) -> Iterator[str]:
-    """Yield the paths of sizing keys with a number or an active switch.
-
-    Keys in the files `others` are skipped.
-    """
-    if isinstance(value, ListNode):
-        for index, item in enumerate(value.items):
-            yield from _sizing(item, f"{path}.{index}", sources)
-    for line in value if isinstance(value, MapNode) else ():
-        key, inner = f"{path}.{line.key.text}".lstrip("."), line.value
-        if not isinstance(inner, Scalar):
-            yield from _sizing(inner, key, sources)
-        elif inner.span.file not in sources and NAMING.search(line.key.text.lower()):
-            number = inner.value
-            is_number = isinstance(number, (int, float)) and bool(number)
-            if is_unknown(inner) or is_number or (isinstance(number, str) and number.isdecimal()):
-                yield key
+def _sizing(root: Value, sources: Set[str]) -> Iterator[str]:
+    """Yield the paths of keys with a size or an active switch, not in `sources`."""
+    for path, scalar in scalars_by_path(root):
+        if scalar.span.file not in sources and NAMING.search(path.rpartition(".")[2].lower()):
+            number = scalar.value
+            is_number = (isinstance(number, (int, float)) and bool(number)) or (isinstance(number, str) and number.isdecimal())
+            if is_number or is_unknown(scalar):
+                yield path

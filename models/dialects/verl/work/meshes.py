@@ -1,27 +1,33 @@
-"""Process groups of trained components: FSDP meshes, expert parallel ranks, pipeline stages.
+"""Process groups of components, their models, and what both must divide.
 
-Source: verl, verl/workers/fsdp_workers.py (create_device_mesh, ActorRolloutRefWorker.__init__,
-CriticWorker); Megatron-LM, core/parallel_state.py, initialize_model_parallel (expert tensor x
-expert x pipeline parallel sizes divide the world), and core/transformer/transformer_config.py
-(TransformerConfig.__post_init__).
+How a model runs is for memory estimates on demand. Source: verl, verl/workers/fsdp_workers.py
+(create_device_mesh, ActorRolloutRefWorker.__init__, CriticWorker), verl/trainer/config/,
+verl/models/transformers/monkey_patch.py (Ulysses), verl/workers/megatron_workers.py; Megatron-LM,
+core/parallel_state.py, initialize_model_parallel (expert tensor x expert x pipeline parallel sizes
+divide the world), and core/transformer/transformer_config.py (TransformerConfig.__post_init__).
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from math import prod
 
 from ....component import Parallel
-from ....configuration.settings import Amount
+from ....configuration.settings import Amount, percent, plain_value, whole_number
+from ....estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, MemoryInput
 from ....findings.finding import Severity
 from ....findings.wording import with_noun
-from ....model_cards.stages import EMBEDDING, FIRST, LAST, LAYOUT, LOSS, PipelineStages, layout_of, stages_in
+from ....model_cards import ModelUse, Split, engine_splits, megatron_splits, ulysses_splits
+from ....model_cards.stages import EMBEDDING, FIRST, LAST, LAYOUT, LOSS, PipelineStages, layout_of, places_of, stage_splits, stages_in
 from ...checks import Equals, Excludes, Number, divisors, near
-from ..degrees import OWNERS, TUNERS, TUNES, is_counted, tuner_of
+from ..configuration import SEQUENCE
+from ..degrees import OWNERS, TUNERS, TUNES, engine_key, engine_of, is_counted, is_teacher, tuner_of
 from ..programs import PROCESSES, ProgramKind
-from ..releases import SEQUENCE, shards_key
-from .work import ACTOR, DEGREES, DIVIDES, IN_WORKERS, MODE, NEVER, REPLACED, WITH_MODEL, VerlWork
+from .work import ACTOR, AFTER_WEIGHTS, DEGREES, DIVIDES, IN_WORKERS, MODE, NEVER, REPLACED, ROLLOUT, WITH_MODEL, VerlWork
 
+HINTS = "placewright.components"
+POLICY = "actor_rollout_ref.model.path"
 GROUPS = (
     "tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size", "expert_model_parallel_size",
     "expert_tensor_parallel_size",
@@ -30,6 +36,7 @@ ULYSSES = "engine.ulysses_parallel_size"
 CONFIG = "override_transformer_config"
 SOURCE = "Megatron-LM, core/transformer/transformer_config.py (TransformerConfig.__post_init__)"
 MESH = "verl, verl/workers/fsdp_workers.py (create_device_mesh)"
+_PRECISIONS = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 
 
 def judge_meshes(work: VerlWork) -> None:
@@ -41,7 +48,7 @@ def judge_meshes(work: VerlWork) -> None:
         ranks = work.setup.world_size(name)
         if ranks is None or work.is_engine(name):
             continue
-        strategy, shards = work.is_trained_by(owner), shards_key(work.settings, name)
+        strategy, shards = work.is_trained_by(owner), work.settings.shards_key(name)
         if strategy == "megatron":
             _groups(work, name, owner, ranks)
         elif strategy == "fsdp" and shards:
@@ -57,7 +64,7 @@ def judge_meshes(work: VerlWork) -> None:
     apart = work.entry.kind is ProgramKind.SEPARATE and not work.entry.own_trainer and work.settings.until("0.7.1")
     ranks = work.setup.world_size("rollout") if apart else None
     if ranks and work.is_trained_by(ACTOR) == "fsdp":
-        _mesh(work, "rollout", ACTOR, ranks, shards_key(work.settings, "actor"))
+        _mesh(work, "rollout", ACTOR, ranks, work.settings.shards_key("actor"))
 
 
 def _tuned(work: VerlWork) -> None:
@@ -100,10 +107,7 @@ def tuned_ranks(work: VerlWork) -> int | None:
 
 
 def _mesh(work: VerlWork, name: str, owner: str, ranks: int, shards: str) -> None:
-    """Check that sequence parallel ranks and shards divide the ranks.
-
-    A shard size that is negative, or not below the world, means all ranks.
-    """
+    """Check that sequence parallel ranks, and shards if they are not all, divide the ranks."""
     sequence, size = work.sequence(owner, DEGREES), work.amount(shards, DEGREES, least=-(10**9))
     _ranks_divide(work, name, ranks, sequence)
     if size and 0 < size.value < ranks:
@@ -130,7 +134,6 @@ def _titan(work: VerlWork, name: str, section: str, ranks: int) -> None:
     shards, tensor, rest = amounts[0], amounts[1], prod(sizes[2:])
     fitting = [size for size in divisors(ranks) if size <= tensor.value and ranks % (rest * size) == 0]
     best = max(fitting, default=0)
-    whole = f"dp shards x tp x dp replicas x cp x pp = {' x '.join(map(str, sizes))} = {prod(sizes)}"
     help_, edit = f"choose sizes whose product is {ranks}", None
     if best:
         parts = [work.assigned(tensor.name, best)] if best != tensor.value else []
@@ -138,7 +141,8 @@ def _titan(work: VerlWork, name: str, section: str, ranks: int) -> None:
         help_ = f"set {' and '.join(parts)}"
         edit = shards.becomes(ranks // (rest * best)) if best == tensor.value else None
     at = next((amount.span for amount in (*amounts[1:], shards) if amount.span and amount.value > 1), shards.span)
-    message = f"{whole} must be the {with_noun(ranks, 'rank')} of {name}"
+    message = f"dp shards x tp x dp replicas x cp x pp = {' x '.join(map(str, sizes))} = {prod(sizes)} "
+    message += f"must be the {with_noun(ranks, 'rank')} of {name}"
     work.tell(DEGREES, name, message, at, help_, edit, f"not {ranks}", IN_WORKERS)
     component = work.setup.component(name)
     if component is not None and ranks % component.parallel.replica:  # the product is reported here
@@ -156,8 +160,8 @@ def _groups(work: VerlWork, name: str, owner: str, ranks: int) -> None:
         amount, holds = work.amount(f"{owner}.megatron.{key}", DEGREES), work.amount(f"{section}.megatron.{key}", DEGREES)
         if amount and amount.span and holds:
             message = f"{{left}} makes no groups: {name} runs in processes of {section.rpartition('.')[2]}, whose {{right}} holds"
-            work.check(name, Equals(code=REPLACED, source=MESH, left=work.of(amount), right=work.of(holds), message=message,
-                                    severity=Severity.WARNING, when=NEVER))  # fmt: skip
+            severity = Severity.WARNING
+            work.check(name, Equals(code=REPLACED, source=MESH, left=amount, right=holds, message=message, severity=severity, when=NEVER))
 
 
 def _stages(work: VerlWork, name: str, degrees: str) -> None:
@@ -167,46 +171,38 @@ def _stages(work: VerlWork, name: str, degrees: str) -> None:
     stages = work.amount(f"{degrees}.pipeline_model_parallel_size", DEGREES)
     if virtual and stages and stages.value == 1:
         message = f"{work.text(virtual)} needs more than one pipeline stage, but {work.text(stages)}: Megatron raises a RuntimeError"
-        help_, edit = f"set {work.assigned(virtual.name, 'null')}", work.settings.becomes(virtual.name, "null")
-        work.tell(MODE, name, message, virtual.span, help_, edit, "one stage", IN_WORKERS)
-    pairs = [(end, counted) for end in (FIRST, LAST) for counted in (EMBEDDING, LOSS)]
-    pairs += [(LAYOUT, key) for key in (FIRST, LAST, EMBEDDING, LOSS)]
-    for pair in pairs:
+        work.demand(MODE, name, message, virtual.name, "null", IN_WORKERS, "one stage", at=virtual.span)
+    for pair in (*product((FIRST, LAST), (EMBEDDING, LOSS)), *((LAYOUT, key) for key in (FIRST, LAST, EMBEDDING, LOSS))):
         work.check(name, Excludes(code=MODE, source=SOURCE, keys=[f"{config}.{key}" for key in pair], when=WITH_MODEL))
     for key in (f"{config}.{end}" for end in (FIRST, LAST) if virtual and virtual.value > 1):
         if work.settings.at(key) is not None:
-            work.divides(name, DIVIDES, work.number(key, DIVIDES), work.of(virtual), WITH_MODEL, source=SOURCE)
+            work.divides(name, DIVIDES, key, virtual, WITH_MODEL, source=SOURCE)
     read = layout_of(work.settings.word(f"{config}.{LAYOUT}", DIVIDES) or "") if stages else None
     if read is not None and read[0]:
-        count = Number(read[0], f"the {read[0]} stages of `{LAYOUT}`")
-        message = "{left} are no multiple of {right}"
-        work.divides(name, DIVIDES, count, work.of(stages), WITH_MODEL, (), message, change="right", source=SOURCE)
+        count, message = Number(read[0], f"the {read[0]} stages of `{LAYOUT}`"), "{left} are no multiple of {right}"
+        work.divides(name, DIVIDES, count, stages, WITH_MODEL, (), message, change="right", source=SOURCE)
 
 
 def stages_of(work: VerlWork, section: str, owner: str) -> PipelineStages | int | None:
-    """Return the distribution of layers among stages: None if even.
+    """Return the layers of stages, for a layout the decoder layers; None if even.
 
-    Returns a number of decoder layers for a layout. The reference policy takes the actor's settings
-    by default (ref/megatron_ref.yaml).
+    The reference policy takes the actor's settings by default (ref/megatron_ref.yaml).
     """
     configs = (f"{place}.megatron.{CONFIG}" for place in dict.fromkeys((owner, section)))
     return next((layers for config in configs if (layers := stages_in(work.settings, config, DIVIDES)) is not None), None)
 
 
 def _experts(work: VerlWork, name: str, degrees: str, ranks: int) -> None:
-    """Check that expert groups divide the ranks.
-
-    The expert tensor parallel size defaults to the tensor parallel size; to 1 in 0.6.0.
-    """
+    """Check that expert groups divide the ranks."""
     tensor, stages, _, experts, own = (work.amount(f"{degrees}.{key}", DEGREES) for key in GROUPS)
     if not tensor or not experts or not stages:
         return
     inner = own or tensor
-    product = inner.value * experts.value * stages.value
-    if (experts.value == 1 and own is None) or ranks % product == 0:
+    total = inner.value * experts.value * stages.value
+    if (experts.value == 1 and own is None) or ranks % total == 0:
         return  # without experts, tp x pp demand the same
     message = f"the {with_noun(ranks, 'rank')} of {name} cannot be divided by expert tp x ep x pp = "
-    message += f"{inner.value} x {experts.value} x {stages.value} = {product}"
+    message += f"{inner.value} x {experts.value} x {stages.value} = {total}"
     key = f"{degrees}.expert_tensor_parallel_size"
     note = "" if own else f"`{key}` is null, and so takes the tensor parallel size {tensor.value}"
     fitting = [size for size in divisors(ranks) if size <= inner.value and ranks % (size * experts.value * stages.value) == 0]
@@ -216,4 +212,120 @@ def _experts(work: VerlWork, name: str, degrees: str, ranks: int) -> None:
         better = near(experts.value, [size for size in divisors(ranks) if ranks % (inner.value * size * stages.value) == 0])
         help_ = work.set(experts, *better) if better else f"make expert tp x ep x pp a divisor of {ranks}"
         edit = experts.becomes(min(better, key=lambda value: abs(value - experts.value))) if better else None
-    work.tell(DEGREES, name, message, experts.span or stages.span, help_, edit, f"{with_noun(product, 'rank')} together", note, IN_WORKERS)
+    work.tell(DEGREES, name, message, experts.span or stages.span, help_, edit, f"{with_noun(total, 'rank')} together", note, IN_WORKERS)
+
+
+# -- models
+
+
+def read_models(work: VerlWork) -> None:
+    """Add the models of the job to the setup."""
+    for name in [component.name for component in work.setup.components]:
+        key = "model.path" if work.entry.kind is ProgramKind.GENERATION else _path(work, name)
+        if splits := _splits(work, name):
+            # A default model is not what the user means.
+            written = work.settings.has(key) and not work.settings.is_open(key, DIVIDES)
+            path = work.settings.word(key, DIVIDES) if written else ""
+            at = work.settings.place(key) if written else None
+            work.setup.models[name] = ModelUse(path or "", key, splits, at, run=run_of(work, name))
+
+
+def _path(work: VerlWork, name: str) -> str:
+    """Return the key of a component's model."""
+    if is_teacher(name):
+        return engine_key(work.settings, name)("").replace(".inference.", ".model_path")
+    if name == "reward_model":
+        old = work.settings.reward_key("model.path")
+        return old if work.settings.until("0.7.1") or work.settings.has(old) else work.settings.reward_key("model_path")
+    return "critic.model.path" if name == "critic" else POLICY
+
+
+def _splits(work: VerlWork, name: str) -> tuple[Split, ...]:
+    if work.is_engine(name):
+        known = engine_of(work.settings, name)
+        return engine_splits(places_of(**known[1]), AFTER_WEIGHTS) if known else ()
+    owner = OWNERS.get(name, "")
+    strategy = work.is_trained_by(owner) if owner and work.entry.kind not in TUNES else None
+    if strategy == "fsdp":
+        sequence = work.sequence(owner, DIVIDES)
+        return ulysses_splits(sequence.value, places_of(sp=sequence), WITH_MODEL) if sequence else ()
+    trains = work.setup.degrees(name) if strategy == "megatron" else None
+    if trains is None:
+        return ()
+    section = work.setup.section(name)
+    virtual = work.amount(f"{section}.megatron.virtual_pipeline_model_parallel_size", DIVIDES)
+    times, layers = virtual.value if virtual else 1, stages_of(work, section, owner)
+    places, degrees = places_of(**trains[1], vpp=virtual), trains[0]
+    splits = megatron_splits(places, degrees.pp, times, layers is None, WITH_MODEL)
+    return (*splits, *stage_splits(layers, degrees.pp, times, WITH_MODEL))
+
+
+def run_of(work: VerlWork, name: str) -> MemoryInput | None:
+    """Return the settings of a component's run, for a memory estimate; None if not demanded."""
+    if work.settings.at(f"{HINTS}.{name}.estimate") is None:
+        return None
+    settings = work.settings
+    if name == "rollout":
+        # An engine takes its share of each accelerator, and frees it while others work, unless
+        # disabled.
+        return MemoryInput(
+            precision=_PRECISIONS.get(str(plain_value(settings, f"{ROLLOUT}.dtype", "bfloat16")), "bf16"),
+            utilization=percent(plain_value(settings, f"{ROLLOUT}.gpu_memory_utilization", 0.5)),
+            sequence=_sequence(work),
+            offload=plain_value(settings, f"{ROLLOUT}.free_cache_engine", True) is True,
+        )
+    owner, updates = OWNERS.get(name, ""), name in ("actor", "critic")
+    strategy = _trained_with(work, owner) if owner else ""
+    if strategy not in ("fsdp", "fsdp2", "megatron"):
+        return None
+    sequence, sequences = _batch(work, name, owner)
+
+    def is_offloaded(engine: str, *updated: str) -> bool:
+        parts = ("param_offload", *(updated if updates else ()))
+        return all(plain_value(settings, f"{engine}.{part}", False) is True for part in parts)
+
+    if strategy == "megatron":
+        engine = f"{owner}.megatron"
+        granularity = str(plain_value(settings, f"{engine}.override_transformer_config.recompute_granularity", ""))
+        return MemoryInput(
+            sharding=DISTRIBUTED if plain_value(settings, f"{engine}.use_distributed_optimizer", True) else MEGATRON,
+            recompute={"full": FULL, "selective": SELECTIVE}.get(granularity, NONE),
+            offload=is_offloaded(engine, "grad_offload", "optimizer_offload"), sequence=sequence, micro_batch=sequences,
+        )  # fmt: skip
+    engine = f"{owner}.model.fsdp_config" if name in ("critic", "reward_model") else f"{owner}.fsdp_config"
+    engine = "critic.fsdp" if name == "critic" and settings.since("0.8.0") else engine
+    model = "critic.model" if name == "critic" else "actor_rollout_ref.model"
+    return MemoryInput(
+        lora_rank=whole_number(plain_value(settings, f"{model}.lora_rank", 0)) if updates else 0,
+        sharding=FSDP,
+        shards=whole_number(plain_value(settings, f"{engine}.fsdp_size", -1)),
+        recompute=NONE if plain_value(settings, f"{model}.enable_gradient_checkpointing", True) is False else FULL,
+        offload=is_offloaded(engine, "optimizer_offload"), sequence=sequence, micro_batch=sequences,
+    )  # fmt: skip
+
+
+def _sequence(work: VerlWork) -> int:
+    """Return the tokens of the longest prompt and answer together."""
+    parts = [whole_number(plain_value(work.settings, f"data.max_{part}_length", 512)) for part in ("prompt", "response")]
+    return sum(parts) if all(parts) else 0
+
+
+def _batch(work: VerlWork, name: str, owner: str) -> tuple[int, int]:
+    """Return (tokens of a sequence per rank, sequences of a micro batch)."""
+    kind, key = ("ppo", "") if name in ("actor", "critic") else ("log_prob", "log_prob_")
+    dynamic = plain_value(work.settings, f"{ACTOR}.use_dynamic_bsz", False)
+    if plain_value(work.settings, f"{owner}.{key}use_dynamic_bsz", dynamic) is True:
+        most = 32_768 if name == "critic" else plain_value(work.settings, f"{ACTOR}.ppo_max_token_len_per_gpu", 16_384)
+        return whole_number(plain_value(work.settings, f"{owner}.{kind}_max_token_len_per_gpu", most)), 1
+    # With FSDP, Ulysses divides every sequence. Source: verl, verl/workers/actor/dp_actor.py
+    # (ulysses_pad_and_slice_inputs).
+    usual = plain_value(work.settings, f"{ACTOR}.{SEQUENCE}", 1) if owner == OWNERS["ref"] else 1
+    sliced = _trained_with(work, owner) != "megatron"
+    slices = max(1, whole_number(plain_value(work.settings, work.settings.sequence_key(owner), usual))) if sliced else 1
+    return -(-_sequence(work) // slices), whole_number(plain_value(work.settings, f"{owner}.{kind}_micro_batch_size_per_gpu")) or 1
+
+
+def _trained_with(work: VerlWork, owner: str) -> str:
+    """Return the training engine of a component."""
+    usual = plain_value(work.settings, f"{ACTOR}.strategy", "fsdp") if owner == OWNERS["ref"] else "fsdp"
+    return str(plain_value(work.settings, f"{owner}.strategy", usual))

@@ -9,23 +9,15 @@ from __future__ import annotations
 
 from ....releases.release import ALWAYS, Range
 from ...checks import Equals, Number, OneOf, Requires
-from ..degrees import engine_key
+from ..configuration import NEW_WORKERS, TRAINER_MODES
+from ..degrees import LATER, engine_key
 from ..programs import TRAINERS, ProgramKind
-from ..releases import NEW_WORKERS, TRAINER_MODES, has_new_workers, is_apart, is_v1, reward_key
 from .engines import when_served
 from .work import ACTOR, AT_START, BEFORE_WORKERS, IN_WORKERS, LOOPS, MODE, NUMBERS, ROLLOUT, WITH_CRITIC, WITH_TRAINER, VerlWork
 
 HYBRID = "actor_rollout_ref.hybrid_engine"
 ACTORS, CRITICS = f"{ACTOR}.strategy", "critic.strategy"
 FSDP, KNOWN = ("fsdp", "fsdp2"), ("fsdp", "fsdp2", "megatron")
-LATER = {
-    "veomni": Range("0.7.1"), "torchtitan": Range("0.7.1"), "mindspeed": Range("0.8.0", "1dda039b"), "automodel": Range("0.8.0"),
-    "fsdp_turbo": Range("1dda039b"), "mindspeed_megatron": Range("0.8.0", "1dda039b"),
-}  # fmt: skip
-"""Strategies of later releases.
-
-Source: verl, verl/workers/engine/*/ (EngineRegistry.register).
-"""
 DYNAMIC, INFERRED = f"{ACTOR}.use_dynamic_bsz", f"{ROLLOUT}.log_prob_use_dynamic_bsz"
 PADDING = (("actor", ACTOR, "actor_rollout_ref.model.use_remove_padding"), ("critic", "critic", "critic.model.use_remove_padding"))
 V1, STEPS = "trainer.v1.trainer_mode", "trainer.v1.separate_async.parameter_sync_step"
@@ -37,13 +29,8 @@ def judge_modes(work: VerlWork) -> None:
     if work.entry.kind in (*TRAINERS, ProgramKind.SERVER):
         _engines(work)
     if work.entry.kind in (*TRAINERS, ProgramKind.SIMULATION):
-        _hybrid(work)
-        _strategies(work)
-        _configuration(work)
-        _new_workers(work)
-        _padding(work)
-        if is_v1(work.settings):
-            _v1(work)
+        for step in (_hybrid, _strategies, _configuration, _new_workers, _padding, _v1):
+            step(work)
 
 
 def _engines(work: VerlWork) -> None:
@@ -58,12 +45,9 @@ def _engines(work: VerlWork) -> None:
 
 
 def _hybrid(work: VerlWork) -> None:
-    """Check `hybrid_engine`: rollout inside the actor's processes, or apart from them.
-
-    The V1 trainer, and separate servers, do not read it.
-    """
+    """Check `hybrid_engine`: rollout inside the actor's processes, or apart from them."""
     wanted = work.entry.kind is not ProgramKind.SEPARATE
-    if is_v1(work.settings) is False and work.is_said(HYBRID):
+    if work.settings.is_v1 is False and work.is_said(HYBRID):
         where = "in the processes of the actor" if wanted else "in a pool of its own"
         suffix = "" if work.settings.at(HYBRID) is not None else ", its default"
         message = f"`{HYBRID}` is {not wanted}{suffix}, but `{work.entry.name}` generates {where}"
@@ -72,22 +56,19 @@ def _hybrid(work: VerlWork) -> None:
 
 
 def _strategies(work: VerlWork) -> None:
-    """Check that strategies are known, and in some releases the same.
-
-    Critic and actor must agree even without a critic.
-    """
+    """Check that strategies are known, and in some releases the same."""
     settings, kind, old = work.settings, work.entry.kind, work.settings.until("0.8.0")
-    later = tuple(name for name, releases in LATER.items() if work.notes.choice is None or settings.has_release(releases))
+    later = tuple(name for name, releases in LATER.items() if settings.has_release(releases))
     known = FSDP if kind is ProgramKind.SIMULATION else (*KNOWN, *later)
-    pairs = [] if kind is ProgramKind.HYBRID and has_new_workers(settings) and old else [("actor", ACTORS)]
+    pairs = [] if kind is ProgramKind.HYBRID and settings.has_new_workers and old else [("actor", ACTORS)]
     pairs += [("critic", CRITICS)] if kind is ProgramKind.HYBRID and (old or work.setup.component("critic")) else []
     pairs += [("reward_model", "reward_model.strategy")] if work.setup.component("reward_model") and settings.until("0.7.1") else []
     how = "it raises a NotImplementedError" if old else "no engine of that name is registered"
     message = f"{{left}} is `{{right}}`, for which `{work.entry.name}` has no workers: {how}"
     source = "verl, verl/trainer/main_ppo.py (TaskRunner), verl/workers/engine/base.py (EngineRegistry)"
     for name, key in pairs:
-        work.check(name, OneOf(code=MODE, source=source, key=key, values=known, message=message,
-                               when=BEFORE_WORKERS if old else IN_WORKERS))  # fmt: skip
+        when = BEFORE_WORKERS if old else IN_WORKERS
+        work.check(name, OneOf(code=MODE, source=source, key=key, values=known, message=message, when=when))
     # Agreement: main_ppo until 0.6.0, trainers with two pools until 0.7.1, split placement always.
     refused = {ProgramKind.HYBRID: Range(until="0.6.0"), ProgramKind.SEPARATE: Range(until="0.7.1")}.get(kind, ALWAYS)
     actor, critic = settings.word(ACTORS, MODE), settings.word(CRITICS, MODE)
@@ -95,39 +76,38 @@ def _strategies(work: VerlWork) -> None:
     if actor and actor in known and critic and critic not in alike and (work.is_said(CRITICS) or work.is_said(ACTORS)):
         suffix = "" if settings.at(CRITICS) is not None else " (its default)"
         message = f"`{CRITICS}` is {critic}{suffix} and `{ACTORS}` is {actor}: they must be the same, be there a critic or not"
-        help_, at = f"set {work.assigned(CRITICS, actor)}", settings.place(CRITICS if settings.at(CRITICS) else ACTORS)
-        work.tell(MODE, "critic", message, at, help_, settings.becomes(CRITICS, actor), "differs", BEFORE_WORKERS, releases=refused)
+        at = settings.place(CRITICS if settings.at(CRITICS) else ACTORS)
+        work.demand(MODE, "critic", message, CRITICS, actor, BEFORE_WORKERS, "differs", at=at, releases=refused)
 
 
 def _configuration(work: VerlWork) -> None:
     """Check the strategy against the configuration: with sections of FSDP or of Megatron."""
     settings, table = work.settings, work.settings.table
-    for name, key in (("actor", ACTORS), ("critic", CRITICS)) if table and work.is_whole else ():
-        word, stated = settings.word(key, MODE), table.defaults.get(key) if table else None
+    if table is None or not work.is_whole:
+        return
+    for name, key in (("actor", ACTORS), ("critic", CRITICS)):
+        word, stated = settings.word(key, MODE), table.defaults.get(key)
         if not word or word not in KNOWN or stated is None or work.setup.component(name) is None:
             continue
         owner, megatron = key.removesuffix(".strategy"), word == "megatron"
         section = f"{owner}.megatron" if megatron else f"{owner}.fsdp_config"
         if megatron is not (stated.value == "megatron") and settings.at(section) is None:
             first = megatron and name == "actor" and work.is_checked_at_start and settings.flag(DYNAMIC, MODE) is False
-            message = f"`{key}` is {word}, but the configuration `{table.name if table else ''}` is for {stated.value}"
+            message = f"`{key}` is {word}, but the configuration `{table.name}` is for {stated.value}"
             help_ = f"start with a configuration for {word}, or set {work.assigned(key, stated.value)}"
             edit = settings.becomes(key, str(stated.value))
             work.tell(MODE, name, message, settings.place(key), help_, edit, "", AT_START if first else IN_WORKERS)
 
 
 def _new_workers(work: VerlWork) -> None:
-    """Check the workers of the model engine.
-
-    They are the only ones since 0.8.0, and since 0.7.1 for trainers with two pools.
-    """
+    """Check the workers of the model engine."""
     settings, kind = work.settings, work.entry.kind
     between = settings.until("0.8.0") and settings.since("0.6.0")
     if between and kind is ProgramKind.HYBRID:
         message = "{left} is `{right}`, which verl does not know: it raises a ValueError"
         source = "verl, verl/trainer/main_ppo.py (add_actor_rollout_worker)"
-        work.check("critic", OneOf(code=MODE, source=source, key=NEW_WORKERS, values=("auto", "enable", "disable"), message=message,
-                                   when=BEFORE_WORKERS))  # fmt: skip
+        values = ("auto", "enable", "disable")
+        work.check("critic", OneOf(code=MODE, source=source, key=NEW_WORKERS, values=values, message=message, when=BEFORE_WORKERS))
     if between and kind is ProgramKind.SEPARATE and not work.entry.own_trainer:
         message = "{left} is `{right}`, but this program has the new workers alone: it raises a NotImplementedError"
         work.check("actor", OneOf(code=MODE, source="verl, experimental/separation/utils.py", key=NEW_WORKERS, values=("disable",),
@@ -177,10 +157,12 @@ def _v1(work: VerlWork) -> None:
 
     Source: verl, verl/trainer/ppo/v1/trainer_separate_async.py.
     """
+    if not work.settings.is_v1:
+        return
     source, settings = "verl, verl/trainer/ppo/v1/trainer_base.py (get_trainer_cls)", work.settings
     message = "{left} is `{right}`, which no trainer is registered for: verl raises a ValueError"
     work.check("actor", OneOf(code=MODE, source=source, key=V1, values=TRAINER_MODES, message=message, when=WITH_TRAINER))
-    if not is_apart(settings):
+    if not settings.is_apart:
         return
     source = "verl, verl/trainer/ppo/v1/trainer_separate_async.py (__init__)"
     steps, mini = work.amount(STEPS, NUMBERS), work.amount(f"{ACTOR}.ppo_mini_batch_size", NUMBERS)
@@ -193,7 +175,7 @@ def _v1(work: VerlWork) -> None:
         code=MODE, source=source, key=BACKEND, values=("nccl", "nixl", "hccl", "mooncake"), message=message, when=WITH_TRAINER,
         only_if=lambda facts: facts.settings.word(BACKEND, MODE) in ("naive", ""),
     ))  # fmt: skip
-    if work.setup.component("reward_model") or settings.flag(reward_key(settings, "enable"), MODE):
-        own = reward_key(settings, "enable_resource_pool")
+    if work.setup.component("reward_model") or settings.flag(settings.reward_key("enable"), MODE):
+        own = settings.reward_key("enable_resource_pool")
         message = "servers apart never pause, so a reward model needs a pool of its own: verl asserts it"
         work.check("reward_model", Requires(code=MODE, source=source, key=own, value=True, message=message, when=WITH_TRAINER))

@@ -13,16 +13,15 @@ from math import gcd, lcm
 from typing import Iterator
 
 from ....configuration.settings import Amount
-from ....derivation import Derivation
+from ....derivation import Derivation, Figure
 from ....findings.finding import Severity
-from ....findings.wording import are, do, with_noun
+from ....findings.wording import are, with_noun
 from ....record import dataclass
 from ....releases.release import Range
 from ....text.tree import Scalar
-from ...checks import AtLeast, Equals, Number, Requires, divisors, multiples_near, near
+from ...checks import AMONG, MULTIPLE, AtLeast, Equals, Number, Requires, divisors, multiples_near, near
 from ..degrees import TUNES
 from ..programs import ENGINE_PROCESSES, FULLY_ASYNC, PROCESSES, TRAINERS
-from ..releases import has_new_workers, is_apart, is_v1
 from .batches import EACH, FITTED, INFERRED, MICRO, PROMPTS, samples_of_step
 from .meshes import tuned_ranks
 from .modes import STEPS
@@ -41,7 +40,7 @@ LEAST = (("async_training.staleness_threshold", 0), ("async_training.trigger_par
 
 @dataclass(frozen=True)
 class Update:
-    """Mini batch of a component: `mini` prompts x `each` samples, on `ranks` data parallel ranks."""
+    """Mini batch of `mini` prompts x `each` samples on `ranks` data parallel ranks."""
 
     name: str
     owner: str
@@ -84,18 +83,17 @@ def judge_updates(work: VerlWork) -> None:
     """Check that mini batches divide among ranks, and a rank's part into micro batches."""
     seen: set[tuple[str, int]] = set()
     for update in updates_of(work):
-        new = has_new_workers(work.settings)
+        new = work.settings.has_new_workers
         again = (update.mini.name, update.ranks) in seen  # two roles with one mini batch
         seen.add((update.mini.name, update.ranks))
         if new is False:
             _rounded(work, update, again)
         elif new and not again:  # the workers of the model engine refuse uneven numbers
-            message = f"{{left}} {do(update.samples)} not divide among {{right}}"
             right = Number(update.ranks, f"the {update.ranks} data parallel ranks")
             fixed = update.name == "actor" and work.settings.flag(f"{ACTOR}.{FITTED}", NUMBERS) is False
             micro = work.amount(f"{ACTOR}.{MICRO}_per_gpu", NUMBERS) if fixed else None
             better = update.even(micro.value if micro else 1)
-            work.divides(update.name, SHARES, update.number(work), right, FIRST_UPDATE, better, message, edits=False, source=NEW)
+            work.divides(update.name, SHARES, update.number(work), right, FIRST_UPDATE, better, AMONG, edits=False, source=NEW)
         if new and update.name == "actor":  # the critic's engine always fits batches to the tokens
             _fixed(work, update)
         key = f"{update.owner}.megatron.virtual_pipeline_model_parallel_size"
@@ -105,16 +103,13 @@ def judge_updates(work: VerlWork) -> None:
 
 
 def _fixed(work: VerlWork, update: Update) -> None:
-    """Check that micro batches of a fixed size fill a rank's mini batch and step.
-
-    The model engine demands it.
-    """
-    static = f"{ACTOR}.{FITTED}"
+    """Check that micro batches of a fixed size fill a rank's mini batch and step."""
+    static, own = f"{ACTOR}.{FITTED}", work.entry.own_trainer or work.entry.program == FULLY_ASYNC
     if not work.is_said(f"{ACTOR}.strategy") and work.settings.at(f"{ACTOR}.megatron") is not None:
         return  # its strategy, and so its ranks, are a guess
     if update.samples % update.ranks == 0:
         check_micro_batches(work, "actor", update.share, f"{ACTOR}.{MICRO}_per_gpu", static, FIRST_UPDATE)
-    samples = None if work.entry.own_trainer or work.entry.program == FULLY_ASYNC else _step(work, update)
+    samples = None if own else _step(work, update)
     if not samples:
         return
     if samples % update.ranks == 0 and not work.settings.flag("algorithm.rollout_correction.bypass_mode", NUMBERS):
@@ -125,15 +120,11 @@ def _fixed(work: VerlWork, update: Update) -> None:
 
 
 def _step(work: VerlWork, update: Update) -> int | None:
-    """Return the samples of a step; None if unknown.
-
-    The V1 trainer samples in parts, and pads each part to whole mini batches of all trained
-    components.
-    """
-    if not is_v1(work.settings):
+    """Return the samples of a step, padded in the V1 trainer; None if unknown."""
+    if not work.settings.is_v1:
         return samples_of_step(work)
     prompts = work.amount(PROMPTS, SHARES)
-    parts = work.amount(STEPS, NUMBERS) if is_apart(work.settings) else None
+    parts = work.amount(STEPS, NUMBERS) if work.settings.is_apart else None
     critic = work.amount("critic.ppo_mini_batch_size", SHARES) if work.setup.component("critic") else update.mini
     if not prompts or not critic:
         return None
@@ -150,40 +141,34 @@ def check_micro_batches(work: VerlWork, name: str, share: int, key: str, fitted:
     micro = work.amount(key, NUMBERS) if work.settings.flag(fitted, NUMBERS) is False else None
     if micro:
         chunks = share // micro.value  # 0.7.0 cuts as many equal pieces, of whatever size
-        left = Number(share, f"the {with_noun(share, 'sample')} of a rank")
-        message = f"{{left}} {are(share)} no multiple of {{right}}"
+        left, better = Number(share, f"the {with_noun(share, 'sample')} of a rank"), near(micro.value, divisors(share))
         releases = Range("0.7.0" if not chunks or share % chunks else "0.7.1")
-        better = near(micro.value, divisors(share))
-        work.divides(name, NUMBERS, left, work.of(micro), when, better, message, change="right", source=CUT, releases=releases)
+        work.divides(name, NUMBERS, left, micro, when, better, MULTIPLE, change="right", source=CUT, releases=releases)
 
 
 def _rounded(work: VerlWork, update: Update, again: bool) -> None:
     """Check updates of the old workers, which round down and refuse only empty shares."""
-    left, right = update.number(work), Number(update.ranks, f"the {update.ranks} data parallel ranks of {update.name}")
+    name, fsdp, left = update.name, update.strategy == "fsdp", update.number(work)
+    right = work.ranks(name, update.ranks)
+    if not update.share and not again:
+        counted = name == "actor" or work.settings.said(f"{update.owner}.{MICRO}_per_gpu", NUMBERS)
+        when, message = IN_WORKERS if fsdp and counted else FIRST_UPDATE, f"{{left}} {are(update.samples)} fewer than {{right}}"
+        better = update.even()
+        work.check(name, AtLeast(code=SHARES, source=OLD, left=left, right=right, suggest=better, message=message, when=when))
     if not update.share:
-        if not again:
-            counted = update.name == "actor" or work.settings.said(f"{update.owner}.{MICRO}_per_gpu", NUMBERS)
-            when = IN_WORKERS if update.strategy == "fsdp" and counted else FIRST_UPDATE
-            message = f"{{left}} {are(update.samples)} fewer than {{right}}"
-            work.check(update.name, AtLeast(code=SHARES, source=OLD, left=left, right=right, suggest=update.even(), message=message,
-                                            when=when))  # fmt: skip
         return
     if not again:
-        message = f"{{left}} {do(update.samples)} not divide among {{right}}: each takes {update.share}, and {{rest}} are left"
-        note = "verl rounds down without a word"
-        note += "; the samples that are left make a further, smaller update" if update.strategy == "fsdp" else ""
-        work.divides(update.name, SHARES, left, right, note, update.even(), message, edits=False, source=OLD, severity=Severity.WARNING)
-    if update.strategy == "fsdp":
+        message = f"{AMONG}: each takes {update.share}, and {{rest}} are left"
+        note = "verl rounds down without a word" + "; the samples that are left make a further, smaller update" * fsdp
+        work.divides(name, SHARES, left, right, note, update.even(), message, edits=False, source=OLD, severity=Severity.WARNING)
+    if fsdp:
         _micro(work, update)
     elif update.strategy == "megatron":
         _check_megatron(work, update)
 
 
 def _micro(work: VerlWork, update: Update) -> None:
-    """Check that micro batches fill a mini batch, as FSDP asserts.
-
-    The deprecated size of all ranks is divided among them, rounded down.
-    """
+    """Check that micro batches fill a mini batch, as FSDP asserts."""
     every, own = (work.amount(f"{update.owner}.{MICRO}{ending}", NUMBERS) for ending in ("", "_per_gpu"))
     micro = every or own
     if micro is None:
@@ -192,31 +177,24 @@ def _micro(work: VerlWork, update: Update) -> None:
     better = near(micro.value, [divisor * factor for divisor in divisors(update.share)])
     share = f"the {with_noun(update.share, 'sample')} that a rank of {update.name} takes ({update.samples} // {update.ranks})"
     part = work.text(micro) if not every else f"{size}, its part of {work.text(micro)}"
-    message = f"{{left}} {are(update.share)} no multiple of {{right}}"
     if size:
         left, right = Number(update.share, share), Number(size, part, micro)
-        work.divides(update.name, NUMBERS, left, right, IN_WORKERS, better, message, change="right", edits=not every, source=OLD)
+        work.divides(update.name, NUMBERS, left, right, IN_WORKERS, better, MULTIPLE, change="right", edits=not every, source=OLD)
     # Otherwise the first check reports it.
     elif work.settings.flag(f"{update.owner}.{FITTED}", NUMBERS) or not work.is_checked_at_start:
-        work.tell(NUMBERS, update.name, message.format(left=share, right=part), micro.span, work.set(micro, *better), None, "", IN_WORKERS)
+        message = f"{share} {are(update.share)} no multiple of {part}"
+        work.tell(NUMBERS, update.name, message, micro.span, work.set(micro, *better), None, "", IN_WORKERS)
 
 
 def _check_megatron(work: VerlWork, update: Update) -> None:
-    """Check that mini batches fill a rank's samples of a step, as Megatron's workers assert.
-
-    With the deprecated size of the actor they divide that of rollout too.
-    """
+    """Check that mini batches fill a rank's samples of a step, as Megatron's workers assert."""
     micro, inferred, settings = work.amount(f"{update.owner}.{MICRO}", NUMBERS), f"{ROLLOUT}.{INFERRED}", work.settings
-    if (
-        micro
-        and update.name == "actor"
-        and work.is_whole
-        and not settings.is_open(inferred, NUMBERS)
-        and not settings.said(inferred, NUMBERS)
-    ):
-        message = f"`{micro.name}` is set and `{inferred}` is not: Megatron's workers divide both, and raise a TypeError"
-        help_ = f"set {work.assigned(f'{micro.name}_per_gpu', 1)}, or more, in its place"
-        work.tell(MODE, update.name, message, micro.span, help_, None, "deprecated", IN_WORKERS)
+    # With the deprecated size of the actor they divide that of rollout too.
+    divided = micro if update.name == "actor" and work.is_whole else None
+    if divided and not settings.is_open(inferred, NUMBERS) and not settings.said(inferred, NUMBERS):
+        message = f"`{divided.name}` is set and `{inferred}` is not: Megatron's workers divide both, and raise a TypeError"
+        help_ = f"set {work.assigned(f'{divided.name}_per_gpu', 1)}, or more, in its place"
+        work.tell(MODE, update.name, message, divided.span, help_, None, "deprecated", IN_WORKERS)
     drawn = samples_of_step(work)
     if drawn is None or drawn % update.ranks:
         return
@@ -225,31 +203,27 @@ def _check_megatron(work: VerlWork, update: Update) -> None:
     better = near(update.mini.value, fitting)
     left = Number(share, f"the {with_noun(share, 'sample')} that a rank of {update.name} gets in a step ({drawn} // {update.ranks})")
     right = Number(update.share, f"the {update.share} of its mini batch ({update.number(work).text})", update.mini)
-    message = f"{{left}} {are(share)} no multiple of {{right}}"
-    work.divides(update.name, NUMBERS, left, right, FIRST_UPDATE, better, message, change="right", edits=bool(better), source=OLD)
+    work.divides(update.name, NUMBERS, left, right, FIRST_UPDATE, better, MULTIPLE, change="right", edits=bool(better), source=OLD)
 
 
 def derive_batches(work: VerlWork) -> None:
     """Add the derivations of every trained component."""
     prompts, per_prompt = work.amount(PROMPTS, SHARES, least=0), work.amount(EACH, SHARES)
     for update in updates_of(work):
-        mini, name, derivations = update.mini, update.name, work.setup.derivations
-
-        def product(prompts: int, per_prompt: int = update.each.value) -> str:
-            return f"{with_noun(prompts, 'prompt')} x {with_noun(per_prompt, 'sample')} of each"
-
-        if prompts and prompts.value and per_prompt:
-            samples, figures = prompts.value * per_prompt.value, (prompts.figure, per_prompt.figure)
-            derivations.append(Derivation(name, "samples per step", samples, product(prompts.value), figures))
-        figures = (mini.figure, update.each.figure)
-        derivations.append(Derivation(name, "samples per update", update.samples, product(mini.value), figures))
-        formula = f"{update.samples} // {with_noun(update.ranks, 'data parallel rank')}"
-        derivations.append(Derivation(name, "samples per rank and update", update.share, formula, figures))
+        per_prompt_text = f" x {with_noun(update.each.value, 'sample')} of each"
         fixed = work.settings.flag(f"{update.owner}.{FITTED}", NUMBERS) is False
         micro = work.amount(f"{update.owner}.{MICRO}_per_gpu", NUMBERS) if fixed else None
+        rows, figures = list[tuple[str, int, str, tuple[Figure, ...]]](), (update.mini.figure, update.each.figure)
+        if prompts and prompts.value and per_prompt:
+            samples, of_step = prompts.value * per_prompt.value, (prompts.figure, per_prompt.figure)
+            rows.append(("samples per step", samples, with_noun(prompts.value, "prompt") + per_prompt_text, of_step))
+        rows.append(("samples per update", update.samples, with_noun(update.mini.value, "prompt") + per_prompt_text, figures))
+        formula = f"{update.samples} // {with_noun(update.ranks, 'data parallel rank')}"
+        rows.append(("samples per rank and update", update.share, formula, figures))
         if micro:
             formula = f"{with_noun(update.share, 'sample')} // {micro.value} a micro batch"
-            derivations.append(Derivation(name, "micro batches per update", update.share // micro.value, formula, (micro.figure,)))
+            rows.append(("micro batches per update", update.share // micro.value, formula, (micro.figure,)))
+        work.setup.derivations += [Derivation(update.name, *row) for row in rows]
 
 
 def judge_streams(work: VerlWork) -> None:
@@ -264,8 +238,7 @@ def judge_streams(work: VerlWork) -> None:
         elif amount:
             default = DEFAULT if amount.span is None else ""
             message = f"the fully asynchronous trainer demands `{key}` {wanted}, but it is {amount.value}{default}"
-            work.check("rollout", Equals(code=NUMBERS, source=STREAM, left=work.of(amount), right=wanted, message=message,
-                                         when=IN_ROLLOUTER))  # fmt: skip
+            work.check("rollout", Equals(code=NUMBERS, source=STREAM, left=amount, right=wanted, message=message, when=IN_ROLLOUTER))
     if work.is_whole:
         message = f"`{LOGGED}` is not set, but the fully asynchronous trainer asserts it"
         work.check("rollout", Requires(code=MODE, source=STREAM, key=LOGGED, value=True, message=message, when=IN_ROLLOUTER))
@@ -274,8 +247,7 @@ def judge_streams(work: VerlWork) -> None:
         number = value.value if isinstance(value, Scalar) else None
         if isinstance(number, (int, float)) and not isinstance(number, bool) and number < least:  # may be a fraction
             message = f"`{key}` is {number}, but the fully asynchronous trainer demands at least {least}"
-            help_, edit = f"set {work.assigned(key, least)}", work.settings.becomes(key, str(least))
-            work.tell(NUMBERS, "rollout", message, work.settings.place(key), help_, edit, "too small", IN_ROLLOUTER)
+            work.demand(NUMBERS, "rollout", message, key, least, IN_ROLLOUTER, "too small")
 
 
 def _shares(work: VerlWork) -> None:
@@ -285,9 +257,8 @@ def _shares(work: VerlWork) -> None:
         ranks = work.data_parallel(name) if work.setup.component(name) else None
         if drawn and mini and per_prompt and ranks and drawn % ranks:
             text = f"the {with_noun(drawn, 'sample')} of a step ({work.text(mini)} x `async_training.require_batches` x {work.text(per_prompt)})"
-            left, right = Number(drawn, text, mini), Number(ranks, f"the {ranks} data parallel ranks of {name}")
             better = multiples_near(mini.value, ranks // gcd(ranks, drawn // mini.value))
-            work.divides(name, SHARES, left, right, FIRST_STEP, better, f"{{left}} {do(drawn)} not divide among {{right}}", source=STREAM)
+            work.divides(name, SHARES, Number(drawn, text, mini), work.ranks(name, ranks), FIRST_STEP, better, AMONG, source=STREAM)
             return
 
 
@@ -298,21 +269,19 @@ def judge_tuning(work: VerlWork) -> None:
     if not ranks or not batch:
         return
     share, program, right = batch.value // ranks, work.entry.program, Number(ranks, f"{ranks} data parallel ranks")
-    message, rounds = "{left} does not divide among {right}", program == ENGINE_PROCESSES
+    message, micro = "{left} does not divide among {right}", "data.micro_batch_size_per_gpu"
+    even, rounds = batch.value % ranks == 0, program == ENGINE_PROCESSES
     if rounds and not share:
         message = "{left} is less than {right}: a batch of 0 samples is refused"
-        work.check("actor", AtLeast(code=SHARES, source=ENGINE, left=work.of(batch), right=right, message=message, when=IN_WORKERS))
+        work.check("actor", AtLeast(code=SHARES, source=ENGINE, left=batch, right=right, message=message, when=IN_WORKERS))
     elif rounds:
         message += f": each takes {share}, and {{rest}} are left"
         when, severity = "verl rounds down without a word", Severity.WARNING
-        work.divides("actor", SHARES, work.of(batch), right, when, (), message, edits=False, source=ENGINE, severity=severity)
+        work.divides("actor", SHARES, batch, right, when, (), message, edits=False, source=ENGINE, severity=severity)
     else:
-        when = IN_WORKERS if program == PROCESSES else FIRST_STEP
-        work.divides("actor", SHARES, work.of(batch), right, when, (), message, source=TUNING)
-    if program != PROCESSES and share and (rounds or batch.value % ranks == 0):
-        check_micro_batches(work, "actor", share, "data.micro_batch_size_per_gpu", "data.use_dynamic_bsz", FIRST_STEP)
-    elif batch.value % ranks == 0:
+        work.divides("actor", SHARES, batch, right, IN_WORKERS if program == PROCESSES else FIRST_STEP, (), message, source=TUNING)
+    if program != PROCESSES and share and (rounds or even):
+        check_micro_batches(work, "actor", share, micro, "data.use_dynamic_bsz", FIRST_STEP)
+    elif even:
         left = Number(share, f"the {with_noun(share, 'sample')} of a rank ({batch.value} // {ranks})")
-        micro = work.number("data.micro_batch_size_per_gpu", SHARES)
-        message = f"{{left}} {are(share)} no multiple of {{right}}"
-        work.divides("actor", NUMBERS, left, micro, IN_WORKERS, (), message, change="right", source=TUNING)
+        work.divides("actor", NUMBERS, left, micro, IN_WORKERS, (), MULTIPLE, change="right", source=TUNING)

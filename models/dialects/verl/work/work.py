@@ -9,12 +9,11 @@ from ....findings.finding import Severity
 from ....findings.span import Edit, Span
 from ....findings.wording import with_noun
 from ....releases.release import ALWAYS, Range
-from ...checks import Check, Divides, Facts, Number
-from ..configuration import Configuration
+from ...checks import Check, Divides, Facts, Number, Term
+from ..configuration import SEQUENCE, Configuration
 from ..degrees import OWNERS, STRATEGIES, TUNES, is_engine, tuner_of
 from ..job import VerlSetup
 from ..programs import FULLY_ASYNC, ProgramKind
-from ..releases import SEQUENCE, sequence_key, uses_reference
 
 DEGREES, MODE, SHARES, NUMBERS, REPLACED, DIVIDES, TORN = "PW208", "PW123", "PW401", "PW403", "PW126", "PW404", "PW214"
 """Codes of findings.
@@ -60,11 +59,21 @@ class VerlWork(Facts):
         self.setup = setup
         self.entry = setup.settings.entry
 
+    # -- findings
+
     def check(self, subject: str, *checks: Check) -> None:
         """Run checks about a component."""
         facts = VerlWork(self.setup, subject)
         for check in checks:
             check.run(facts)
+
+    def divides(
+        self, subject: str, code: str, left: Term, right: Term, when: str, suggest: Sequence[int] = (), message: str = "", *,
+        change: str = "left", edits: bool = True, source: str = "", severity: Severity = Severity.ERROR, releases: Range = ALWAYS,
+    ) -> None:  # fmt: skip
+        """Check that `left` is a multiple of `right`; see `Divides`."""
+        self.check(subject, Divides(code=code, source=source, left=left, right=right, message=message, when=when, suggest=suggest,
+                                    change=change, edits=edits, severity=severity, releases=releases))  # fmt: skip
 
     def judge(
         self, releases: Range, severity: Severity, code: str, message: str, at: Span, label: str, help: str, edit: Edit | None,
@@ -82,37 +91,18 @@ class VerlWork(Facts):
         self, code: str, subject: str, message: str, at: Span | None, help: str, edit: Edit | None = None, label: str = "",
         *notes: str, proved: bool = True, releases: Range = ALWAYS,
     ) -> None:  # fmt: skip
-        """Add an error, or a warning if failure is not proved.
-
-        The notes say when verl notices.
-        """
+        """Add an error, or a warning if not proved; notes say when verl notices."""
         severity = Severity.ERROR if proved else Severity.WARNING
         present = tuple(note for note in notes if note)
         VerlWork(self.setup, subject).judge(releases, severity, code, message, at or self.settings.top, label, help, edit, present)
 
-    def number(self, path: str, code: str) -> Number | None:
-        """See `Facts.number`; a null number is unset."""
-        return self.of(self.amount(path, code))
-
-    def of(self, amount: Amount | None) -> Number | None:
-        """Return a setting as a number of a check; None if unknown."""
-        return None if amount is None else Number(amount.value, self.text(amount), amount)
-
-    def amount(self, path: str, rule: str, least: int = 1) -> Amount | None:
-        """Return a number; None if null or unknown."""
-        if self.settings.is_open(path, rule) or not self.settings.said(path, rule):
-            return None
-        return self.settings.whole(path, rule, least=least)
-
-    def divides(
-        self, subject: str, code: str, left: Number | None, right: Number | None, when: str, suggest: Sequence[int] = (),
-        message: str = "", *, change: str = "left", edits: bool = True, source: str = "", severity: Severity = Severity.ERROR,
+    def demand(
+        self, code: str, subject: str, message: str, key: str, value: object, when: str, label: str = "", *, at: Span | None = None,
         releases: Range = ALWAYS,
     ) -> None:  # fmt: skip
-        """Check that `left` is a multiple of `right`; see `Divides`."""
-        check = Divides(code=code, source=source, left=left, right=right, message=message, when=when, suggest=suggest, change=change,
-                        edits=edits, severity=severity, releases=releases)  # fmt: skip
-        self.check(subject, check)
+        """Add an error that another value of a key fixes."""
+        place, help_ = at or self.settings.place(key), f"set {self.assigned(key, value)}"
+        self.tell(code, subject, message, place, help_, self.settings.becomes(key, str(value)), label, when, releases=releases)
 
     def text(self, amount: Amount) -> str:
         """Format a key and a value, and mark a default."""
@@ -129,6 +119,18 @@ class VerlWork(Facts):
     def samples(self, count: int, of: str, *amounts: Amount) -> str:
         """Format a number of samples with the factors."""
         return f"{with_noun(count, 'sample')}{of} ({' x '.join(map(self.text, amounts))})"
+
+    # -- settings
+
+    def number(self, path: str, code: str) -> Number | None:
+        """See `Facts.number`; a null number is unset."""
+        return self.of(self.amount(path, code))
+
+    def amount(self, path: str, rule: str, least: int = 1) -> Amount | None:
+        """Return a number; None if null or unknown."""
+        if self.settings.is_open(path, rule) or not self.settings.said(path, rule):
+            return None
+        return self.settings.whole(path, rule, least=least)
 
     @property
     def is_whole(self) -> bool:
@@ -154,10 +156,7 @@ class VerlWork(Facts):
             return IN_WORKERS
         return UNCHECKED_AT_START if self.settings.flag(f"{ACTOR}.use_dynamic_bsz", DEGREES) else AT_START
 
-    @property
-    def has_reference(self) -> bool:
-        """True if training compares with a reference policy."""
-        return bool(uses_reference(self.settings))
+    # -- components
 
     def is_trained_by(self, owner: str) -> str | None:
         """Return the strategy of a trained component, `fsdp2` as `fsdp`; None if unknown."""
@@ -172,16 +171,17 @@ class VerlWork(Facts):
         """Return True if the job has this component, without an inference engine."""
         return self.setup.component(name) is not None and not self.is_engine(name)
 
+    def ranks(self, name: str, count: int) -> Number:
+        """Return the data parallel ranks of a component as a number of a check."""
+        return Number(count, f"the {count} data parallel ranks of {name}")
+
     def sequence(self, owner: str, rule: str) -> Amount | None:
         """Return the sequence parallel size of a component with FSDP; None if unknown."""
         tuned = f"engine.{SEQUENCE}" if tuner_of(self.settings) is not None else SEQUENCE
-        return self.amount(tuned if self.entry.kind in TUNES else sequence_key(self.settings, owner), rule)
+        return self.amount(tuned if self.entry.kind in TUNES else self.settings.sequence_key(owner), rule)
 
     def data_parallel(self, name: str) -> int | None:
-        """Return the number of data parallel ranks; None if unknown or uneven.
-
-        Other rules report uneven ranks.
-        """
+        """Return the number of data parallel ranks; None if unknown or uneven."""
         ranks, component = self.setup.world_size(name), self.setup.component(name)
         if ranks is None or component is None or name not in OWNERS:
             return None

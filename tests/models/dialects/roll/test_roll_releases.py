@@ -8,7 +8,7 @@ import pytest
 from placewright.models.dialects.roll.names import AGENTIC as AGENTIC_CONFIG
 from placewright.models.dialects.roll.names import RELEASES
 from placewright.models.dialects.roll.names import RLVR as RLVR_CONFIG
-from placewright.models.dialects.roll.profile import profile_of
+from placewright.models.dialects.roll.profile import Defaults, profile_of
 from placewright.models.findings.finding import Severity
 from placewright.models.findings.span import apply_edits
 from placewright.models.reading import Reading
@@ -158,7 +158,7 @@ def test_profiles_have_the_blocks_and_words_of_their_release() -> None:
     assert "reward" in profiles["0.2.0"].blocks(AGENTIC_CONFIG) and "reward" not in profiles["0.1.3"].blocks(AGENTIC_CONFIG)
     assert profiles["0.2.1"].default_strategy == "deepspeed_train" and profiles["0.3.0"].default_strategy == "fsdp2_train"
     assert "step_reinforce" not in profiles["0.1.0"].words(AGENTIC_CONFIG, "adv_estimator")
-    assert all(profile.default("num_gpus_per_node") is not None for profile in profiles.values())
+    assert all("num_gpus_per_node" in Defaults(profile) for profile in profiles.values())
 
 
 def test_a_key_of_another_release_is_named_with_it() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from placewright.models.configuration.notes import Notes
 from placewright.models.configuration.settings import Settings
-from placewright.models.dialects.rlinf.modes.parts import TASKS, Placer, placer_of, task_of
+from placewright.models.dialects.rlinf.modes.state import TASKS, Placer, placer_of, task_of
 from placewright.models.text.document import Document
 from placewright.models.text.interpolation import Interpolator
 from placewright.models.text.source import Source

@@ -96,7 +96,7 @@ def test_in_which_order_hints_offer_degrees_is_no_matter_where_the_file_says_its
         file.write_text(own(f"{{tp: {tps}}}").replace("{1: 20, 2: 30}", seconds))
         account = pw.account(file, "1x2", "rlinf", sandbox=False, searches=0)
         assert account is not None and account.own is not None and account.own.priced is not None
-        told.append((account.planned.best, account.planned.others, account.own.priced.nanoseconds, account.own.forbidden))
+        told.append((account.planned.best, account.planned.alternatives, account.own.priced.nanoseconds, account.own.forbidden))
     assert told[0] == told[1]
 
 

@@ -1,29 +1,28 @@
-"""Task, placement class, components and parallel degrees for the rules of a mode.
+"""Task, placement class and components of a job, while its mode transforms them.
 
-Source: RLinf, rlinf/utils/placement.py, properties of ModelParallelComponentPlacement; of inference
-also rlinf/workers/inference/megatron_inference_worker.py (_build_inference_cfg).
+Source: RLinf, rlinf/utils/placement.py.
 """
 
 from __future__ import annotations
 
-from dataclasses import field
 from enum import Enum
-from typing import Iterable, Mapping, Sequence
+from typing import Mapping, Sequence
 
 from ....component import Component, Parallel, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Amount, Settings
 from ....findings.finding import Severity
 from ....findings.span import Edit, Span
+from ....job import HintedJob
 from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR
 from ....placements.assignment import Assignment
 from ....placements.run import Run
-from ....planning.way import FrameworkArrangement
+from ....planning.way import FrameworkArrangement, ProcessShape
 from ....record import dataclass
 from ....text.nearest import nearest
-from ....text.tree import Scalar
-from ..known import DEGREE, FSDP, INFERENCE, MEGATRON, MULTI_AGENT, SETTING, before, names
+from ..known import DEGREE, MULTI_AGENT, SETTING, TaskFacts, before, listed, names, task_facts
+from .degrees import ParallelSettings, degrees_of
 
 TASKS = names("task")
 """Values of `runner.task_type` in any release.
@@ -33,10 +32,6 @@ Source: RLinf, rlinf/config.py, SUPPORTED_TASK_TYPE.
 
 MULTI_AGENT_DATA = "wideseek_r1"
 """Value of `data.type` that only the multi-agent main programs support."""
-
-INFERRING = ("inference", "actor_inference")
-"""Names of the component that computes probabilities with the actor's model."""
-CRITICS_INFERENCE = "critic_inference"
 
 
 class Placer(str, Enum):
@@ -50,14 +45,6 @@ class Placer(str, Enum):
     MODEL_PARALLEL_EVAL = "ModelParallelEvalComponentPlacement"
     MULTI_AGENT = "MultiAgentModelParallelComponentPlacement"
     MULTI_AGENT_EVAL = "MultiAgentModelParallelEvalComponentPlacement"
-
-
-_PLACERS = {
-    "reasoning": (Placer.MODEL_PARALLEL, Placer.MULTI_AGENT),
-    "coding_online_rl": (Placer.MODEL_PARALLEL, Placer.MODEL_PARALLEL),
-    "reasoning_eval": (Placer.MODEL_PARALLEL_EVAL, Placer.MULTI_AGENT_EVAL),
-}
-"""Task -> class of its usual programs, class of the multi-agent programs."""
 
 
 def task_of(notes: Notes, settings: Settings) -> str:
@@ -79,55 +66,75 @@ def task_of(notes: Notes, settings: Settings) -> str:
     return close or ""
 
 
-def listed(words: Iterable[str]) -> str:
-    """Return words in backticks, separated by commas."""
-    return ", ".join(f"`{word}`" for word in words)
-
-
 def placer_of(settings: Settings, task: str) -> Placer:
     """Return the placement class of a task's main program; HYBRID for an unknown task.
 
     Only `data.type: wideseek_r1` identifies the multi-agent programs (examples/agent/wideseek_r1).
     """
-    usual, multi = _PLACERS.get(task, (Placer.HYBRID, Placer.HYBRID))
-    has_multi = usual is not multi and (settings.choice is None or settings.choice.has(MULTI_AGENT))
-    return multi if has_multi and settings.word("data.type", SETTING) == MULTI_AGENT_DATA else usual
+    facts = task_facts(task)
+    has_agents = facts.agents and (settings.choice is None or settings.choice.has(MULTI_AGENT))
+    is_multi = has_agents and settings.word("data.type", SETTING) == MULTI_AGENT_DATA
+    return Placer(facts.agents if is_multi else facts.placer)
 
 
-@dataclass
-class ModeState:
-    """Components by name while a mode transforms them.
+class Mode:
+    """Components of a job by name, changed by the rules of the task's placement class.
 
     Attributes
     ----------
+    task, placer, facts : task ("" if unknown), its placement class, and facts about the task.
+    components : readable components; the rules replace them.
     written : name -> span in `component_placement`, unreadable components included.
     owner : span of `component_placement`, else of `cluster`.
-    hinted : relations from the hints.
+    merged : components, relations and open degrees as the hints state them.
     planned : components whose ranks are chosen by their times.
-    choices : parallel degrees that hints leave open to a plan.
     profiled : True if the file has times, so that ranks may be chosen.
-    offered : parallel degrees that hints leave open, for a plan or not.
-    relations : relations that the mode demands.
-    ways : arrangements that the mode leaves to the plan.
+    choices : parallel degrees that hints leave open to a plan.
+    relations : relations of the hints, and those that the mode demands.
+    ways : arrangements that the mode leaves to a plan.
+    shapes : shape of the processes per component and choice of its degrees.
     faulty : components with unreadable hints (noted).
     """
 
-    notes: Notes
-    settings: Settings
-    cluster: Cluster
-    task: str
-    placer: Placer
-    components: dict[str, Component]
-    written: dict[str, Span]
-    owner: Span
-    hinted: tuple[Relation, ...] = ()
-    planned: frozenset[str] = frozenset()
-    choices: dict[str, tuple[Parallel, ...]] = field(default_factory=dict)
-    profiled: bool = False
-    offered: Mapping[str, tuple[Parallel, ...]] = field(default_factory=dict)
-    relations: list[Relation] = field(default_factory=list)
-    ways: list[FrameworkArrangement] = field(default_factory=list)
-    faulty: frozenset[str] = frozenset()
+    def __init__(
+        self, notes: Notes, settings: Settings, cluster: Cluster, written: dict[str, Span], owner: Span, merged: HintedJob,
+        planned: frozenset[str], profiled: bool,
+    ) -> None:  # fmt: skip
+        self.notes, self.settings, self.cluster, self.written, self.owner = notes, settings, cluster, written, owner
+        self.task = task_of(notes, settings)
+        self.placer = placer_of(settings, self.task)
+        self.merged, self.planned, self.profiled = merged, planned, profiled
+        self.components = {component.name: component for component in merged.components}
+        self.choices: Mapping[str, tuple[Parallel, ...]] = merged.choices if profiled else {}
+        self.relations: list[Relation] = list(merged.relations)
+        self.ways: list[FrameworkArrangement] = []
+        self.shapes: Mapping[str, Mapping[Parallel, ProcessShape]] = {}
+        self.faulty: frozenset[str] = frozenset()
+
+    @property
+    def facts(self) -> TaskFacts:
+        """Facts about the task."""
+        return task_facts(self.task)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Names of all components in the file, unreadable ones included."""
+        return frozenset((*self.written, *self.components))
+
+    @property
+    def packs(self) -> bool:
+        """True if processes are packed into contiguous ranges, so process ranks are not written."""
+        return self.placer is not Placer.HYBRID
+
+    @property
+    def shaped(self) -> frozenset[str]:
+        """Components with degrees fixed by the settings of the job."""
+        return frozenset(
+            component.name
+            for component in self.merged.components
+            if self.components.get(component.name, component).parallel != component.parallel
+            and not (component.timed and component.name in self.choices)
+        )
 
     @property
     def reason(self) -> str:
@@ -149,6 +156,14 @@ class ModeState:
     def warn(self, code: str, name: str, message: str, help: str = "", label: str = "", at: Span | None = None) -> None:
         """Add a warning about a component, by default at its ranks."""
         self.notes.warn(code, name, message, at or self.place(name), label, help)
+
+    def degrees(self, name: str) -> ParallelSettings:
+        """Return the degrees of a component by the settings of the job."""
+        return degrees_of(self.settings, name)
+
+    def tp(self, name: str) -> Amount | None:
+        """Return the tp of a component by the settings of the job; None if unknown."""
+        return degrees_of(self.settings, name).tp
 
     def backend(self, role: str, code: str = DEGREE) -> str | None:
         """Return the training backend of a role; None if unknown."""
@@ -213,124 +228,6 @@ class ModeState:
         return ranks or self.written.get(name) or self.owner
 
 
-_TP, _PP, _CP = (f"{name}_parallel_size" for name in ("tensor_model", "pipeline_model", "context"))
-_OF_ROLLOUT = {"tp": "tensor_parallel_size", "pp": "pipeline_parallel_size"}
-SECTIONS = {
-    "rollout": ("rollout", _OF_ROLLOUT),
-    **{role: (f"{role}.model", {"tp": _TP, "pp": _PP, "cp": _CP}) for role in ("actor", "critic", "inference")},
-}
-"""Component -> section with its degrees, and key per degree."""
-
-
-def degrees_in_section(settings: Settings, name: str) -> Parallel | None:
-    """Return the degrees in the section of a component, others as 1; None without degrees.
-
-    Nothing is noted: not every program of RLinf reads these keys.
-    """
-    path, keys = SECTIONS.get(name, ("", {}))
-    written = {degree: settings.at(f"{path}.{key}") for degree, key in keys.items() if settings.has(f"{path}.{key}")}
-    sizes = {
-        degree: value.value
-        for degree, value in written.items()
-        if isinstance(value, Scalar) and type(value.value) is int and value.value > 0
-    }
-    return Parallel(**sizes) if sizes and len(sizes) == len(written) else None
-
-
-@dataclass(frozen=True, slots=True)
-class ParallelSettings:
-    """Degrees tp, pp and cp of a component; None stands for an unknown degree."""
-
-    tp: Amount | None
-    pp: Amount | None
-    cp: Amount | None
-
-    @property
-    def parallel(self) -> Parallel | None:
-        """All three degrees; None if any is unknown."""
-        if self.tp and self.pp and self.cp:
-            return Parallel(self.tp.value, self.pp.value, self.cp.value)
-        return None
-
-
-_ONE = Amount(1, _CP)
-
-
-def trained_degrees(settings: Settings, role: str) -> ParallelSettings:
-    """Return the degrees of `actor` or `critic`; fsdp reads neither pp nor cp."""
-    is_fsdp = settings.word(f"{role}.training_backend", DEGREE) == FSDP
-    keys = (_TP,) if is_fsdp else (_TP, _PP, _CP)
-    sizes = [settings.whole(f"{role}.model.{key}", DEGREE, 1) for key in keys]
-    return ParallelSettings(sizes[0], _ONE, _ONE) if is_fsdp else ParallelSettings(*sizes)
-
-
-def rollout_degrees(settings: Settings) -> ParallelSettings:
-    """Return the degrees of the rollout engine."""
-    tp, pp = (settings.whole(f"rollout.{key}", DEGREE, 1, exact=True) for key in _OF_ROLLOUT.values())
-    return ParallelSettings(tp, pp, _ONE)
-
-
-def rollout_degrees_by_arrangement(rollout: ParallelSettings) -> tuple[Parallel, Parallel] | None:
-    """Return degrees of a staged engine: apart from the actor, and with it (tp alone).
-
-    None for an engine without pipeline stages.
-    """
-    own_degrees = rollout.parallel
-    return (own_degrees, Parallel(own_degrees.tp)) if own_degrees is not None and own_degrees.pp > 1 else None
-
-
-def inferring(settings: Settings, role: str) -> Amount | None:
-    """Return the tp that places the inference component of a role.
-
-    It is in the inference section, else in the section of the role.
-    """
-    sections = [name for name in INFERRING if settings.at(name) is not None]
-    if role == "critic":
-        sections = [CRITICS_INFERENCE] if settings.at(f"{CRITICS_INFERENCE}.model.{_TP}") else []
-    return settings.whole(f"{(*sections, role)[0]}.model.{_TP}", DEGREE, 1)
-
-
-def inference_degrees(settings: Settings, role: str) -> ParallelSettings:
-    """Return the degrees that set up the inference component of a role.
-
-    tp and pp are those of its section, cp is that of the role. Megatron's worker looks for
-    `actor_inference` before `inference`.
-    """
-    sections = (f"{role}_inference", *(("inference",) if role == "actor" else ()))
-    section = next((name for name in sections if settings.at(f"{name}.model") is not None), None)
-    worker = trained_degrees(settings, role)
-    if section is None or settings.word(f"{role}.training_backend", DEGREE) == FSDP:
-        return ParallelSettings(inferring(settings, role), worker.pp, worker.cp)
-    tps, pps = (f"{section}.model.{key}" for key in (_TP, _PP))
-    tp = settings.whole(tps, DEGREE, 1) if settings.at(tps) else inferring(settings, role)
-    pp = settings.whole(pps, DEGREE, 1) if settings.at(pps) else worker.pp
-    return ParallelSettings(tp, pp, worker.cp)
-
-
-def inference_degrees_by_arrangement(settings: Settings, role: str) -> tuple[Parallel, Parallel] | None:
-    """Return degrees of Megatron's inference apart and of the trained role, if different."""
-    own_degrees, worker = inference_degrees(settings, role).parallel, trained_degrees(settings, role).parallel
-    differ = own_degrees and worker and own_degrees != worker
-    if differ and settings.word(f"{role}.training_backend", DEGREE) == MEGATRON:
-        return (own_degrees, worker) if own_degrees and worker else None
-    return None
-
-
-def megatron_inference(parts: ModeState) -> list[tuple[str, str]]:
-    """Return (inference component, trained role) for existing pairs that run Megatron."""
-    pairs = [(name, role) for name, role in INFERENCE.items() if parts.has(name) and parts.has(role)]
-    return [(name, role) for name, role in pairs if parts.backend(role) == MEGATRON]
-
-
-def sections_of_inference(parts: ModeState) -> list[str]:
-    """Return the sections, besides the actor's, with the tp of placed inference components."""
-    section = next((name for name in INFERRING if parts.settings.at(name) is not None), None)
-    sections = [f"{section}.model"] if section and parts.first_of(*INFERRING) else []
-    if parts.has(CRITICS_INFERENCE) and parts.settings.at(f"{CRITICS_INFERENCE}.model.{_TP}") is None:
-        sections.append("critic.model")
-    return sections
-
-
 @dataclass(frozen=True, slots=True)
 class Extent:
     """Resource ranks of a component: `count` ranks from `first` to `last`."""
@@ -354,10 +251,7 @@ class Extent:
 
 
 def extent_of(runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...]) -> Extent:
-    """Return the extent of runs in the numbering of their node groups.
-
-    Processes may share resources.
-    """
+    """Return the extent of runs in the numbering of their node groups."""
     starts: dict[tuple[int, str], int] = {}
     total = 0
     for stretch in cluster.numbering(labels).stretches:

@@ -1,0 +1,315 @@
+"""Weight transfer, open arrangements and open degrees, and FSDP's use of degrees.
+
+FSDP divides nothing by its tp: RLinf only checks that an actor has as many accelerators, and uses
+tp to hand weights to rollout. In the hybrid placement of embodied tasks RLinf reads no tp of
+FSDP-trained components.
+
+Sources in RLinf:
+
+- rlinf/utils/placement.py, ModelParallelComponentPlacement (_is_collocated, _is_disaggregated,
+  _generate_placements).
+- rlinf/workers/actor/fsdp_actor_worker.py (_setup_rollout_weight_dst_ranks) and
+  rlinf/workers/rollout/utils.py (CollocateRankMapper, DisaggRankMapper);
+  rlinf/hybrid_engines/{sglang/common/sgl_scheduler.py,vllm} (receivers of weights).
+- rlinf/utils/resharding/reshard_config.py; rlinf/workers/megatron_worker.py
+  (sync_model_to_inference) and rlinf/workers/inference/megatron_inference_worker.py
+  (sync_model_from_actor).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from math import gcd
+from typing import Iterator
+
+from ....component import Parallel
+from ....configuration.settings import Amount, Settings
+from ....findings.wording import with_noun
+from ....hints.block import timed_names
+from ....parallel import UNDIVIDED
+from ....planning.way import CountConstraint, FrameworkArrangement, PairedShapes, ProcessShape
+from ....text.tree import MapNode, Value
+from ..known import CRITICS_INFERENCE, DEGREE, FSDP, INFERENCE, INFERRING, LATE, MEGATRON, PLANS, is_profiled, time_advice
+from .arrangement import CORRECT, RECOMPUTE, inference_needed, refused_apart, unset_of_inference
+from .degrees import TP, degrees_by_arrangement, placing_tp
+from .packing import interleaved
+from .state import Mode, Placer, placer_of
+
+ENGINES = ("sglang", "vllm")
+
+
+def has_weight_exchange(mode: Mode) -> bool:
+    """Return True if engines are known to receive weights; False for an incomplete job."""
+    if mode.notes.partial or not mode.settings.has("rollout.group_name"):
+        return False
+    return mode.settings.word("rollout.rollout_backend", DEGREE) in ENGINES
+
+
+def engine_mismatch(mode: Mode) -> str:
+    """Return why rollout gets no weights with any accelerator count; "" if some counts work."""
+    actor, rollout = mode.tp("actor"), mode.tp("rollout")
+    if not has_weight_exchange(mode) or not actor or not rollout or actor.value % rollout.value == 0:
+        return ""
+    return f"the tp of actor, {actor.value}, is no multiple of the tp of rollout, {rollout.value}"
+
+
+def check_engine_weights(mode: Mode) -> None:
+    """Note an error if counts or degrees of actor and rollout leave engines without weights."""
+    actor, rollout = mode.degrees("actor"), mode.degrees("rollout")
+    rollout_count, actor_count = mode.count("rollout") or 0, mode.count("actor") or 0
+    if not actor.tp or not rollout.tp or rollout_count < rollout.tp.value or actor_count < actor.tp.value:
+        return
+    step, is_megatron = actor.tp.value, mode.backend("actor") == MEGATRON
+    if why := engine_mismatch(mode):
+        if step < rollout.tp.value and is_megatron:
+            return  # reported by check_engine_tp
+        message, help = f"{why}, and they are apart", f"set `{rollout.tp.name}` to a divisor of {step}"
+    elif not has_weight_exchange(mode) or not rollout.pp or rollout.pp.value > 1:
+        return  # in an engine with pipeline stages fewer ranks receive weights
+    elif is_megatron and actor.parallel and actor_count % actor.parallel.replica:
+        return  # such an actor never starts; reported elsewhere
+    elif CountConstraint("rollout", "actor", step).holds(rollout_count, actor_count):
+        return
+    else:
+        message = f"the weights of `actor` (tp {step}, {actor_count} accelerators) do not come to all of the {rollout_count} of `rollout`"
+        help = f"give `rollout` a multiple of {step} accelerators, at most {actor_count} or whole times as many"
+    mode.error(DEGREE, "rollout", f"{message}; {LATE}", help)
+    mode.notes.findings[-1] = replace(mode.notes.findings[-1], premises=("actor", "rollout"))  # judged by the ranks of both
+
+
+def _megatron_inference(mode: Mode) -> list[tuple[str, str]]:
+    """Return (inference component, trained role) for existing pairs that run Megatron."""
+    pairs = [(name, role) for name, role in INFERENCE.items() if mode.has(name) and mode.has(role)]
+    return [(name, role) for name, role in pairs if mode.backend(role) == MEGATRON]
+
+
+def sections_of_inference(mode: Mode) -> list[str]:
+    """Return the sections, besides the actor's, with the tp of placed inference components."""
+    section = next((name for name in INFERRING if mode.settings.at(name) is not None), None)
+    sections = [f"{section}.model"] if section and mode.first_of(*INFERRING) else []
+    if mode.has(CRITICS_INFERENCE) and mode.settings.at(f"{CRITICS_INFERENCE}.model.{TP}") is None:
+        sections.append("critic.model")
+    return sections
+
+
+def inference_mismatch(mode: Mode) -> tuple[str, str, Amount, int] | None:
+    """Return (inference without weights, reason, its tp, a fitting tp), else None."""
+    for name, role in _megatron_inference(mode):
+        worker, inference = mode.tp(role), mode.tp(name)
+        if worker and inference and worker.value % inference.value:
+            why = f"the tp of {role}, {worker.value}, is no multiple of the tp of {name}, {inference.value}"
+            return name, why, inference, gcd(worker.value, inference.value)
+    return None
+
+
+def check_inference_weights(mode: Mode) -> None:
+    """Note an error if a separate inference component would stop training or wait for weights."""
+    if mismatch := inference_mismatch(mode):
+        name, why, tp, better = mismatch
+        message, help = f"{why}, to which it hands its weights; {LATE}", f"set `{tp.name}: {better}`"
+        mode.error(DEGREE, name, message, help, at=tp.span, edit=tp.becomes(better))
+        return
+    for name, role in _megatron_inference(mode):
+        needs, worker = least_for_inference(mode).get(role, 0), mode.placed(role)
+        count = max(run.ranks.stop for run in worker.runs) if worker and worker.runs else needs
+        if count < needs:
+            message = f"the first {needs} ranks of `{name}` (its tp x pp) get weights from as many of `{role}`, which has {count}; {LATE}"
+            help = f"give `{role}` at least {with_noun(needs, 'accelerator')}, or lower the degrees of `{name}`"
+            mode.error(DEGREE, name, message, help, f"{needs} needed")
+
+
+def least_for_inference(mode: Mode) -> dict[str, int]:
+    """Return trained role -> minimum accelerators to send weights to separate inference."""
+    degrees_by_role = {role: mode.degrees(name) for name, role in _megatron_inference(mode)}
+    return {role: degrees.tp.value * degrees.pp.value for role, degrees in degrees_by_role.items() if degrees.tp and degrees.pp}
+
+
+ROLES_OF_FSDP = {"actor": "actor", "critic": "critic", **INFERENCE}
+"""Component -> role whose gradients or probabilities FSDP computes."""
+
+
+def undivided_components(settings: Settings, root: MapNode, hints: Value | None) -> frozenset[str]:
+    """Return components that FSDP trains or infers with: a hinted tp needs no multiple.
+
+    In a file with times only the trained component counts; without explicit ranks, components with
+    times do not.
+    """
+    placer = placer_of(settings, settings.word("runner.task_type", DEGREE) or "")
+    if placer not in (Placer.HYBRID, Placer.MODEL_PARALLEL):
+        return frozenset()
+    profiled = is_profiled(root, hints)
+    roles = {"actor": "actor"} if placer is Placer.HYBRID or profiled else ROLES_OF_FSDP
+    components = frozenset(name for name, role in roles.items() if settings.word(f"{role}.training_backend", DEGREE) == FSDP)
+    return components if profiled else components - timed_names(hints)
+
+
+def clear_degrees(mode: Mode, *names: str) -> None:
+    """Clear the degrees of components (default: all) that FSDP trains or infers with."""
+    for name in names or ROLES_OF_FSDP:
+        component = mode.on_accelerators(name)
+        if component is None or (component.timed is not None and (not mode.profiled or mode.is_open(name))):
+            continue
+        if component.parallel != UNDIVIDED and mode.backend(ROLES_OF_FSDP[name]) == FSDP:
+            mode.components[name] = replace(component, parallel=UNDIVIDED)
+
+
+def whole_engines(parallel: Parallel) -> ProcessShape:
+    """Return the shape of rollout on separate accelerators: whole engines."""
+    return ProcessShape(parallel.tp * parallel.pp, 1, parallel)
+
+
+def shapes_of_choices(mode: Mode) -> dict[str, dict[Parallel, ProcessShape]]:
+    """Return the shape per planned component and choice of degrees, each component alone.
+
+    A component that FSDP trains has at least tp accelerators where RLinf reads tp, and any number
+    elsewhere.
+    """
+    shapes: dict[str, dict[Parallel, ProcessShape]] = {}
+    if mode.ways and "rollout" in mode.planned and "rollout" in mode.choices:
+        shapes["rollout"] = {parallel: whole_engines(parallel) for parallel in mode.choices["rollout"]}
+    actor = mode.components.get("actor")
+    if actor and "actor" in mode.planned and "parallel" in actor.spans and mode.backend("actor") == FSDP:
+        shapes["actor"] = {
+            parallel: ProcessShape(least=parallel.tp) if mode.packs else ProcessShape(actor.per_process, actor.stride, least=1)
+            for parallel in mode.choices.get("actor") or (actor.parallel,)
+        }
+    return shapes
+
+
+def _choices(mode: Mode, name: str) -> list[tuple[Parallel | None, Parallel]]:
+    """Return (choice, degrees) of a component; without open degrees its own, with choice None."""
+    choices, own_degrees = mode.choices.get(name, ()), mode.degrees(name).parallel
+    return [(choice, choice) for choice in choices] or ([(None, own_degrees)] if own_degrees else [])
+
+
+def _paired(mode: Mode, together: bool) -> tuple[PairedShapes, ...]:
+    """Return the shape of rollout per joint choice of degrees; empty without open degrees.
+
+    A megatron actor accepts a rollout tp up to its own. Stages of rollout have no effect on the
+    actor's accelerators.
+    """
+    shape_by_choice: dict[tuple[Parallel | None, Parallel | None], ProcessShape] = {}
+    engines, workers = _choices(mode, "rollout"), _choices(mode, "actor")
+    if not {"actor", "rollout"} & mode.choices.keys() or not engines or not workers:
+        return ()
+    backend, plain = mode.backend("actor"), {engine.tp for _, engine in engines if engine.pp == 1}
+    for (engine_choice, engine), (worker_choice, worker) in product(engines, workers):
+        if (backend == MEGATRON and engine.tp > worker.tp) or (together and engine.pp > 1 and engine.tp in plain):
+            continue
+        if together:
+            shape = interleaved(worker.tp, engine.tp, backend == FSDP)
+        else:
+            shape = whole_engines(engine) if not has_weight_exchange(mode) or worker.tp % engine.tp == 0 else None
+        if shape is not None:
+            shape_by_choice[engine_choice, worker_choice] = shape
+    return (PairedShapes("rollout", "actor", shape_by_choice),)
+
+
+def _inference_pairs(mode: Mode) -> tuple[PairedShapes, ...]:
+    """Return choices of a trained component whose tp is a multiple of the inference tp."""
+    pairs = []
+    for name, role in _megatron_inference(mode):
+        worker, inference, choices = mode.tp(role), mode.tp(name), mode.choices.get(role, ())
+        # Equal degrees may depend on each other.
+        if choices and worker and inference and worker.value != inference.value:
+            fitting = [choice for choice in choices if choice.tp % inference.value == 0]
+            pairs.append(PairedShapes(role, name, {(choice, None): ProcessShape(parallel=choice) for choice in fitting}))
+    return tuple(pairs)
+
+
+def _multiples(mode: Mode, together: bool) -> tuple[CountConstraint, ...]:
+    """Return accelerator counts that fit, per choice of degrees.
+
+    Together with an fsdp actor, engines interleave in whole groups of its tp; megatron has whole
+    replicas. Apart, nothing is known about pipeline stages.
+    """
+    workers = _choices(mode, "actor")
+    if together:
+        steps = workers if mode.backend("actor") == FSDP else []
+        return tuple(CountConstraint("rollout", "actor", worker.tp, None, choice, equal=True) for choice, worker in steps if worker.tp > 1)
+    if not has_weight_exchange(mode):
+        return ()
+    engines = [choice for choice, engine in _choices(mode, "rollout") if engine.pp == 1]
+    return tuple(
+        CountConstraint("rollout", "actor", worker.tp, engine_choice, worker_choice)
+        for engine_choice, (worker_choice, worker) in product(engines, workers)
+    )
+
+
+def arrangements(mode: Mode) -> Iterator[FrameworkArrangement]:
+    """Yield the arrangements that RLinf would start, for components without explicit ranks."""
+    inference, critics, critic = mode.first_of(*INFERRING), mode.first_of(CRITICS_INFERENCE), mode.first_of("critic")
+    idle = [name for name in (inference, critics) if name]
+    actor, rollout, paired, shape = mode.tp("actor"), mode.tp("rollout"), _paired(mode, together=True), None
+    if actor and rollout:
+        shape = interleaved(actor.value, rollout.value, mode.backend("actor", PLANS) == FSDP)
+    shares = mode.task != "coding_online_rl" and (any(pair.shapes for pair in paired) if paired else shape is not None)
+    if shares:
+        pairs = [("actor", "rollout"), ("actor", inference), (critic or "actor", critics)]
+        together = frozenset((first, second) for first, second in pairs if second)
+        shapes = {**({"rollout": shape} if shape else {}), **_shapes(mode, idle, together=True)}
+        multiples = _multiples(mode, together=True)
+        yield FrameworkArrangement("collocated", together, shapes=shapes, without=frozenset(idle), multiples=multiples, paired=paired)
+    why, help = _not_apart(mode)
+    if why and not shares:
+        message = f"impossible: actor and rollout can neither share their accelerators nor be apart: {why}"
+        mode.error("PW601", "rollout", message, help, at=mode.owner)
+    elif why:
+        message = f"{why}: only plans are looked at in which actor and rollout share their accelerators"
+        mode.notes.info(PLANS, "rollout", message, mode.owner, "", help)
+    else:
+        all_pairs = product(("actor", "rollout"), (inference, critic))
+        candidates = [*all_pairs, ("actor", "rollout"), (critic or "rollout", critics), ("rollout", critics)]
+        apart = frozenset((first, second) for first, second in candidates if second and first != second)
+        shapes = _shapes(mode, idle, together=False)
+        if "rollout" not in mode.choices and (staged := degrees_by_arrangement(mode.settings, "rollout")):
+            shapes["rollout"] = whole_engines(staged[0])
+        least = {**least_for_inference(mode), **(_least_of_inference(mode, idle) if shares else {})}
+        paired = (*_paired(mode, together=False), *_inference_pairs(mode))
+        multiples = _multiples(mode, together=False)
+        yield FrameworkArrangement("disaggregated", apart=apart, shapes=shapes, multiples=multiples, least=least, paired=paired)
+
+
+def _not_apart(mode: Mode) -> tuple[str, str]:
+    """Return why RLinf would not start a separate plan, and help; empty if it would."""
+    needed = inference_needed(mode)
+    adds = {name: time_advice(mode.settings, name) for name in ("inference", CRITICS_INFERENCE)}
+    if needed and not (mode.flag(RECOMPUTE) or mode.flag(CORRECT)):
+        why = f"{needed.removesuffix(' it')} `inference`, which RLinf starts only with `{RECOMPUTE}: true`"
+        return why, f"set `{RECOMPUTE}: true`, and {adds['inference']}"
+    if needed:
+        return "nobody says how long `inference` takes", adds["inference"]
+    if mode.has("critic") and not mode.has(CRITICS_INFERENCE) and mode.flag("critic.use_critic_model"):
+        return f"nobody says how long `{CRITICS_INFERENCE}` takes", adds[CRITICS_INFERENCE]
+    if unset := unset_of_inference(mode) or [path for path in sections_of_inference(mode) if mode.settings.at(path) is None]:
+        names = " and ".join(f"`{path}`" for path in unset)
+        return f"the file has no {names}, which RLinf reads where rollout is apart", f"add {names} with the settings of the job"
+    if refused := refused_apart(mode):
+        names = " and ".join(f"`{path}: true`" for path in refused)
+        return f"what trains refuses {names} where rollout is apart", f"drop {names}"
+    if not any(pair.shapes for pair in _paired(mode, together=False)) and (why := engine_mismatch(mode)):
+        return f"{why}, so that its engines would get no weights", "choose degrees of which one divides the other"
+    if (mismatch := inference_mismatch(mode)) and not any(pair.shapes for pair in _inference_pairs(mode)):
+        name, why, tp, better = mismatch
+        return f"{why}, so that `{name}` would get no weights", f"set `{tp.name}: {better}`"
+    return "", ""
+
+
+def _shapes(mode: Mode, names: list[str], together: bool) -> dict[str, ProcessShape]:
+    """Return shapes of Megatron inference components with other degrees than their trained role."""
+    degrees_by_name = {name: degrees_by_arrangement(mode.settings, name) for name in names}
+    return {name: ProcessShape(parallel=degrees[together]) for name, degrees in degrees_by_name.items() if degrees}
+
+
+def _least_of_inference(mode: Mode, names: list[str]) -> dict[str, int]:
+    """Return inference component -> minimum accelerators: the tp, unless degrees imply the tp."""
+    least_by_name: dict[str, int] = {}
+    for name in names:
+        role = INFERENCE[name]
+        tp, is_divided = placing_tp(mode.settings, name), mode.backend(role, PLANS) == MEGATRON
+        own_degrees = mode.degrees(name).parallel if is_divided else None
+        if tp and mode.has(role) and not (own_degrees and own_degrees.replica >= tp.value):
+            least = min((parallel.tp for parallel in mode.choices.get(name, ())), default=tp.value)
+            least_by_name |= {name: least} if least > 1 else {}
+    return least_by_name

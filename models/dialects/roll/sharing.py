@@ -1,0 +1,489 @@
+"""GPUs that roles share: asynchronous generation, `partial_gpu_mode`, and transfers between GPUs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product, takewhile
+from typing import Iterator, Sequence
+
+from ...component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBSET, Relation
+from ...findings.finding import Fix, Severity
+from ...findings.span import Edit
+from ...findings.wording import are, with_noun
+from ...ranks import merge, without, write_ranks
+from ...record import dataclass
+from ...releases.release import Range
+from ...text.edit import in_flow_map
+from ...text.tree import Scalar
+from ..checks import Divides, Equals, Facts, Number, OneOf
+from . import names
+from .ids import Ids, common, difference, positions, range_text
+from .job import Role, RoleFacts, RollChecks, number, shown, whole_of
+from .names import ACTOR_INFER, ACTOR_TRAIN, AFTER_MODELS, AGENTIC_REWARD, AT_LOAD, CRITICS, NEVER, REFERENCES, SGLANG, VLLM
+from .strategies import data_parallel, degrees, in_groups_of
+
+# Generation during training: demands of `async_generation_ratio`.
+#
+# Source: ROLL, roll/configs/base_config.py (PPOConfig.__post_init__), roll/pipeline/rlvr/rlvr_config.py.
+
+MODES, BATCH_NUMBERS = "PW123", "PW403"
+RATIO, LEVEL = "async_generation_ratio", "generate_opt_level"
+
+
+MODE = "partial_gpu_mode"
+REASON = "ROLL's `partial_gpu_mode`"
+OFF = f"`{MODE}: false` turns this check off"
+
+
+def _left(infers: Ids, per_worker: int, ids: Ids) -> int:
+    """Return the number of workers that hold none of the ids."""
+    free = positions(infers, without(infers.ranges, ids.ranges))
+    return sum(max(free_range.stop // per_worker - -(-free_range.start // per_worker), 0) for free_range in free)
+
+
+class ModeChecks(RollChecks):
+    """Demands of asynchronous generation and of `partial_gpu_mode` on roles that share GPUs."""
+
+    @property
+    def ratio(self) -> float | None:
+        """Value of `async_generation_ratio`; None if unknown."""
+        return number(self.settings, RATIO, MODES, 0.0)
+
+    def check_asynchronous(self) -> None:
+        """Check the ratio, `generate_opt_level`, and the separate GPUs of generation."""
+        async_ratio = self.ratio if self.pipeline.ppo and self.setup.since("0.1.3") else None
+        if not async_ratio:
+            return
+        settings, agentic = self.settings, self.pipeline.agentic
+        Equals(
+            code=MODES, source="ROLL, roll/configs/base_config.py, roll/pipeline/rlvr/rlvr_config.py", when=AT_LOAD,
+            releases=Range(since="0.2.0" if agentic else "0.1.3"), left=whole_of(LEVEL, MODES, -(10**9)), right=1,
+            message="asynchronous generation needs `generate_opt_level: 1`: {left}",
+        ).run(Facts(self.notes, settings, ACTOR_INFER))  # fmt: skip
+        if agentic or async_ratio < 0:
+            return
+        if async_ratio < 1:
+            message = f"`{RATIO}: {shown(async_ratio)}` is neither 0 nor at least 1, which the rlvr pipelines demand"
+            at, help = settings.at(RATIO) or settings.top, "write `1`, or `0` to generate and train in turn"
+            self.notes.error(MODES, ACTOR_INFER, message, at, "below 1", help, settings.becomes(RATIO, "1"), AT_LOAD)
+        infer = self.setup.role(ACTOR_INFER)
+        for role in self.setup.all(ACTOR_TRAIN, CRITICS, names.REWARDS, REFERENCES) if infer is not None else ():
+            if infer is not None and (both := common(infer.devices, role.devices)):
+                message = f"{infer.key} and {role.key} share {with_noun(sum(map(len, both)), 'GPU')}, but with"
+                message += f" `{RATIO}: {shown(async_ratio)}` {infer.key} generates while {role.key} works"
+                help, why = f"give {role.key} other GPUs, or write `{RATIO}: 0`", "ROLL warns of it as it reads the configuration"
+                self.notes.warn(MODES, infer.key, message, role.place, f"shared with {infer.key}", help, None, why)
+
+    # The agentic pipeline's `partial_gpu_mode`: a part of `actor_infer` generates while its other GPUs
+    # train.
+    #
+    # Source: ROLL, roll/pipeline/agentic/agentic_pipeline.py (_validate_partial_gpu_config,
+    # _validate_minimum_active_ranks, run); roll/distributed/scheduler/router.py (shrink_workers: every
+    # worker that holds a freed GPU; expand_workers: workers all of whose GPUs are freed).
+
+    def check_partial_gpu(self) -> None:
+        """Check the mode for explicit ids, or add relations for roles left to solve."""
+        has_mode = self.pipeline.agentic and self.pipeline.updates_models and self.setup.since("0.2.0")
+        train, infer = self.setup.role(ACTOR_TRAIN), self.setup.role(ACTOR_INFER)
+        if not has_mode or train is None or infer is None or not self.settings.flag(MODE, MODES, True):
+            return
+        self._check_references(train)
+        if train.ids is None or infer.ids is None:
+            self._relate_open(train, infer)
+            return
+        shared = sum(map(len, common(train.ids, infer.ids)))
+        if shared == train.ids.distinct < infer.ids.distinct and shared:
+            self._check_part(train, infer)
+        elif shared:
+            self._check_colocated(train, infer, shared)
+
+    def _check_references(self, train: Role) -> None:
+        """Demand the reference on the GPUs of training; ROLL only warns if several teachers differ."""
+        references, settings = list(self.setup.all(REFERENCES)), self.settings
+        if len(references) == 1:
+            self._relate(COLOCATED, references[0], train)
+        held = [role.ids for role in references if role.ids is not None]
+        together = Ids(tuple(part for ids in held for part in ids.parts))
+        if train.ids is not None and 1 < len(references) == len(held) and together.ranges != train.ids.ranges:
+            message = f"the {len(held)} teachers hold {write_ranks(together.ranges)}, but {train.key} {write_ranks(train.ids.ranges)}"
+            help, why = f"give the teachers together the GPUs of {train.key}", "ROLL warns of it after all models are loaded"
+            self.notes.warn(MODES, references[0].key, f"{message}: they do not take turns", references[0].place, "", help, None, why)
+        adapters = train.path("model_args.lora_target")
+        if references or not settings.has(adapters):
+            return
+        is_on = any(settings.flag(key, MODES) for key in ("enable_reference", "use_kl_loss", "use_opd")) or self.pipeline.pure_opd
+        if is_on or (number(settings, "init_kl_coef", MODES, 0.2) or 0) > 0:
+            message = f"`{adapters}` is set, so ROLL starts no reference, but `{MODE}` wants one on the GPUs of {train.key}"
+            help, edit = f"write `{MODE}: false`, or turn the reference off", settings.becomes(MODE, "false")
+            self.notes.error(MODES, REFERENCES, message, settings.at(adapters) or train.span, "no reference", help, edit, AFTER_MODELS)
+
+    def _relate(self, kind: str, first: Role, second: Role) -> None:
+        """Add a relation that the mode demands, where the first role has a component."""
+        if component := self.setup.components.get(first.key):
+            self.setup.relations.append(Relation(kind, (first.key, second.key), component.spans.get("placement"), REASON))
+
+    def _relate_critic(self, train: Role, infer: Role) -> None:
+        """Place the critic within inference and apart from training."""
+        critic = self.setup.role(CRITICS)
+        for kind, role in ((SUBSET, infer), (DISJOINT, train)):
+            if critic is not None and role.key in self.setup.components:
+                self._relate(kind, critic, role)
+
+    def _check_part(self, train: Role, infer: Role) -> None:
+        """Check training on a part of inference: whole workers go on, the others give way."""
+        within = f"{train.key} ({write_ranks(train.devices.ranges)}) lies within {infer.key} ({write_ranks(infer.devices.ranges)})"
+        workers, async_ratio = infer.world_size, self.ratio
+        if workers is not None and workers < 2:
+            message = f"{within}, so part of {infer.key} goes on generating: that needs at least 2 workers, not {workers}"
+            help, edit = self._smaller_workers(train, infer)
+            why = (AFTER_MODELS, f"infer_dp {workers} < 2", OFF)
+            self.notes.error(MODES, infer.key, message, infer.place, f"{workers} worker", help, edit, *why)
+        if async_ratio is not None and async_ratio <= 0:
+            message = f"{within}, so part of {infer.key} goes on generating, but `{RATIO}` is {shown(async_ratio)}"
+            at, help = self.settings.at(RATIO) or infer.place, f"write `{RATIO}: 1`, give both the same GPUs, or write `{MODE}: false`"
+            self.notes.error(MODES, infer.key, message, at, "not above 0", help, self.settings.becomes(RATIO, "1"), AFTER_MODELS, OFF)
+        self._relate_critic(train, infer)
+        if workers is None or workers > 1:
+            self._check_freed_workers(train, self.setup.role(CRITICS), infer)
+
+    def _smaller_workers(self, train: Role, infer: Role) -> tuple[str, Edit | None]:
+        """Return help and edit: a tp with which training takes whole workers and leaves one."""
+        trains, infers, otherwise = train.devices, infer.devices, f"give both the same GPUs, or write `{MODE}: false`"
+        edges = (trains.lowest - infers.lowest, trains.highest - infers.highest, trains.count, infers.count)
+        fits = next((size for size in range(infers.count // 2, 0, -1) if not any(edge % size for edge in edges)), None)
+        key = infer.config("tensor_parallel_size")
+        if fits is None or infer.strategy != VLLM or self.settings.at(infer.config("pipeline_parallel_size")) is not None:
+            return otherwise, None
+        return f"set `{key}: {fits}`, {otherwise}", self.settings.becomes(key, str(fits))
+
+    def _check_freed_workers(self, train: Role, critic: Role | None, infer: Role) -> None:
+        """Check that ROLL counts all GPUs. A worker must be left, and all freed workers come back."""
+        tp, pp = (self.settings.whole(infer.config(f"{name}_parallel_size"), MODES, 1, exact=True) for name in ("tensor", "pipeline"))
+        # The mode takes an unset degree for 1.
+        if infer.world_size is None or not infer.num_gpus_per_worker or not infer.is_engine or not tp or not pp:
+            return
+        infers, per_worker = infer.devices, tp.value * pp.value
+        if per_worker * infer.world_size != infers.distinct:
+            message = f"`{MODE}` counts tp x pp x workers = {per_worker} x {infer.world_size} GPUs of {infer.key},"
+            message += f" which has {infers.distinct}"
+            help = f"set `{infer.config('tensor_parallel_size')}`: where it is not written the mode takes 1"
+            self.notes.error(BATCH_NUMBERS, infer.key, message, infer.place, with_noun(infers.distinct, "GPU"), help, None, AFTER_MODELS)
+            return
+        for role in (train, critic):
+            if role is not None and role.devices.count > role.devices.distinct:
+                message = f"{role.key} names GPUs more than once, so {infer.key} is refused to give way for it"
+                why = "ROLL notices this only at the first training step (`target_gpus has duplicates`)"
+                self.notes.error("PW108", role.key, message, role.place, "an id stands twice", "write every id once", None, why)
+        freed = Ids((*train.devices.parts, *(critic.devices.parts if critic else ())))
+        # ROLL's check sorts the ids.
+        left, left_of_sorted = _left(infers, per_worker, freed), _left(Ids(infers.ranges), per_worker, freed)
+        if not left or not left_of_sorted:
+            message = f"every worker of {infer.key} holds a GPU that training needs, so none is left to generate meanwhile"
+            help = f"leave a worker of {infer.key} without GPUs of training and critic, or write `{MODE}: false`"
+            at_training = "ROLL notices this only at the first training step (`Cannot shrink to zero active ranks`)"
+            why = at_training if left_of_sorted else AFTER_MODELS
+            self.notes.error(MODES, infer.key, message, infer.place, "", help, None, why)
+            return
+        taken = positions(infers, freed.ranges)
+        lost = sorted({edge // per_worker for taken_range in taken for edge in (taken_range.start, taken_range.stop) if edge % per_worker})
+        if lost:
+            more = f" ({len(lost)} workers do)" if len(lost) > 1 else ""
+            message = f"worker {lost[0]} of {infer.key} shares only some of its GPUs with training{more}: "
+            message += "it gives way at the first step and is sent no request again"
+            help = f"let {critic.key if critic else 'training'} take whole workers of {infer.key}"
+            self.notes.warn(MODES, infer.key, message, (critic or infer).place, "part of a worker", help, None, NEVER)
+
+    def _check_colocated(self, train: Role, infer: Role, shared: int) -> None:
+        """Check partial sharing of GPUs: ROLL compares counts, and works in turn only."""
+        reward, async_ratio = self.setup.role(AGENTIC_REWARD), self.ratio
+        trains, infers, rewards = train.devices.distinct, infer.devices.distinct, reward.devices.distinct if reward else 0
+        both = f"{train.key} and {infer.key} share {with_noun(shared, 'GPU')}"
+        if trains != infers + rewards:
+            message = f"{both} otherwise than one within the other: {train.key} must have as many as {infer.key} and the reward together, "
+            message += f"{trains} are not {infers} + {rewards}"
+            help = f"give {train.key} and {infer.key} the same GPUs, or none in common, or write `{MODE}: false`"
+            why = (AFTER_MODELS, 'ROLL says no more than "colocating mode"', OFF)
+            self.notes.error(MODES, train.key, message, train.place, with_noun(trains, "GPU"), help, None, *why)
+        if async_ratio:
+            message = f"{both} and none is left to generate meanwhile, so `{RATIO}` must be 0, but it is {shown(async_ratio)}"
+            at, edit = self.settings.at(RATIO) or train.place, self.settings.becomes(RATIO, "0")
+            help = f"write `{RATIO}: 0`, or give {infer.key} at least one more worker's GPUs than {train.key} has"
+            self.notes.error(MODES, infer.key, message, at, "not 0", help, edit, AFTER_MODELS, OFF)
+
+    # Relations and amounts that the mode accepts, for training or inference left to solve.
+
+    def _relate_open(self, train: Role, infer: Role) -> None:
+        """Add relations: nested only with a positive ratio, else the same GPUs or disjoint ones."""
+        if train.key not in self.setup.components or infer.key not in self.setup.components:
+            return
+        async_ratio, reward = self.ratio, self.setup.role(AGENTIC_REWARD)
+        hinted = {relation.implies: relation for relation in self.setup.hinted if set(relation.components) == {train.key, infer.key}}
+        if SUBSET in hinted and hinted[SUBSET].components[0] == train.key and async_ratio is not None and async_ratio > 0:
+            self._relate_critic(train, infer)
+            self._reserve_worker(train, infer)
+            return
+        alone = bool(async_ratio) or reward is not None
+        if alone and COLOCATED in hinted:
+            why, help, edit = f"there is a {AGENTIC_REWARD}", "drop the hint", None
+            if async_ratio:
+                why = f"`{RATIO}` is {shown(async_ratio)}"
+                help, edit = f"drop the hint, or write `{RATIO}: 0`", self.settings.becomes(RATIO, "0")
+            message = f"the hints give {train.key} and {infer.key} the same GPUs, but {why}: {REASON} refuses that"
+            self.notes.error(MODES, train.key, message, hinted[COLOCATED].span or train.span, "the same GPUs", help, edit)
+            return
+        self.setup.relations.append(Relation(DISJOINT if alone else COLOCATED_OR_DISJOINT, (train.key, infer.key), None, REASON))
+
+    def _reserve_worker(self, train: Role, infer: Role) -> None:
+        """Bound the amounts of training and critic to leave a worker of inference."""
+        inner, outer, critic = self.setup.components[train.key], self.setup.components[infer.key], self.setup.role(CRITICS)
+        taken = self.setup.components[critic.key].least if critic is not None and critic.key in self.setup.components else 0
+        per_worker = infer.num_gpus_per_worker or outer.per_process
+        most, needed = outer.most - per_worker - taken, inner.least + taken + per_worker
+        if most < inner.least:
+            message = f"{train.key} and {CRITICS} take {inner.least + taken} of at most {with_noun(outer.most, 'GPU')} of {infer.key}"
+            at, help = outer.spans.get("amount") or inner.spans.get("amount") or train.span, f"ask for {needed} GPUs of {infer.key}"
+            self.notes.error(MODES, infer.key, f"{message}: {REASON} wants a worker of {per_worker} to be left", at, "too few", help)
+            return
+        if inner.runs is None:
+            self.setup.components[train.key] = inner.between(inner.least, min(inner.most, most))
+        if outer.runs is None:
+            least = max(outer.least, needed, 2 * per_worker)
+            self.setup.components[infer.key] = outer.between(-(-least // outer.step) * outer.step, outer.most)
+
+
+# Weights go from `actor_train` to `actor_infer`.
+
+PAIRS, SOLID = "PW217", "PW205"
+MOST_TRIED = 24
+"""Limit on the candidate starts of a role: edges of occupied ranges."""
+
+
+def _place(id_: int, per_node: int) -> str:
+    return f"GPU {id_ % per_node} of node {id_ // per_node}"
+
+
+def _adds_no_sharing(role: Role, ids: Ids, neighbors: Sequence[Role]) -> bool:
+    """Return True if the ids cause no new sharing with a role."""
+    return not any(common(neighbor.devices, ids) and not common(neighbor.devices, role.devices) for neighbor in neighbors)
+
+
+def _written(role: Role, ids: range) -> Edit | None:
+    """Return the edit of a role's ids; None if the text stands elsewhere."""
+    value = role.mapping
+    return Edit(value.span, in_flow_map(range_text(ids))) if isinstance(value, Scalar) and value.origin is None else None
+
+
+MOST_RANKS = 512
+"""Limit on ranks of either side for trials of all shifts; our own."""
+BACKEND, WAYS, NCCL = "logits_transfer_backend", ("ipc+nccl", "nccl-only", "ray"), "nccl-only"
+_SOURCE = "ROLL, roll/pipeline/distill/logits_transfer_group.py"
+Pairs = list[tuple[int, int]]
+"""(teacher's data parallel rank, student's) of every transfer."""
+
+
+@dataclass(frozen=True, slots=True)
+class TransferSide:
+    """Sending or receiving ranks: last pipeline stage, context parallel rank 0."""
+
+    ids: Ids
+    tp: int
+    pp: int
+    cp: int
+
+    @property
+    def dp(self) -> int:
+        """Number of data parallel ranks."""
+        return self.ids.count // (self.tp * self.pp * self.cp)
+
+    def gpu(self, dp: int, tp: int = 0) -> int:
+        """Return the id of a data parallel rank's tensor parallel rank. The order is tp, cp, dp, pp."""
+        return self.ids.listed[(self.pp - 1) * (self.ids.count // self.pp) + dp * self.cp * self.tp + tp]
+
+
+class TransferChecks(RollChecks):
+    """Demands of the transfers of weights and logits on the GPUs of both roles."""
+
+    def check_model_update(self) -> None:
+        """Demand solid ranges of both roles; compare explicit ones with shared GPUs.
+
+        Source: ROLL, roll/distributed/executor/model_update_group.py;
+        roll/third_party/megatron/model_update.py and roll/third_party/fsdp2/model_update.py
+        (_setup_colocated_model_update).
+        """
+        # Older releases broadcast weights to any ranks.
+        if not self.pipeline.updates_models or not self.setup.since("0.2.0"):
+            return
+        train, infer, components = self.setup.role(ACTOR_TRAIN), self.setup.role(ACTOR_INFER), self.setup.components
+        for role in (train, infer):
+            if role is not None and (component := components.get(role.key)):
+                components[role.key] = replace(component, contiguous=True, any_order=True)
+        if train is None or infer is None:
+            return
+        per_worker = infer.num_gpus_per_worker
+        if {train.key, infer.key} <= components.keys() and (train.ids is None or infer.ids is None):
+            self.setup.in_step.append((train.key, infer.key))
+            within = any(relation.kind == SUBSET and set(relation.components) == {train.key, infer.key} for relation in self.setup.hinted)
+            is_open = train.ids is None and components[train.key].runs is None and infer.key not in self.setup.choices
+            if within and is_open and per_worker:
+                in_groups_of(self.setup, train, per_worker, infer.key)
+        if train.on_devices and infer.on_devices:
+            self._add_range_fixes([role for role in (train, infer) if not role.devices.solid])
+            is_shared = common(train.devices, infer.devices) and per_worker and infer.devices.count % per_worker == 0
+            if is_shared and self._are_in_step(train, infer):
+                self._check_pairs(train, infer)
+                self._check_reached(train, infer)
+
+    def _are_in_step(self, train: Role, infer: Role) -> bool:
+        """Return True if training fills whole workers of inference; else add an error."""
+        trains, infers, per_worker = train.devices, infer.devices, infer.num_gpus_per_worker
+        edges = (("begins", trains.lowest - infers.lowest), ("ends", trains.highest - infers.highest))
+        off = [f"{edge} {with_noun(abs(by), 'id')} {'after' if by > 0 else 'before'} it" for edge, by in edges if by % per_worker]
+        message = f"{train.key} ({write_ranks(trains.ranges)}) and {infer.key} ({write_ranks(infers.ranges)}) share GPUs, but"
+        if off:
+            message += f" {train.key} {' and '.join(off)}: not with whole workers of {per_worker} GPUs"
+        elif trains.count % per_worker:
+            ranks = f"the {with_noun(trains.count, 'rank')} of {train.key}"
+            message += f" {ranks} {are(trains.count)} no whole groups for workers of {per_worker} GPUs"
+        else:
+            return True
+        help = f"let {train.key} share whole workers of {infer.key}, each GPU written once, or no GPU"
+        self.notes.error(PAIRS, train.key, message, train.place, f"not in step with workers of {per_worker}", help, None, AFTER_MODELS)
+        self.notes.findings[-1] = replace(self.notes.findings[-1], premises=(train.key, infer.key))  # judged by the ranks of both
+        return False
+
+    def _check_pairs(self, train: Role, infer: Role) -> None:
+        """Check that every rank hands its weights to a worker on its own GPU."""
+        trains, infers, per_worker = train.devices.listed, infer.devices.listed, infer.num_gpus_per_worker
+        shift = train.devices.lowest - infer.devices.lowest
+        mismatch = difference(train.devices, infer.devices, shift)
+        if mismatch is None:
+            return
+        rank, at = mismatch.position, mismatch.position + shift
+        message = f"rank {rank} of {train.key} is on {_place(trains[rank], self.setup.per_node)}, but hands its weights to worker {at // per_worker} of"
+        more = f" ({mismatch.count} ranks meet another GPU)" if mismatch.count > 1 else ""
+        message += f" {infer.key} on {_place(infers[at], self.setup.per_node)}{more}"
+        # A worker of sglang sees all GPUs of the worker.
+        workers = [set(infers[first : first + per_worker]) for first in range(0, len(infers), per_worker)]
+        beside = [(position, id_) for position, id_ in enumerate(trains, shift) if 0 <= position < len(infers)]
+        fails = infer.strategy != SGLANG or any(id_ not in workers[position // per_worker] for position, id_ in beside)
+        wrong = [role for role in (train, infer) if not role.devices.ascending]
+        help, edit = f"write the ids of {train.key} and {infer.key} in ascending order, each once", None
+        if len(wrong) == 1 and wrong[0].devices.solid and wrong[0].devices.count == wrong[0].devices.distinct:
+            better = wrong[0].devices.ranges[0]
+            help, edit = f"give {wrong[0].key} `{range_text(better)}`", _written(wrong[0], better)
+        tell, when = (self.notes.error, names.AT_UPDATE) if fails else (self.notes.warn, NEVER)
+        message += "" if fails else ": slow, but not refused"
+        tell(PAIRS, train.key, message, train.place, f"rank {rank} is on id {trains[rank]}", help, edit, when)
+        self.notes.findings[-1] = replace(self.notes.findings[-1], premises=(train.key, infer.key))
+
+    def _check_reached(self, train: Role, infer: Role) -> None:
+        """Check that every inference worker gets weights, from its ranks or from rank 0."""
+        trains, infers, per_worker = train.devices, infer.devices, infer.num_gpus_per_worker
+        first, last = (trains.lowest - infers.lowest) // per_worker, (trains.highest - infers.highest) // per_worker
+        workers = infers.count // per_worker
+        met, before, after = range(first, first + trains.count // per_worker), range(max(first, 0)), range(workers + min(last, 0), workers)
+        missed = without([range(workers)], merge([met, before, after]))
+        if missed:
+            count = sum(map(len, missed))
+            more = f" ({count} workers do not)" if count > 1 else ""
+            message = f"worker {missed[0][0]} of {infer.key} never gets new weights{more}: it goes on with those it started with"
+            self.notes.error(PAIRS, infer.key, message, infer.place, "is not reached", "write every id once", None, NEVER)
+
+    # Solid ranges for roles with holes; disjoint roles stay disjoint.
+
+    def _add_range_fixes(self, broken: Sequence[Role]) -> None:
+        """Add a fix to roles with holes: a range, and a new range for the partner if needed."""
+        new_ranges = next(self._moved(broken), None) if broken else None
+        for position, role in enumerate(broken):
+            lowest, distinct = role.devices.lowest, role.devices.distinct
+            fix = Fix(f"write one range such as `{range_text(range(lowest, lowest + distinct))}`, and move what is in its way")
+            if new_ranges is not None:
+                text = " and ".join(f"{member.key} `{range_text(new_range)}`" for member, new_range in zip(broken, new_ranges))
+                partners = [partner for partner in broken if partner is not role]
+                # Users may apply the edit alone.
+                alone = _adds_no_sharing(role, Ids((new_ranges[position],)), partners)
+                fix = Fix(f"give {text}", _written(role, new_ranges[position]) if alone else None)
+            component = self.setup.components[role.key]
+            self.setup.components[role.key] = replace(component, fixes={**component.fixes, SOLID: fix})
+
+    def _moved(self, broken: Sequence[Role]) -> Iterator[tuple[range, ...]]:
+        """Yield ranges of the same sizes within the used ids, without new sharing."""
+        with_devices = [role for role in self.setup.roles if role.created and role.on_devices]
+        unchanged = [role for role in with_devices if role not in broken]
+        end = max(role.devices.highest for role in with_devices) + 1
+        occupied = [ids_range for role in with_devices for ids_range in role.devices.ranges[:MOST_TRIED]]
+        starts = sorted({0, *(ids_range.start for ids_range in occupied), *(ids_range.stop for ids_range in occupied)})[:MOST_TRIED]
+        sizes = [role.devices.distinct for role in broken]
+        together = len(broken) == 2 and broken[0].devices.ranges == broken[1].devices.ranges
+        for ranges in product(*([range(at, at + size) for at in starts if at + size <= end] for size in sizes)):
+            new = [Ids((new_range,)) for new_range in ranges]
+            if len(new) == 2 and (ranges[0] != ranges[1] if together else common(new[0], new[1])):
+                continue
+            if all(_adds_no_sharing(role, new_ids, unchanged) for role, new_ids in zip(broken, new)):
+                yield ranges
+
+    # Logits: data parallel ranks of the teacher send to those of the student, GPU to GPU.
+    #
+    # Source: ROLL, roll/pipeline/distill/logits_transfer_group.py (LogitsTransferGroup.__init__, make_comm_plan).
+
+    def check_logits_transfer(self) -> None:
+        """Check the backend, the data parallel sizes, and that NCCL never sends to itself."""
+        student, teacher = self.setup.role(names.STUDENTS), self.setup.role(names.TEACHERS)
+        if student is None or teacher is None or not self.setup.since("0.1.3"):
+            return
+        facts = Facts(self.notes, self.settings, names.STUDENTS)
+        OneOf(code=MODES, source=_SOURCE, when=AFTER_MODELS, key=BACKEND, values=WAYS).run(facts)
+        by_nccl = self.settings.word(BACKEND, MODES) == NCCL
+        sender, receiver = self._side(teacher), self._side(student)
+        if sender is None or receiver is None:
+            return
+        sends, receives = sender.dp, receiver.dp
+        if receives > sends:  # uneven sizes give teacher ranks that do not exist
+            pairs = [(rank // (receives // sends), rank) for rank in range(receives)]
+        else:
+            ratio = sends // receives
+            pairs = [(rank * ratio + index, rank) for rank in range(receives) for index in range(ratio)]
+        is_compared = by_nccl and max(sends, receives) <= MOST_RANKS
+        before = list(takewhile(lambda pair: pair[0] < sends, pairs))
+        is_shifted = is_compared and _shifts_apart(sender, receiver, pairs) and _same_gpu(sender, receiver, before, 0, 0) is not None
+        self._check_divided(teacher, student, sends, receives, is_shifted)
+        if by_nccl and not is_compared:
+            self.notes.unsure(MODES, student.key, f"more than {MOST_RANKS:,} data parallel ranks are not compared GPU by GPU")
+        elif by_nccl:
+            existing = [pair for pair in pairs if pair[0] < sends]
+            met = _same_gpu(sender, receiver, existing, 0, int(sender.tp > 1))
+            if met is not None and not _shifts_apart(sender, receiver, existing):
+                message = f"`{BACKEND}: {NCCL}` cannot send from a GPU to itself, but teacher and student meet on id {met}"
+                at, edit = self.settings.at(BACKEND) or student.place, self.settings.becomes(BACKEND, WAYS[0])
+                self.notes.error(MODES, student.key, message, at, "", f"write `{BACKEND}: {WAYS[0]}`", edit, AFTER_MODELS)
+
+    def _side(self, role: Role) -> TransferSide | None:
+        if not (role.by_megatron or role.by_ulysses) or not data_parallel(self.setup, role):
+            return None
+        parallel = degrees(self.setup, role)
+        return TransferSide(role.devices, parallel.tp.value, parallel.pp.value, parallel.cp.value) if parallel else None
+
+    def _check_divided(self, teacher: Role, student: Role, sends: int, receives: int, is_shifted: bool) -> None:
+        """Check that every student rank has a teacher rank, a wrong one if `is_shifted`."""
+        fails = receives > sends and not is_shifted
+        more, fewer, role = (receives, sends, student) if receives > sends else (sends, receives, teacher)
+        lost = "some logits go nowhere" if sends > receives else "some get logits of other samples" if is_shifted else "some get no logits"
+        Divides(
+            code=BATCH_NUMBERS, source=_SOURCE, when=AFTER_MODELS if fails else NEVER, severity=Severity.ERROR if fails else Severity.WARNING,
+            left=Number(more, ""), right=Number(fewer, ""), help=f"give {role.key} a multiple of {fewer} data parallel ranks",
+            message=f"{student.key} has {with_noun(receives, 'data parallel rank')} and {teacher.key} {sends}, {{rest}} left over: {lost}",
+        ).run(RoleFacts(self.setup, role))  # fmt: skip
+
+
+def _shifts_apart(sender: TransferSide, receiver: TransferSide, pairs: Pairs) -> bool:
+    """Return True if some shift of the teacher's ranks lets no GPU send to itself."""
+    return sender.tp == 1 and any(_same_gpu(sender, receiver, pairs, shift, 0) is None for shift in range(1, sender.dp))
+
+
+def _same_gpu(sender: TransferSide, receiver: TransferSide, pairs: Pairs, offset: int, other_tp: int) -> int | None:
+    """Return the first GPU that both sends, from rank `other_tp` too, and receives. None if there is none."""
+    for teacher_rank, student_rank in pairs:
+        gpu, source = receiver.gpu(student_rank), (teacher_rank + offset) % sender.dp
+        if sender.gpu(source) == gpu and sender.gpu(source, other_tp) == gpu:
+            return gpu
+    return None
