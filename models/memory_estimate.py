@@ -150,11 +150,7 @@ def _per_number(bits: int) -> int | float:
 
 
 def gathered(work: Work) -> Iterator[MemoryTerm]:
-    """Yield the sharded weights that are gathered for a moment.
-
-    The working layer and the prefetched next layer are whole; embedding and head stay whole
-    throughout.
-    """
+    """Yield weights whole for a moment: two layers, and embedding and head throughout."""
     shape = work.shape
     if work.whole or work.ranks == 1 or not shape.layers:
         return

@@ -18,10 +18,7 @@ from .record import dataclass
 from .roles import ACTOR, CRITIC, STUDENT, role_of
 
 GATED = 3
-"""Matrices in the feed-forward part of a layer: gate, up and down.
-
-All models of models/model_cards/known.py have them (SwiGLU, arXiv 2002.05202).
-"""
+"""Matrices in the feed-forward part: gate, up and down (SwiGLU, arXiv 2002.05202)."""
 
 
 @dataclass(frozen=True)
@@ -228,10 +225,7 @@ class Work:
         return self._sharding_ranks(self.accelerators // (self.expert_degree * self.parallel.pp))
 
     def _sharding_ranks(self, ranks: int) -> int:
-        """Return the size of a sharding group; every group has all weights.
-
-        Source: PyTorch FSDP, arXiv 2304.11277, section 3.2.2.
-        """
+        """Return the size of a sharding group, with all weights (arXiv 2304.11277, 3.2.2)."""
         return max(1, min(ranks, self.estimate.shards or ranks))
 
     @property

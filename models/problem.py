@@ -135,11 +135,7 @@ class Problem:
         return tuple(share for share in self.job.shares if share.component in self._by_name)
 
     def whole_replica(self, component: Component) -> int:
-        """Return the accelerators bound to a single node or to whole nodes; 1 if free.
-
-        These are the accelerators of a replica; for a server inside one node, the framework's
-        number of accelerators per node.
-        """
+        """Return the accelerators of a replica, or server, bound to whole nodes; 1 if free."""
         served = self.job.capabilities.whole_replicas and component.role in SERVED
         return (component.server or component.parallel.replica) if served else 1
 

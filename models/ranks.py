@@ -184,11 +184,7 @@ class Segment:
 
 
 def parse_segments(text: str, size: int | None, unit: str) -> list[Segment]:
-    """Return the segments of a placement like `0-1:0-3,3-5,7-10:7-14`.
-
-    Empty segments are skipped. The reader checks relations between segments (order, continuity).
-    Raises RankError.
-    """
+    """Return the segments of a placement like `0-1:0-3,3-5`. Raises RankError."""
     segments, position = [], 0
     for piece in text.split(","):
         if piece.strip():

@@ -9,10 +9,7 @@ from .machines.topology import NODE_LEVEL
 from .problem import Problem
 
 SPANNING, HETEROGENEOUS, NESTED = SCOPES = ("spanning", "heterogeneous", "nested")
-"""Widenings: tp groups over nodes, several accelerator models, partial sharing.
-
-`nested`: a component uses only some of another's accelerators.
-"""
+"""Widenings: tp groups over nodes, several models, a part of another's accelerators."""
 LIMITS = {
     SPANNING: "each tp group on one node",
     HETEROGENEOUS: "one accelerator model a component",

@@ -34,11 +34,7 @@ class Argument:
 
 
 def takes(*arguments: Argument) -> Callable[[Strategy], Strategy]:
-    """Return a class decorator for aliases of dataclass arguments, in calls and as attributes.
-
-    The constructor raises UnusableInput (PW119), with every reason, for an unknown or repeated name
-    and for a refused value.
-    """
+    """Return a class decorator for aliases of arguments. Constructors raise UnusableInput."""
 
     def decorate(strategy: Strategy) -> Strategy:
         cls: Any = strategy

@@ -124,11 +124,7 @@ class SearchPath:
 
     @staticmethod
     def of(folder: str, searched: Sequence[Folder | str], roots: Sequence[str]) -> SearchPath:
-        """Build the search path of a file in `folder`.
-
-        `searched` has folders and reasons why a folder is unknown; folders outside of all roots
-        become reasons in `unseen`.
-        """
+        """Build the search path of a file; unknown or outside folders become `unseen` reasons."""
         real = tuple(dict.fromkeys(os.path.realpath(root) for root in (folder, *roots)))
         usable, unseen = [Folder(folder, folder)], []
         for entry in (_below(folder, roots) for folder in searched):

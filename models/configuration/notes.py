@@ -114,11 +114,7 @@ class Notes:
         self, releases: Range, severity: Severity, code: str, subject: str, message: str, at: Span | Value, label: str = "",
         help: str = "", edit: Edit | None = None, *notes: str,
     ) -> None:  # fmt: skip
-        """Add a finding that depends on the release.
-
-        It has its severity if the release at hand refuses the text, and is a warning if only other
-        possible releases do.
-        """
+        """Add a finding, as a warning if only other possible releases refuse the text."""
         choice = self.choice
         if choice is None or choice.has(releases):
             accepting = [] if choice is None else [release for release in choice.possible if not choice.table.holds(releases, release)]

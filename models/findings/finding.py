@@ -12,10 +12,7 @@ from .span import Edit, Span
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """Verified change. `edit` is None if the changed text stands elsewhere.
-
-    `notes` are facts of the dialect about the cause, such as the framework's default.
-    """
+    """Verified change; `notes` say the cause. `edit` is None if the text stands elsewhere."""
 
     help: str
     edit: Edit | None = None

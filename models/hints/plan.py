@@ -92,11 +92,7 @@ def read_workflow(
     chains: Collection[str], components: Mapping[str, Component], faulty: Collection[str], plan: Value | None, section: str,
     findings: list[Finding], most: int = UNBOUNDED,
 ) -> Iterator[After]:  # fmt: skip
-    """Yield the dependencies in the chains of a plan.
-
-    Unknown names get a finding; names of `faulty` components are skipped. `most`: number of all
-    accelerators.
-    """
+    """Yield the dependencies in the chains of a plan, and find unknown names."""
     written, waits = find(plan, KEY), list[Wait]()
     if written is not None and len(chains) > 1 and all(len(chain.split()) == 1 and ARROW[-1] not in chain for chain in chains):
         listed, chained = ", ".join(f"`{chain}`" for chain in chains), f" {ARROW} ".join(chains)

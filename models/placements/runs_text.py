@@ -33,10 +33,7 @@ def joined(pieces: Iterable[P], both: Callable[[P, P], P | None]) -> Iterator[P]
 
 @dataclass(frozen=True, slots=True)
 class _TextBlock:
-    """Processes `rank` to `rank + count - 1`, with resources from `first` on.
-
-    Each process has `per_process` resources, or `share` processes share one.
-    """
+    """Processes from `rank` on with resources from `first` on; `share` of them share one."""
 
     first: int
     rank: int

@@ -36,11 +36,7 @@ class Claims:
 
 
 def carried(plan: Plan, cluster: Cluster) -> Assignment:
-    """Return the placement of a plan on equally named nodes of another cluster.
-
-    Processes keep their ranks; those on lost nodes have no place. A run may hold resources that its
-    node no longer has.
-    """
+    """Return a plan's placement on equally named nodes; processes on lost nodes have none."""
     ranks = {node.name: node.rank for node in cluster.nodes}
     runs = {}
     for name in plan.components:

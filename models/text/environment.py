@@ -19,10 +19,7 @@ _PLAIN = re.compile(r"[0-9,:\s+-]{1,256}|all|true|false|null|none", re.ASCII | r
 
 @dataclass(frozen=True)
 class Environment:
-    """Readable variables, and the places that depend on them.
-
-    `values`: variables that are set and may be read. `places`: interpolations that depend on one.
-    """
+    """Variables that may be read, and the interpolations (`places`) that depend on one."""
 
     values: MappingType[str, str] = field(default_factory=dict, repr=False)
     places: dict[Span, str] = field(default_factory=dict, compare=False)

@@ -26,10 +26,7 @@ REQUIRED: Any = object()
 """Default of a required key."""
 MAX_TEXT = 256
 MANY = 10
-"""Largest number of known keys listed in a message.
-
-Of more keys, only similar ones are listed.
-"""
+"""Largest number of known keys in a message; of more, only similar ones are listed."""
 _ACCELERATORS = ("gpus", "gpu", "num_gpus", "n_gpus", "devices")
 """Common names for accelerators, in any form with a key `accelerators`."""
 
@@ -185,10 +182,7 @@ def list_of(
     items: ValueKind[T], least: int = 0, most: int = 0, unpack: Callable[[Any], object] = lambda value: value,
     check: Callable[[tuple[T, ...]], tuple[T, ...]] = lambda values: values, schema: Schema | None = None,
 ) -> ValueKind[tuple[T, ...]]:  # fmt: skip
-    """Return the kind of a list with `least` to `most` items (0: any number).
-
-    `unpack` makes a list of another value; `check` may refuse the items.
-    """
+    """Return the kind of a list of `least` to `most` (0: any) items, once unpacked."""
 
     def read(value: object) -> tuple[T, ...]:
         listed, parsed, faults = unpack(value), list[T](), list[FormFault]()

@@ -149,11 +149,7 @@ class Interpolator:
 
     @staticmethod
     def of(document: Document, names: Iterable[str] = (), unread: Iterable[str] = ()) -> Interpolator:
-        """Return the resolver of a whole document.
-
-        The variables `names` may be read besides those that the document allows. Below the keys
-        `unread`, no variable is read: text there, such as a label, is shown wherever it is used.
-        """
+        """Return the resolver of a document; `names` may be read, but not below `unread` keys."""
         resolver = Interpolator(document.root, document.environment.also(names), document.partial)
         resolver._unread = frozenset(unread)
         resolver._reasons, resolver._assumed = document.reasons, document.assumed

@@ -56,11 +56,7 @@ def closest(name: str, known: Iterable[str], most: int | None = None) -> str | N
 
 @lru_cache(maxsize=16384)
 def distance(first: str, second: str, limit: int = 64) -> int:
-    """Count the edits between two names; more than `limit` if they are far apart.
-
-    An edit changes, adds, drops or swaps a letter; to add or drop a word ``a_b`` counts as WORD
-    letters.
-    """
+    """Count edits of letters, or WORD for a word, between names; over `limit` if far."""
     if first == second:
         return 0
     lower, upper = first.lower(), second.lower()

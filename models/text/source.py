@@ -30,10 +30,7 @@ MAX_DIGITS = 19
 MAX_LOOKED_AT = 4_096
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 EXPONENT = "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+(?:_[0-9]+)*[eE][-+]?[0-9]+", re.ASCII), list("-+0123456789")
-"""Implicit resolver for numbers such as `1e-6`.
-
-Writers of text for this reader must quote texts that it takes for numbers.
-"""
+"""Implicit resolver for numbers such as `1e-6`; writers must quote such texts."""
 _CORE = "tag:yaml.org,2002:"
 _TAGS = {_CORE + name for name in ("str", "int", "float", "bool", "null", "map", "seq")}
 _MERGE = _CORE + "merge"
@@ -366,11 +363,7 @@ class Source:
         return self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
     def edited(self, edits: list[Edit]) -> Source:
-        """Apply edits to the text.
-
-        Raises UnusableInput (PW603) if two edits change the same text, or an edit changes a value
-        with aliases.
-        """
+        """Apply edits. Raises UnusableInput (PW603) if they clash or change an aliased value."""
         shared = next((span for edit in edits for span in self.shared if meet(edit.span, span)), None)
         if shared is None:
             try:

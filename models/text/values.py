@@ -166,10 +166,7 @@ def or_list(items: Schema, **limits: int) -> Schema:
 
 
 def whole_schema(least: int, most: int = LARGEST) -> dict[str, Any]:
-    """Return the schema of a whole number from `least` (0 or 1) to `most`.
-
-    It may be written as a number or in digits, whose upper limit JSON Schema cannot express.
-    """
+    """Return the schema of a whole number, or its digits, from `least` to `most`."""
     digits = {"type": "string", "pattern": rf"^0{{0,8}}[{least}-9][0-9]{{0,8}}$", "maxLength": MAX_DIGITS}
     return {"anyOf": [{"type": "integer", "minimum": least, "maximum": most}, digits]}
 
