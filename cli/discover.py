@@ -80,10 +80,7 @@ def _discover_ray(address: str, form: str) -> Discovered | int:
 
 
 def _shown(discovered: Discovered, output: str | None, force: bool, form: str) -> int:
-    """Write and print the cluster file and the table of nodes.
-
-    The table goes to standard error if the cluster file goes to standard output.
-    """
+    """Write and print the cluster file and the table of nodes."""
     from ..report.discovered import nodes_table, to_cluster_file, to_json
     from ..report.text import render_unchecked
     from .written import write_new

@@ -138,10 +138,7 @@ def _signals_as_interrupts() -> Iterator[list[int]]:
 def _plan(
     file: str, machines: Cluster | AsDeclared | None, dialect: str, level: str, composer: Composer
 ) -> tuple[Plan, Reading | None] | int:
-    """Return the plan of a file, and its Reading (None for a plan file).
-
-    If there is no plan, print the reason and return the exit code.
-    """
+    """Return the plan of a file, and its Reading (None for a plan file)."""
     if _is_plan(file):
         from ..models.placements.plan_file import read_plan
 
@@ -174,10 +171,7 @@ def _plan(
 
 
 def _is_plan(file: str) -> bool:
-    """Return True if the file starts like a plan file; False if unreadable.
-
-    The next reader reports why a file is unreadable.
-    """
+    """Return True if the file starts like a plan file; False if unreadable."""
     try:
         with open(file, "rb") as opened:
             return bool(_PLAN.match(opened.read(64)))

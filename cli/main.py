@@ -131,10 +131,7 @@ def main() -> NoReturn:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line and return the exit code. Never raises.
-
-    Nothing above this function could report a fault.
-    """
+    """Run one command line and return the exit code. Never raises."""
     from ..models.findings.finding import UnusableInput
 
     for stream in (sys.stdout, sys.stderr):

@@ -28,10 +28,7 @@ Settings = dict[str, object]
 
 
 def settings_of(folder: str) -> Settings:
-    """Return the settings that apply in a folder; empty without a file.
-
-    Raises UnusableInput with a PW016 Finding for each fault.
-    """
+    """Return the settings that apply in a folder; empty without a file."""
     path = next(_candidates(folder), None)
     return {} if path is None else _read(path)
 

@@ -198,8 +198,5 @@ def _print_no_plan(reading: Reading, answer: Answer, form: str, before: tuple[Fi
 
 
 def _is_our_fault(answer: Answer) -> bool:
-    """Return True if the search failed for an internal reason (PW610).
-
-    The best verified answer is still shown.
-    """
+    """Return True if the search failed for an internal reason (PW610)."""
     return any(finding.code == "PW610" for finding in answer.findings)

@@ -40,10 +40,7 @@ def edits_of(reading: Reading, answer: Answer) -> tuple[list[Edit], tuple[Findin
 
 
 def _other_times(reading: Reading, after: Reading, degrees: Mapping[str, Parallel]) -> Iterator[Finding]:
-    """Warn of times with another meaning once the plan is in the file.
-
-    Measurements can depend on the ranks in the file.
-    """
+    """Warn of times with another meaning once the plan is in the file."""
     from ..models.times import times_with
 
     before, now = (times_with(file.problem.job, degrees) if file.problem else {} for file in (reading, after))
@@ -73,10 +70,7 @@ def save(output: str, answer: Answer) -> None:
 
 
 def write_new(output: str, text: str, force: bool) -> None:
-    """Write a new file, whole or not at all; overwrite only with `force`.
-
-    Raises UnusableInput.
-    """
+    """Write a new file, whole or not at all; overwrite only with `force`. Raises UnusableInput."""
     from ..models.placements.plan_file import write_whole
 
     if os.path.exists(output) and not force:

@@ -39,10 +39,7 @@ from .verify import verify
 
 
 def usages(question: PlanningProblem, model: CostModel, design: Design) -> tuple[Usage, ...]:
-    """Return the usage of every block, segment by segment.
-
-    Components without accelerators follow the blocks. Empty if the model's unit is not time.
-    """
+    """Return the usage of every block, segment by segment."""
     places: list[tuple[int | None, tuple[str, ...]]] = [(number, block.components) for number, block in enumerate(design.blocks)]
     places += [(None, (name,)) for name in question.components if not design.blocks_of(name)]
     rows: list[Usage] = []
@@ -62,11 +59,7 @@ def _in_turns(question: PlanningProblem, design: Design, tasks: list[int]) -> li
 
 
 def _batch_by_batch(question: PlanningProblem, design: Design, tasks: list[int]) -> list[BusyInterval]:
-    """Return pipelined tasks: a task begins with its first batch.
-
-    Its last batch is done when it has worked without a pause since then, or one batch after the
-    last batch handed to it.
-    """
+    """Return pipelined tasks: a task begins with its first batch."""
     turns: dict[int, BusyInterval] = {}
     for task in tasks:  # none comes before one that it works on
         works = design.nanoseconds(question, task)
@@ -259,10 +252,7 @@ def account_of_given_ranks(
 
 
 def _placed(opened: Problem, question: PlanningProblem, solve: Solve) -> tuple[PlanningResult, tuple[CostedDesign, ...]] | None:
-    """Return the plan of a problem with open counts, and designs beside the ranks.
-
-    None without a plan.
-    """
+    """Return the plan of a problem with open counts, and designs beside the ranks."""
     planned = solve(opened).planned
     if planned is None:
         return None

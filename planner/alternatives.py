@@ -80,10 +80,7 @@ class _Beside:
         return tuple(priced for _, priced in self._best())
 
     def _try(self, found: Sequence[SearchResult]) -> bool:
-        """Place the best candidates; True if a no-good was learned.
-
-        After a failed search no further design is placed.
-        """
+        """Place the best candidates; True if a no-good was learned."""
         ruled_out, rounds = False, self.rounds
         for result in found:
             best = self._best()
@@ -158,11 +155,7 @@ def _priced(rounds: Rounds, found: SearchResult, answer: Answer | None) -> tuple
 
 
 def with_further(plan: Solve, place: Callable[[Workload], Solve], refused: Refused, limit: float, session: Session) -> Solve:
-    """Wrap a planner: add plans on fewer accelerators and with other degrees.
-
-    Only beside few other structures, and only after a quick plan. A plan with the same price is no
-    alternative. `place` places designs.
-    """
+    """Wrap a planner: add plans on fewer accelerators and with other degrees."""
 
     def answer(problem: Problem) -> Answer:
         found = plan(problem)
@@ -260,10 +253,7 @@ class _Looking:
 
 
 def _on_fewer(planned: PlanningResult, workload: Workload) -> Iterator[Workload]:
-    """Yield workloads for the quickest plan on half and on a quarter of the accelerators.
-
-    If the plan has the fewest accelerators, the quickest on any number.
-    """
+    """Yield workloads for the quickest plan on half and on a quarter of the accelerators."""
     if workload.aim == ACCELERATORS:
         yield replace(workload, aim=SECONDS)
         return

@@ -108,10 +108,7 @@ class Solver:
 
 
 def _refused(refuses: Refuses, problem: Problem, laid: Problem, plan: Plan) -> Sequence[Finding]:
-    """Return the findings of the framework against a file with this placement.
-
-    The problem `laid` is that of one design: all degrees are decided.
-    """
+    """Return the findings of the framework against a file with this placement."""
     chosen = {name: laid[name].parallel for name in _left_open(problem) if name in plan.assignment.runs}
     return refuses(problem, replace(plan, degrees={**plan.degrees, **chosen}))
 
@@ -144,10 +141,7 @@ def _left_open(problem: Problem) -> list[str]:
 
 
 def _as_proved(answer: Answer) -> Answer:
-    """Return the answer with the weaker of both proofs, of counts and of placement.
-
-    With proved counts and a single admissible placement (`VERIFIED`), that placement is optimal.
-    """
+    """Return the answer with the weaker of both proofs, of counts and of placement."""
     if answer.plan is None or answer.planned is None:
         return answer
     status = FEASIBLE if not answer.planned.proved else OPTIMAL if answer.plan.status == VERIFIED else answer.plan.status

@@ -48,10 +48,7 @@ def baseline_of_file(problem: Problem, planned: PlanningResult) -> Baseline | No
 
 
 def _as_written(problem: Problem, planned: PlanningResult) -> tuple[Problem, PlanningProblem]:
-    """Return the problem with the degrees of the file, and its planning problem.
-
-    It heeds estimates of memory if the plan does.
-    """
+    """Return the problem with the degrees of the file, and its planning problem."""
     for variant in (problem, without_estimates(problem)):
         workload = variant.job.planning.workload if variant is not None else None
         if (
@@ -128,10 +125,7 @@ def _with_offered(problem: Problem, question: PlanningProblem, design: Design) -
 
 
 def _too_many(question: PlanningProblem, priced: CostedDesign) -> Iterator[str]:
-    """Yield a sentence if more accelerators are held than the budget allows.
-
-    Sharing may hide that from the design.
-    """
+    """Yield a sentence if more accelerators are held than the budget allows."""
     most = question.budget.accelerators
     if most is not None and priced.accelerators(question) > most + question.given.held >= priced.design.held(question):
         yield f"{priced.accelerators(question)} accelerators are used, {most + question.given.held} may be"
@@ -225,10 +219,7 @@ def _declared(option: Option) -> Option:
 
 
 def over_estimates(problem: Problem, question: PlanningProblem, design: Design) -> Iterator[str]:
-    """Yield the accelerators overfilled by estimates, with slack.
-
-    Accelerators overfilled by declared memory are left out.
-    """
+    """Yield the accelerators overfilled by estimates, with slack."""
     runs = {
         component.name: ranks
         for component in problem.components

@@ -63,10 +63,7 @@ def accept_placement(plan: Plan, design: Design) -> Sequence[Finding]:
 
 @dataclass
 class Rounds:
-    """State of the Benders loop: searches, placements, no-goods.
-
-    Refused placements do not count.
-    """
+    """State of the Benders loop: searches, placements, no-goods."""
 
     problem: Problem
     workload: Workload
@@ -241,10 +238,7 @@ class Rounds:
 
 @dataclass(frozen=True)
 class Placed:
-    """Design with its placement, and their costs.
-
-    `is_own`: True for the file's own placement.
-    """
+    """Design with its placement, and their costs. `is_own`: True for the file's own placement."""
 
     priced: CostedDesign
     answer: Answer
@@ -265,10 +259,7 @@ def trial(
     problem: Problem, workload: Workload, solve: Solve, limit: float, session: Session,
     refused: Refused, rounds: int, probes: int = ALL_PROBES,
 ) -> Rounds:  # fmt: skip
-    """Run the loop for at most `rounds`, with at most `probes`, without progress reports.
-
-    The other options are those of plan.py.
-    """
+    """Run the loop for at most `rounds`, with at most `probes`, without progress reports."""
     run = Rounds(problem, workload, solve, limit, session, silent, refused, number=ROUNDS - rounds, probes=probes)
     while run.goes_on():
         run.place()
@@ -276,10 +267,7 @@ def trial(
 
 
 def fitting(problem: Problem, question: PlanningProblem, design: Design) -> Problem:
-    """Return the problem of any feasible placement of a design.
-
-    The objective is dropped, unless the file limits its terms.
-    """
+    """Return the problem of any feasible placement of a design."""
     return unweighed(placing(problem, question, design))
 
 
@@ -334,10 +322,7 @@ def as_listed(design: Design, question: PlanningProblem, model: CostModel, first
 
 
 def _before(option: Option, options: tuple[Option, ...]) -> Iterator[Option]:
-    """Yield equally good options listed before this one.
-
-    All of them if the option is only considered because of no-goods.
-    """
+    """Yield equally good options listed before this one."""
     for candidate in options:
         if candidate == option:
             return

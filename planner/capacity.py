@@ -110,10 +110,7 @@ class AcceleratorCapacity:
         return min(most, self._longest(problem, component, kind)) if component.contiguous and searched and most else most
 
     def _kept(self, problem: Problem, component: Component, places: Iterable[Place], size: int) -> Iterator[int]:
-        """Yield the largest count for every demand to keep the component together.
-
-        Around given ranks only. Elsewhere the placement finds the conflict, and gives its reason.
-        """
+        """Yield the largest count for every demand to keep the component together."""
         around = any(
             relation.components[-1] == component.name and problem[relation.components[0]].runs is not None
             for relation in problem.related(SUBSET)
@@ -127,10 +124,7 @@ class AcceleratorCapacity:
                 yield sum(sorted((self.in_groups(domain_places, size) for domain_places in domains.values()), reverse=True)[: keep.domains])
 
     def group(self, problem: Problem, component: Component) -> int:
-        """Return the accelerators of a component kept on a node at any count.
-
-        1 for given ranks.
-        """
+        """Return the accelerators of a component kept on a node at any count. 1 for given ranks."""
         if component.runs is not None or problem.job.planning.laying is not None:
             return 1
         if self.over_nodes:
@@ -209,10 +203,7 @@ def _held(problem: Problem, given: Sequence[Component]) -> dict[int, int]:
 def areas(
     problem: Problem, parts: Sequence[Component], options: Mapping[str, Sequence[Option]], room: AcceleratorCapacity
 ) -> tuple[Area, ...]:
-    """Return node sets with a capacity below that of their kind.
-
-    The nodes open to a component, and those open to two or more components together.
-    """
+    """Return node sets with a capacity below that of their kind."""
     limited: list[Area] = []
     for kind, node_kind in enumerate(room.kinds[: len(room.kinds) - len(room.owned)]):
         allowed = {
@@ -364,10 +355,7 @@ def _groups(problem: Problem, parts: Sequence[Component]) -> Iterator[frozenset[
 
 
 def _is_known(problem: Problem, parts: Sequence[Component], names: Collection[str], masks: Collection[str]) -> bool:
-    """Return True if all are within given ranks and have times wherever they may be.
-
-    A time for a named model does not hold for a component on several models.
-    """
+    """Return True if all are within given ranks and have times wherever they may be."""
     relations = related(problem, parts)
     inside = {
         inner for inner, outer in (*relations.within, *relations.together, *((b, a) for a, b in relations.together)) if outer in masks

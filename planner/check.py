@@ -26,10 +26,7 @@ def faults(question: PlanningProblem, model: CostModel, design: Design) -> Itera
 
 
 def forbidden(question: PlanningProblem, model: CostModel, design: Design) -> Iterator[str]:
-    """Yield the faults of a design in which components may overlap in part.
-
-    No search proposes such designs; given ranks may have them.
-    """
+    """Yield the faults of a design in which components may overlap in part."""
     yield from _options(question, design)
     yield from _kinds(question, design)
     yield from _relations(question, design)
@@ -140,10 +137,7 @@ def _relations(question: PlanningProblem, design: Design) -> Iterator[str]:
 
 
 def _not_demanded(question: PlanningProblem, uses: Mapping[str, set[int]]) -> Iterator[str]:
-    """Yield components inside others without a demand or permission.
-
-    Only untimed companions lie inside others, unless the file says otherwise or forbids it.
-    """
+    """Yield components inside others without a demand or permission."""
     why = "which `nested: false` in `plan` forbids" if question.sharing.forbids_nesting else "which `nested: true` in `plan` would allow"
     may = sorted(question.sharing.within | question.sharing.inside)
     for inner, outer in permutations(question.components, 2):

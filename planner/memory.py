@@ -45,10 +45,7 @@ def need_on(problem: Problem, component: Component, parallel: Parallel, amount: 
 
 
 def need(problem: Problem, component: Component, parallel: Parallel, amount: int, capacity: int | None) -> MemoryNeed:
-    """Return the need with these degrees on accelerators of `capacity` MiB.
-
-    Declared memory goes before estimates.
-    """
+    """Return the need with these degrees on accelerators of `capacity` MiB."""
     if component.memory or component.offloaded:
         return MemoryNeed(component.memory, component.offloaded)
     heeded = problem.job.planning.workload is None or problem.job.planning.workload.heeds_estimates

@@ -61,10 +61,7 @@ def _barred(design: Design, names: Iterable[str], least: Mapping[str, int]) -> R
 
 
 def _with_any_degrees(design: Design) -> RefusedCount:
-    """Return the no-good for these sizes with any degrees.
-
-    A refusal for want of capacity holds for all degrees.
-    """
+    """Return the no-good for these sizes with any degrees."""
     alone = this_alone(design)
     return replace(alone, uses={name: replace(use, parallel=None) for name, use in alone.uses.items()})
 
@@ -80,10 +77,7 @@ class _Probing:
     probes: int
 
     def is_impossible(self, amounts: Mapping[str, int], or_more: bool) -> bool:
-        """Return True if these components are proved infeasible with these counts.
-
-        `or_more` : with larger counts too. False if unknown.
-        """
+        """Return True if these components are proved infeasible with these counts."""
         if self.probes <= 0:
             return False
         self.probes -= 1
@@ -100,11 +94,7 @@ class _Probing:
         return replace(placed, job=replace(job, links=()), previous=None)
 
     def _bare(self, component: Component, amounts: Mapping[str, int], or_more: bool) -> Component:
-        """Return the component reduced to what decides its possible places.
-
-        Dropping a demand never causes infeasibility. Memory equal on all accelerators of a kind
-        does not matter here.
-        """
+        """Return the component reduced to what decides its possible places."""
         bare = replace(component, host_memory=0)
         if not any(kind.mixed for kind in self.question.kinds):
             bare = replace(bare, memory=0, offloaded=0, phases=(), on_sizes=())

@@ -118,10 +118,7 @@ def _in_scope(answer: Answer, question: PlanningProblem) -> Answer:
 
 
 def _but_for(refused: Refused, *codes: str) -> Refused:
-    """Return `refused` without the findings of these codes.
-
-    The file as it is gives the other reasons; `codes` are those of rules already checked.
-    """
+    """Return `refused` without the findings of these codes."""
 
     def but(plan: Plan, design: Design) -> Sequence[Finding]:
         findings = refused(plan, design)
@@ -149,10 +146,7 @@ def _tried(rounds: Rounds, problem: Problem) -> tuple[int, int] | None:
 
 
 def _best_or_baseline(rounds: Rounds, question: PlanningProblem, baseline: Baseline | None) -> Placed | None:
-    """Return the incumbent, or the baseline if that costs no more.
-
-    The file then needs no change.
-    """
+    """Return the incumbent, or the baseline if that costs no more."""
     problem, best = rounds.problem, rounds.best
     if (
         baseline is None
@@ -183,11 +177,7 @@ def _degrees(priced: CostedDesign) -> Mapping[str, Parallel]:
 
 
 def _filled(rounds: Rounds, best: Placed, question: PlanningProblem) -> tuple[Placed, Mapping[str, Filled]]:
-    """Return the best design after untimed components took the accelerators left over.
-
-    Also return the proofs of their counts. The iteration takes no longer; after Ctrl-C the design
-    stays as it is.
-    """
+    """Return the best design after untimed components took the accelerators left over."""
     if best.is_own or rounds.session.cancelled:
         return best, {}
     problem, traffic, design, takes = rounds.problem, rounds.traffic, best.priced.design, best.priced.traffic

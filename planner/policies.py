@@ -63,11 +63,7 @@ class _Without(NamedTuple):
 
 
 def _better(open_: Problem, planned: PlanningResult, plan: Solve, limit: float, session: Session) -> _Without | None:
-    """Return the winner without estimates, if it is better than the plan.
-
-    It is placed only if traffic counts as time, degrees follow others, or a component may be on
-    several kinds of accelerators at once.
-    """
+    """Return the winner without estimates, if it is better than the plan."""
     workload = open_.job.planning.workload
     if workload is None:
         return None
@@ -93,10 +89,7 @@ def _bills(problem: Problem, winner: _Without) -> tuple[BlockBill, ...]:
 
 
 def unless_all_sizes_are_read(plan: Solve) -> Solve:
-    """Wrap a planner for jobs whose pool sizes were not all read.
-
-    The plan then claims no optimum, and infeasibility is not claimed either.
-    """
+    """Wrap a planner for jobs whose pool sizes were not all read."""
 
     def answer(problem: Problem) -> Answer:
         answer_found, unread = plan(problem), problem.job.planning.sizes_not_read

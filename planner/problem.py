@@ -111,10 +111,7 @@ def _scope(
 
 
 def _confined(problem: Problem, component: Component, options: Sequence[Option], kinds: Sequence[AcceleratorKind]) -> tuple[str, ...]:
-    """Return the models open to a component; () without a restriction.
-
-    There is none if its options allow all models, or its ranks are fixed.
-    """
+    """Return the models open to a component; () without a restriction."""
     option_models = {model for option in options if option.kind != NO_KIND for model in kinds[option.kind].models}
     models = models_there(problem, component) if option_models and component.runs is None else ()
     return models if set(models) < option_models else ()
@@ -133,11 +130,7 @@ def _bound(ways: Sequence[FrameworkArrangement], name: str) -> list[Parallel]:
 
 
 def _arranged(problem: Problem, names: frozenset[str]) -> tuple[FrameworkArrangement, ...]:
-    """Return the framework arrangements restricted to these components.
-
-    A component with a choice of degrees keeps the chosen ones in every arrangement: its shapes are
-    left out.
-    """
+    """Return the framework arrangements restricted to these components."""
     ways = tuple(way.among(names) for way in problem.job.planning.ways)
     chosen = {name for name in problem.job.choices if all(name in way.shapes for way in ways)}
     return tuple(replace(way, shapes={name: shape for name, shape in way.shapes.items() if name not in chosen}) for way in ways)
@@ -166,10 +159,7 @@ def with_given_count(problem: Problem, component: Component) -> Component:
 
 
 def is_resident(component: Component) -> bool:
-    """Return True if all memory of a component is taken all the time.
-
-    An estimate knows what stays while others work, except for a component without phases and times.
-    """
+    """Return True if all memory of a component is taken all the time."""
     if component.timed and component.estimate and not (component.memory or component.offloaded):
         return False
     return not component.phases
@@ -190,11 +180,7 @@ def _lets_all(problem: Problem, holder: Component, parts: Sequence[Component]) -
 
 
 def _is_with_a_timed_component(problem: Problem, component: Component, together: Pairs) -> bool:
-    """Return True if `together` ties a component, directly or not, to a planned one.
-
-    Such a component takes no accelerators beyond those of the planned one, so that it need not be
-    alone.
-    """
+    """Return True if `together` ties a component, directly or not, to a planned one."""
     reached, before = {component.name}, set[str]()
     while reached != before:
         before = set(reached)
@@ -205,10 +191,7 @@ def _is_with_a_timed_component(problem: Problem, component: Component, together:
 def incompatible_pairs(
     problem: Problem, parts: Sequence[Component], options: Mapping[str, Sequence[Option]], capacity: AcceleratorCapacity
 ) -> tuple[RefusedCount, ...]:
-    """Return no-goods for pairs without a common allowed accelerator on a mixed kind.
-
-    On a kind whose accelerators are all alike, the placement itself finds the conflict.
-    """
+    """Return no-goods for pairs without a common allowed accelerator on a mixed kind."""
     no_goods: list[RefusedCount] = []
     for kind, node_kind in enumerate(capacity.kinds):
         open_ = [

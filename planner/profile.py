@@ -107,20 +107,13 @@ def undominated(
 
     def all_figures(option: Option) -> Figures:
         """Return the same figures, and those of binding degrees and no-goods."""
-        return (
-            *figures(option),
-            *(int(option.parallel == degrees) for degrees in bound),
-            *(int(meets(use, option)) for use in uses),
-        )
+        return (*figures(option), *(int(option.parallel == degrees) for degrees in bound), *(int(meets(use, option)) for use in uses))
 
     return tuple(_undominated(found, figures, all_figures) if bound or uses else _undominated(found, figures))
 
 
 def _in_ways(problem: Problem, component: Component) -> Mapping[Parallel, ProcessShape | None]:
-    """Return the degrees of a component, own and by arrangement, with their shapes.
-
-    The shape is None for the degrees of the component itself.
-    """
+    """Return the degrees of a component, own and by arrangement, with their shapes."""
     shape_of: dict[Parallel, ProcessShape | None] = {component.parallel: None}
     shapes = [way.shapes[component.name] for way in problem.job.planning.ways if component.name in way.shapes]
     for shape in (
@@ -147,10 +140,7 @@ def _timed(
     times: Sequence[Callable[[int], Time | None]], kind: int, amount: int, parallel: Parallel, batches: int, need: MemoryNeed, group: int, per_process: int,
     undivided: bool = False,
 ) -> Iterator[Option]:  # fmt: skip
-    """Yield the option with this count if all its times are known.
-
-    `per_process` is the number of accelerators of a process.
-    """
+    """Yield the option with this count if all its times are known."""
     known = [time for time_by_count in times if (time := time_by_count(amount)) is not None]
     if len(known) == len(times):
         rounded = tuple([-(-time.nanoseconds // batches) * batches for time in known])
@@ -182,10 +172,7 @@ def _shares(problem: Problem, component: Component, amount: int, parallel: Paral
 
 
 def _divides(problem: Problem, component: Component, parallel: Parallel) -> bool:
-    """Return True if the known model divides by these degrees.
-
-    Only splits count that are proved to fail otherwise; unknown and assumed models pass.
-    """
+    """Return True if the known model divides by these degrees."""
     use = problem.job.models.get(component.name)
     if use is None or use.card is None or use.card.assumed:
         return True

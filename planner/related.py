@@ -5,16 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import NamedTuple, Sequence
 
-from ..models.component import (
-    APART,
-    COLOCATED_OR_DISJOINT,
-    DISJOINT,
-    IN_ORDER,
-    NOT_FEWER,
-    SUBSET,
-    TOGETHER,
-    Component,
-)
+from ..models.component import APART, COLOCATED_OR_DISJOINT, DISJOINT, IN_ORDER, NOT_FEWER, SUBSET, TOGETHER, Component
 from ..models.machines.node_group import ACCELERATOR
 from ..models.problem import Problem
 
@@ -68,10 +59,7 @@ def _once(both_ways: Pairs) -> Pairs:
 
 
 def _followed(together: Pairs, within: Pairs) -> tuple[Pairs, Pairs]:
-    """Return the transitive closure of these pairs.
-
-    A third component together with both, or between them, implies a pair.
-    """
+    """Return the transitive closure of these pairs."""
     names = sorted({name for pair in (*together, *within) for name in pair})
     outer = {name: {name} for name in names}
     for first, second in (*together, *within, *((second, first) for first, second in together)):
@@ -98,10 +86,7 @@ def holds_accelerators(problem: Problem, name: str) -> bool:
 
 
 def overlaps(problem: Problem, parts: Sequence[Component]) -> tuple[str, str] | None:
-    """Return two components whose given ranks overlap in part; None without any.
-
-    No design can express that.
-    """
+    """Return two components whose given ranks overlap in part; None without any."""
     given = [component.name for component in parts if component.runs is not None and holds_accelerators(problem, component.name)]
     seats = {name: problem.given().accelerators(name) for name in given}
     for first, second in combinations(given, 2):

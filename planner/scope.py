@@ -62,10 +62,7 @@ def widened(problem: Problem, widenings: Collection[str]) -> Iterator[tuple[str,
 
 
 def with_limits(widenings: Sequence[str]) -> str:
-    """Return the limits on plans without these widenings; "" without any.
-
-    Such as `with each tp group on one node`.
-    """
+    """Return the limits on plans without these widenings; "" without any."""
     return f"with {listed([LIMITS[name] for name in widenings])}" if widenings else ""
 
 
@@ -92,10 +89,7 @@ def _all_are_arranged(problem: Problem) -> bool:
 
 
 def forbids_nesting(workload: Workload) -> bool:
-    """Return True if the file has `nested: false`.
-
-    Then only demanded or fixed nesting is allowed.
-    """
+    """Return True if the file has `nested: false`."""
     return not workload.nested and "nested" in workload.spans
 
 
@@ -219,10 +213,7 @@ def _own_models(problem: Problem) -> Models:
 
 
 def counts_by_model(problem: Problem, placed: Assignment, names: Iterable[str]) -> dict[str, dict[str, int]]:
-    """Return component -> accelerators by model in a placement, in node order.
-
-    Components without accelerators are left out.
-    """
+    """Return component -> accelerators by model in a placement, in node order."""
     counts: dict[str, dict[str, int]] = {}
     for name in (name for name in names if name in placed.runs):
         for (node, kind), mask in sorted(placed.masks(name).items()):

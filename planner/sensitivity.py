@@ -218,10 +218,7 @@ class _Run:
 
 @dataclass
 class Placeable:
-    """Known placements for the designs of a planning problem.
-
-    `solve` places a problem with decided counts.
-    """
+    """Known placements for the designs of a planning problem."""
 
     problem: Problem
     question: PlanningProblem

@@ -33,11 +33,7 @@ MOST_TOLD = 4
 
 
 def over_leading_choices(plan: Solve, limit: float, session: Session) -> Solve:
-    """Wrap a planner for choices of leading degrees and of models.
-
-    Choices whose lower bound exceeds the incumbent are not planned; the bounds take a share of
-    `limit`.
-    """
+    """Wrap a planner for choices of leading degrees and of models."""
 
     def answer(problem: Problem) -> Answer:
         if problem.job.planning.not_read and not problem.job.planning.followed:
@@ -80,17 +76,8 @@ def _questions(problem: Problem, planned: PlanningResult | None) -> tuple[Planni
     return planned.parts or (planned.question,)
 
 
-def _best(
-    answers: list[Answer],
-    left: bool,
-    questions: tuple[PlanningProblem, ...],
-    least: int | None,
-) -> Answer:
-    """Return the best answer with the proof over all choices.
-
-    `left` : True if some were not planned. `questions` : of all choices. `least` : lower bound of
-    the unplanned choices.
-    """
+def _best(answers: list[Answer], left: bool, questions: tuple[PlanningProblem, ...], least: int | None) -> Answer:
+    """Return the best answer with the proof over all choices."""
     known = [(answer.planned, answer) for answer in answers if answer.planned is not None]
     if not known:
         return next(answer for answer in answers if answer.verdict != IMPOSSIBLE)
@@ -165,10 +152,7 @@ def _are_known(planned: Sequence[PlanningResult], least: int) -> bool:
 
 @dataclass
 class Bounds:
-    """Lower bounds of choices, within a common budget of deterministic seconds.
-
-    Without time left the bound is 0.
-    """
+    """Lower bounds of choices, within a common budget of deterministic seconds."""
 
     limit: float
     session: Session
@@ -203,10 +187,7 @@ def not_all_known(planned: PlanningResult) -> PlanningResult:
 
 
 def none_of_choices(chosen: Sequence[str], answers: Sequence[Answer]) -> Answer:
-    """Return the infeasible answer with the reason and helps of every choice.
-
-    Equal reasons are given once. A lower bound of a choice says nothing about others.
-    """
+    """Return the infeasible answer with the reason and helps of every choice."""
     why = dict[tuple[str, ...], tuple[Finding, list[str]]]()
     for name, answer in zip(chosen, answers):
         for finding in answer.findings[:1]:

@@ -46,13 +46,7 @@ def times_of(timed: TimedComponent, phase: str, parallel: Parallel, model: str) 
     return partial(_on, {count: row.nanoseconds for count, row in rows.items()}, timed.scaling)
 
 
-def rests_on(
-    timed: TimedComponent,
-    phase: str,
-    accelerators: int,
-    parallel: Parallel,
-    model: str,
-) -> list[Measured]:
+def rests_on(timed: TimedComponent, phase: str, accelerators: int, parallel: Parallel, model: str) -> list[Measured]:
     """Return the measurements (at most two) behind a time on a model."""
     rows = _standing(timed.measured, phase, parallel, model)
     return [rows[count] for count in _neighbours([*rows], timed.scaling, accelerators)]
@@ -100,12 +94,7 @@ def _neighbours(counts: Sequence[int], scaling: str, accelerators: int) -> tuple
     return (min(two, key=lambda count: max(count, accelerators) / min(count, accelerators)),)
 
 
-def _standing(
-    measured: Sequence[Measured],
-    phase: str,
-    parallel: Parallel,
-    model: str,
-) -> dict[int, Measured]:
+def _standing(measured: Sequence[Measured], phase: str, parallel: Parallel, model: str) -> dict[int, Measured]:
     """Return count -> applicable measurement, in the order of the counts.
 
     Of several, the one that names most degrees; then one that names the model; then the one that
@@ -127,10 +116,7 @@ def _grain(nanoseconds: float) -> int:
 
 
 def evenly_on(problem: Problem, component: Component) -> tuple[str, ...]:
-    """Return the models of fixed ranks on several models, in node order; else ().
-
-    Also () if the times name no model.
-    """
+    """Return the models of fixed ranks on several models, in node order; else ()."""
     if component.runs is None or component.timed is None or problem.kind(component) != ACCELERATOR:
         return ()
     masks = problem.given().masks(component.name)
@@ -151,10 +137,7 @@ def on_the_slowest(problem: Problem, component: Component) -> Component:
 
 
 def on_models(problem: Problem, component: Component, models: Sequence[str]) -> Component:
-    """Return an open component restricted to these models; on several, the slowest decides.
-
-    It may then also use only some of them, though times count as if on all.
-    """
+    """Return an open component restricted to these models; on several, the slowest decides."""
     if len(models) == 1:
         return replace(component, accelerator_model=models[0])
     excluded_nodes = (node.rank for node in problem.cluster.nodes if node.accelerators and node.accelerator_model not in models)
@@ -175,20 +158,14 @@ def times_on(timed: TimedComponent, models: Sequence[str]) -> Mapping[str, Timed
 
 
 def slowest(times: Mapping[str, TimedComponent], phase: str, amount: int, parallel: Parallel) -> tuple[str, bool]:
-    """Return the first slowest model of several, and True if all are equal.
-
-    The model is "" without models; a model without a time counts as 0.
-    """
+    """Return the first slowest model of several, and True if all are equal."""
     known = {model: time_of(timed, phase, amount, parallel, model) for model, timed in times.items()}
     durations = {model: time.nanoseconds if time else 0 for model, time in known.items()}
     return max(durations, key=lambda model: durations[model], default=""), len(set(durations.values())) <= 1
 
 
 def untimed_on(problem: Problem, component: Component) -> str:
-    """Return the missing time of fixed ranks on several models, else "".
-
-    Such as "`actor` takes to train on 4 A800".
-    """
+    """Return the missing time of fixed ranks on several models, else ""."""
     timed, models, missing = component.timed, evenly_on(problem, component), ""
     if timed is None or not models:
         return ""

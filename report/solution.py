@@ -102,10 +102,7 @@ def without_plan(file: str, verdict: str, findings: Iterable[Finding]) -> str:
 
 
 def _change(reading: Reading, edits: list[Edit], written: bool, keeps: bool, colour: bool) -> str:
-    """Format the written edits, or the edits of a dry run.
-
-    If the file had better stay as it is, that comes first.
-    """
+    """Format the written edits, or the edits of a dry run."""
     name = escape(reading.source.name)
     if written:
         return f"{name}: written, as `--write` asks; what it was may be kept as well" if keeps else f"{name}: written"

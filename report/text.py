@@ -42,10 +42,7 @@ def render(report: Report, placements: bool = False, sizes: bool = True, colour:
 
 
 def render_findings(findings: Iterable[Finding], texts: Mapping[str, str], colour: bool = False) -> str:
-    """Format findings as frames, separated by empty lines.
-
-    `texts` : file name -> text.
-    """
+    """Format findings as frames, separated by empty lines. `texts` : file name -> text."""
     return "\n\n".join(frame(finding, texts, colour) for finding in findings)
 
 

@@ -58,10 +58,7 @@ class ExtraOptions:
         return replace(problem, caps=(*problem.caps, *(cap_of(name.strip(), number.strip()) for name, _, number in limits)))
 
     def asked(self, problem: Problem, plan: Plan, solve: Solver) -> tuple[list[str], dict[str, object]]:
-        """Return (blocks of text, JSON data) about a plan for the problem.
-
-        After a Ctrl-C both hold the results so far.
-        """
+        """Return (blocks of text, JSON data) about a plan for the problem."""
         blocks: list[str] = []
         data: dict[str, object] = {}
         if self._top > 1:

@@ -26,10 +26,7 @@ def name_refused(name: str) -> int:
 
 
 def launch_detached(wanted: LaunchOptions, name: str) -> int:
-    """Launch in a keeper, under this name or a fresh name; return the exit code.
-
-    Returns as soon as all workers are ready.
-    """
+    """Launch in a keeper, under this name or a fresh name; return the exit code."""
     from ...models.placements.plan_file import plan_to_json
     from ...runtime.detached.launches import detach
     from ...runtime.detached.messages import LaunchRequest, problem_to_text, reading_to_text

@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 
 
 def launch_here(wanted: LaunchOptions, kept: bool) -> int:
-    """Launch in this process until the end of the launch; return the exit code.
-
-    It ends at once, after the called method, or if `kept` on Ctrl-C.
-    """
+    """Launch in this process until the end of the launch; return the exit code."""
     from ...report.text import render_unchecked
     from ...runtime.detached.keeper import run_kept, stopping_on_request
     from ...runtime.detached.record import Claim, workers_of

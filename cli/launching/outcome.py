@@ -59,10 +59,7 @@ def ran(workers: Sequence[Worker], simulated: bool) -> str:
 
 
 def runs(record: Record, until: str) -> str:
-    """Format the verdict of a running launch, and how to reach the workers.
-
-    `until` : how the launch ends.
-    """
+    """Format the verdict of a running launch, and how to reach the workers."""
     who, where = sizes(record.workers, record.simulated)
     first = record.workers[0].component
     return (

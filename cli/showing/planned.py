@@ -26,10 +26,7 @@ NOTHING = PlanOutput([], {}, False)
 
 
 def account_of(question: Problem, answer: Answer, limit: float, solve: Solver, verbose: bool) -> PlanOutput:
-    """Return the output for the account of a plan; empty without times.
-
-    `solve` : solver for the sensitivity questions.
-    """
+    """Return the output for the account of a plan; empty without times."""
     if question.job.planning.workload is None:
         return NOTHING
     from ...planner.accounting import account, account_of_given_ranks

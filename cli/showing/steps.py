@@ -31,10 +31,7 @@ class StepOutput:
 
 @contextmanager
 def shown_steps(way: str) -> Iterator[StepOutput]:
-    """Yield the receiver of the steps of a launch, which prints to standard error.
-
-    `auto` : a progress line on a terminal, lines elsewhere.
-    """
+    """Yield the receiver of the steps of a launch, which prints to standard error."""
     shown = StepOutput() if way == NONE else _Lines() if way == PLAIN or not sys.stderr.isatty() else _OneLine()
     try:
         yield shown

@@ -42,10 +42,7 @@ class MemoryRelaxation:
         return Sizing(self.question, self._model, structure, self.ways)
 
     def real(self, best: Best, sizing: Sizing) -> Best | None:
-        """Return the relaxed choices in the real problem; None if they do not fit there.
-
-        `sizing` is that of the real structure.
-        """
+        """Return the relaxed choices in the real problem; None if they do not fit there."""
         sets = zip(sizing.structure.sets, best[1])
         chosen = sizing.with_options(
             [[self._real[name, option] for name, option in zip(members, choice.options)] for members, choice in sets]

@@ -60,10 +60,7 @@ class Branching:
         return not self._waiting
 
     def search(self, below: Price | None, parts: int) -> None:
-        """Search for choices below the cutoff and the incumbent, in at most `parts` subproblems.
-
-        What costs no less than the cutoff `below` is dropped for good.
-        """
+        """Search for choices below the cutoff and the incumbent, in at most `parts` subproblems."""
         if below is not None and (self._below is None or below < self._below):
             self._below = below
         end = self.parts + parts
@@ -92,10 +89,7 @@ class Branching:
             heappush(self._waiting, (price, -self.parts, domains))
 
     def _raise(self, domains: Domains) -> bool | None:
-        """Raise the maxima and try the choices behind them.
-
-        True if any maximum rose, None if the subproblem is infeasible.
-        """
+        """Raise the maxima and try the choices behind them."""
         price = self._narrowing.price(domains)
         time, used = price if self.sizing.question.aim == SECONDS else (price[1], price[0])
         allowed = self._narrowing.allowed(time, used, self._below)

@@ -74,10 +74,7 @@ class LeastCrossing:
         self._known: dict[object, dict[tuple[Range, Range], int]] = {}
 
     def alone(self, name: str, option: Option) -> int:
-        """Return the traffic inside a component in its fewest domains.
-
-        The first component also gets the fixed traffic of every design.
-        """
+        """Return the traffic inside a component in its fewest domains."""
         key = name, option.kind, option.amount
         if key not in self._alone:
             traffic = self._crossing.traffic.get(name, 0)
@@ -235,10 +232,7 @@ def between(source: LinkSide, target: LinkSide, flow: Flow, inside: bool) -> int
 
 
 def _served(source: LinkSide, target: LinkSide, common: int, ratio: int, tight: bool) -> int:
-    """Return an upper bound of target accelerators served in common domains.
-
-    `tight`: True if both need capacity there.
-    """
+    """Return an upper bound of target accelerators served in common domains."""
     served = min(target.amount, ratio * source.most)
     if not tight:
         return min(served, target.rooms.most(common))

@@ -37,10 +37,7 @@ class SharedMemory:
         self._kinds = [[choice.kind for choice in choices] for choices in sizing.choices]
 
     def narrow(self, left: list[list[int]]) -> bool:
-        """Remove choices without enough memory; return False if a set has none left.
-
-        `left` : for each set, its remaining choices.
-        """
+        """Remove choices without enough memory; return False if a set has none left."""
         for chain in self._chains:
             open_places = {number: [place for place in left[number] if self._kinds[number][place] == chain.kind] for number in chain.sets}
             if not all(open_places.values()):

@@ -30,10 +30,7 @@ class LimitRow:
 
 
 def rows(question: PlanningProblem, structure: BlockStructure) -> tuple[LimitRow, ...]:
-    """Return all rows of a structure.
-
-    A lower limit is a row of negative weights.
-    """
+    """Return all rows of a structure. A lower limit is a row of negative weights."""
     of = {name: number for number, members in enumerate(structure.sets) for name in members}
     found = [row for area in question.areas for row in _in_area(structure, area)]
     most = question.budget.accelerators
@@ -97,10 +94,7 @@ def _amounts(question: PlanningProblem, name: str) -> list[int]:
 
 
 def _against(multiple: CountConstraint, amount: int, name: str, option: Option) -> int:
-    """Return 1 for the partner with this amount, or the component with a conflicting one.
-
-    Only for the constrained degrees.
-    """
+    """Return 1 for the partner with this amount, or the component with a conflicting one."""
     if name == multiple.partner:
         return int(option.amount == amount and multiple.partner_degrees in (None, option.parallel))
     return int(name == multiple.component and multiple.degrees in (None, option.parallel) and not multiple.holds(option.amount, amount))
@@ -136,10 +130,7 @@ def _in_step(structure: BlockStructure, first: str, second: str, size: int) -> W
 
 
 def _powers(number: int) -> Iterator[int]:
-    """Yield the prime powers of a number.
-
-    A least common multiple is a multiple of the number if each of them divides some member.
-    """
+    """Yield the prime powers of a number."""
     prime = 2
     while number > 1:
         power = 1

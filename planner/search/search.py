@@ -103,10 +103,7 @@ class _Search:
     # -- branch and bound
 
     def divide(self) -> None:
-        """Branch on the least lower bound, up to the incumbent or the limit.
-
-        Arrangements are divided into structures, structures into subproblems.
-        """
+        """Branch on the least lower bound, up to the incumbent or the limit."""
         self.progress.heed(None, self.bound)
         self._list_arrangements()
         waiting = [(candidate.floor, candidate.number, candidate) for candidate in self.candidates]
@@ -139,10 +136,7 @@ class _Search:
                     return
 
     def _list_arrangements(self) -> None:
-        """Bound every arrangement, partial or whole, within a share of the limit.
-
-        The first one that may have a design is searched at once, for an incumbent.
-        """
+        """Bound every arrangement, partial or whole, within a share of the limit."""
         progress, end, late = self.progress, LISTING * self.progress.limit, False
 
         def floor_of(sets: Sequence[Sequence[str]], inside: Sequence[int] | None) -> Price | None:
@@ -206,10 +200,7 @@ class _Search:
         return self.ways.listed + (self.relaxation.ways.listed if self.relaxation is not None else 0)
 
     def _floor_of_all(self) -> Price:
-        """Return the lower bound of all designs: the longest task on its best option.
-
-        In accelerators: the largest minimum of a component.
-        """
+        """Return the lower bound of all designs: the longest task on its best option."""
         options = [candidates for candidates in self.question.options.values() if candidates]
         used = max((min(option.accelerators for option in candidates) for candidates in options), default=0)
         used = max(used, sum(part.accelerators for part in self.question.given.shared))

@@ -184,10 +184,7 @@ def _beside(pairs: set[tuple[int, int]], count: int) -> tuple[Tasks, ...]:
 
 
 def units(question: PlanningProblem, apart: set[tuple[int, int]]) -> tuple[Tasks, ...]:
-    """Return the sets of tasks that always run together.
-
-    A task alone, or all tasks of a round without conflicts inside.
-    """
+    """Return the sets of tasks that always run together."""
     units = [1 << task for task in range(len(question.tasks))]
     for round_tasks in question.flow.rounds:
         if apart.isdisjoint(combinations(sorted(round_tasks), 2)):

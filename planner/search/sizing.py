@@ -135,10 +135,7 @@ class Sizing:
         return tallies(self.question, self.structure)
 
     def left_over(self, number: int) -> int:
-        """Return the least accelerators of a set outside its inner sets.
-
-        An inner set on all of them would be the same set.
-        """
+        """Return the least accelerators of a set outside its inner sets."""
         return 1 if len(self.inner[number]) == 1 else 0
 
     def time(self, chosen: Sequence[BlockChoice]) -> int:

@@ -83,11 +83,7 @@ class Partition:
     inside: tuple[int, ...]
 
     def structures(self) -> Iterator[BlockStructure]:
-        """Yield the structures of all segmentations.
-
-        Where structures differ only in needless separation of tasks, only the one with the tasks
-        together is yielded.
-        """
+        """Yield the structures of all segmentations."""
         users = self.users
         for segments in segmentations(self.question, self.model, users):
             if not self.model.refuses(self.question, users, segments):
@@ -226,10 +222,7 @@ def _is_forest(inside: Inside) -> bool:
 
 
 def _obeys(inside: Inside, may: Sequence[Sequence[bool]], within: set[tuple[int, int]]) -> bool:
-    """Return True if a partial forest can still satisfy `within`, and shares only where allowed.
-
-    Sets that share through a third set around both must be allowed to nest too.
-    """
+    """Return True if a partial forest can still satisfy `within`, and shares only where allowed."""
     around = [tuple(_around(inside, number)) for number in range(len(inside))]
     if any(outer != OUTSIDE and not may[number][outer] for number, chain in enumerate(around) for outer in chain):
         return False

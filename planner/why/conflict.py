@@ -48,10 +48,7 @@ def why_none(problem: Problem, workload: Workload, question: PlanningProblem, pl
 
 
 def helps_to_place(problem: Problem, workload: Workload, planner: Planner, left_out: Collection[str], slow: int | None) -> list[str]:
-    """Return changes that help if designs exist but none was placed in time.
-
-    `slow` : ns of a placed plan beyond the budget.
-    """
+    """Return changes that help if designs exist but none was placed in time."""
     problem = replace(problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=workload)))
     every = demands(problem)
     near = [demand for demand in every if not demand.component or demand.field == "accelerator_model"]

@@ -65,10 +65,7 @@ def without(problem: Problem, given_up: Sequence[Demand], aim: str = "") -> Prob
 
 
 def in_words(problem: Problem, kept: Sequence[Demand]) -> list[ConflictClause]:
-    """Return the demands in words, with the capacities of the cluster.
-
-    The problem has only these demands on its components.
-    """
+    """Return the demands in words, with the capacities of the cluster."""
     nodes, workload = problem.cluster.nodes, problem.job.planning.workload or Workload()
     memory, size = (
         max((node.accelerator_memory or 0 for node in nodes), default=0),

@@ -42,10 +42,7 @@ _ASKED = {
 
 
 def render(explanation: Explanation, colour: bool = False, level: str = DEFAULT_LEVEL) -> str:
-    """Format the explanation of a file in at most WIDTH columns, names uncut.
-
-    The last line is a summary. `level` : judged level.
-    """
+    """Format the explanation of a file in at most WIDTH columns, names uncut."""
     report = explanation.report
     if report.verdict == UNUSABLE:
         return "\n\n".join([render_findings(report.errors, report.texts, colour), _verdict(explanation, colour, level)])

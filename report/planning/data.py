@@ -129,10 +129,7 @@ def _bill(bill: BlockBill) -> Data:
 
 
 def _basis(basis: Basis, given: bool) -> Data:
-    """Convert the basis of a time.
-
-    `given` : True if all ranks are given; without degrees those of the file hold.
-    """
+    """Convert the basis of a time."""
     return {
         "task": str(basis.task), "resources": basis.amount, "seconds": basis.nanoseconds / SECOND, "kind": basis.kind,
         "counts": list(basis.counts), "scaling": basis.scaling or None, "beyond": round(basis.beyond, 2),

@@ -18,11 +18,7 @@ Data = dict[str, object]
 def priced_data(question: PlanningProblem, priced: CostedDesign) -> Data:
     """Convert a design with its price in seconds."""
     design = priced.design
-    models = {
-        **question.scope.confined,
-        **models_of((question,), design),
-        **priced.models,
-    }
+    models = {**question.scope.confined, **models_of((question,), design), **priced.models}
     return {
         "seconds": (priced.nanoseconds + priced.traffic) / SECOND,
         **({"traffic": priced.traffic / SECOND} if priced.traffic else {}),

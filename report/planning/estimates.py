@@ -9,10 +9,7 @@ from ...models.memory.terms import MemoryTerm
 
 
 def terms(bill: BlockBill) -> dict[str, list[dict[str, Any]]]:
-    """Return component -> terms of its estimate, in the segment with most of them.
-
-    Empty for declared memory.
-    """
+    """Return component -> terms of its estimate, in the segment with most of them."""
     longest: dict[str, tuple[MemoryTerm, ...]] = {}
     for moment in bill.moments:
         for entry in moment.entries:

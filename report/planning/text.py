@@ -25,12 +25,7 @@ FAR = 100.0
 def render(account: Account) -> list[str]:
     """Return the blocks of the account; the first has price and proof."""
     blocks = [headline(account) + "\n" + components(account), works(account), memory(account)]
-    blocks += [
-        alternatives(account),
-        own_placement(account),
-        sensitivities(account),
-        assumptions(account),
-    ]
+    blocks += [alternatives(account), own_placement(account), sensitivities(account), assumptions(account)]
     return [block for block in blocks if block]
 
 

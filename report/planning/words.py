@@ -48,10 +48,7 @@ def in_scope(planned: PlanningResult, but: str = "") -> str:
 
 
 def proved(planned: PlanningResult, under: str = "") -> str:
-    """Format the proof of a plan, `under` which times.
-
-    Given ranks may have groups over nodes.
-    """
+    """Format the proof of a plan, `under` which times. Given ranks may have groups over nodes."""
     its_own = planned.is_own and bool(in_scope(planned))
     best, rest = "the best", ""
     if planned.ties_open and planned.question.aim == SECONDS:
