@@ -28,7 +28,7 @@ Settings = dict[str, object]
 
 
 def settings_of(folder: str) -> Settings:
-    """Return the settings that apply in a folder; empty without a file."""
+    """Return the settings of a folder; empty without a file. Raises UnusableInput for faults."""
     path = next(_candidates(folder), None)
     return {} if path is None else _read(path)
 

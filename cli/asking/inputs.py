@@ -58,7 +58,7 @@ class Inputs:
         return any(map(os.path.isdir, self.paths))
 
     def readings(self, load: Load, set_: Callable[[Sequence[str]], Reading]) -> Iterator[Reading]:
-        """Yield a Reading per file; `set_` reads the settings."""
+        """Yield a Reading per file; `set_` reads the settings. Raises UnusableInput."""
         if self.settings:
             yield set_(self.settings)
         for path in self.paths:

@@ -51,7 +51,7 @@ class Previous:
         self._plan: Plan | None = None
 
     def asked(self, problem: Problem) -> Problem:
-        """Return the problem on the remaining nodes, near the running plan."""
+        """Return the problem on the remaining nodes, near the running plan. Raises UnusableInput."""
         if not self._words and self._file is None:
             return problem
         from ...models.placements.plan_file import read_plan
