@@ -262,7 +262,7 @@ def solver(
         raise ValueError(f"a limit is a finite number of seconds above 0, not {limit}")
     from .planner.answer import Solver
     from .planner.counting import silent as uncounted
-    from .planner.refusing import refusing
+    from .planner.write_back import refusing
     from .solver.searching.progress import silent
 
     session = session or Session(answers=sandbox)

@@ -22,7 +22,7 @@ from .showing.findings import echo_findings
 from .showing.line import AUTO, WAYS
 from .showing.planned import account_of
 from .showing.search import shown
-from .written import edits_of, save, write_edits
+from .written import save, write_edits
 
 if TYPE_CHECKING:
     from ..models.answer import Answer
@@ -94,6 +94,7 @@ def solve(
         return answer_code
     from ..api import solver
     from ..planner.placing.placing import chosen, decided
+    from ..planner.write_back import edits_of
     from ..solver.sandbox.stopped import further_searches_stopped
     from ..solver.session import Session
 

@@ -18,11 +18,11 @@ from ..solver.session import SearchNeeded, Session
 from .benders import ALTERNATIVES, Placed, Rounds, fitting, trial
 from .costs import cost_model
 from .placing.placing import placing
-from .refusing import Refused
 from .scope import as_it_spans
 from .search.found import Price, SearchResult
 from .search.search import search
 from .unplaced import over_budget, refusal
+from .write_back import Refused
 
 GIVEN = "given"
 """Method of an answer without a search."""

@@ -19,13 +19,13 @@ from ..models.record import dataclass
 from ..solver.in_turn import solve_in_turn
 from ..solver.session import Session
 from .counting import OnCounting, silent
-from .refusing import Refuses, accept_all
+from .write_back import Refuses, accept_all
 
 if TYPE_CHECKING:
     from ..models.findings.finding import Finding
     from ..models.planning.design import Design
     from ..models.planning.workload import Workload
-    from .refusing import Refused
+    from .write_back import Refused
 
 
 @dataclass(frozen=True)

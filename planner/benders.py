@@ -34,11 +34,11 @@ from .no_goods import ruled_out, this_alone
 from .placing.lying_over import all_held
 from .placing.placing import placing
 from .problem import planning_problem
-from .refusing import Refused
 from .search.found import Price, Searched, SearchResult
 from .search.search import search
 from .traffic import Traffic
 from .unplaced import over_budget, refusal
+from .write_back import Refused
 
 ALTERNATIVES = 3
 """Maximum number of alternative structures named beside the answer."""

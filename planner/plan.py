@@ -31,13 +31,13 @@ from .check import faults
 from .counting import OnCounting, silent
 from .placing.placing import placing
 from .problem import planning_problem
-from .refusing import Refused
 from .scope import with_limits
 from .unplaced import not_placed, nothing, slowly_placed, too_many, with_help
 from .untimed import UntimedPlacement
 from .why.at_sight import by_given_ranks
 from .why.changes import EACH, Planner
 from .why.conflict import helps_to_place, why_none
+from .write_back import Refused
 
 TRIED = 6
 """Maximum rounds of the loop for a changed problem, to see if the change helps."""

@@ -15,7 +15,7 @@ from ...models.preference import WEIGHTED
 from ...models.problem import Problem
 from ...solver.objectives import OBJECTIVES
 from ...solver.objectives.traffic import BytesAcross
-from ..refusing import Refuses, accept_all
+from ..write_back import Refuses, accept_all
 
 MOST_REFUSED = 32
 """Maximum number of refused layouts; further ones stay unknown."""
