@@ -12,14 +12,11 @@ import click
 
 from ..models.findings.finding import Finding
 from ..report.terminal import escape
-from .asking.options import cluster_option, composing_options, dialect_option, level_option
-from .asking.seconds import Seconds
+from .asking.options import Seconds, cluster_option, composing_options, dialect_option, level_option
 from .exit_codes import FINDINGS, SIGNALLED, UNDECIDED, UNUSABLE
-from .launching.detached import launch_detached, name_refused
-from .launching.here import launch_here
-from .launching.wanted import LaunchOptions
+from .launching import LaunchOptions, launch_detached, launch_here, name_refused
 from .showing.findings import echo_findings
-from .showing.line import AUTO, WAYS
+from .showing.progress import AUTO, WAYS
 
 if TYPE_CHECKING:
     from ..models.composition import Composer

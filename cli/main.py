@@ -33,8 +33,6 @@ VERBS = {
     "discover": "Say which machines there are, and write them as a cluster file.",
     "schema": "Print what may stand in a file, as JSON Schema for editors.",
 }
-
-
 WORTH_COLLECTING = 200_000
 """Number of new objects before a garbage collection for cycles.
 

@@ -22,7 +22,6 @@ from .asking.options import DIALECTS
 CODE = "PW016"
 FILE, PROJECT, TABLE = "placewright.toml", "pyproject.toml", "tool.placewright"
 MAX_BYTES = 1 << 20
-
 Settings = dict[str, object]
 """Defaults of verbs by parameter name."""
 

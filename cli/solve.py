@@ -12,16 +12,13 @@ from ..models.dialects.load import load
 from ..models.findings.finding import Finding, Severity, UnusableInput
 from ..models.resolving import with_models
 from ..report.terminal import escape, wants_colour
-from .asking.further import ExtraOptions, further_options
-from .asking.options import cluster_option, composing_options, dialect_option, level_option, memory_mib, model_option, said_as_json
-from .asking.previous import Previous, previous_options
-from .asking.seconds import Seconds
+from .asking.answers import ExtraOptions, Previous, further_options, previous_options
+from .asking.options import Seconds, cluster_option, composing_options, dialect_option, level_option, memory_mib, model_option, said_as_json
 from .asking.solvable import solvable
 from .exit_codes import FINDINGS, OUR_FAULT, UNDECIDED, UNUSABLE
 from .showing.findings import echo_findings
-from .showing.line import AUTO, WAYS
 from .showing.planned import account_of
-from .showing.search import shown
+from .showing.progress import AUTO, WAYS, shown
 from .written import save, write_edits
 
 if TYPE_CHECKING:

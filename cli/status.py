@@ -10,7 +10,7 @@ import click
 
 from ..report.terminal import escape
 from .exit_codes import DIFFERENT, OK
-from .launching.outcome import failed, not_checked, sizes, workers_and_given
+from .launching import failed, not_checked, sizes, workers_and_given
 from .showing.findings import echo_findings
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from ..models.findings.finding import UnusableInput
 from ..models.resolving import with_models
 from ..report.terminal import wants_colour
 from .asking.options import (
+    Seconds,
     cluster_option,
     composing_arguments,
     dialect_option,
@@ -23,7 +24,6 @@ from .asking.options import (
     node_words,
     said_as_json,
 )
-from .asking.seconds import Seconds
 from .asking.solvable import solvable
 from .exit_codes import FINDINGS, OK
 from .exit_codes import UNDECIDED as UNDECIDED_CODE

@@ -30,8 +30,6 @@ TRIES = 8
 """Maximum number of placed designs."""
 AGAIN = 3
 """Maximum number of further searches, each without unplaceable designs."""
-
-
 SEARCHED = 0.1
 """Deterministic seconds counted for a searched placement."""
 SHARE = 0.05

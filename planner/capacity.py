@@ -23,8 +23,6 @@ from .times import model_of, untimed_on
 MOST_AREAS = 32
 Place = Union[int, tuple[int, int]]
 """Free accelerators of a node by rank, or a shared one by (node, index)."""
-
-
 KindNodes = tuple[AcceleratorKind, tuple[Node, ...]]
 
 

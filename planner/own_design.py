@@ -29,7 +29,6 @@ from .times import model_of, on_the_slowest, time_of, untimed_on
 
 Seat = tuple[int, int]
 """(node rank, local index) of an accelerator."""
-
 Seats = Mapping[str, frozenset[Seat]]
 
 

@@ -33,8 +33,6 @@ SEARCHES = 200
 """Searches at most, of all components together."""
 SPENT = 10.0
 """Deterministic seconds of all searches together, unless the caller limits them."""
-
-
 WORTH = 5
 """Percent by which another plan must be better to replace the plan."""
 PLACED = 48

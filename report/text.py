@@ -19,7 +19,6 @@ STYLES = {OK: "green", INCOMPLETE: "yellow", FAULTY: "red", UNUSABLE: "red"}
 """Colour of each verdict, in the order of a summary."""
 MORE = 4
 """Maximum number of codes named for `explain`."""
-
 MAX_NAMES = 20
 """Maximum number of components named for an unchecked rule."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 
@@ -15,16 +16,14 @@ if TYPE_CHECKING:
     from ...models.machines.cluster import Cluster
     from ...models.machines.shorthand import AsDeclared
 
-Verb = TypeVar("Verb", bound=Callable[..., Any])
 
+Verb = TypeVar("Verb", bound=Callable[..., Any])
 _SET = "Set a value or choose a group, as on the command line of Hydra; may be given several times."
 _CONFIG_ROOT = "Look for the groups of `defaults` here too; nothing is read outside of these folders and that of the file."
 _FRAMEWORK = "The release that the files are for, such as verl==0.6.1; may be given for several frameworks. Default: see README."
 _ALLOW_ENV = "Let interpolations read this environment variable; its text is never shown."
-
 CLUSTER_VARIABLE = "PLACEWRIGHT_CLUSTER"
 """Environment variable that names the cluster if the command line does not."""
-
 DIALECTS = ("auto", *dialect_names.DIALECTS)
 
 
@@ -189,3 +188,17 @@ def composing_arguments(verb: Verb) -> Verb:
     ):
         verb = option(verb)
     return verb
+
+
+class Seconds(click.FloatRange):
+    """Finite number above 0."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0, min_open=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number; anything else is a usage error."""
+        seconds = float(super().convert(value, param, ctx))
+        if not math.isfinite(seconds):
+            self.fail(f"{value} is no number of seconds.", param, ctx)
+        return seconds

@@ -31,9 +31,8 @@ def account_of(question: Problem, answer: Answer, limit: float, solve: Solver, v
         return NOTHING
     from ...planner.accounting import account, account_of_given_ranks
     from ...planner.sensitivity import SEARCHES
-    from ...report.planning.brief import render_brief
     from ...report.planning.data import to_data
-    from ...report.planning.text import render
+    from ...report.planning.text import render, render_brief
 
     searches = 0 if any(finding.code == "PW602" for finding in answer.findings) else SEARCHES  # who ended the search wants no further ones
     planned, session = answer.planned, solve.session

@@ -19,8 +19,6 @@ from ..write_back import Refuses, accept_all
 
 MOST_REFUSED = 32
 """Maximum number of refused layouts; further ones stay unknown."""
-
-
 Laid = Mapping[str, Runs]
 
 

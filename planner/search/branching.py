@@ -20,8 +20,6 @@ COUNTED = 50
 """Number of amount pairs whose traffic is computed in the time of one subproblem."""
 AGAIN = 3
 """Maximum number of times that maxima are raised and sets narrowed again."""
-
-
 Best = tuple[Price, tuple[BlockChoice, ...]]
 
 

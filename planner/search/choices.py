@@ -17,8 +17,6 @@ Amount = tuple[int, int]
 """Kind and amount of an option."""
 Key = tuple[tuple[str, ...], tuple[int, ...]]
 """Members of a set, and the segment of each of their tasks."""
-
-
 T = TypeVar("T")
 Figures = tuple[int, ...]
 

@@ -85,11 +85,8 @@ def _sum(rows: Sequence[Needs]) -> Needs:
 
 ROUNDS = 20
 """Maximum number of passes over all sets; later subproblems remove the rest."""
-
 Crossings = Sequence[Sequence[int]]
 """Traffic between two sets, by choice of the source, then of the target."""
-
-
 Step = tuple[int, int, int]
 """(accelerators, value, choice): values fall with rising accelerators."""
 Left = list[list[int]]

@@ -26,7 +26,6 @@ from .sizing import Sizing
 from .structures import OUTSIDE, Partition, arrangements
 
 __all__ = ["SearchResult", "Price", "Searched", "search"]
-
 STRUCTURE, BEGUN, LISTED = 0.0002, 0.00005, 0.000001
 """Deterministic seconds of a structure, a partial arrangement, and a kind and amount listed."""
 LISTING = 0.5
@@ -37,8 +36,6 @@ COSTLY = 200
 """Number of options of all components from which on the memory relaxation is solved first."""
 HURRIED = 8
 """Maximum number of structures tried after the limit while there is no design."""
-
-
 FREE, NOTHING = (0, 0), (ENDLESS, 0)
 """Prices below and above those of all designs."""
 RELAXED = 500

@@ -17,8 +17,6 @@ from ...models.record import dataclass
 
 MOST, KNOWN = 200, 1_024
 """Longest list of segmentations that is cached, and the size of that cache (overridden below)."""
-
-
 Sets = tuple[tuple[str, ...], ...]
 Tasks = int
 """Set of tasks as a bit mask, the first task of the problem lowest."""

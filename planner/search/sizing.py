@@ -20,8 +20,6 @@ from .structures import OUTSIDE, BlockStructure
 
 Load = tuple[int, int]
 """(set, index of a segment among those of the set)."""
-
-
 PAIRS = 2_000
 """Maximum number of amount pairs with exact traffic before the choice."""
 

@@ -18,8 +18,6 @@ from ...models.record import dataclass
 from .segmentations import segmentations
 
 OUTSIDE = -1
-
-
 Sets = tuple[tuple[str, ...], ...]
 CanBe = Callable[[Sequence[Sequence[str]]], bool]
 Inside = tuple[int, ...]

@@ -6,8 +6,7 @@ from ...models.account import Account, ReportedAlternative
 from ...models.planning.workload import SECONDS
 from ...solver.wording import listed
 from ..terminal import escape
-from .priced import priced_in_words
-from .words import seconds, task_name, total
+from .words import priced_in_words, seconds, task_name, total
 
 MAX_ADDS = 2
 MAX_OUT = 5
