@@ -1,4 +1,4 @@
-"""What a launch comes to on a terminal: its workers, how to reach them, the verdict, and why it failed."""
+"""Launches in this process or in a keeper, and how a terminal shows them."""
 
 from __future__ import annotations
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, Mapping
+from typing import Callable, Iterable, Mapping
 
 from ..models.account import KEEP, Account, BusyInterval, ReportedAlternative, Usage
 from ..models.answer import Solve
 from ..models.derivation import Derivation
 from ..models.machines.shorthand import AsDeclared
 from ..models.placements.assignment import Assignment
-from ..models.planning.cost_models import CostModel, iteration, segment_times
+from ..models.planning.cost_models import CostModel, segment_times
 from ..models.planning.design import Design
 from ..models.planning.planned import CostedDesign, PlanningResult
 from ..models.planning.problem import PlanningProblem, Task
@@ -27,7 +27,7 @@ from .baseline import baseline_of, baseline_of_file, left_open, without_ranks
 from .benders import as_listed
 from .bills import bills
 from .check import price
-from .costs import cost_model
+from .costs import cost_model, costed
 from .dividing import evenly
 from .memory import without_estimates
 from .placing.laying import in_pool_layouts
@@ -107,10 +107,6 @@ def iteration_of(problem: Problem) -> tuple[Derivation, ...]:
     workload = problem.job.planning.workload
     if workload is None or not (problem.job.planning.own or any(component.runs for component in problem.components)):
         return ()
-    from .baseline import baseline_of
-    from .costs import cost_model
-    from .problem import planning_problem
-
     question, model = planning_problem(problem, workload), cost_model(workload.model)
     own = baseline_of(problem, question, model)
     priced, question = own.priced, own.question
@@ -149,30 +145,27 @@ def account(
     base, session = account_of(problem, planned, placed), session or Session()
     if not searches:
         return base
-    if problem.job.planning.not_read or problem.job.planning.sizes_not_read:  # what else is better nobody knows
-        return replace(base, without_ranks=without_ranks(problem, solve) if solve is not None and not session.cancelled else None)
-    workload = problem.job.planning.workload
-    questions = planned.parts or (planned.question,)
-    spanning = (
-        [as_it_spans(with_leading_degrees(problem, part_question), part_question) for part_question in questions]
-        if solve is not None
-        else []
-    )
-    placeables = (
-        [Placeable(part, part_question, in_pool_layouts(solve)) for part, part_question in zip(spanning, questions)]
-        if solve is not None
-        else []
-    )
-    left, traffic = max(limit - planned.spent, SHARE * limit), workload is not None and bool(workload.bandwidth)
-    changes = sensitivity(planned, searches, left, placeables, traffic, session)
-    freed = without_ranks(problem, solve) if solve is not None and not session.cancelled else None
-    return replace(base, without_ranks=freed, sensitivity=changes)
+    left, workload = max(limit - planned.spent, SHARE * limit), problem.job.planning.workload
+    if not (problem.job.planning.not_read or problem.job.planning.sizes_not_read):  # else nobody knows what is better
+        parts = planned.parts or (planned.question,)
+        places = [
+            Placeable(as_it_spans(with_leading_degrees(problem, part), part), part, in_pool_layouts(solve))
+            for part in parts
+            if solve is not None
+        ]
+        traffic = workload is not None and bool(workload.bandwidth)
+        base = replace(base, sensitivity=sensitivity(planned, searches, left, places, traffic, session))
+    return replace(base, without_ranks=without_ranks(problem, solve) if solve is not None and not session.cancelled else None)
 
 
 def account_of(problem: Problem, planned: PlanningResult, placed: Assignment | None = None) -> Account:
     """Return the account without further searches."""
     question, model, best = planned.question, cost_model(planned.model), planned.best.design
     needs, rests = bills(problem, question, best, placed), bases(problem, question, best)
+
+    def reported(designs: Iterable[CostedDesign]) -> tuple[ReportedAlternative, ...]:
+        return tuple(ReportedAlternative(priced, _adds(question, model, planned.best, priced)) for priced in designs)
+
     return Account(
         planned,
         model.source,
@@ -180,11 +173,8 @@ def account_of(problem: Problem, planned: PlanningResult, placed: Assignment | N
         usages(question, model, best),
         needs,
         rests,
-        tuple(ReportedAlternative(alternative, _adds(question, model, planned.best, alternative)) for alternative in planned.alternatives),
-        tuple(
-            ReportedAlternative(alternative.priced, _adds(question, model, planned.best, alternative.priced))
-            for alternative in planned.further
-        ),
+        reported(planned.alternatives),
+        reported([alternative.priced for alternative in planned.further]),
         baseline_of_file(problem, planned),
         resources={name: problem.kind(problem[name]) for name in question.components if not best.blocks_of(name)},
         assumed=(*assumed(problem, question), *emptied(needs)),
@@ -228,12 +218,11 @@ def account_of_given_ranks(
     if priced is None:
         return None
     designs = [as_listed(alternative.design, question, model, question) for alternative in searched.found]
-    alternatives = tuple(
-        CostedDesign(design, iteration(model, question, design), tuple(segment_times(model, question, design))) for design in designs
-    )
+    alternatives = tuple(costed(model, question, design) for design in designs)
     by_time = question.aim == SECONDS
-    value = priced.nanoseconds + priced.traffic if by_time else price(question, model, priced.design)[0] + question.given.held
-    least = value if searched.bound is None else searched.bound + (0 if by_time else question.given.held)
+    held = 0 if by_time else question.given.held
+    value = priced.total if by_time else price(question, model, priced.design)[0] + held
+    least = value if searched.bound is None else searched.bound + held
     bound = min(value, least) if baseline.on_several_kinds else least
     # What is near enough to the bound of what was not placed stays as it is: then no placement is looked for.
     far = (value - bound) * 100 > bound * KEEP
@@ -260,9 +249,5 @@ def _placed(opened: Problem, question: PlanningProblem, solve: Solve) -> tuple[P
     return planned, (planned.best,) * (is_alike and not planned.is_own) + planned.alternatives * is_alike
 
 
-def _takes(priced: CostedDesign) -> int:
-    return priced.nanoseconds + priced.traffic
-
-
 def _costs(question: PlanningProblem, priced: CostedDesign) -> int:
-    return _takes(priced) if question.aim == SECONDS else priced.accelerators(question)
+    return priced.total if question.aim == SECONDS else priced.accelerators(question)

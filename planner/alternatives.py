@@ -131,7 +131,7 @@ def _fits(rounds: Rounds, found: SearchResult) -> Answer:
     if answer.plan is None:
         return answer
     placed, most = rounds.as_placed(rounds.priced(design), answer, answer.plan), rounds.workload.budget.nanoseconds
-    takes = placed.priced.nanoseconds + placed.priced.traffic
+    takes = placed.priced.total
     if most is not None and takes > most:
         return Answer(IMPOSSIBLE, findings=(over_budget(takes, placed.priced.traffic, most),), how="search")
     return _unless_refused(rounds, found, answer)

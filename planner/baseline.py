@@ -11,7 +11,7 @@ from ..models.component import UNBOUNDED, Component
 from ..models.findings.finding import Severity
 from ..models.memory.bill import DECLARED, BlockBill
 from ..models.placements.assignment import Assignment
-from ..models.planning.cost_models import CostModel, iteration, segment_times
+from ..models.planning.cost_models import CostModel
 from ..models.planning.design import Design
 from ..models.planning.option import Option
 from ..models.planning.planned import CostedDesign, PlanningResult
@@ -26,7 +26,7 @@ from .assumptions import bases
 from .benders import as_written
 from .bills import bills
 from .check import forbidden
-from .costs import cost_model
+from .costs import cost_model, costed
 from .memory import without_estimates
 from .own_design import NoPrice, as_it_lies, design_of_ranks, refused, runs_of, seats_of
 from .placing.lying_over import all_held
@@ -70,10 +70,9 @@ def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -
     except NoPrice as reason:
         return Baseline(None, problem, question, str(reason))
     question = lies.question
-    times = tuple(segment_times(model, question, design))
     placed = Assignment({name: runs_of(problem, question, name) for name in seats})
     held = all_held(problem, Assignment({**problem.given().runs, **placed.runs})) if question.given.shared else None
-    priced = CostedDesign(design, iteration(model, question, design), times, _traffic(problem, question), held)
+    priced = costed(model, question, design, _traffic(problem), held)
     reasons, known = _refusals(problem, _with_beaten(problem, question, design), design)
     known = replace(_demanded(problem, known), barred=())
     reasons = [*reasons, *problem.job.planning.own_faults, *_too_many(question, priced)]
@@ -178,17 +177,16 @@ def _with_beaten(problem: Problem, question: PlanningProblem, design: Design) ->
     return replace(question, options=options)
 
 
-def _traffic(problem: Problem, question: PlanningProblem) -> int:
+def _ranks(problem: Problem) -> Assignment:
+    """Return the ranks in the file: those of open components, and given ones."""
+    own = problem.job.planning.own
+    return Assignment({part.name: ranks for part in problem.components if (ranks := own.get(part.name) or part.runs)})
+
+
+def _traffic(problem: Problem) -> int:
     """Return the ns of traffic across the topology, if traffic counts as time."""
     workload = problem.job.planning.workload
-    if workload is None or not workload.bandwidth:
-        return 0
-    runs = {
-        component.name: ranks
-        for component in problem.components
-        if (ranks := problem.job.planning.own.get(component.name) or component.runs)
-    }
-    return Traffic(problem, workload).nanoseconds(Assignment(runs))
+    return Traffic(problem, workload).nanoseconds(_ranks(problem)) if workload is not None and workload.bandwidth else 0
 
 
 def without_ranks(problem: Problem, solve: Solve) -> WithoutRanks | None:
@@ -220,12 +218,7 @@ def _declared(option: Option) -> Option:
 
 def over_estimates(problem: Problem, question: PlanningProblem, design: Design) -> Iterator[str]:
     """Yield the accelerators overfilled by estimates, with slack."""
-    runs = {
-        component.name: ranks
-        for component in problem.components
-        if (ranks := problem.job.planning.own.get(component.name) or component.runs)
-    }
-    for bill in bills(problem, question, design, Assignment(runs)):
+    for bill in bills(problem, question, design, _ranks(problem)):
         if bill.tight and bill.capacity is not None and not _is_overfilled(bill, bill.capacity):
             need = max(moment.demanded for moment in bill.moments)
             names = listed(list(bill.block.components))

@@ -14,13 +14,13 @@ from ..models.findings.finding import Finding
 from ..models.placements.assignment import seats
 from ..models.placements.plan import Plan
 from ..models.placements.run import Run
-from ..models.planning.cost_models import CostModel, iteration, segment_times
+from ..models.planning.cost_models import CostModel
 from ..models.planning.design import Design
 from ..models.planning.limits import RefusedCount
 from ..models.planning.option import Option
 from ..models.planning.planned import CostedDesign, Unplaceable
 from ..models.planning.problem import PlanningProblem
-from ..models.planning.workload import SECONDS, Workload
+from ..models.planning.workload import Workload
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..solver.pricing.price import effect
@@ -28,7 +28,7 @@ from ..solver.pricing.priced import BETTER
 from ..solver.sandbox.stopped import Stopped, interrupted
 from ..solver.session import Session
 from .check import faults
-from .costs import cost_model
+from .costs import cost_model, costed
 from .counting import Counting, OnCounting, silent
 from .no_goods import ruled_out, this_alone
 from .placing.lying_over import all_held
@@ -219,12 +219,11 @@ class Rounds:
 
     def priced(self, design: Design) -> CostedDesign:
         """Return the design with the ns of its iteration, without traffic."""
-        return CostedDesign(design, iteration(self.model, self.question, design), tuple(segment_times(self.model, self.question, design)))
+        return costed(self.model, self.question, design)
 
     def price(self, priced: CostedDesign) -> Price:
         """Return the price in the order of the aim, traffic included in the time."""
-        takes, used = priced.nanoseconds + priced.traffic, priced.accelerators(self.question) - self.question.given.held
-        return (takes, used) if self.workload.aim == SECONDS else (used, takes)
+        return self.question.by_aim(priced.total, priced.accelerators(self.question) - self.question.given.held)
 
     def held(self, plan: Plan) -> int | None:
         """Return the accelerators held in a placement, unless the design decides it."""

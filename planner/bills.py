@@ -217,7 +217,7 @@ def decides(
     message = f"without memory estimates, {_counts(without)} would take {_seconds(without)} s and not {_seconds(best)} s"
     if problem.job.planning.workload is not None and problem.job.planning.workload.aim != SECONDS and fewer != more:
         message = f"without memory estimates, {fewer} accelerators would be enough and not {more}: {_counts(without)}"
-    elif without.nanoseconds + without.traffic == best.nanoseconds + best.traffic:
+    elif without.total == best.total:
         message = f"without memory estimates, {_counts(without)} would do"
     first = next((name for bill in bills if bill.tight for name in bill.block.components if problem[name].estimate), _first(problem))
     notes = tuple(needed(bill) for bill in bills if bill.tight)
@@ -253,4 +253,4 @@ def _counts(priced: CostedDesign) -> str:
 
 
 def _seconds(priced: CostedDesign) -> str:
-    return figure((priced.nanoseconds + priced.traffic) / SECOND, 6)
+    return figure(priced.total / SECOND, 6)

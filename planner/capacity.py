@@ -17,7 +17,7 @@ from ..models.problem import Problem
 from ..models.record import dataclass
 from ..models.scope import let_over_nodes
 from ..solver.layout import bundle as grain
-from .related import related
+from .related import connected, related
 from .times import model_of, untimed_on
 
 MOST_AREAS = 32
@@ -331,25 +331,13 @@ def own_kinds(problem: Problem, parts: Sequence[Component], kinds: Sequence[Kind
         if component.runs is not None and problem.kind(component) == ACCELERATOR
     }
     astray = {name for name, by_node in masks.items() if len({number.get(node, -1) for node in by_node}) > 1}
-    groups = _groups(problem, parts) if astray else ()
+    relations = related(problem, parts)
+    groups = connected([part.name for part in parts], (*relations.together, *relations.within)) if astray else ()
     return tuple(
         own_kind(problem, sorted(names), {name: masks[name] for name in sorted(names) if name in masks})
         for names in groups
-        if astray & names and _is_known(problem, parts, names, masks)
+        if not astray.isdisjoint(names) and _is_known(problem, parts, names, masks)
     )
-
-
-def _groups(problem: Problem, parts: Sequence[Component]) -> Iterator[frozenset[str]]:
-    """Yield the sets of components connected by possible sharing."""
-    relations = related(problem, parts)
-    left = [component.name for component in parts]
-    while left:
-        reached, before = {left[0]}, set[str]()
-        while reached != before:
-            before = set(reached)
-            reached |= {name for pair in (*relations.together, *relations.within) if not reached.isdisjoint(pair) for name in pair}
-        yield frozenset(reached)
-        left = [name for name in left if name not in reached]
 
 
 def _is_known(problem: Problem, parts: Sequence[Component], names: Collection[str], masks: Collection[str]) -> bool:

@@ -13,7 +13,6 @@ from ..models.planning.design import Block, Design
 from ..models.planning.limits import Area
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.way import FrameworkArrangement
-from ..models.planning.workload import SECONDS
 from ..models.quantity import write_estimate, write_memory
 from ..solver.wording import exactly_in_seconds, in_seconds, listed, with_unit
 
@@ -42,9 +41,7 @@ def forbidden(question: PlanningProblem, model: CostModel, design: Design) -> It
 
 def price(question: PlanningProblem, model: CostModel, design: Design) -> tuple[int, int]:
     """Return (ns, accelerators) in the order of the aim."""
-    takes = iteration(model, question, design)
-    used = design.used(question)
-    return (takes, used) if question.aim == SECONDS else (used, takes)
+    return question.by_aim(iteration(model, question, design), design.used(question))
 
 
 def memory(question: PlanningProblem, design: Design, block: Block) -> int:

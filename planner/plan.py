@@ -77,7 +77,7 @@ def _answer(rounds: Rounds) -> Answer:
     if best is None:
         verdict = nothing(rounds.closed and not rounds.unsure, unplaceable) if rounds.searched.best is None else too_many(unplaceable)
         slow = slowly_placed(unplaceable)
-        least = slow.priced.nanoseconds + slow.priced.traffic if slow is not None else None
+        least = slow.priced.total if slow is not None else None
         changes = helps_to_place(rounds.problem, rounds.workload, _planner(rounds), question.scope.left_out, least)
         return _in_scope(with_help(verdict, changes), question)
     bounds = [] if rounds.closed or rounds.searched.bound is None else [rounds.least]
@@ -142,7 +142,7 @@ def _tried(rounds: Rounds, problem: Problem) -> tuple[int, int] | None:
     if run.best is None:
         return None
     priced = run.best.priced
-    return priced.nanoseconds + priced.traffic, priced.accelerators(run.question)
+    return priced.total, priced.accelerators(run.question)
 
 
 def _best_or_baseline(rounds: Rounds, question: PlanningProblem, baseline: Baseline | None) -> Placed | None:
@@ -168,7 +168,7 @@ def _best_or_baseline(rounds: Rounds, question: PlanningProblem, baseline: Basel
     own_placed = replace(rounds.as_placed(baseline.priced, answer, answer.plan), is_own=True)
     if best is None:
         limit = rounds.workload.budget.nanoseconds
-        return own_placed if limit is None or own_placed.priced.nanoseconds + own_placed.priced.traffic <= limit else None
+        return own_placed if limit is None or own_placed.priced.total <= limit else None
     return best if own_placed.price > best.price or (own_placed.price == best.price and best.is_better(own_placed)) else own_placed
 
 

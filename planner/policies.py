@@ -9,7 +9,6 @@ from typing import NamedTuple
 from ..models.answer import IMPOSSIBLE, Answer, Solve
 from ..models.memory.bill import BlockBill
 from ..models.placements.assignment import Assignment
-from ..models.planning.cost_models import iteration, segment_times
 from ..models.planning.option import NO_KIND
 from ..models.planning.planned import CostedDesign, PlanningResult
 from ..models.planning.problem import PlanningProblem
@@ -17,7 +16,7 @@ from ..models.problem import Problem
 from ..solver.session import Session
 from .bills import bills, decides, none_fits
 from .check import price
-from .costs import cost_model
+from .costs import cost_model, costed
 from .dividing import as_planned
 from .memory import without_estimates
 from .problem import planning_problem
@@ -77,10 +76,7 @@ def _better(open_: Problem, planned: PlanningResult, plan: Solve, limit: float, 
     incumbent = search(question, model, limit, session=session).best
     if incumbent is None or incumbent.price >= price(planned.question, model, planned.compared):
         return None
-    priced = CostedDesign(
-        incumbent.design, iteration(model, question, incumbent.design), tuple(segment_times(model, question, incumbent.design))
-    )
-    return _Without(priced, question)
+    return _Without(costed(model, question, incumbent.design), question)
 
 
 def _bills(problem: Problem, winner: _Without) -> tuple[BlockBill, ...]:

@@ -26,7 +26,7 @@ from ..models.problem import Problem
 from ..models.task_order import ordered
 from .capacity import AcceleratorCapacity, areas, exclusively_held, free_capacity
 from .profile import options, undominated
-from .related import Pairs, Related, holds_accelerators, related
+from .related import Pairs, Related, connected, holds_accelerators, related
 from .scope import forbids_nesting, led_inside, left_out
 from .times import models_there, on_the_slowest
 
@@ -181,10 +181,7 @@ def _lets_all(problem: Problem, holder: Component, parts: Sequence[Component]) -
 
 def _is_with_a_timed_component(problem: Problem, component: Component, together: Pairs) -> bool:
     """Return True if `together` ties a component, directly or not, to a planned one."""
-    reached, before = {component.name}, set[str]()
-    while reached != before:
-        before = set(reached)
-        reached |= {name for pair in together if not reached.isdisjoint(pair) for name in pair}
+    reached = next(connected([component.name, *(part.name for part in problem.components)], together))
     return any(problem[name].timed and problem[name].runs is None for name in reached)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import NamedTuple, Sequence
+from typing import Iterable, Iterator, NamedTuple, Sequence
 
 from ..models.component import APART, COLOCATED_OR_DISJOINT, DISJOINT, IN_ORDER, NOT_FEWER, SUBSET, TOGETHER, Component
 from ..models.machines.node_group import ACCELERATOR
@@ -78,6 +78,18 @@ def _followed(together: Pairs, within: Pairs) -> tuple[Pairs, Pairs]:
         if (first, second) not in same and pair[1] in outer[pair[0]]
     }
     return together | same, within | rest
+
+
+def connected(names: Iterable[str], pairs: Iterable[Sequence[str]]) -> Iterator[tuple[str, ...]]:
+    """Yield the sets of names tied by the pairs, directly or not, in the order of the names."""
+    left, ties = list(names), [set(pair) for pair in pairs]
+    while left:
+        reached, before = {left[0]}, set[str]()
+        while reached != before:
+            before = set(reached)
+            reached.update(*(tie for tie in ties if not reached.isdisjoint(tie)))
+        yield tuple(name for name in left if name in reached)
+        left = [name for name in left if name not in reached]
 
 
 def holds_accelerators(problem: Problem, name: str) -> bool:

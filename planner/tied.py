@@ -146,7 +146,7 @@ def _are_known(planned: Sequence[PlanningResult], least: int) -> bool:
     best = min(planned, key=lambda result: result.price)
     by_time = best.question.aim == SECONDS
     beside = (priced for result in planned for priced in (result.best, *result.alternatives))
-    less = (priced for priced in beside if (priced.nanoseconds + priced.traffic if by_time else priced.accelerators(best.question)) < least)
+    less = (priced for priced in beside if (priced.total if by_time else priced.accelerators(best.question)) < least)
     return len({priced.design.structure() for priced in less} - {best.best.design.structure()}) >= ALTERNATIVES
 
 

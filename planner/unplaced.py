@@ -58,7 +58,7 @@ def too_many(unplaceable: Sequence[Unplaceable]) -> Answer:
 def slowly_placed(unplaceable: Sequence[Unplaceable]) -> Unplaceable | None:
     """Return the placed design with the least time among those with too much traffic."""
     placed = [design for design in unplaceable if design.priced.traffic]
-    return min(placed, key=lambda design: design.priced.nanoseconds + design.priced.traffic, default=None)
+    return min(placed, key=lambda design: design.priced.total, default=None)
 
 
 def _best(unplaceable: Sequence[Unplaceable]) -> tuple[tuple[Finding, ...], bool]:

@@ -21,6 +21,7 @@ from ..models.tied_degrees import each_choice
 from ..solver.session import Session
 from .placing.placing import placing
 from .problem import planning_problem
+from .related import connected
 from .scope import led_inside
 
 Plan = Callable[[Problem], Answer]
@@ -169,7 +170,7 @@ class UntimedPlacement:
         before: Design | None = None
         while design != before:  # what is widened may leave more to what it is related to
             before = design
-            for together in self._together(names):
+            for together in connected(names, self.question.sharing.together):
                 left = most - design.used(self.question)
                 room = {name: left if self._takes(design, name) else UNBOUNDED for name in together}
                 design, sure = self._with(design, self._caps(design, together, room))
@@ -190,17 +191,6 @@ class UntimedPlacement:
     def _takes(self, design: Design, name: str) -> bool:
         """Return True if the component takes accelerators outside a surrounding component."""
         return design.options[name].kind != NO_KIND and all(inner != name for inner, _ in self.question.sharing.within)
-
-    def _together(self, names: Sequence[str]) -> Iterator[list[str]]:
-        """Yield the sets of components on the same accelerators."""
-        left = list(names)
-        while left:
-            reached, before = {left[0]}, set[str]()
-            while reached != before:
-                before = set(reached)
-                reached |= {name for pair in self.question.sharing.together if not reached.isdisjoint(pair) for name in pair}
-            yield [name for name in left if name in reached]
-            left = [name for name in left if name not in reached]
 
     def _amounts(self, design: Design, name: str) -> list[int]:
         """Return the counts open to a component without more memory."""
@@ -232,16 +222,13 @@ class UntimedPlacement:
             if answer.plan is None:
                 return design, answer.verdict == IMPOSSIBLE
             placed = answer.plan.assignment
-            amounts = {name: placed.held(name) if self._takes_any(design, name) else _processes(placed, name) for name in caps}
+            amounts = {name: placed.held(name) if design.options[name].kind != NO_KIND else _processes(placed, name) for name in caps}
             strange = {name: amount for name, amount in amounts.items() if amount not in self._amounts(design, name)}
             if not strange:
                 return self._redrawn(design, amounts, placed), answer.plan.status == OPTIMAL
             for name, amount in strange.items():  # a count between two that it may have
                 caps[name] = max(count for count in self._amounts(design, name) if count < amount)
         return design, True
-
-    def _takes_any(self, design: Design, name: str) -> bool:
-        return design.options[name].kind != NO_KIND
 
     def _redrawn(self, design: Design, amounts: Mapping[str, int], placed: Assignment) -> Design:
         """Return the design with the counts of a placement."""

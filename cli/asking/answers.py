@@ -1,7 +1,4 @@
-"""Options `--previous`, `--lose`, `--trade`: a placement near the running plan.
-
-The cluster or the job has changed since that plan was made.
-"""
+"""Options `--previous`, `--lose`, `--trade` (near a running plan), `--top`, `--at-most` and `--why`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a search is seen while it runs: one line that renews itself on a terminal, lines in a log, or nothing."""
+"""Progress of a search or a launch: a line that renews itself on a terminal, lines in a log, or nothing."""
 
 from __future__ import annotations
 

@@ -14,7 +14,6 @@ from typing import Iterable, Mapping, Sequence
 from ...models.planning.cost_models import CostModel
 from ...models.planning.option import Option
 from ...models.planning.problem import PlanningProblem
-from ...models.planning.workload import SECONDS
 from .branching import Best
 from .choices import BlockChoices
 from .domains import Narrowing
@@ -132,7 +131,7 @@ class Busiest:
             if used > self._most:
                 return None
             time = self._time(bounded_sets, above, roots)
-        return (time, used) if self._question.aim == SECONDS else (used, time)
+        return self._question.by_aim(time, used)
 
     def _set_of(self, members: tuple[str, ...]) -> _Set:
         if members not in self._sets:

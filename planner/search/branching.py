@@ -10,7 +10,6 @@ from __future__ import annotations
 from heapq import heappop, heappush
 from typing import Sequence
 
-from ...models.planning.workload import SECONDS
 from .choices import BlockChoice
 from .domains import Domains, Narrowing, raised
 from .found import Price
@@ -89,7 +88,7 @@ class Branching:
     def _raise(self, domains: Domains) -> bool | None:
         """Raise the maxima and try the choices behind them."""
         price = self._narrowing.price(domains)
-        time, used = price if self.sizing.question.aim == SECONDS else (price[1], price[0])
+        time, used = self.sizing.question.by_aim(*price)
         allowed = self._narrowing.allowed(time, used, self._below)
         if allowed is None:
             return None

@@ -249,10 +249,7 @@ class Narrowing:
     def price(self, domains: Domains) -> Price:
         """Return a lower bound of the price."""
         time = sum(maximum.weight * floor for maximum, floor in zip(self.sizing.greatest, domains.floors)) + domains.between
-        return self._price(time, self._fewest(domains))
-
-    def _price(self, time: int, used: int) -> Price:
-        return (time, used) if self.sizing.question.aim == SECONDS else (used, time)
+        return self.sizing.question.by_aim(time, self._fewest(domains))
 
     def _fewest(self, domains: Domains) -> int:
         """Return a lower bound of the accelerators."""
@@ -298,8 +295,7 @@ class Narrowing:
             targets = left[pair.target]
             least.append(min(min(map(row.__getitem__, targets)) for row in _distinct(rows, left[pair.source])))
         domains.between = sum(least)
-        price = self.price(domains)
-        time, used = price if self.sizing.question.aim == SECONDS else (price[1], price[0])
+        time, used = self.sizing.question.by_aim(*self.price(domains))
         most = self.allowed(time, used, below)
         if most is None:
             return False

@@ -10,7 +10,6 @@ from ...models.planning.cost_models import CostModel
 from ...models.planning.design import Block, Design
 from ...models.planning.option import NO_KIND, Option
 from ...models.planning.problem import PlanningProblem
-from ...models.planning.workload import SECONDS
 from ...models.record import dataclass
 from ...solver.session import Session
 from .choices import Amount, BlockChoice, BlockChoices, parts_of, tasks_of
@@ -162,8 +161,7 @@ class Sizing:
 
     def price(self, chosen: Sequence[BlockChoice]) -> tuple[int, int]:
         """Return the price in the order of the aim."""
-        time, used = self.time(chosen), self.accelerators(chosen)
-        return (time, used) if self.question.aim == SECONDS else (used, time)
+        return self.question.by_aim(self.time(chosen), self.accelerators(chosen))
 
     def allows(self, chosen: Sequence[BlockChoice]) -> bool:
         """Return True if the choices fit, within the budget of time."""

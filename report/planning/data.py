@@ -165,7 +165,7 @@ def priced_data(question: PlanningProblem, priced: CostedDesign) -> Data:
     design = priced.design
     models = {**question.scope.confined, **models_of((question,), design), **priced.models}
     return {
-        "seconds": (priced.nanoseconds + priced.traffic) / SECOND,
+        "seconds": priced.total / SECOND,
         **({"traffic": priced.traffic / SECOND} if priced.traffic else {}),
         "accelerators": (held := priced.accelerators(question)),
         **({"by_given_ranks": given} if (given := held - design.accelerators) else {}),

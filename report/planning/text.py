@@ -17,7 +17,7 @@ from .alternatives import alternatives
 from .assumptions import assumptions
 from .flips import sensitivities
 from .own import own_placement
-from .words import amount, amount_on, in_scope, percent, proved, resources, seconds, task_name, total, under
+from .words import amount, amount_on, in_scope, percent, proved, resources, seconds, task_name, under
 from .works import memory, models_held, works
 
 FAR = 100.0
@@ -37,8 +37,8 @@ def headline(account: Account) -> str:
     traffic = f" ({seconds(best.traffic)} of them for traffic)" if best.traffic else ""
     used = best.accelerators(question)
     given = f" ({held} of them by given ranks)" if (held := used - best.design.accelerators) else ""
-    figures = [f"{with_unit(seconds(total(best)))} an iteration{traffic}", f"{used} {plural('accelerator', used)}{given}"]
-    value = total(best) if question.aim == SECONDS else used
+    figures = [f"{with_unit(seconds(best.total))} an iteration{traffic}", f"{used} {plural('accelerator', used)}{given}"]
+    value = best.total if question.aim == SECONDS else used
     distance = max(0.0, 100 * (value - planned.bound) / planned.bound) if planned.bound > 0 else 0.0
     shown = "less than 0.1 %" if 0 < distance < 0.05 else f"{distance:.1f} %"
     bounded = f"{shown} from the bound" if account.given else f"within {shown} of the best possible"
@@ -69,7 +69,7 @@ def _far(planned: PlanningResult) -> str:
 def _as_good(account: Account) -> str:
     """Format the comparison for ranks that overlap in part."""
     planned, best = account.planned, account.planned.best
-    value = total(best) if planned.question.aim == SECONDS else best.accelerators(planned.question)
+    value = best.total if planned.question.aim == SECONDS else best.accelerators(planned.question)
     nesting = "of two components that share accelerators one lies inside the other"
     all_or_none = "components share all of their accelerators or none"
     if planned.question.sharing.only_within:
@@ -127,7 +127,7 @@ def render_brief(account: Account) -> list[str]:
 
 def _bottleneck(account: Account) -> Iterator[str]:
     """`bottleneck: rollout adds 125.1 seconds (57 %) and critic.train adds 90 (41 %)`."""
-    whole = total(account.planned.best)
+    whole = account.planned.best.total
     adds = sorted(((time, task) for task, time in account.shares.items() if time * 100 >= whole * NOTICED), key=lambda entry: -entry[0])
     named = [f"{task_name(account.planned.question, task)} adds {seconds(time)} ({percent(time, whole)})" for time, task in adds[:MOST]]
     if named:

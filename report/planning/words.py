@@ -34,11 +34,6 @@ def task_name(question: PlanningProblem, task: Task) -> str:
     return str(task) if len(question.tasks_of[task.component]) > 1 else task.component
 
 
-def total(priced: CostedDesign) -> int:
-    """Return the ns of an iteration, with traffic if it counts."""
-    return priced.nanoseconds + priced.traffic
-
-
 def in_scope(planned: PlanningResult, but: str = "") -> str:
     """Format the scope of a proof; "" without a restriction.
 
@@ -211,7 +206,7 @@ def priced_in_words(planned: PlanningResult, priced: CostedDesign, question: Pla
     words = design_in_words(question or planned.question, planned, priced.design, planned.best.design, models=priced.models)
     count = priced.accelerators(question or planned.question)
     used = f"{count} {plural('accelerator', count)}, " if counted or planned.question.aim != SECONDS else ""
-    return f"{used}{with_unit(seconds(total(priced)))} ({over(total(priced), total(planned.best))}): {escape(words)}"
+    return f"{used}{with_unit(seconds(priced.total))} ({over(priced.total, planned.best.total)}): {escape(words)}"
 
 
 def extrapolated(account: Account) -> list[str]:
