@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..report.terminal import escape
+from .asking.options import form_option
 from .exit_codes import DIFFERENT, OK
 from .launching import failed, not_checked, sizes, workers_and_given
 from .showing.findings import echo_findings
@@ -21,7 +22,7 @@ RUNNING = "running"
 
 @click.command()
 @click.argument("name", metavar="[NAME]", required=False)
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For a person or a program.")
+@form_option
 def status(name: str | None, form: str) -> int:
     """Say which launches run, or where the workers of NAME are.
 
