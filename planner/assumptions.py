@@ -43,11 +43,7 @@ def _left_alone(problem: Problem, question: PlanningProblem) -> Iterator[str]:
     """Yield the components with ranks to themselves though the framework lets others use them."""
     if not problem.job.capabilities.shares_accelerators:
         return
-    given = [
-        component
-        for component in problem.components
-        if component.runs is not None and component.timed is None and component.name not in question.options
-    ]
+    given = [part for part in problem.components if part.runs is not None and part.timed is None and part.name not in question.options]
     names = [component.name for component in given if problem.kind(component) == ACCELERATOR and component.name not in problem.job.overlaps]
     if names:
         have, ranks_stay = ("has", "its ranks stay") if len(names) == 1 else ("have", "their ranks stay")
@@ -173,9 +169,7 @@ def never_shared(problem: Problem, question: PlanningProblem) -> Iterator[str]:
         if (component := problem[name]).runs is None and component.timed is not None and component.memory
     ]
     pairs = [
-        pair
-        for pair in combinations(open_, 2)
-        if frozenset(component.name for component in pair) not in parted and _only_in_turns(question, *pair)
+        pair for pair in combinations(open_, 2) if frozenset(part.name for part in pair) not in parted and _only_in_turns(question, *pair)
     ]
     if not pairs:
         return

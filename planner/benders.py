@@ -287,8 +287,7 @@ def as_written(problem: Problem, question: PlanningProblem, design: Design) -> P
     relations = tuple(relation for relation in placed.job.relations if not relation.proposed)
     own, servers = problem.job.planning.own, problem.job.planning.own_servers
     components = tuple(
-        replace(component, runs=own.get(component.name, component.runs), server=servers.get(component.name, component.server))
-        for component in placed.components
+        replace(part, runs=own.get(part.name, part.runs), server=servers.get(part.name, part.server)) for part in placed.components
     )
     return replace(
         placed,

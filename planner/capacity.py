@@ -182,10 +182,7 @@ def free_capacity(problem: Problem, given: Sequence[Component], over_nodes: bool
 
 def exclusively_held(problem: Problem, given: Sequence[Component]) -> int:
     """Return the number of accelerators held exclusively by given components."""
-    return sum(
-        mask.bit_count()
-        for mask in _held(problem, [component for component in given if component.name not in problem.job.overlaps]).values()
-    )
+    return sum(mask.bit_count() for mask in _held(problem, [part for part in given if part.name not in problem.job.overlaps]).values())
 
 
 def _held(problem: Problem, given: Sequence[Component]) -> dict[int, int]:
@@ -205,9 +202,7 @@ def areas(
     limited: list[Area] = []
     for kind, node_kind in enumerate(room.kinds[: len(room.kinds) - len(room.owned)]):
         allowed = {
-            component.name: room.places(problem, component, kind)
-            for component in parts
-            if any(option.kind == kind for option in options[component.name])
+            part.name: room.places(problem, part, kind) for part in parts if any(option.kind == kind for option in options[part.name])
         }
         sizes = sorted({option.group for name in allowed for option in options[name] if option.kind == kind})
         for nodes in _unions(dict.fromkeys(allowed.values())):

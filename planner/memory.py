@@ -82,9 +82,7 @@ def estimate(problem: Problem, component: Component, parallel: Parallel, amount:
 def without_estimates(problem: Problem) -> Problem | None:
     """Return the problem without estimates; None if planning uses none."""
     workload = problem.job.planning.workload
-    if workload is None or not any(
-        component.estimate and not (component.memory or component.offloaded) for component in problem.components
-    ):
+    if workload is None or not any(part.estimate and not (part.memory or part.offloaded) for part in problem.components):
         return None
     return replace(
         problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=replace(workload, heeds_estimates=False)))

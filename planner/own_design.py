@@ -231,8 +231,7 @@ def _held(seats: Seats, names: Collection[str]) -> frozenset[Seat]:
 def _given(problem: Problem, question: PlanningProblem, names: Collection[str]) -> Problem:
     """Return the problem with the file's ranks for these components."""
     parts = tuple(
-        replace(component, runs=tuple(runs_of(problem, question, component.name))) if component.name in names else component
-        for component in problem.components
+        replace(part, runs=tuple(runs_of(problem, question, part.name))) if part.name in names else part for part in problem.components
     )
     return replace(problem, job=replace(problem.job, components=parts))
 

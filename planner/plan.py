@@ -92,9 +92,7 @@ def _answer(rounds: Rounds) -> Answer:
     # A component that was enlarged to the size of the set around it makes this plan one of another
     # structure.
     if filled:
-        alternatives = tuple(
-            alternative for alternative in alternatives if alternative.design.structure() != full.priced.design.structure()
-        )
+        alternatives = tuple(plan for plan in alternatives if plan.design.structure() != full.priced.design.structure())
     taken = 0 if question.aim == SECONDS else question.given.held
     proved = bound == best.price[0] and best is not rounds.unwritable and not best.priced.design.overlapping
     planned = PlanningResult(

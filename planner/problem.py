@@ -51,8 +51,7 @@ def planning_problem(
     space, taken = free_capacity(problem, fixed_components, over_nodes), exclusively_held(problem, fixed_components)
     tasks, edges, rounds = ordered(parts, workload)
     options_by_name = {
-        component.name: options(problem, component, in_order(component.timed, component.name, tasks), space, workload.handed_on)
-        for component in parts
+        part.name: options(problem, part, in_order(part.timed, part.name, tasks), space, workload.handed_on) for part in parts
     }
     barred = (*barred, *(no_good for no_good in incompatible_pairs(problem, parts, options_by_name, space) if no_good not in barred))
     relations = related(problem, parts)
@@ -81,14 +80,10 @@ def _sharing(
 ) -> Sharing:
     """Return who may share accelerators; `led` has the pairs nested by the dialect alone."""
     alone = frozenset(
-        component.name
-        for component in parts
-        if (component.runs is not None and not _lets_all(problem, component, parts))
-        or (
-            component.runs is None
-            and component.timed is None
-            and not _is_with_a_timed_component(problem, component, relations.together | led)
-        )
+        part.name
+        for part in parts
+        if (part.runs is not None and not _lets_all(problem, part, parts))
+        or (part.runs is None and part.timed is None and not _is_with_a_timed_component(problem, part, relations.together | led))
     )
     forbids = forbids_nesting(workload)
     return Sharing(
@@ -120,11 +115,7 @@ def _confined(problem: Problem, component: Component, options: Sequence[Option],
 def _bound(ways: Sequence[FrameworkArrangement], name: str) -> list[Parallel]:
     """Return the degrees of a component with a count rule of the framework (`Multiple`)."""
     bound = [
-        degrees
-        for way in ways
-        for multiple in way.multiples
-        for component, degrees in multiple.meant
-        if component == name and degrees is not None
+        degrees for way in ways for multiple in way.multiples for part, degrees in multiple.meant if part == name and degrees is not None
     ]
     return list(dict.fromkeys(bound))
 
@@ -192,9 +183,7 @@ def incompatible_pairs(
     no_goods: list[RefusedCount] = []
     for kind, node_kind in enumerate(capacity.kinds):
         open_ = [
-            component
-            for component in parts
-            if node_kind.mixed and component.runs is None and any(option.kind == kind for option in options[component.name])
+            part for part in parts if node_kind.mixed and part.runs is None and any(option.kind == kind for option in options[part.name])
         ]
         allowed = {component.name: capacity.allowed(problem, component, kind) for component in open_}
         for first, second in combinations(allowed, 2):
@@ -214,11 +203,7 @@ def shared(
         rank: frozenset(kind for kind, nodes in enumerate(capacity.nodes) if any(node.rank == rank for node in nodes)) for rank, _ in seats
     }
     reached = (
-        {
-            component.name: _reached(problem, component, options[component.name], capacity)
-            for component in parts
-            if holds_accelerators(problem, component.name)
-        }
+        {part.name: _reached(problem, part, options[part.name], capacity) for part in parts if holds_accelerators(problem, part.name)}
         if seats
         else {}
     )

@@ -36,9 +36,7 @@ def related(problem: Problem, parts: Sequence[Component]) -> Related:
             if names.issuperset(pair) and (not on_accelerators or all(holds_accelerators(problem, component) for component in pair))
         )
 
-    same, inside, strange = _given(
-        problem, [component for component in parts if component.runs is not None and holds_accelerators(problem, component.name)]
-    )
+    same, inside, strange = _given(problem, [part for part in parts if part.runs is not None and holds_accelerators(problem, part.name)])
     orders = [frozenset(component.components) for component in problem.related(IN_ORDER) if names.issuperset(component.components)]
     in_order = frozenset(pair for order in orders for pair in combinations(sorted(order), 2))
     together, within = _followed(pairs(*TOGETHER) | same, pairs(SUBSET) | inside)

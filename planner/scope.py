@@ -130,11 +130,7 @@ def may_span(problem: Problem) -> bool:
         return False
     if not workload.heterogeneous and not _own_spans(problem):
         return False
-    fixed = (
-        component
-        for component in problem.components
-        if component.runs is not None and component.timed and problem.kind(component) == ACCELERATOR
-    )
+    fixed = (part for part in problem.components if part.runs is not None and part.timed and problem.kind(part) == ACCELERATOR)
     return all(model_of(problem, component) is not None for component in fixed) and all(sets_of_models(problem).values())
 
 
@@ -161,12 +157,9 @@ def sets_of_models(problem: Problem) -> Mapping[str, tuple[tuple[str, ...], ...]
 def _choosing(problem: Problem) -> tuple[Component, ...]:
     """Return the components whose models matter in a plan over several kinds."""
     return tuple(
-        component
-        for component in problem.components
-        if component.runs is None
-        and component.timed is not None
-        and problem.kind(component) == ACCELERATOR
-        and model_of(problem, component) is None
+        part
+        for part in problem.components
+        if part.runs is None and part.timed is not None and problem.kind(part) == ACCELERATOR and model_of(problem, part) is None
     )
 
 
@@ -183,9 +176,7 @@ def as_spanning(problem: Problem, models: Models) -> Problem:
     workload = problem.job.planning.workload
     if workload is None:
         return problem
-    parts = tuple(
-        on_models(problem, component, models[component.name]) if component.name in models else component for component in problem.components
-    )
+    parts = tuple(on_models(problem, part, models[part.name]) if part.name in models else part for part in problem.components)
     own = (
         problem.job.planning.own
         if all(own_models == models[name] for name, own_models in _own_models(problem).items() if name in models)

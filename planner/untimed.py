@@ -77,9 +77,7 @@ def _on_more(plan: Plan, problem: Problem, answer: Answer) -> Answer:
         most |= {inner: max(counts)} if max(counts, default=0) > options[inner].amount else {}
     if not most:
         return answer
-    components = tuple(
-        component.between(most[component.name], component.most) if component.name in most else component for component in problem.components
-    )
+    components = tuple(part.between(most[part.name], part.most) if part.name in most else part for part in problem.components)
     more = plan(replace(problem, job=replace(problem.job, components=components)))
     if more.planned is None or more.planned.price[0] > answer.planned.price[0]:
         return answer
@@ -182,11 +180,7 @@ class UntimedPlacement:
         if self.problem.job.planning.laying is not None:
             return []
         parts = ((name, self.problem[name]) for name in self.question.components if name in self.question.sharing.alone)
-        return [
-            name
-            for name, component in parts
-            if component.runs is None and component.timed is None and component.least < component.most < UNBOUNDED
-        ]
+        return [name for name, part in parts if part.runs is None and part.timed is None and part.least < part.most < UNBOUNDED]
 
     def _takes(self, design: Design, name: str) -> bool:
         """Return True if the component takes accelerators outside a surrounding component."""

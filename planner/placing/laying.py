@@ -93,8 +93,7 @@ def _with_ranks(problem: Problem, runs: Laid, whole: bool) -> Problem:
         return component.parallel.replica if _is_torn(problem, component, runs) else component.server
 
     components = tuple(
-        replace(component, runs=runs[component.name], server=server(component)) if component.name in runs else component
-        for component in problem.components
+        replace(part, runs=runs[part.name], server=server(part)) if part.name in runs else part for part in problem.components
     )
     return replace(problem, job=replace(job, components=components, choices={}, planning=replace(job.planning, laying=None, accepted={})))
 

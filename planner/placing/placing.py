@@ -37,8 +37,7 @@ def placing(problem: Problem, question: PlanningProblem, design: Design, open_: 
         for component in problem.components
     )
     components = tuple(
-        replace(component, least=problem[component.name].least, most=open_[component.name]) if component.name in open_ else component
-        for component in components
+        replace(part, least=problem[part.name].least, most=open_[part.name]) if part.name in open_ else part for part in components
     )
     choices = {name: degrees for name, degrees in problem.job.choices.items() if name not in design.options}
     asked_for = tuple(relation for relation in problem.job.relations if not relation.proposed or _is_followed(relation, design))
