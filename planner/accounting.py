@@ -45,17 +45,13 @@ def usages(question: PlanningProblem, model: CostModel, design: Design) -> tuple
     rows: list[Usage] = []
     for segment, length in enumerate(segment_times(model, question, design)):
         tasks = [task for task, part in enumerate(design.segments) if part == segment]
-        turns = _in_turns(question, design, tasks) if model.turns else _batch_by_batch(question, design, tasks)
+        in_turn = [BusyInterval(task, design.nanoseconds(question, task)) for task in tasks]
+        turns = in_turn if model.turns else _batch_by_batch(question, design, tasks)
         for block, names in places:
             here = tuple(turn for turn in turns if question.tasks[turn.task].component in names)
             untimed = tuple(name for name in names if not question.tasks_of[name])
             rows.append(Usage(block, names, segment, length, here, untimed))
     return () if any(usage.idle < 0 for usage in rows) else tuple(rows)
-
-
-def _in_turns(question: PlanningProblem, design: Design, tasks: list[int]) -> list[BusyInterval]:
-    """Return the tasks that take turns, in task order: the model leaves the order open."""
-    return [BusyInterval(task, design.nanoseconds(question, task)) for task in tasks]
 
 
 def _batch_by_batch(question: PlanningProblem, design: Design, tasks: list[int]) -> list[BusyInterval]:

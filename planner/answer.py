@@ -77,8 +77,7 @@ class Solver:
         from .dividing import with_even_degrees
         from .placing.laying import in_pool_layouts
         from .placing.lying_over import lying_over
-        from .policies import unless_all_sizes_are_read, within_estimates
-        from .tied import over_leading_choices
+        from .policies import over_leading_choices, unless_all_sizes_are_read, within_estimates
         from .untimed import with_companions
 
         refused = partial(self._refused, problem)

@@ -9,7 +9,7 @@ from ..models.account import Baseline, WithoutRanks
 from ..models.answer import Solve
 from ..models.component import UNBOUNDED, Component
 from ..models.findings.finding import Severity
-from ..models.memory.bill import DECLARED, BlockBill
+from ..models.memory.bill import DECLARED
 from ..models.placements.assignment import Assignment
 from ..models.planning.cost_models import CostModel
 from ..models.planning.design import Design
@@ -219,15 +219,12 @@ def _declared(option: Option) -> Option:
 def over_estimates(problem: Problem, question: PlanningProblem, design: Design) -> Iterator[str]:
     """Yield the accelerators overfilled by estimates, with slack."""
     for bill in bills(problem, question, design, _ranks(problem)):
-        if bill.tight and bill.capacity is not None and not _is_overfilled(bill, bill.capacity):
+        declared = (sum(entry.mebibytes for entry in moment.entries if entry.origin == DECLARED) for moment in bill.moments)
+        if bill.tight and bill.capacity is not None and max(declared, default=0) <= bill.capacity:
             need = max(moment.demanded for moment in bill.moments)
             names = listed(list(bill.block.components))
             verb = "need" if len(bill.block.components) > 1 else "needs"
             yield f"{names} {verb} {write_estimate(need)} of an accelerator, a tenth of which is to stay free, and it has {write_memory(bill.capacity)}"
-
-
-def _is_overfilled(bill: BlockBill, capacity: int) -> bool:
-    return any(sum(entry.mebibytes for entry in moment.entries if entry.origin == DECLARED) > capacity for moment in bill.moments)
 
 
 def given_over_nodes(problem: Problem, question: PlanningProblem) -> PlanningProblem:

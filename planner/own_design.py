@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import Collection, Iterator, Mapping, NamedTuple, Sequence
+from itertools import combinations
+from typing import Collection, Mapping, NamedTuple, Sequence
 
 from ..models.component import Component
 from ..models.findings.wording import are, with_noun
@@ -24,6 +25,7 @@ from ..solver.wording import listed
 from .capacity import AcceleratorCapacity, OwnKind, model_on, own_kind
 from .problem import in_order, with_given_count
 from .profile import options
+from .related import connected
 from .search.segmentations import segmentations
 from .times import model_of, on_the_slowest, time_of, untimed_on
 
@@ -179,7 +181,10 @@ def as_it_lies(problem: Problem, question: PlanningProblem, seats: Seats) -> Lie
     see planner/times.py. Raises NoPrice for an accelerator open to no component.
     """
     kinds = _kinds(problem, question, seats)
-    groups = [names for names in _groups(seats) if _strays(problem, question, names, {kinds[seat] for seat in _held(seats, names)})]
+    sharing = [pair for pair in combinations(seats, 2) if not seats[pair[0]].isdisjoint(seats[pair[1]])]
+    groups = [
+        names for names in connected(seats, sharing) if _strays(problem, question, names, {kinds[seat] for seat in _held(seats, names)})
+    ]
     if not groups:
         return Lies(problem, question, kinds)
     placed = _given(problem, question, frozenset[str]().union(*groups))
@@ -209,18 +214,6 @@ def _strays(problem: Problem, question: PlanningProblem, names: Collection[str],
     """Return True if these components are on several kinds, or on optional given ranks."""
     held = any(question.kinds[number].holders for number in kinds)
     return len(kinds) > 1 or (held and any(problem[name].runs is None for name in names))
-
-
-def _groups(seats: Seats) -> Iterator[tuple[str, ...]]:
-    """Yield the sets of components connected by shared accelerators."""
-    left = list(seats)
-    while left:
-        names, before = {left[0]}, set[str]()
-        while names != before:
-            before = set(names)
-            names |= {name for name in left if not seats[name].isdisjoint(_held(seats, before))}
-        yield tuple(name for name in left if name in names)
-        left = [name for name in left if name not in names]
 
 
 def _held(seats: Seats, names: Collection[str]) -> frozenset[Seat]:

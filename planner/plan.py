@@ -35,8 +35,7 @@ from .scope import with_limits
 from .unplaced import not_placed, nothing, slowly_placed, too_many, with_help
 from .untimed import UntimedPlacement
 from .why.at_sight import by_given_ranks
-from .why.changes import EACH, Planner
-from .why.conflict import helps_to_place, why_none
+from .why.conflict import EACH, Planner, helps_to_place, why_none
 from .write_back import Refused
 
 TRIED = 6
@@ -179,7 +178,11 @@ def _filled(rounds: Rounds, best: Placed, question: PlanningProblem) -> tuple[Pl
     if best.is_own or rounds.session.cancelled:
         return best, {}
     problem, traffic, design, takes = rounds.problem, rounds.traffic, best.priced.design, best.priced.traffic
-    full, proved = UntimedPlacement(problem, question, partial(_as_full, rounds, takes)).widened(design)
+
+    def fullest(asked: Problem) -> Answer:
+        return rounds.solve(traffic.at_most(asked, takes) if traffic.costs else unweighed(asked))
+
+    full, proved = UntimedPlacement(problem, question, fullest).widened(design)
     known = replace(question, barred=())  # no-goods concern designs with fewer accelerators: larger counts may have a placement
     if full == design or iteration(rounds.model, known, full) > best.priced.nanoseconds or any(faults(known, rounds.model, full)):
         return best, {}
@@ -188,8 +191,3 @@ def _filled(rounds: Rounds, best: Placed, question: PlanningProblem) -> tuple[Pl
         return best, {}
     filled = {name: Filled(problem[name].most, proved) for name, option in full.options.items() if option != design.options[name]}
     return rounds.as_placed(rounds.priced(full), answer, answer.plan), filled
-
-
-def _as_full(rounds: Rounds, takes: int, problem: Problem) -> Answer:
-    """Return a placement with the fullest ranges, and at most `takes` ns of traffic."""
-    return rounds.solve(rounds.traffic.at_most(problem, takes) if rounds.traffic.costs else unweighed(problem))

@@ -21,10 +21,9 @@ from ..models.planning.workload import SECONDS, Budget
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..solver.session import Session
-from .benders import as_listed, fitting
+from .benders import as_listed, fitting, ruled_out, this_alone
 from .costs import cost_model
 from .memory import without_estimates
-from .no_goods import ruled_out, this_alone
 from .problem import planning_problem
 from .search.found import Price
 from .search.search import search

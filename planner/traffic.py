@@ -34,7 +34,8 @@ class Traffic:
 
     def __init__(self, problem: Problem, workload: Workload) -> None:
         self.problem, self.cluster = problem, problem.cluster
-        self.by_node = workload.bandwidth.get(NODE_LEVEL, 0) if _names_none(problem.cluster) else 0
+        names_any = any(domain(node, LOWEST) for node in problem.cluster.nodes)
+        self.by_node = 0 if names_any else workload.bandwidth.get(NODE_LEVEL, 0)
         known = {LOWEST: self.by_node} if self.by_node else {}
         self.costs: Mapping[str, int] = {
             level: -(-SECOND // rate) for level, rate in {**workload.bandwidth, **known}.items() if level in LEVELS and rate
@@ -103,10 +104,6 @@ def costs_of_traffic(problem: Problem) -> Mapping[str, int]:
     """Return `Traffic.of_terms` of a problem; empty if traffic does not count as time."""
     workload = problem.job.planning.workload
     return Traffic(problem, workload).of_terms if workload is not None and workload.bandwidth else {}
-
-
-def _names_none(cluster: Cluster) -> bool:
-    return not any(domain(node, LOWEST) for node in cluster.nodes)
 
 
 def _with_domains(cluster: Cluster) -> Cluster:

@@ -152,7 +152,7 @@ def decided(problem: Problem, answer: Answer) -> Problem:
     ones.
     """
     placed, plan = chosen(problem, answer), answer.plan
-    if plan is None or not _is_over_given(placed, answer):
+    if plan is None or answer.planned is None or not (placed.job.planning.laying is not None or placed.job.overlaps):
         return placed
     components = tuple(
         replace(
@@ -168,11 +168,6 @@ def decided(problem: Problem, answer: Answer) -> Problem:
             placed.job, components=components, choices={}, overlaps={}, planning=replace(placed.job.planning, laying=None, accepted={})
         ),
     )
-
-
-def _is_over_given(placed: Problem, answer: Answer) -> bool:
-    """Return True for plans laid out by the dialect or over given ranks."""
-    return answer.planned is not None and (placed.job.planning.laying is not None or bool(placed.job.overlaps))
 
 
 def chosen(problem: Problem, answer: Answer) -> Problem:

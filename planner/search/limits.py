@@ -148,14 +148,10 @@ def pattern(structure: BlockStructure, names: frozenset[str]) -> frozenset[tuple
 
 
 def _in_area(structure: BlockStructure, area: Area) -> Iterator[LimitRow]:
-    sets = tuple(number for number in _roots(structure) if not area.components.isdisjoint(structure.sets[number]))
+    roots = (number for number, outer in enumerate(structure.inside) if outer == OUTSIDE)
+    sets = tuple(number for number in roots if not area.components.isdisjoint(structure.sets[number]))
     for size, most in area.rooms.items() if sets else ():
         yield LimitRow(sets, most, _in_groups(area.kind, size))
-
-
-def _roots(structure: BlockStructure) -> tuple[int, ...]:
-    """Return the outermost sets."""
-    return tuple(number for number, outer in enumerate(structure.inside) if outer == OUTSIDE)
 
 
 def _in_groups(kind: int, size: int) -> Weigh:

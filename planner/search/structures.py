@@ -182,7 +182,7 @@ def nestings(question: PlanningProblem, sets: Sequence[Sequence[str]], can_lie: 
             return
         for outer in (OUTSIDE, *range(count if question.sharing.nested else 0)):
             extended = (*inside, outer)
-            may_be = outer == OUTSIDE or (outer != number and may[number][outer] and _is_forest(extended))
+            may_be = outer == OUTSIDE or (outer != number and may[number][outer] and number not in _around(extended, number))
             if may_be and _obeys(extended, may, within) and (can_lie is None or can_lie(sets, extended)):
                 yield from extend(extended)
 
@@ -212,11 +212,6 @@ def _around(inside: Inside, number: int) -> Iterator[int]:
     while number < len(inside) and number != OUTSIDE:
         number = inside[number]
         yield number
-
-
-def _is_forest(inside: Inside) -> bool:
-    """Return True if the last set closes no cycle."""
-    return len(inside) - 1 not in _around(inside, len(inside) - 1)
 
 
 def _obeys(inside: Inside, may: Sequence[Sequence[bool]], within: set[tuple[int, int]]) -> bool:

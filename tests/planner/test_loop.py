@@ -14,9 +14,9 @@ from placewright.models.planning.barring import bars
 from placewright.models.planning.measured import SECOND, TABLE, Measured
 from placewright.models.planning.workload import ACCELERATORS, Budget, TimedComponent, Workload
 from placewright.models.problem import Problem
+from placewright.planner.benders import ruled_out
 from placewright.planner.check import faults
 from placewright.planner.costs import cost_model
-from placewright.planner.no_goods import ruled_out
 from placewright.planner.placing.placing import placing
 from placewright.planner.plan import plan
 from placewright.planner.problem import planning_problem
