@@ -8,7 +8,7 @@ import click
 
 from ..models.dialect_names import DIALECTS
 from ..report.conversion import render_json, summary
-from .asking.options import Source, form_option, level_option, source_options
+from .asking.options import ReadOptions, form_option, level_option, source_options
 from .showing.findings import echo_findings
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ EXIT_CODES = {"exact": 0, "lossy": 0, "refused": 1, "unusable": 2}
 @click.option("--strict", is_flag=True, help="Refuse where anything would be lost.")
 @form_option
 def convert(
-    file: str, target: str, source: Source, output: str | None, force: bool, strict: bool, form: str,
+    file: str, target: str, source: ReadOptions, output: str | None, force: bool, strict: bool, form: str,
 ) -> int:  # fmt: skip
     """Write the job of FILE in another dialect: ranks as ranks, hints as hints.
 

@@ -11,7 +11,7 @@ import click
 from ..models.report import exit_code
 from ..report.page import means_code
 from ..report.terminal import wants_colour
-from .asking.options import Source, form_option, level_option, model_option, source_options
+from .asking.options import ReadOptions, form_option, level_option, model_option, source_options
 
 if TYPE_CHECKING:
     from ..models.machines.shorthand import AsDeclared
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @level_option
 @model_option
 @form_option
-def explain(subjects: tuple[str, ...], source: Source, form: str) -> int:
+def explain(subjects: tuple[str, ...], source: ReadOptions, form: str) -> int:
     """Say what a configuration comes to, or what a code means. Without either, list all codes.
 
     Of a file: the accelerators and nodes it needs, the components that share accelerators, and
@@ -64,7 +64,7 @@ def _codes(codes: list[str], form: str) -> int:
     return 0
 
 
-def _files(files: tuple[str, ...], source: Source, form: str) -> int:
+def _files(files: tuple[str, ...], source: ReadOptions, form: str) -> int:
     from ..planner.accounting import explain as explanation_of
 
     def read(file: str, machines: AsDeclared | None = None) -> Reading:

@@ -12,7 +12,7 @@ import click
 
 from ..models.findings.finding import Finding
 from ..report.terminal import escape
-from .asking.options import Seconds, Source, level_option, source_options
+from .asking.options import ReadOptions, Seconds, level_option, source_options
 from .exit_codes import FINDINGS, SIGNALLED, UNDECIDED, UNUSABLE
 from .launching import LaunchOptions, launch_detached, launch_here, name_refused
 from .showing.findings import echo_findings
@@ -66,7 +66,7 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
 def launch(
     file: str, simulate: bool, address: str | None, worker: str | None, method: str | None, keep: bool, detach: str | None,
     timeout: float, wait: float, restarts: int, share_nodes: bool, elastic: bool, trusted_env: tuple[str, ...], progress: str,
-    source: Source,
+    source: ReadOptions,
 ) -> int:  # fmt: skip
     """Start the workers of a plan, or of a configuration, each at its place.
 
@@ -127,8 +127,8 @@ def _signals_as_interrupts() -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
-def _plan(file: str, source: Source) -> tuple[Plan, Reading | None] | int:
-    """Return the plan of a file, and its Reading (None for a plan file)."""
+def _plan(file: str, source: ReadOptions) -> tuple[Plan, Reading | None] | int:
+    """Return the plan and the Reading of a file; without a plan, print why and return the code."""
     if _is_plan(file):
         from ..models.placements.plan_file import read_plan
 

@@ -11,7 +11,7 @@ import click
 from ..models.findings.finding import Finding, Severity, UnusableInput
 from ..report.terminal import escape, wants_colour
 from .asking.answers import ExtraOptions, Previous, further_options, previous_options
-from .asking.options import Seconds, Source, form_option, level_option, memory_mib, model_option, said_as_json, source_options
+from .asking.options import ReadOptions, Seconds, form_option, level_option, memory_mib, model_option, said_as_json, source_options
 from .asking.solvable import solvable
 from .exit_codes import FINDINGS, OUR_FAULT, UNDECIDED, UNUSABLE
 from .showing.findings import echo_findings
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 @previous_options
 @further_options
 def solve(
-    file: str, source: Source, output: str | None, write: bool, limit: float, seed: int, memory_limit: int, progress: str, form: str,
+    file: str, source: ReadOptions, output: str | None, write: bool, limit: float, seed: int, memory_limit: int, progress: str, form: str,
     placements: bool, verbose: bool, previous: Previous, further: ExtraOptions,
 ) -> int:  # fmt: skip
     """Find the best placement of everything that FILE leaves open.

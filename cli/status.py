@@ -64,18 +64,8 @@ def _print_launches(launches: list[LaunchStatus], whole: bool) -> None:
     for launch in launches:
         processes, accelerators = sizes(launch.record.workers, launch.record.simulated) if launch.record.workers else ("-", "-")
         restarts = f"{launch.record.restarts}/{launch.record.allowed}" if launch.record.allowed else "-"
-        rows.append(
-            [
-                launch.record.name,
-                launch.state,
-                _since(launch),
-                restarts,
-                processes,
-                accelerators,
-                launch.record.address or "-",
-                launch.record.file,
-            ]
-        )
+        record = launch.record
+        rows.append([record.name, launch.state, _since(launch), restarts, processes, accelerators, record.address or "-", record.file])
     click.echo(table(rows) if launches else "no launches")
     for launch in launches:
         if launch.alive:

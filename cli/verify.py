@@ -13,7 +13,7 @@ from ..models.report import UNUSABLE, Report, exit_code
 from ..planner.verify import verify as verdict_on
 from ..report.terminal import wants_colour
 from .asking.inputs import Inputs
-from .asking.options import Source, form_option, level_option, model_option, source_options
+from .asking.options import ReadOptions, form_option, level_option, model_option, source_options
 
 
 @click.command()
@@ -23,7 +23,7 @@ from .asking.options import Source, form_option, level_option, model_option, sou
 @click.option("--placements", is_flag=True, help="List every process, not only the sizes of the components.")
 @level_option
 @model_option
-def verify(files: tuple[str, ...], source: Source, form: str, placements: bool) -> int:
+def verify(files: tuple[str, ...], source: ReadOptions, form: str, placements: bool) -> int:
     """Check the placements of configuration files, without any cluster.
 
     Every fault is reported at its line, with its reason and a fix. An unusable file does not stop

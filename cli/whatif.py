@@ -11,7 +11,17 @@ import click
 from ..models.answer import IMPOSSIBLE, UNDECIDED
 from ..models.findings.finding import UnusableInput
 from ..report.terminal import wants_colour
-from .asking.options import Seconds, Source, form_option, level_option, memory_mib, model_option, node_words, said_as_json, source_options
+from .asking.options import (
+    ReadOptions,
+    Seconds,
+    form_option,
+    level_option,
+    memory_mib,
+    model_option,
+    node_words,
+    said_as_json,
+    source_options,
+)
 from .asking.solvable import solvable
 from .exit_codes import FINDINGS, OK
 from .exit_codes import UNDECIDED as UNDECIDED_CODE
@@ -40,7 +50,7 @@ if TYPE_CHECKING:
 @level_option
 @model_option
 def whatif(
-    file: str, source: Source, drops: tuple[str, ...], machines_changed: tuple[str, ...], losses: tuple[tuple[str, ...], ...],
+    file: str, source: ReadOptions, drops: tuple[str, ...], machines_changed: tuple[str, ...], losses: tuple[tuple[str, ...], ...],
     limit: float, seed: int, memory_limit: int, form: str,
 ) -> int:  # fmt: skip
     """Solve FILE as it is and with something changed: the price of every demand, of machines, of settings.
@@ -55,7 +65,7 @@ def whatif(
     placewright whatif train.yaml --set components.actor.accelerators=32
     """
 
-    def read(source: Source) -> tuple[Reading | None, int]:
+    def read(source: ReadOptions) -> tuple[Reading | None, int]:
         return solvable(source.with_model(source.load(file).to_solve), form)[:2]
 
     reading, code = read(replace(source, settings=()))

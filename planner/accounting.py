@@ -73,11 +73,7 @@ def _first(question: PlanningProblem, design: Design, turn: BusyInterval) -> int
 
 
 def shares(question: PlanningProblem, model: CostModel, design: Design) -> Mapping[int, int]:
-    """Return task -> ns added to the iteration; 0 for hidden tasks.
-
-    The sum is the time of the iteration. Each maximum of the cost model is a sum of task times:
-    these tasks add their time, the others are hidden behind them.
-    """
+    """Return task -> ns added to the iteration; 0 for tasks hidden behind longer ones."""
     added = dict.fromkeys(range(len(question.tasks)), 0)
     divisor, users = model.divisor(question), [block.components for block in design.blocks]
     for segment in sorted(set(design.segments)):
@@ -127,16 +123,12 @@ def account(
     placed: Assignment | None = None,
     session: Session | None = None,
 ) -> Account:
-    """Return the account of what planning found for a problem.
+    """Return the account of what planning found, with at most `searches` further searches.
 
-    `solve` answers a problem as the plan was found. With it, an alternative without a placement is
-    dropped, and the cost of the fixed ranks is measured; without it neither is done.
-
-    `placed` is the placement of the plan, by which components over it are known.
-
-    At most `searches` further searches give the sensitivity (0: none), within what the search for
-    the plan left of `limit` (deterministic seconds), at least `SHARE` of it: equal input, equal
-    account. There is no sensitivity if some choices of degrees or some sizes were not planned.
+    `solve` answers a problem as the plan was found; without it, what needs answers is left out.
+    `placed` is the placement of the plan. `limit` : deterministic seconds; what the search
+    left of them, and at least `SHARE`, goes to the sensitivity. There is none if some choices of
+    degrees or some sizes were not planned.
     """
     base, session = account_of(problem, planned, placed), session or Session()
     if not searches:
@@ -186,13 +178,10 @@ def _adds(question: PlanningProblem, model: CostModel, best: CostedDesign, alter
 def account_of_given_ranks(
     problem: Problem, limit: float = 10.0, solve: Solve | None = None, session: Session | None = None
 ) -> Account | None:
-    """Return the account of the file's own ranks; None without a price.
+    """Return the account of the file's own ranks; None without a price, or with timed ranks open.
 
-    Also None if some components with times have no ranks. The designs beside the ranks are the best
-    of a search with open counts, within their hints, and within the estimates of memory if any
-    design is; they are not placed. If they are far better than the ranks, `solve` answers the same
-    question with placement, and designs proved infeasible are left out. `limit` is in deterministic
-    seconds.
+    The designs beside the ranks are the best with open counts, within estimates of memory if any
+    design is. Only if they are far better, `solve` places them. `limit` : deterministic seconds.
     """
     workload = problem.job.planning.workload
     timed = [component for component in problem.components if component.timed]

@@ -281,10 +281,7 @@ def unweighed(placed: Problem) -> Problem:
 
 
 def as_written(problem: Problem, question: PlanningProblem, design: Design) -> Problem:
-    """Return the problem of a design whose components stay where the file has them.
-
-    Relations that keep untimed components in place only guide a plan, and are left out.
-    """
+    """Return the problem of a design whose components stay where the file has them."""
     placed = placing(problem, question, design)
     relations = tuple(relation for relation in placed.job.relations if not relation.proposed)
     own, servers = problem.job.planning.own, problem.job.planning.own_servers
@@ -304,11 +301,7 @@ def as_written(problem: Problem, question: PlanningProblem, design: Design) -> P
 
 
 def as_listed(design: Design, question: PlanningProblem, model: CostModel, first: PlanningProblem) -> Design:
-    """Return the design with the first listed degrees of equal cost.
-
-    `first` is the problem without no-goods. The degrees of the file come first, then the order of
-    the list. A search takes later degrees if no-goods rule out the first ones with other sizes.
-    """
+    """Return the design with the first listed degrees of equal cost; `first` : without no-goods."""
     if not question.barred and question.crossing is not None:
         return design  # less of what they exchange may cross the topology with those that were found
     for name in question.components:

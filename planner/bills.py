@@ -32,22 +32,14 @@ Set = tuple[tuple[str, ...], int | None]
 
 
 def bill(problem: Problem, question: PlanningProblem, design: Design) -> tuple[BlockBill, ...]:
-    """Return the bill of every block: the need of its components in each segment.
-
-    Estimates are given term by term. A phase without known times follows the segments, in a turn of
-    its own. `problem` is the original one with its estimates, whether the plan heeds them or not.
-    """
+    """Return the bill of every block in each segment; estimates count, heeded or not."""
     return tuple(bill_of(problem, question, design, block, question.kinds[block.kind].memory) for block in design.blocks)
 
 
 def bill_of(
     problem: Problem, question: PlanningProblem, design: Design, block: Block, capacity: int | None, models: tuple[str, ...] = ()
 ) -> BlockBill:
-    """Return the bill of a block; every accelerator has `capacity` MiB.
-
-    The components may be others than the planned ones. Components not started with this design are
-    left out. `models` are those of the accelerators, if known better than by their kind.
-    """
+    """Return the bill of a block; every accelerator has `capacity` MiB and is of these `models`."""
     idle = design.not_started(question.idle)
 
     def moment(part: int | None, turn: Turn) -> SegmentMemory:
@@ -139,8 +131,7 @@ class GivenMemory:
 def bills(problem: Problem, question: PlanningProblem, design: Design, placed: Assignment | None = None) -> tuple[BlockBill, ...]:
     """Return the memory bill of every set of components on common accelerators.
 
-    Planned and other components count. For components over planned ones, for mixed kinds and for
-    ranks on several kinds the accelerators are known only from `placed`.
+    Over planned components, on mixed kinds and on several kinds only `placed` tells these.
     """
     if placed is not None and any(kind.mixed or (kind.holders and kind.memory is None) for kind in question.kinds):
         return _mixed(problem, question, design, placed)

@@ -203,11 +203,7 @@ def _beside(planned: PlanningResult, question: PlanningProblem) -> tuple[Sequenc
 
 
 def cheapest_first(plan: Solve, every: Sequence[Problem], limit: float, session: Session) -> tuple[dict[int, Answer], bool, int | None]:
-    """Return answers by number, an interrupted flag, and a lower bound of the rest.
-
-    Answers of choices that may have the best plan or an alternative. The bound is None without
-    further feasible choices; it is above the best plan.
-    """
+    """Return answers by number, whether interrupted, and a lower bound of the rest, if any."""
     bounds, answers, beside = Bounds(SHARE * limit, session).of(every), dict[int, Answer](), 0
     for number in sorted(range(len(every)), key=lambda index: bounds[index]):
         if answers and session.cancelled:

@@ -228,12 +228,7 @@ def _reached(problem: Problem, component: Component, options: Sequence[Option], 
 
 
 def crossing(problem: Problem, workload: Workload, parts: Sequence[Component], apart: Pairs, space: AcceleratorCapacity) -> Crossing | None:
-    """Return the traffic that depends on the design; None if no traffic counts as time.
-
-    Traffic of components with fixed ranks is the same in every design. Traffic between a fixed
-    component and one that may lie on the very same accelerators counts only where it is
-    unavoidable: the result is a lower bound.
-    """
+    """Return the traffic that depends on the design, a lower bound; None if it is no time."""
     if not (workload.bandwidth and space.kinds):
         return None
     from ..solver.objectives.domains import several  # They load all terms of the objective, and few problems need them.

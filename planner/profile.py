@@ -146,19 +146,9 @@ def _timed(
         rounded = tuple([-(-time.nanoseconds // batches) * batches for time in known])
         outside = any(time.extrapolated for time in known)
         yield Option(
-            kind,
-            amount,
-            parallel,
-            rounded,
-            need.memory,
-            need.kept,
-            outside,
-            need.estimated,
-            group=group,
-            processes=amount // per_process,
-            on_sizes=need.on_sizes,
-            undivided=undivided,
-        )
+            kind, amount, parallel, rounded, need.memory, need.kept, outside, need.estimated, group=group,
+            processes=amount // per_process, on_sizes=need.on_sizes, undivided=undivided,
+        )  # fmt: skip
 
 
 def _shares(problem: Problem, component: Component, amount: int, parallel: Parallel) -> bool:

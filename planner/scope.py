@@ -67,11 +67,7 @@ def with_limits(widenings: Sequence[str]) -> str:
 
 
 def with_nesting(problem: Problem) -> Problem | None:
-    """Return the problem with `nested: true`; None if that changes nothing.
-
-    That is so if the file decides on nesting itself, the cost model does not nest, or the framework
-    arranges all sharing.
-    """
+    """Return the problem with `nested: true`; None if file, model or framework decide that."""
     job, workload = problem.job, problem.job.planning.workload
     if workload is None or workload.nested or "nested" in workload.spans or not cost_model(workload.model).nests:
         return None
@@ -120,11 +116,7 @@ def choices_of_models(problem: Problem) -> tuple[list[Problem], int]:
 
 
 def may_span(problem: Problem) -> bool:
-    """Return True if components may be on several models at once.
-
-    This needs at least two models, known times of fixed ranks on them, and the scope. A baseline on
-    several models widens the scope too: it is an answer.
-    """
+    """Return True if components may be on several models at once: by scope or by the baseline."""
     workload, models = problem.job.planning.workload, {node.accelerator_model for node in problem.cluster.nodes if node.accelerators}
     if workload is None or workload.over_kinds or len(models) < 2:
         return False
@@ -140,10 +132,7 @@ def on_all_models(problem: Problem) -> Problem:
 
 
 def sets_of_models(problem: Problem) -> Mapping[str, tuple[tuple[str, ...], ...]]:
-    """Return open components -> all sets of models of one vendor, smallest first.
-
-    Only components with times that name models, and a choice of several, are listed.
-    """
+    """Return component -> sets of models of one vendor, smallest first, where times name models."""
     sets_by_name = {}
     for component in _choosing(problem):
         vendors: dict[str, list[str]] = {}

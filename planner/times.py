@@ -35,10 +35,7 @@ def time_of(timed: TimedComponent, phase: str, accelerators: int, parallel: Para
 
 
 def times_of(timed: TimedComponent, phase: str, parallel: Parallel, model: str) -> Callable[[int], Time | None]:
-    """Return the time of a phase as a function of the accelerators of a model.
-
-    The function gives None without a measurement. docs/times.md states the rule.
-    """
+    """Return the time by the accelerators of a model, None if unmeasured (see docs/times.md)."""
     if timed.longest_of:
         per_model = ((TimedComponent(rows, timed.scaling), next((row.model for row in rows if row.model), "")) for rows in timed.longest_of)
         return partial(_longest, [times_of(rows, phase, parallel, its_model) for rows, its_model in per_model])
@@ -181,11 +178,7 @@ def untimed_on(problem: Problem, component: Component) -> str:
 
 
 def model_of(problem: Problem, component: Component) -> str | None:
-    """Return the single model of a component; "" if several are possible.
-
-    None if its time depends on the models. Times that name models give the time on several at once:
-    see planner/times.py.
-    """
+    """Return the single model of a component; "" if any; None if its time depends on them."""
     if component.runs is not None:
         nodes = problem.cluster.nodes
         fixed_models = {nodes[node].accelerator_model for node, _ in problem.given().masks(component.name)}

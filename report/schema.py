@@ -26,24 +26,9 @@ KINDS: Mapping[str, str] = {
 _INTERPOLATION = "Interpolation"
 _MARK = {"type": "string", "pattern": r"\$\{.+\}", "description": "a value that stands elsewhere, such as `${cluster.nodes}`"}
 _KEPT = (
-    "type",
-    "enum",
-    "const",
-    "pattern",
-    "minimum",
-    "maximum",
-    "minLength",
-    "maxLength",
-    "minItems",
-    "maxItems",
-    "required",
-    "uniqueItems",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "minProperties",
-    "maxProperties",
-    "propertyNames",
-)
+    "type", "enum", "const", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "required", "uniqueItems",
+    "exclusiveMinimum", "exclusiveMaximum", "minProperties", "maxProperties", "propertyNames",
+)  # fmt: skip
 _CONVERTED = ("$ref", "anyOf", "oneOf", "prefixItems", "items", "properties", "patternProperties", "additionalProperties")
 _DROPPED = ("title", "description", "default", "examples", "discriminator")
 """What `definition` and `_key` say, or is no word of a schema."""

@@ -24,10 +24,7 @@ MAX_NAMES = 20
 
 
 def render(report: Report, placements: bool = False, sizes: bool = True, colour: bool = False) -> str:
-    """Format the report of a file: findings, components, unchecked demands, verdict.
-
-    `sizes` adds the table of components and a pointer to `explain`, `placements` every process.
-    """
+    """Format the report of a file; `sizes` adds components, `placements` every process."""
     blocks = [render_findings(report.findings, report.texts, colour)]
     if report.plan and report.plan.components:
         blocks.append(components_table(report.plan) if sizes else "")

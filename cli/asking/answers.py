@@ -77,10 +77,7 @@ class Previous:
         return solve.session.unless_cancelled(lambda: with_trade(question, moved, plan, solve), lambda: moved)
 
     def writable(self, edits: list[Edit], unwritable: tuple[Finding, ...]) -> tuple[list[Edit], tuple[Finding, ...]]:
-        """Return the edits of the file; none, and a finding, if nodes are gone.
-
-        The ranks in the file still count the lost nodes.
-        """
+        """Return the edits of the file; none, and a finding, if its ranks count lost nodes."""
         if not self._words or not (edits or unwritable):
             return edits, unwritable
         message = "the answer cannot be written into this file: its ranks still count the nodes that are gone"

@@ -27,12 +27,7 @@ _NOT_A_CONFIGURATION = {"PW003", "PW004", "PW005", "PW007"}
 
 @dataclass
 class Inputs:
-    """Files and folders of a command line.
-
-    `skipped` counts the files of folders without any placement. Words such as `trainer.nnodes=2`
-    that
-    name no file are the settings of one configuration.
-    """
+    """Files, folders and settings of a command line; `skipped` counts files without placements."""
 
     words: Sequence[str]
     skipped: int = 0

@@ -98,7 +98,7 @@ def _known_frameworks(ctx: click.Context, param: click.Parameter, texts: tuple[s
 
 
 @dataclass(frozen=True)
-class Source:
+class ReadOptions:
     """How a command line says to read files: machines, dialect, settings, level, model."""
 
     machines: Cluster | AsDeclared | None
@@ -153,7 +153,7 @@ def source_options(verb: Verb) -> Verb:
                 raise click.BadParameter(str(problem), click.get_current_context(), param_hint="'--cluster'") from None
             raise
         said = {name: options.pop(name) for name in ("dialect", "settings", "roots", "allowed", "frameworks", "level")}
-        return verb(*arguments, source=Source(machines, model=model, **said), **options)
+        return verb(*arguments, source=ReadOptions(machines, model=model, **said), **options)
 
     folder = click.Path(exists=True, file_okay=False)
     result = cast(Verb, with_source)

@@ -11,10 +11,7 @@ if TYPE_CHECKING:
 
 
 class PlanOutput(NamedTuple):
-    """The account as blocks of text and as JSON data.
-
-    `brief`: is it the one screen that stands for other tables too? `keeps`: does it say that the file's own placement had better stay?
-    """
+    """Account as text and JSON; `keeps` : the file may stay; `brief` : a screen for all tables."""
 
     blocks: list[str]
     data: Mapping[str, object]

@@ -28,10 +28,7 @@ class SearchLine(NamedTuple):
 
 @contextmanager
 def shown(way: str, for_program: bool = False, costs: Mapping[str, int] | None = None) -> Iterator[SearchLine]:
-    """Who is to be told of every progress, for as long as the search runs. All of it goes to standard error.
-
-    `auto` is one line that goes away again, on a terminal only, and nothing where the answer is for a program. `costs`: see `standing`.
-    """
+    """Yield the receivers of progress, on standard error; `costs` as in `standing`."""
     if way == PLAIN:
         yield _of_both(lambda text, seconds: click.echo(f"searching, {seconds:.1f} s: {text}", err=True), costs)
     elif way == NONE or for_program or not sys.stderr.isatty():

@@ -21,11 +21,7 @@ REASON = "the plan"
 
 
 def placing(problem: Problem, question: PlanningProblem, design: Design, open_: Mapping[str, int] | None = None) -> Problem:
-    """Return the problem with all decisions of the design.
-
-    Unplanned components stay as they are. The counts of `open_` components stay open, up to the
-    values given there.
-    """
+    """Return the problem with all decisions of the design; counts of `open_` have these maxima."""
     open_ = open_ or {}
     way = design.way(question)
     shapes = {**_shapes(problem, design), **(way.shapes if way else {}), **_paired(way, design)}
@@ -147,9 +143,8 @@ def _is_demanded(problem: Problem, first: str, second: str, *kinds: str) -> bool
 def decided(problem: Problem, answer: Answer) -> Problem:
     """Return the problem of the answer's placement, with the chosen design.
 
-    Unchanged if nothing was chosen by time. So explanations, moves and alternatives concern this
-    design alone. Ranks are given if the dialect laid them out, or if components may lie over given
-    ones.
+    Explanations, moves and alternatives concern this design alone. Ranks are given if the dialect
+    laid them out, or if components may lie over given ones.
     """
     placed, plan = chosen(problem, answer), answer.plan
     if plan is None or answer.planned is None or not (placed.job.planning.laying is not None or placed.job.overlaps):

@@ -49,10 +49,7 @@ class MemoryRelaxation:
         return (best[0], chosen) if sizing.allows(chosen) else None
 
     def cheaper(self, sizing: Sizing, bar: Price) -> Sizing | None:
-        """Return the real structure restricted to amounts below `bar` in the relaxation.
-
-        None if no amount is left.
-        """
+        """Return the real structure with amounts below `bar` in the relaxation; None if none."""
         narrowing = Narrowing(self.sizing(sizing.structure).only())
         domains = narrowing.start()
         if not narrowing.narrow(domains, bar):

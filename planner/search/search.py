@@ -256,19 +256,12 @@ class _Search:
         bar = found[-1].price if len(found) == self.count else (ENDLESS, 0)
         floors = self._floors()
         unproved = [floor[0] for floor in floors if floor < bar]
-        counted = (
-            sum(candidate.possible for candidate in self.candidates),
-            sum(candidate.possible and candidate.parts > 0 for candidate in self.candidates),
-        )
+        possible = [candidate for candidate in self.candidates if candidate.possible]
         return Searched(
-            found,
-            bound=min([*unproved, *(incumbent.price[0] for incumbent in found[:1])], default=None),
-            proved=not unproved,
-            structures=counted,
-            spent=self.progress.spent,
-            stopped=stopped if unproved else None,
+            found, min([*unproved, *(incumbent.price[0] for incumbent in found[:1])], default=None), not unproved,
+            (len(possible), sum(candidate.parts > 0 for candidate in possible)), self.progress.spent, stopped if unproved else None,
             first_proved=all(found and floor >= found[0].price for floor in floors),
-        )
+        )  # fmt: skip
 
 
 class Candidate:
@@ -296,9 +289,9 @@ class Candidate:
         self._branching: Branching | None = None
 
     def search(self, below: Price | None, parts: int) -> int:
-        """Solve up to `parts` more subproblems (first the root alone); return the number solved.
+        """Solve up to `parts` more subproblems below the cutoff; return the number solved.
 
-        `below` is the cutoff. Without `parts`, the real structure is searched for any design.
+        Without `parts`, the real structure is searched for any design.
         """
         branching = self._branching
         if branching is None:

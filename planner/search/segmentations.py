@@ -155,10 +155,7 @@ class _Cutting:
 
 @lru_cache(maxsize=KNOWN)
 def few_of(cutting: _Cutting) -> tuple[tuple[int, ...], ...] | None:
-    """Return all segmentations if there are at most `MOST`, else None.
-
-    Cached: most arrangements of a problem have the same conflicts.
-    """
+    """Return all segmentations if at most `MOST`, else None; most arrangements share conflicts."""
     segmentations = tuple(islice(cutting.segmentations(), MOST + 1))
     return segmentations if len(segmentations) <= MOST else None
 
@@ -193,10 +190,7 @@ def units(question: PlanningProblem, apart: set[tuple[int, int]]) -> tuple[Tasks
 
 
 def conflicts(question: PlanningProblem, model: CostModel, users: Sets) -> set[tuple[int, int]]:
-    """Return ordered pairs of tasks that cannot run at the same time.
-
-    If two tasks of a round conflict, all tasks of that round do.
-    """
+    """Return ordered pairs of tasks that cannot run together; a round conflicts as a whole."""
     whole = {(edge.earlier, edge.later) for edge in question.flow.edges if edge.whole}
     shared = {(first, second) for names in users for first in names for second in names}
     pairs = set()

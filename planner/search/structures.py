@@ -163,10 +163,7 @@ def _keeps(way: FrameworkArrangement, sets: Sets, users: Sets) -> bool:
 
 
 def nestings(question: PlanningProblem, sets: Sequence[Sequence[str]], can_lie: CanLie | None = None) -> Iterator[Inside]:
-    """Yield every forest of sets; the one without nesting first.
-
-    A partial forest that breaks a relation or fails `can_lie` is pruned.
-    """
+    """Yield every forest of sets, unnested first; `can_lie` and relations prune partial ones."""
     set_of = {name: number for number, members in enumerate(sets) for name in members}
     within = {(set_of[inner], set_of[outer]) for inner, outer in question.sharing.within if set_of[inner] != set_of[outer]}
     count = len(sets)

@@ -132,7 +132,7 @@ def _bill(bill: BlockBill) -> Data:
 
 
 def _basis(basis: Basis, given: bool) -> Data:
-    """Convert the basis of a time."""
+    """Convert the basis of a time; with all ranks `given`, degrees are not as written."""
     return {
         "task": str(basis.task), "resources": basis.amount, "seconds": basis.nanoseconds / SECOND, "kind": basis.kind,
         "counts": list(basis.counts), "scaling": basis.scaling or None, "beyond": round(basis.beyond, 2),

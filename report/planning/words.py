@@ -99,10 +99,7 @@ def bill_name(question: PlanningProblem, bill: BlockBill) -> str:
 
 
 def amount(question: PlanningProblem, kind: int, count: int) -> str:
-    """Format an amount with model and memory as needed: `108`, `108 H100`.
-
-    `2 H100 with 24 GiB` if memory distinguishes kinds; `2 of H100 and A100` for ranks on several.
-    """
+    """Format `108`, `108 H100`, `2 H100 with 24 GiB` or `2 of H100 and A100`, as needed."""
     if len(question.kinds) < 2 or kind < 0:
         return str(count)
     node_kind = question.kinds[kind]
