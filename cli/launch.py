@@ -128,7 +128,7 @@ def _signals_as_interrupts() -> Iterator[list[int]]:
 
 
 def _plan(file: str, source: ReadOptions) -> tuple[Plan, Reading | None] | int:
-    """Return the plan and the Reading of a file; without a plan, print why and return the code."""
+    """Return the plan and the Reading of a file. Without a plan, print why and return the code."""
     if _is_plan(file):
         from ..models.placements.plan_file import read_plan
 

@@ -1,4 +1,4 @@
-"""Account of a plan or of given ranks: time, usage, memory, assumptions, alternatives, sensitivity."""
+"""Account of a plan or given ranks: time, usage, memory, assumptions, alternatives, sensitivity."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def _adds(question: PlanningProblem, model: CostModel, best: CostedDesign, alter
 def account_of_given_ranks(
     problem: Problem, limit: float = 10.0, solve: Solve | None = None, session: Session | None = None
 ) -> Account | None:
-    """Return the account of the file's own ranks; None without a price, or with timed ranks open.
+    """Return the account of the file's own ranks. None without a price, or with timed ranks open.
 
     The designs beside the ranks are the best with open counts, within estimates of memory if any
     design is. Only if they are far better, `solve` places them. `limit` : deterministic seconds.

@@ -39,7 +39,7 @@ def bill(problem: Problem, question: PlanningProblem, design: Design) -> tuple[B
 def bill_of(
     problem: Problem, question: PlanningProblem, design: Design, block: Block, capacity: int | None, models: tuple[str, ...] = ()
 ) -> BlockBill:
-    """Return the bill of a block; every accelerator has `capacity` MiB and is of these `models`."""
+    """Return the bill of a block of accelerators with `capacity` MiB and of these `models`."""
     idle = design.not_started(question.idle)
 
     def moment(part: int | None, turn: Turn) -> SegmentMemory:

@@ -122,7 +122,7 @@ class AcceleratorCapacity:
                 yield sum(sorted((self.in_groups(domain_places, size) for domain_places in domains.values()), reverse=True)[: keep.domains])
 
     def group(self, problem: Problem, component: Component) -> int:
-        """Return the accelerators of a component kept on a node at any count; 1 for given ranks."""
+        """Return the accelerators kept on a node at any count. They are 1 for given ranks."""
         if component.runs is not None or problem.job.planning.laying is not None:
             return 1
         if self.over_nodes:
@@ -280,7 +280,7 @@ def names_a_model(component: Component) -> bool:
 
 @dataclass(frozen=True)
 class OwnKind:
-    """Kind with its nodes, its accelerators by node rank, and component -> bit mask by node."""
+    """Kind with its nodes. `held`, `masks` : its accelerators by node rank, and by component."""
 
     kind: AcceleratorKind
     nodes: tuple[Node, ...]

@@ -1,4 +1,4 @@
-"""Policies between plans of several variants: memory estimates, unread sizes, leading degrees, models."""
+"""Policies between plans of variants: memory estimates, unread sizes, leading degrees, models."""
 
 from __future__ import annotations
 

@@ -228,7 +228,7 @@ def _reached(problem: Problem, component: Component, options: Sequence[Option], 
 
 
 def crossing(problem: Problem, workload: Workload, parts: Sequence[Component], apart: Pairs, space: AcceleratorCapacity) -> Crossing | None:
-    """Return the traffic that depends on the design, a lower bound; None if it is no time."""
+    """Return a lower bound of traffic that depends on the design. None if it is no time."""
     if not (workload.bandwidth and space.kinds):
         return None
     from ..solver.objectives.domains import several  # They load all terms of the objective, and few problems need them.

@@ -79,7 +79,7 @@ def _followed(together: Pairs, within: Pairs) -> tuple[Pairs, Pairs]:
 
 
 def connected(names: Iterable[str], pairs: Iterable[Sequence[str]]) -> Iterator[tuple[str, ...]]:
-    """Yield the sets of names tied by the pairs, directly or not, in the order of the names."""
+    """Yield the sets of names tied by pairs, directly or not, in written order."""
     left, ties = list(names), [set(pair) for pair in pairs]
     while left:
         reached, before = {left[0]}, set[str]()

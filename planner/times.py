@@ -178,7 +178,7 @@ def untimed_on(problem: Problem, component: Component) -> str:
 
 
 def model_of(problem: Problem, component: Component) -> str | None:
-    """Return the single model of a component; "" if any; None if its time depends on them."""
+    """Return the single model of a component, "" if any. None if its time depends on them."""
     if component.runs is not None:
         nodes = problem.cluster.nodes
         fixed_models = {nodes[node].accelerator_model for node, _ in problem.given().masks(component.name)}

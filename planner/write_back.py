@@ -22,7 +22,7 @@ from ..solver.wording import listed
 from .verify import verify, why_not
 
 Refuses = Callable[[Problem, Plan], Sequence[Finding]]
-"""Function from a problem and a plan to the framework's findings; empty if accepted or unknown."""
+"""The framework's findings for a problem and a plan; empty if accepted or unknown."""
 Refused = Callable[[Plan, Design], Sequence[Finding]]
 """Function from a placement and its design to the framework's findings; empty if accepted."""
 NOT_SEARCHED = "PW604"
@@ -35,7 +35,7 @@ def accept_all(problem: Problem, plan: Plan) -> Sequence[Finding]:
 
 @dataclass(frozen=True)
 class WriteBack:
-    """The user's file, into which plans are written, and which is then read and verified again."""
+    """The user's file: plans are written into it, and it is read and verified again."""
 
     file: Reading
 
@@ -82,7 +82,7 @@ def edits_of(reading: Reading, answer: Answer) -> tuple[list[Edit], tuple[Findin
 
 
 def _other_times(reading: Reading, after: Reading, degrees: Mapping[str, Parallel]) -> Iterator[Finding]:
-    """Warn of times that depend on ranks, and have another meaning with the plan in the file."""
+    """Warn of times with another meaning once the plan is in the file."""
     before, now = (times_with(file.problem.job, degrees) if file.problem else {} for file in (reading, after))
     names = [f"`{name}`" for name, timed in now.items() if before.get(name) not in (None, timed)]
     if not names:
@@ -97,7 +97,7 @@ def _other_times(reading: Reading, after: Reading, degrees: Mapping[str, Paralle
 
 
 def refusing(reading: Reading | None) -> Refuses:
-    """Return a function for the findings that a plan adds to the file, on the plan's machines.
+    """Return a function for new findings with a plan in this file, on the plan's machines.
 
     Empty without a file, for a plan that cannot be written, and for a plan equal to the file. If
     degrees follow from sizes, a plan that cannot be written is refused, as its degrees would differ.

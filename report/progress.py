@@ -1,4 +1,4 @@
-"""Incumbent, bound and gap of a search, and the gap of a plan without an optimality proof."""
+"""Progress of a search: incumbent, bound and gap; and the gap of an unproved plan."""
 
 from __future__ import annotations
 

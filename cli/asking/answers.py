@@ -1,4 +1,4 @@
-"""Options `--previous`, `--lose`, `--trade` (near a running plan), `--top`, `--at-most` and `--why`."""
+"""Options `--previous`, `--lose`, `--trade`, `--top`, `--at-most` and `--why` of an answer."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Previous:
         self._plan: Plan | None = None
 
     def asked(self, problem: Problem) -> Problem:
-        """Return the problem on the remaining nodes, near the running plan. Raises UnusableInput."""
+        """Return the problem on the remaining nodes, near the plan. Raises UnusableInput."""
         if not self._words and self._file is None:
             return problem
         from ...models.placements.plan_file import read_plan
@@ -77,7 +77,7 @@ class Previous:
         return solve.session.unless_cancelled(lambda: with_trade(question, moved, plan, solve), lambda: moved)
 
     def writable(self, edits: list[Edit], unwritable: tuple[Finding, ...]) -> tuple[list[Edit], tuple[Finding, ...]]:
-        """Return the edits of the file; none, and a finding, if its ranks count lost nodes."""
+        """Return the edits of the file. None, and a finding, if its ranks count lost nodes."""
         if not self._words or not (edits or unwritable):
             return edits, unwritable
         message = "the answer cannot be written into this file: its ranks still count the nodes that are gone"

@@ -118,7 +118,7 @@ class ReadOptions:
         return Composer(self.roots, self.settings, self.allowed, self.frameworks)
 
     def load(self, file: str, machines: Cluster | AsDeclared | None = None) -> Reading:
-        """Read a file, on other machines if any are named; the model is not known yet."""
+        """Read a file, on other machines if named. The model is not known yet."""
         from ...models.dialects.load import load
 
         return load(file, machines or self.machines, self.dialect, self.level, self.composer)

@@ -1,4 +1,4 @@
-"""Progress of a search or a launch: a line that renews itself on a terminal, lines in a log, or nothing."""
+"""Progress of a search or a launch: a line renewed on a terminal, lines in a log, or nothing."""
 
 from __future__ import annotations
 

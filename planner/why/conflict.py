@@ -1,5 +1,6 @@
-"""Minimal conflict of a planning problem by QuickXplain, with the design search as oracle, and changes
-that help: each is planned and placed before it is offered.
+"""Minimal conflict of a planning problem by QuickXplain, and changes that help.
+
+The design search is the oracle. Each change is planned and placed before it is offered.
 """
 
 from __future__ import annotations
