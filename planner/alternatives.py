@@ -50,11 +50,8 @@ def best_alternatives(rounds: Rounds, best: Placed) -> tuple[tuple[CostedDesign,
 class _Beside:
     """Search for the best designs of other structures.
 
-    Attributes
-    ----------
-    left : deterministic seconds for placements.
-    tries : designs that may still be placed.
-    unsure : designs that may have no placement.
+    `left` : deterministic seconds for placements. `tries` : designs that may still be placed.
+    `unsure` : designs that may have no placement.
     """
 
     rounds: Rounds
@@ -171,10 +168,8 @@ def with_further(plan: Solve, place: Callable[[Workload], Solve], refused: Refus
 class _Looking:
     """Search for further plans.
 
-    Attributes
-    ----------
-    searches : True if placements may be searched; loading a solver takes longer than most plans.
-    left : deterministic seconds.
+    `searches` : True if placements may be searched; loading a solver takes longer than most plans.
+    `left` : deterministic seconds.
     """
 
     problem: Problem

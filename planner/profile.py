@@ -85,12 +85,9 @@ def undominated(
     """Return the undominated options of a component; of equal options the first.
 
     An option that is undominated without no-goods stays too: it may come first in other problems.
-
-    Parameters
-    ----------
-    met : True if others keep in step with the processes of the component, so that the process size
-        matters.
-    bound : degrees with a count rule, with which some counts of others do not go together.
+    `met` : True if others keep in step with the processes of the component, so that the process
+    size matters. `bound` : degrees with a count rule, with which some counts of others do not go
+    together.
     """
     uses = [no_good.uses[name] for no_good in barred if name in no_good.uses]
     sizes = room.splitting(option.group for option in found if option.kind != NO_KIND)

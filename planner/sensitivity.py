@@ -46,13 +46,10 @@ def sensitivity(
 
     A deterministic second that one search leaves is there for the next one. After Ctrl-C, what is
     not decided is `left`. A plan that is not proved within `WORTH` percent is not judged at all:
-    another one may be better with the times as they are.
-
-    Parameters
-    ----------
-    limit : deterministic seconds of all searches together.
-    placeables : one for each of `planned.parts`; a design without a placement replaces nothing.
-    traffic : True if traffic takes time. Other plans have the least that any placement needs.
+    another one may be better with the times as they are. `limit` : deterministic seconds of all
+    searches together. `placeables` : one for each of `planned.parts`; a design without a placement
+    replaces nothing. `traffic` : True if traffic takes time. Other plans have the least that any
+    placement needs.
     """
     run = _Run(planned, most, limit, placeables, traffic, session or Session())
     names = [name for name, tasks in planned.question.tasks_of.items() if tasks]
@@ -74,11 +71,8 @@ def scaled(option: Option, percent: int, batches: int) -> Option:
 class _Way:
     """One component, slower or quicker.
 
-    Attributes
-    ----------
-    open : undecided factors in percent, nearest to 100 first.
-    bound : lower bound in ns, at open factors above 1, or with the original times for a quicker
-        component.
+    `open` : undecided factors in percent, nearest to 100 first. `bound` : lower bound in ns, at
+    open factors above 1, or with the original times for a quicker component.
     """
 
     component: str

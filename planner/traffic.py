@@ -27,9 +27,7 @@ _NAMES = {term.name: term.name.replace(WORDS[LOWEST], "nodes") for term in OBJEC
 class Traffic:
     """Time of traffic, beside an iteration.
 
-    Attributes
-    ----------
-    costs : level of the topology -> ns for a MiB across it; 0 for levels without a bandwidth.
+    `costs` : level of the topology -> ns for a MiB across it; 0 for levels without a bandwidth.
     """
 
     def __init__(self, problem: Problem, workload: Workload) -> None:
@@ -64,7 +62,7 @@ class Traffic:
 
     def at_most(self, problem: Problem, nanoseconds: int) -> Problem:
         """Return the problem with at most so many ns of traffic, fixed traffic included."""
-        costs = tuple((term.name, cost) for term in OBJECTIVES if isinstance(term, BytesAcross) and (cost := self.costs.get(term.level, 0)))
+        costs = tuple(self.of_terms.items())
         return self.asked(replace(problem, caps=(*problem.caps, Cap(costs, nanoseconds - self.fixed))) if costs else problem)
 
     @property

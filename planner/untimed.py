@@ -11,7 +11,7 @@ from ..models.machines.node_group import ACCELERATOR
 from ..models.placements.assignment import Assignment
 from ..models.placements.plan import OPTIMAL
 from ..models.planning.design import Block, Design
-from ..models.planning.option import NO_KIND
+from ..models.planning.option import NO_KIND, Option
 from ..models.planning.planned import PlanningResult
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import SECONDS, Workload
@@ -186,11 +186,17 @@ class UntimedPlacement:
         """Return True if the component takes accelerators outside a surrounding component."""
         return design.options[name].kind != NO_KIND and all(inner != name for inner, _ in self.question.sharing.within)
 
+    def _alike(self, design: Design, name: str) -> Iterator[Option]:
+        """Yield the options of a component that differ from the chosen one in their count."""
+        kind, parallel = design.options[name].kind, design.options[name].parallel
+        return (option for option in self.question.options[name] if (option.kind, option.parallel) == (kind, parallel))
+
     def _amounts(self, design: Design, name: str) -> list[int]:
         """Return the counts open to a component without more memory."""
         chosen = design.options[name]
-        alike = (option for option in self.question.options[name] if (option.kind, option.parallel) == (chosen.kind, chosen.parallel))
-        return sorted(option.amount for option in alike if option.memory <= chosen.memory and option.kept <= chosen.kept)
+        return sorted(
+            option.amount for option in self._alike(design, name) if option.memory <= chosen.memory and option.kept <= chosen.kept
+        )
 
     def _caps(self, design: Design, names: Collection[str], more: Mapping[str, int] | None = None) -> dict[str, int]:
         """Return the largest count of each component: remaining accelerators, and `more`."""
@@ -228,9 +234,7 @@ class UntimedPlacement:
         """Return the design with the counts of a placement."""
         options = dict(design.options)
         for name, amount in amounts.items():
-            chosen = design.options[name]
-            alike = (option for option in self.question.options[name] if (option.kind, option.parallel) == (chosen.kind, chosen.parallel))
-            options[name] = next(option for option in alike if option.amount == amount)
+            options[name] = next(option for option in self._alike(design, name) if option.amount == amount)
         users: dict[tuple[str, ...], int] = {}
         for names in _users(self.question.components, placed):
             users[names] = users.get(names, 0) + 1

@@ -117,9 +117,7 @@ class BlockChoices:
 class Joining:
     """Cached joins of the options of a set, undominated per kind and amount.
 
-    Attributes
-    ----------
-    packed : True if blocks share memory with others; less memory is then an advantage.
+    `packed` : True if blocks share memory with others; less memory is then an advantage.
     """
 
     def __init__(self, question: PlanningProblem, divisor: int, crossing: LeastCrossing | None = None) -> None:

@@ -31,11 +31,8 @@ class BlockPiece(NamedTuple):
 class LinkedPair(NamedTuple):
     """Two sets on different accelerators, the source of a flow first.
 
-    Attributes
-    ----------
-    source_piece, target_piece : facts about source and target.
-    inside : True if the source lies inside the target.
-    known : cached traffic by amounts, shared by pairs with equal facts.
+    `source_piece`, `target_piece` : facts about source and target. `inside` : True if the source
+    lies inside the target. `known` : cached traffic by amounts, shared by pairs with equal facts.
     """
 
     source: int
@@ -243,9 +240,7 @@ def _served(source: LinkSide, target: LinkSide, common: int, ratio: int, tight: 
 class DomainSizes:
     """Domains of a level for a kind of accelerators.
 
-    Parameters
-    ----------
-    free : for each domain, how many are free on each of its nodes.
+    `free` : for each domain, how many are free on each of its nodes.
     """
 
     def __init__(self, free: Sequence[Sequence[int]]) -> None:

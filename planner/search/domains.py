@@ -97,11 +97,9 @@ Left = list[list[int]]
 class Domains:
     """Remaining choices of each set, and the interval of each maximum.
 
-    Attributes
-    ----------
-    left : for each set, indices of the remaining choices, by number of accelerators.
-    floors, caps : lower and upper bounds of the maxima.
-    between : lower bound of the traffic between sets.
+    `left` : for each set, indices of the remaining choices, by number of accelerators. `floors`,
+    `caps` : lower and upper bounds of the maxima. `between` : lower bound of the traffic between
+    sets.
     """
 
     left: list[list[int]]
@@ -118,9 +116,7 @@ class Domains:
 class Resources:
     """Resource limits of the sets of a structure.
 
-    Attributes
-    ----------
-    accelerators : accelerators of the choices of each set.
+    `accelerators` : accelerators of the choices of each set.
     """
 
     sizing: Sizing

@@ -63,11 +63,9 @@ class _Segment:
 class _Cutting:
     """Conflicts and precedences of tasks.
 
-    Attributes
-    ----------
-    units : sets of tasks that always run together, by the first task of each.
-    apart : for each task, the tasks in conflict with it.
-    before, after : for each task, its predecessors and its successors.
+    `units` : sets of tasks that always run together, by the first task of each. `apart` : for each
+    task, the tasks in conflict with it. `before`, `after` : for each task, its predecessors and its
+    successors.
     """
 
     units: tuple[Tasks, ...]

@@ -34,9 +34,7 @@ class Greatest(NamedTuple):
 class Sizing:
     """Structure with the choices of each set: a multiple-choice knapsack.
 
-    Attributes
-    ----------
-    amounts : kinds and amounts open to each set; None for all.
+    `amounts` : kinds and amounts open to each set; None for all.
     """
 
     question: PlanningProblem

@@ -33,13 +33,9 @@ CanLie = Callable[[Sequence[Sequence[str]], Inside], bool]
 class BlockStructure:
     """A set partition with nesting, and the segment of each task.
 
-    Attributes
-    ----------
-    sets : components on exactly the same accelerators; a component without accelerators is a set of
-        its own.
-    inside : for each set, the set around it, whose accelerators it uses in part; `OUTSIDE` without
-        one.
-    segments : for each task of the problem, its segment of the iteration.
+    `sets` : components on exactly the same accelerators; a component without accelerators is a set
+    of its own. `inside` : for each set, the set around it, whose accelerators it uses in part;
+    `OUTSIDE` without one. `segments` : for each task of the problem, its segment of the iteration.
     """
 
     sets: tuple[tuple[str, ...], ...]
@@ -104,10 +100,8 @@ def arrangements(
 ) -> Iterator[Partition]:
     """Yield each arrangement once; components without accelerators are sets at the end.
 
-    Parameters
-    ----------
-    can_be : False prunes a partial partition, whichever components join the sets.
-    can_lie : False prunes a partial forest.
+    `can_be` : False prunes a partial partition, whichever components join the sets. `can_lie` :
+    False prunes a partial forest.
     """
     bare = tuple((name,) for name in question.components if _is_bare(question, name))
     placed = [name for name in question.components if not _is_bare(question, name)]
