@@ -253,8 +253,8 @@ class Baseline:
         """Return the slowdown against another design, as a share; None without a price."""
         if self.priced is None:
             return None
-        takes = best.nanoseconds + best.traffic
-        return (self.priced.nanoseconds + self.priced.traffic - takes) / takes
+        takes = best.total
+        return (self.priced.total - takes) / takes
 
 
 @dataclass(frozen=True)
@@ -360,20 +360,16 @@ class Account:
         if own is not None and not own.may_stay(planned.question):
             return False
         if self.given:
-            value = _total(planned.best) if planned.question.aim == SECONDS else planned.best.accelerators(planned.question)
+            value = planned.best.total if planned.question.aim == SECONDS else planned.best.accelerators(planned.question)
             return planned.bound > 0 and (value - planned.bound) * 100 <= planned.bound * KEEP
         if own is None or own.priced is None:
             return False
         if planned.is_own:
             return True
-        over = _total(own.priced) - _total(planned.best)
+        over = own.priced.total - planned.best.total
         more = own.priced.accelerators(planned.question) - planned.best.accelerators(planned.question)
         if planned.question.aim != SECONDS and more:
             return more < 0
         # With equal time, a placement on several kinds was never compared.
         near = over > 0 or own.on_several_kinds
-        return over < 0 or (near and more <= 0 and over * 100 <= _total(planned.best) * KEEP)
-
-
-def _total(priced: CostedDesign) -> int:
-    return priced.nanoseconds + priced.traffic
+        return over < 0 or (near and more <= 0 and over * 100 <= planned.best.total * KEEP)

@@ -45,10 +45,7 @@ def need_on(problem: Problem, component: Component, parallel: Parallel, amount: 
 
 
 def need(problem: Problem, component: Component, parallel: Parallel, amount: int, capacity: int | None) -> MemoryNeed:
-    """Return the need with these degrees on accelerators of `capacity` MiB.
-
-    Declared memory goes before estimates.
-    """
+    """Return the need with these degrees on accelerators of `capacity` MiB."""
     if component.memory or component.offloaded:
         return MemoryNeed(component.memory, component.offloaded)
     heeded = problem.job.planning.workload is None or problem.job.planning.workload.heeds_estimates
@@ -85,9 +82,7 @@ def estimate(problem: Problem, component: Component, parallel: Parallel, amount:
 def without_estimates(problem: Problem) -> Problem | None:
     """Return the problem without estimates; None if planning uses none."""
     workload = problem.job.planning.workload
-    if workload is None or not any(
-        component.estimate and not (component.memory or component.offloaded) for component in problem.components
-    ):
+    if workload is None or not any(part.estimate and not (part.memory or part.offloaded) for part in problem.components):
         return None
     return replace(
         problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=replace(workload, heeds_estimates=False)))

@@ -17,12 +17,7 @@ if TYPE_CHECKING:
 
 
 class SolvableFile(NamedTuple):
-    """Reading to solve, the exit code for an answer, and the findings printed so far.
-
-    The code is 5 (incomplete) if something that decides the placement is unknown. `reading` is None
-    if
-    no search is possible; the verb then exits with `code`.
-    """
+    """Reading to solve, the exit code for an answer, and the findings printed so far."""
 
     reading: Reading | None
     code: int

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Mapping
 
 from ..findings.finding import Finding
 from ..record import dataclass
 from .design import Design
 from .problem import PlanningProblem
-from .workload import SECONDS
 
 
 @dataclass(frozen=True)
@@ -28,19 +27,26 @@ class CostedDesign:
     held: int | None = None
     models: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
 
+    @property
+    def total(self) -> int:
+        """Nanoseconds of an iteration with its traffic."""
+        return self.nanoseconds + self.traffic
+
     def accelerators(self, question: PlanningProblem) -> int:
         """Return the accelerators of all components, planned or not; a lower bound if unplaced."""
         return self.design.held(question) if self.held is None else self.held
 
     def price(self, question: PlanningProblem) -> tuple[int, int]:
         """Return (objective, tie-breaker): ns with traffic, and accelerators, or the reverse."""
-        total, accelerators = self.nanoseconds + self.traffic, self.accelerators(question)
-        return (total, accelerators) if question.aim == SECONDS else (accelerators, total)
+        return question.by_aim(self.total, self.accelerators(question))
 
 
 @dataclass(frozen=True)
 class Unplaceable:
-    """Design without a placement, and the reason; `question` if it differs from the plan's."""
+    """Design without a placement, and the reason.
+
+    `question` is its planning problem, if that differs from the plan's.
+    """
 
     priced: CostedDesign
     reason: tuple[Finding, ...] = field(compare=False)
@@ -49,7 +55,10 @@ class Unplaceable:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """Component without times, filled up to `most`; `proved`: no placement gives it more."""
+    """Component without times, filled up with the rest of its range.
+
+    `most` is the requested maximum; `proved`: no placement with the others' counts gives it more.
+    """
 
     most: int
     proved: bool = True
@@ -57,7 +66,10 @@ class Filled:
 
 @dataclass(frozen=True)
 class RelatedPlan:
-    """Plan on fewer accelerators, or with other degrees of a component; optimal if `proved`."""
+    """Plan of any structure on fewer accelerators, or with different degrees of a component.
+
+    `proved`: it is optimal among these.
+    """
 
     priced: CostedDesign
     proved: bool
@@ -135,4 +147,4 @@ class PlanningResult:
     @property
     def price(self) -> tuple[int, int]:
         """(objective, tie-breaker), with traffic in the time."""
-        return replace(self.best, held=self.held).price(self.question)
+        return self.question.by_aim(self.best.total, self.held)

@@ -185,6 +185,10 @@ class PlanningProblem:
         """Number of accelerators of all kinds."""
         return sum(kind.accelerators for kind in self.kinds)
 
+    def by_aim(self, time: int, accelerators: int) -> tuple[int, int]:
+        """Return both figures in the order of the aim; a second call restores them."""
+        return (time, accelerators) if self.aim == SECONDS else (accelerators, time)
+
     @property
     def components(self) -> tuple[str, ...]:
         """Components in the written order."""

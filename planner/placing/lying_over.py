@@ -22,8 +22,6 @@ from ...solver.wording import listed
 
 MOST = 32
 """Maximum number of placements tried."""
-
-
 GROUND = "what may be used"
 """Name of the stand-in for all usable accelerators; component names have no spaces."""
 

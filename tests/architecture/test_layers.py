@@ -115,7 +115,7 @@ def test_solve_of_a_small_file_loads_nothing_that_only_other_files_need(tmp_path
     code, names = loaded_after(["solve", "job.yaml"], tmp_path, text)
     assert code == 0
     assert not names & (LATE | {"pydantic", "fractions", "subprocess"})
-    others = ("solver.refuting", "solver.lines", "planner.search", "planner.accounting", "planner.tied", "planner.placing.lying_over")
+    others = ("solver.refuting", "solver.lines", "planner.search", "planner.accounting", "planner.policies", "planner.placing.lying_over")
     assert not {name for name in names if name.startswith(tuple(f"placewright.{other}" for other in others))}
     assert not {"placewright.models.planning.planned", "placewright.report.planning", "placewright.report.moves"} & names
 

@@ -12,9 +12,9 @@ from placewright.models.job import Link
 from placewright.models.planning.design import bars
 from placewright.models.planning.workload import ACCELERATORS, SECOND, TABLE, Budget, Measured, TimedComponent, Workload
 from placewright.models.problem import Problem
+from placewright.planner.benders import ruled_out
 from placewright.planner.check import faults
 from placewright.planner.costs import cost_model
-from placewright.planner.no_goods import ruled_out
 from placewright.planner.placing.placing import placing
 from placewright.planner.plan import plan
 from placewright.planner.problem import planning_problem
